@@ -1,0 +1,20 @@
+import type { CredentialRecord, EndpointRecord, ModelRecord, ProviderRecord } from './snapshot.ts'
+
+/** One try: this model, at this endpoint, with this credential. The plan is a list of them, best first. */
+export interface Attempt {
+  readonly model: ModelRecord
+  readonly endpoint: EndpointRecord
+  readonly provider: ProviderRecord
+  readonly credential: CredentialRecord
+  /** The bound on output tokens to send although the caller set none (money bounds it); undefined: send the caller's. */
+  readonly outputBound?: number
+}
+
+/** A request to a provider, ready to be sent. */
+export interface UpstreamCall {
+  readonly method: 'POST' | 'GET'
+  readonly url: string
+  readonly headers: Record<string, string>
+  /** JSON text. */
+  readonly body: string | undefined
+}

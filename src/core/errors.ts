@@ -1,0 +1,116 @@
+/** The kinds of failure that clients branch on; the API's vocabulary (`error.metadata.error_type`). */
+export type ErrorType =
+  | 'authentication'
+  | 'permission_denied'
+  | 'payment_required'
+  | 'rate_limit_exceeded'
+  | 'context_length_exceeded'
+  | 'content_policy_violation'
+  | 'invalid_request'
+  | 'not_found'
+  | 'payload_too_large'
+  | 'unprocessable'
+  | 'provider_unavailable'
+  | 'provider_overloaded'
+  | 'timeout'
+  | 'server'
+
+export interface ErrorMetadata {
+  error_type?: ErrorType
+  /** The provider's own error code, where it is safe to show. */
+  provider_code?: string
+  provider_name?: string
+  previous_errors?: { provider: string; code: number | string | null; status: number | null }[]
+  [key: string]: unknown
+}
+
+/** `message` is public: a sentence for the caller. `cause` is private and goes to the log. */
+export class GatewayError extends Error {
+  readonly metadata: ErrorMetadata | undefined
+  readonly headers: Readonly<Record<string, string>> | undefined
+
+  constructor(
+    readonly status: number,
+    message: string,
+    options: { cause?: unknown; metadata?: ErrorMetadata; headers?: Record<string, string> } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'GatewayError'
+    this.metadata = options.metadata
+    this.headers = options.headers
+  }
+}
+
+/** `path` is where in the body, such as `messages[0].content[2].type`. */
+export const badRequest = (message: string, path?: string): GatewayError =>
+  new GatewayError(400, path === undefined ? message : `${path}: ${message}`, {
+    metadata: { error_type: 'invalid_request' },
+  })
+export const unauthorized = (message = 'Missing or invalid API key'): GatewayError =>
+  new GatewayError(401, message, { headers: { 'www-authenticate': 'Bearer' } })
+export const forbidden = (message: string): GatewayError => new GatewayError(403, message)
+export const notFound = (message: string): GatewayError => new GatewayError(404, message)
+export const conflict = (message: string): GatewayError => new GatewayError(409, message)
+export const payloadTooLarge = (limitBytes: number): GatewayError =>
+  new GatewayError(
+    413,
+    `The request body is larger than ${Math.floor(limitBytes / 1_000_000)} MB, the limit here`,
+  )
+export const unavailable = (message: string, retryAfterSeconds: number): GatewayError =>
+  new GatewayError(503, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
+
+/**
+ * Why an attempt at a provider failed, as far as routing must know.
+ * - `connect`: refused, reset, DNS, TLS, a 3xx: nothing was answered
+ * - `timeout`: no first byte, a stall, or the total time
+ * - `rate-limit`: 429
+ * - `overloaded`: 529, or 503 that says so
+ * - `server`: any other 5xx, 408, 409
+ * - `credential`: our key was refused (401, 402, 403)
+ * - `caller`: the request itself is at fault (400, 404, 413, 422, content policy)
+ * - `malformed`: 200 with something that is no answer
+ * - `truncated`: the reply ended without a finish
+ * - `capacity`: our own bulkhead for this provider is full
+ */
+export type UpstreamFailure =
+  | 'connect'
+  | 'timeout'
+  | 'rate-limit'
+  | 'overloaded'
+  | 'server'
+  | 'credential'
+  | 'caller'
+  | 'malformed'
+  | 'truncated'
+  | 'capacity'
+
+/** A provider failed us. `reason` is the provider's own text: shown only where `kind` is `caller`. */
+export class UpstreamError extends Error {
+  /** The HTTP status that upstream answered with; null where there was no answer. */
+  readonly status: number | null
+  /** The provider's own error code. */
+  readonly code: string | null
+  readonly errorType: ErrorType | undefined
+  readonly retryAfterMs: number | null
+
+  constructor(
+    readonly kind: UpstreamFailure,
+    readonly reason: string,
+    options: {
+      status?: number
+      code?: string | null
+      errorType?: ErrorType
+      retryAfterMs?: number | null
+      cause?: unknown
+    } = {},
+  ) {
+    super(`upstream ${kind}${options.status === undefined ? '' : ` ${options.status}`}: ${reason}`, {
+      cause: options.cause,
+    })
+    this.name = 'UpstreamError'
+    this.status = options.status ?? null
+    this.code = options.code ?? null
+    this.errorType = options.errorType
+    this.retryAfterMs = options.retryAfterMs ?? null
+  }
+}

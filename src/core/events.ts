@@ -1,0 +1,88 @@
+import type { Usage } from './usage.ts'
+
+export type DialectName = 'chat' | 'responses' | 'messages' | 'gemini' | 'converse' | 'cohere'
+
+/** OpenAI's words. `error` is ours: the reply broke off. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error'
+
+export interface Finish {
+  /** 0 unless the caller asked for several choices. */
+  choice: number
+  reason: FinishReason
+  /** The provider's own word; null where it gave none. */
+  native: string | null
+}
+
+export interface UrlCitation {
+  type: 'url_citation'
+  url: string
+  title: string
+  content?: string
+  startIndex: number
+  endIndex: number
+}
+
+/** Opaque pieces of reasoning that a later turn must replay unchanged (signatures, encrypted thoughts). */
+export type ReasoningDetail = Record<string, unknown> & { type: string }
+
+export type JsonObject = Record<string, unknown>
+
+/**
+ * Everything that an upstream can say, in any dialect. A reply that was not streamed is the same events.
+ *
+ * Guarantees of every egress reader:
+ * - `tool-call-start` comes before the deltas of its `index`, once, with an id and a name; indexes count from 0
+ *   in each choice
+ * - `usage` may come several times: each one replaces the former
+ * - `response-end` comes once, last, and only after a whole reply; a reply that is not whole throws instead
+ */
+export type InferenceEvent =
+  | { type: 'response-start'; upstreamId: string | null; model: string | null; created: number | null }
+  | { type: 'text-delta'; choice: number; text: string }
+  | { type: 'reasoning-delta'; choice: number; text: string }
+  | { type: 'reasoning-detail'; choice: number; detail: ReasoningDetail }
+  | { type: 'refusal-delta'; choice: number; text: string }
+  | { type: 'tool-call-start'; choice: number; index: number; id: string; name: string; extra?: JsonObject }
+  | { type: 'tool-call-delta'; choice: number; index: number; json: string }
+  | { type: 'annotation'; choice: number; annotation: UrlCitation | JsonObject }
+  | { type: 'image'; choice: number; url: string }
+  | { type: 'audio-delta'; choice: number; audio: JsonObject }
+  | { type: 'logprobs'; choice: number; logprobs: JsonObject }
+  /** What the dialect's reader does not know, for a writer of the same dialect. */
+  | { type: 'native'; dialect: DialectName; data: unknown }
+  | { type: 'usage'; usage: Usage; serviceTier?: string | null }
+  | { type: 'response-end'; finishes: Finish[] }
+
+/**
+ * What one upstream frame (an SSE event, or a whole unary body) says. Frames keep what came together together,
+ * so that a writer of the same dialect sends one chunk for one chunk.
+ */
+export interface InferenceFrame {
+  readonly events: readonly InferenceEvent[]
+  /**
+   * The fast path. Set by a reader when the frame is nothing but one text delta of choice 0: `json` is the
+   * upstream's own JSON text of the string, quotes excluded, ready to be spliced. `events` says the same.
+   */
+  readonly plainText?: { readonly dialect: DialectName; readonly json: string }
+}
+
+export type InferenceFrames = AsyncIterable<InferenceFrame>
+
+/** True for events that a caller would see as an answer: after the first of them no other endpoint may be tried. */
+export function isContent(event: InferenceEvent): boolean {
+  switch (event.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'refusal-delta':
+      return event.text !== ''
+    case 'reasoning-detail':
+    case 'tool-call-start':
+    case 'tool-call-delta':
+    case 'annotation':
+    case 'image':
+    case 'audio-delta':
+      return true
+    default:
+      return false
+  }
+}

@@ -1,0 +1,19 @@
+import type { LimitReset } from './snapshot.ts'
+
+/** The windows in which spending is counted. `lifetime` never resets. */
+export type Interval = 'daily' | 'weekly' | 'monthly' | 'lifetime'
+
+/** One bound on spending that a request must pass. All gates of a request are passed or none. */
+export interface Gate {
+  /** Whose spending: a key's hash, a workspace's id … */
+  readonly scope: 'key' | 'workspace' | 'guardrail' | 'organization'
+  readonly id: string
+  /** Words for the sentence of a refusal: `This key`. */
+  readonly label: string
+  readonly interval: Interval
+  readonly limitNanoUsd: number
+  /** The status of a refusal: 402 for keys and credits, 403 for budgets. */
+  readonly status: 402 | 403
+}
+
+export const intervalOf = (reset: LimitReset | null): Interval => reset ?? 'lifetime'

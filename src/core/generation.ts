@@ -1,0 +1,66 @@
+import type { FinishReason } from './events.ts'
+import type { ApiType } from './request.ts'
+import type { Usage, UsageSource } from './usage.ts'
+
+/** What is journalled when a request is sent upstream, so that a crash leaves a trace to settle from. */
+export interface JournalEntry {
+  readonly generationId: string
+  readonly keyHash: string
+  readonly workspaceId: string
+  readonly modelId: string
+  readonly providerSlug: string
+  readonly providerName: string
+  readonly endpointId: string
+  readonly apiType: ApiType
+  readonly streamed: boolean
+  readonly isByok: boolean
+  readonly origin: string
+  readonly httpReferer: string
+  readonly title: string
+  readonly userAgent: string
+  readonly requestId: string
+  readonly sessionId: string | null
+  readonly externalUser: string | null
+  /** Milliseconds since 1970: decides the window that the request books to. */
+  readonly startedAt: number
+  readonly promptTokensEstimate: number
+  /** The prompt's estimated cost: what a crashed request is charged. */
+  readonly promptCostNanoUsd: number
+}
+
+/** One settled generation: a row of the table `generations`, and the answer of GET /generation. */
+export interface Settlement extends JournalEntry {
+  readonly upstreamId: string | null
+  /** Null: the reply had no whole end and no known reason. */
+  readonly finishReason: FinishReason
+  readonly nativeFinishReason: string | null
+  /** The client left before the end (or the process died). */
+  readonly cancelled: boolean
+  readonly usage: Usage
+  readonly usageSource: UsageSource
+  readonly costNanoUsd: number
+  /** What the caches saved, against the same tokens at the prompt price; null without cached tokens. */
+  readonly cacheDiscountNanoUsd: number | null
+  /** Request came → first content, in milliseconds. */
+  readonly latencyMs: number
+  /** First content → end, in milliseconds. */
+  readonly generationTimeMs: number
+  readonly endedAt: number
+  readonly serviceTier: string | null
+  /** How the model was found: `direct`, `fallback` … */
+  readonly router: string
+  readonly tries: readonly AttemptOutcome[]
+}
+
+/** How one try ended, for `provider_responses` and the routing metadata. */
+export interface AttemptOutcome {
+  readonly endpointId: string
+  readonly modelId: string
+  readonly providerSlug: string
+  readonly providerName: string
+  readonly upstreamId: string | null
+  /** HTTP status; null where nothing was answered. */
+  readonly status: number | null
+  readonly code: string | null
+  readonly latencyMs: number
+}

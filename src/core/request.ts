@@ -1,0 +1,143 @@
+import type { DialectName, JsonObject } from './events.ts'
+
+/** The kind of inference, as the generation record names it (`api_type`). */
+export type ApiType =
+  | 'completions'
+  | 'responses'
+  | 'messages'
+  | 'embeddings'
+  | 'images'
+  | 'rerank'
+  | 'tts'
+  | 'stt'
+
+export type Effort = 'max' | 'xhigh' | 'high' | 'medium' | 'low' | 'minimal' | 'none'
+
+/** A piece of a message. Marks such as `cache_control` and unknown fields travel in `extra`. */
+export type ContentPart =
+  | { type: 'text'; text: string; extra?: JsonObject }
+  | { type: 'image'; url: string; detail?: string; extra?: JsonObject }
+  | { type: 'audio'; data: string; format: string; extra?: JsonObject }
+  | { type: 'file'; data?: string; fileId?: string; filename?: string; extra?: JsonObject }
+  | { type: 'video'; url: string; extra?: JsonObject }
+  /** A part of a type that we do not know: only its own dialect can carry it. */
+  | { type: 'unknown'; data: JsonObject }
+
+export interface ToolCall {
+  id: string
+  name: string
+  /** JSON text, as the model wrote it: perhaps not parseable. */
+  arguments: string
+  extra?: JsonObject
+}
+
+export interface Message {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+  /** A plain string stays a string, so that a writer of the same dialect keeps its form. */
+  content: string | ContentPart[] | null
+  name?: string
+  /** On `assistant` messages. */
+  toolCalls?: ToolCall[]
+  reasoning?: string
+  /** Opaque, replayed unchanged. */
+  reasoningDetails?: JsonObject[]
+  refusal?: string
+  /** On `tool` messages: the call that this answers. */
+  toolCallId?: string
+  extra?: JsonObject
+}
+
+export interface FunctionTool {
+  type: 'function'
+  name: string
+  description?: string
+  parameters?: JsonObject
+  strict?: boolean
+  extra?: JsonObject
+}
+/** Built-in and server tools, and any that we do not know, as they came. */
+export interface OtherTool {
+  type: 'other'
+  data: JsonObject
+}
+export type Tool = FunctionTool | OtherTool
+
+export type ToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | { type: 'function'; name: string }
+  | { type: 'other'; data: JsonObject }
+
+export interface Reasoning {
+  effort?: Effort
+  maxTokens?: number
+  enabled?: boolean
+  /** Reason, but do not show it. */
+  exclude?: boolean
+  summary?: string
+  extra?: JsonObject
+}
+
+/** What the caller wants of the routing (the body's `provider`). Slugs are lower case. */
+export interface ProviderPreferences {
+  order?: string[]
+  only?: string[]
+  ignore?: string[]
+  /** Default true. */
+  allowFallbacks: boolean
+  requireParameters: boolean
+  sort?: 'price' | 'throughput' | 'latency' | 'exacto'
+  dataCollection?: 'allow' | 'deny'
+  zdr?: boolean
+  quantizations?: string[]
+  /** USD per million tokens (prompt, completion) or per unit (image, request), as decimal strings. */
+  maxPrice?: { prompt?: string; completion?: string; image?: string; request?: string }
+}
+
+export interface Sampling {
+  temperature?: number
+  topP?: number
+  topK?: number
+  topA?: number
+  minP?: number
+  frequencyPenalty?: number
+  presencePenalty?: number
+  repetitionPenalty?: number
+  seed?: number
+  stop?: string[]
+  logitBias?: Record<string, number>
+  logprobs?: boolean
+  topLogprobs?: number
+}
+
+/** A caller's request in no dialect: each ingress makes one, each egress writes one. */
+export interface InferenceRequest {
+  apiType: ApiType
+  /** The dialect that the caller speaks, and its body as it came: the same dialect outward starts from it. */
+  dialect: DialectName
+  body: JsonObject
+  /** In the order to try; the first is `requested` in the routing metadata. Never empty once planned. */
+  models: string[]
+  stream: boolean
+  messages: Message[]
+  tools: Tool[]
+  toolChoice?: ToolChoice
+  parallelToolCalls?: boolean
+  responseFormat?: JsonObject
+  reasoning?: Reasoning
+  sampling: Sampling
+  /** The bound on output tokens that the caller set; undefined where it set none. */
+  maxOutputTokens?: number
+  modalities?: string[]
+  serviceTier?: string
+  preferences: ProviderPreferences
+  sessionId?: string
+  user?: string
+  metadata?: Record<string, string>
+  trace?: JsonObject
+  /** Echo the body that was sent upstream as the first chunk (streams only). */
+  echoUpstreamBody: boolean
+  /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */
+  parameters: string[]
+}

@@ -1,0 +1,76 @@
+import type { Finish, JsonObject, ReasoningDetail, UrlCitation } from './events.ts'
+import type { AttemptOutcome } from './generation.ts'
+import type { ToolCall } from './request.ts'
+import type { Usage } from './usage.ts'
+
+/** A whole reply: the events of a stream, collected. */
+export interface InferenceResult {
+  created: number | null
+  choices: ResultChoice[]
+  /** `native` events of the reply's own dialect, in order. */
+  natives: unknown[]
+}
+
+export interface ResultChoice {
+  index: number
+  text: string
+  reasoning: string
+  reasoningDetails: ReasoningDetail[]
+  refusal: string
+  toolCalls: ToolCall[]
+  annotations: (UrlCitation | JsonObject)[]
+  images: string[]
+  audio: JsonObject | null
+  logprobs: JsonObject | null
+  finish: Finish
+}
+
+/** What an ingress must know to write a reply, whatever its form. */
+export interface ReplyContext {
+  /** The generation's id: the `id` of the reply and of every chunk. */
+  generationId: string
+  /** Unix seconds. */
+  created: number
+  /** The public id of the model that answers. */
+  model: string
+  /** Display name of the provider that answers. */
+  providerName: string
+  /** The caller asked not to be shown the reasoning. */
+  hideReasoning: boolean
+}
+
+/** What is known once the reply has ended and is on the ledger. */
+export interface Closing {
+  finishes: Finish[]
+  usage: Usage
+  costNanoUsd: number
+  promptCostNanoUsd: number
+  completionCostNanoUsd: number
+  isByok: boolean
+  serviceTier: string | null
+  /** Present when the caller opted in by header. */
+  serviceMetadata: RoutingMetadata | null
+}
+
+/** api-surface §19. Emitted under `service_metadata` and `openrouter_metadata`. */
+export interface RoutingMetadata {
+  requested: string
+  strategy: string
+  summary: string
+  attempt: number
+  is_byok: boolean
+  region: string | null
+  endpoints: { total: number; available: { model: string; provider: string; selected: boolean }[] }
+  attempts: { model: string; provider: string; status: number }[]
+  params?: JsonObject
+  pipeline?: JsonObject[]
+}
+
+/** What a caller may be told of a failure. */
+export interface PublicError {
+  status: number
+  message: string
+  metadata?: JsonObject
+}
+
+export type { AttemptOutcome }

@@ -1,0 +1,159 @@
+import type { DialectName } from './events.ts'
+import type { Price } from './money.ts'
+
+/**
+ * All that the hot path must know, in memory and never changed in place: a write to the tables makes a new one.
+ * A request holds one Snapshot from its first line to its last.
+ */
+export interface Snapshot {
+  /** Counts up with each rebuild. */
+  readonly version: number
+  readonly organizationId: string
+  readonly keysByHash: ReadonlyMap<string, KeyRecord>
+  readonly workspacesById: ReadonlyMap<string, WorkspaceRecord>
+  readonly providersBySlug: ReadonlyMap<string, ProviderRecord>
+  readonly models: ModelDirectory
+}
+
+export type LimitReset = 'daily' | 'weekly' | 'monthly'
+
+export interface KeyRecord {
+  /** SHA-256 of the whole key, lower-case hex. */
+  readonly hash: string
+  /** The extra integer id that `io_logging_api_key_ids` names. */
+  readonly id: number
+  readonly kind: 'inference' | 'management'
+  readonly name: string
+  readonly label: string
+  readonly disabled: boolean
+  /** Null: no limit. */
+  readonly limitNanoUsd: number | null
+  readonly limitReset: LimitReset | null
+  readonly includeByokInLimit: boolean
+  /** Milliseconds since 1970; null: never. */
+  readonly expiresAt: number | null
+  readonly creatorUserId: string
+  readonly externalUser: string | null
+  readonly workspaceId: string
+}
+
+export interface WorkspaceRecord {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly defaultTextModel: string | null
+  readonly defaultProviderSort: string | null
+}
+
+export interface Timeouts {
+  /** Until the response headers and the first byte. */
+  readonly firstByteMs: number
+  readonly betweenBytesMs: number
+  readonly totalMs: number
+}
+
+/** Which code prepares a call: a literal key of the registry in `providers/`. */
+export type ProviderKind = 'compatible' | 'demo'
+
+/** How a vendor departs from its dialect, as data. */
+export interface ProviderQuirks {
+  /** The only name under which it takes the bound on output tokens; absent: as the caller wrote it. */
+  readonly outputBoundField?: 'max_tokens' | 'max_completion_tokens'
+  /** False: it refuses `stream_options`, and tells usage without being asked. */
+  readonly streamOptions?: boolean
+  /** False: it does not know the role `developer`; `system` is sent. */
+  readonly developerRole?: boolean
+  /** The field that asks for reasoning effort; absent: `reasoning_effort`. */
+  readonly reasoningField?: 'reasoning' | 'reasoning_effort'
+}
+
+export interface CredentialRecord {
+  /** Stable name for health and records, never the secret. */
+  readonly id: string
+  /** The secret itself; null for a keyless server. */
+  readonly secret: string | null
+}
+
+export interface ProviderRecord {
+  readonly slug: string
+  /** What the API shows as `provider_name`. */
+  readonly name: string
+  readonly kind: ProviderKind
+  readonly dialect: DialectName
+  /** Includes the version segment; no trailing slash. */
+  readonly baseUrl: string
+  /** How the credential is shown to the provider; default `authorization: Bearer …`. */
+  readonly credentialHeader?: { readonly name: string; readonly prefix: string }
+  readonly headers?: Readonly<Record<string, string>>
+  readonly credentials: readonly CredentialRecord[]
+  readonly timeouts: Timeouts
+  readonly maxInFlight: number
+  readonly quirks: ProviderQuirks
+  /** On the operator's own machine: nothing leaves it. */
+  readonly isLocal: boolean
+}
+
+/** Exact prices. Undefined buckets fall back as `readings.md` says; `prompt` and `completion` are always known. */
+export interface Pricing {
+  readonly prompt: Price
+  readonly completion: Price
+  readonly request: Price
+  readonly image?: Price
+  readonly imageOutput?: Price
+  readonly audio?: Price
+  readonly audioOutput?: Price
+  readonly inputCacheRead?: Price
+  readonly inputCacheWrite?: Price
+  readonly internalReasoning?: Price
+  readonly webSearch?: Price
+  /** Dearer prices for long prompts: the one with the largest reached `minPromptTokens` holds for the whole request. */
+  readonly tiers?: readonly PricingTier[]
+}
+export interface PricingTier {
+  readonly minPromptTokens: number
+  readonly prompt?: Price
+  readonly completion?: Price
+  readonly inputCacheRead?: Price
+  readonly inputCacheWrite?: Price
+}
+
+/** One model at one provider. */
+export interface EndpointRecord {
+  /** `<provider slug>/<model id>`: stable, for health and records. */
+  readonly id: string
+  readonly providerSlug: string
+  /** The model's public id (`author/slug`). */
+  readonly modelId: string
+  /** What the provider calls it. */
+  readonly upstreamId: string
+  /** Null: the facts do not say. */
+  readonly contextLength: number | null
+  readonly maxCompletionTokens: number | null
+  readonly inputModalities: readonly string[]
+  readonly outputModalities: readonly string[]
+  /** Null: unknown, so nothing is refused or left out because of it. */
+  readonly supportedParameters: readonly string[] | null
+  /** Null: nobody told a price. */
+  readonly pricing: Pricing | null
+  readonly quantization: string | null
+  /** True only where it is known. */
+  readonly isZdr: boolean
+}
+
+export interface ModelRecord {
+  readonly id: string
+  readonly canonicalSlug: string
+  readonly name: string
+  /** Integer Unix seconds. */
+  readonly created: number
+  readonly endpoints: readonly EndpointRecord[]
+}
+
+export interface ModelDirectory {
+  /** By id, canonical slug, alias or a provider's own name, variant suffix excluded; undefined: unknown. */
+  find(name: string): ModelRecord | undefined
+  /** Known ids that look most like `name`, best first. */
+  nearest(name: string, count: number): string[]
+  /** Every model that has an endpoint at a configured provider. */
+  list(): readonly ModelRecord[]
+}

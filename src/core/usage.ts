@@ -1,0 +1,52 @@
+/**
+ * Tokens in disjoint buckets: no token is counted in two of them. Dialects differ (OpenAI's prompt_tokens
+ * includes cache reads, Anthropic's input_tokens does not); each egress maps to this, each ingress maps back.
+ */
+export interface Usage {
+  /** Text input that was neither read from nor written to a cache. */
+  inputTokens: number
+  cacheReadTokens: number
+  cacheWriteTokens: number
+  audioInputTokens: number
+  imageInputTokens: number
+  /** Visible text output, tool calls included, reasoning excluded. */
+  outputTokens: number
+  reasoningTokens: number
+  audioOutputTokens: number
+  imageOutputTokens: number
+  acceptedPredictionTokens?: number
+  rejectedPredictionTokens?: number
+  webSearchRequests?: number
+  /** What the provider says that it charged, in USD, where it says so. */
+  providerCostUsd?: number
+}
+
+/** Whose figures they are. `estimated` is ours; `none` means that nothing was delivered, so nothing is due. */
+export type UsageSource = 'provider' | 'estimated' | 'none'
+
+export const NO_USAGE: Readonly<Usage> = Object.freeze({
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  audioInputTokens: 0,
+  imageInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  audioOutputTokens: 0,
+  imageOutputTokens: 0,
+})
+
+/** All input tokens, cached and written ones included: OpenAI's `prompt_tokens`. */
+export const promptTokens = (usage: Usage): number =>
+  usage.inputTokens +
+  usage.cacheReadTokens +
+  usage.cacheWriteTokens +
+  usage.audioInputTokens +
+  usage.imageInputTokens
+
+/** All output tokens, reasoning included: OpenAI's `completion_tokens`. */
+export const completionTokens = (usage: Usage): number =>
+  usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens + usage.imageOutputTokens
+
+/** A rough count for text whose tokens nobody told us: four characters a token, never 0 for some text. */
+export const estimateTokens = (characters: number): number => Math.ceil(characters / 4)

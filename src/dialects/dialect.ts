@@ -1,0 +1,53 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { UpstreamError } from '../core/errors.ts'
+import type { InferenceFrame, InferenceFrames, JsonObject } from '../core/events.ts'
+import type { UpstreamReply } from '../core/reply.ts'
+import type { InferenceRequest } from '../core/request.ts'
+import type { Closing, InferenceResult, PublicError, ReplyContext } from '../core/result.ts'
+
+/** How callers speak to us in a dialect. */
+export interface Ingress {
+  /**
+   * Reads a body whose JSON was parsed. Throws a `GatewayError` 400 that names the field's path. Fields that the
+   * dialect does not know are kept: `request.body` is the body itself.
+   */
+  parse(body: JsonObject, headers: Headers): InferenceRequest
+  writeReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject
+  writeStream(reply: ReplyContext): StreamWriter
+}
+
+/**
+ * Writes one SSE stream; each method answers the text to send, '' for nothing. The finish is held back until
+ * `end`: a caller never sees an answer finished that is not on the ledger.
+ */
+export interface StreamWriter {
+  /** Sent before anything else when the caller asked for `debug.echo_upstream_body`. */
+  echo(upstreamBody: JsonObject): string
+  write(frame: InferenceFrame): string
+  /** Finish, usage, routing metadata and the dialect's terminal marker. */
+  end(closing: Closing): string
+  /** The dialect's mid-stream error, after which nothing follows. */
+  fail(error: PublicError): string
+}
+
+/** A request in a provider's dialect, before the provider adds its address and credential. */
+export interface DialectCall {
+  /** Appended to the provider's `baseUrl`. */
+  path: string
+  headers: Record<string, string>
+  body: JsonObject
+  /** Parameters of the caller that this dialect or endpoint cannot carry: named in the routing metadata. */
+  dropped: string[]
+}
+
+/** How we speak to providers in a dialect. */
+export interface Egress {
+  build(request: InferenceRequest, attempt: Attempt): DialectCall
+  /**
+   * Reads a 2xx reply, streamed or not, as one stream of frames. Throws `UpstreamError`:
+   * `malformed` (no answer in it), `truncated` (no whole end), or what an error object in the stream says.
+   */
+  read(reply: UpstreamReply, streamed: boolean): InferenceFrames
+  /** Reads an error reply (status ≥ 300) of any of the shapes that providers of this dialect send. */
+  readError(status: number, headers: Headers, text: string): UpstreamError
+}

@@ -1,0 +1,60 @@
+import type { Gate, Interval } from '../core/gate.ts'
+import type { JournalEntry, Settlement } from '../core/generation.ts'
+
+/** A reservation. Held in memory only; it ends in exactly one `settle` or `release`. */
+export interface Hold {
+  readonly generationId: string
+  readonly amountNanoUsd: number
+}
+
+export interface ReserveRequest {
+  generationId: string
+  gates: readonly Gate[]
+  amountNanoUsd: number
+  /** Milliseconds since 1970: chooses the windows. */
+  startedAt: number
+}
+
+/** The gate that leaves least room, and how much that is. */
+export interface Room {
+  /** Infinity without gates. */
+  nanoUsd: number
+  gate: Gate | null
+}
+
+export interface KeyUsage {
+  total: number
+  daily: number
+  weekly: number
+  monthly: number
+  byokTotal: number
+  byokDaily: number
+  byokWeekly: number
+  byokMonthly: number
+}
+
+/**
+ * The money. All of it runs on one thread: `room` and then `reserve` without an await between are atomic.
+ * Invariant: for every gate, settled + held ≤ limit at the moment of each reservation.
+ */
+export interface Ledger {
+  room(gates: readonly Gate[], startedAt: number): Room
+  /** All gates or none. Refuses with a sentence that names the limit, what is used and held, and when it resets. */
+  reserve(request: ReserveRequest): Hold
+  /** Gives a hold back without a generation: nothing was sent upstream. */
+  release(hold: Hold): void
+  /** Appended in the next group commit, not awaited. */
+  journal(entry: JournalEntry): void
+  /** Resolves once the row is committed; the hold is then gone. A second call for the same hold changes nothing. */
+  settle(hold: Hold, settlement: Settlement): Promise<void>
+  /** Settled spending of a key in the windows that hold `at`, in nano-dollars. */
+  keyUsage(keyHash: string, at: number): KeyUsage
+  /** Sum of the open holds: 0 when nothing runs. */
+  heldNanoUsd(): number
+  /** False while commits fail (disk full …): no billable work is accepted until one succeeds. */
+  isWritable(): boolean
+  /** Commits what waits and stops. */
+  close(): Promise<void>
+}
+
+export type { Interval }

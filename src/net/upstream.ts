@@ -1,0 +1,22 @@
+import type { UpstreamCall } from '../core/attempt.ts'
+import type { UpstreamReply } from '../core/reply.ts'
+import type { Timeouts } from '../core/snapshot.ts'
+
+export interface SendOptions {
+  /** The bulkhead: calls of one group share `maxInFlight` places until their body has ended. */
+  group: string
+  maxInFlight: number
+  timeouts: Timeouts
+  /** Aborting closes the connection at once, before or after the headers. */
+  signal: AbortSignal
+  /** In place of the network (built-in providers); clocks and bulkhead hold all the same. */
+  answer?: (call: UpstreamCall, signal: AbortSignal) => Promise<Response>
+}
+
+/** The one way out of the server to providers. Any status is an answer; no answer is an `UpstreamError`. */
+export interface Upstream {
+  send(call: UpstreamCall, options: SendOptions): Promise<UpstreamReply>
+  /** Calls whose body has not ended. */
+  inFlight(): number
+  close(): void
+}
