@@ -1,0 +1,74 @@
+/** The one place that knows which SQL dialect is in use. Tables are declared once, against this kit. */
+import * as pg from 'drizzle-orm/pg-core'
+import * as sqlite from 'drizzle-orm/sqlite-core'
+
+export type SqlDialect = 'sqlite' | 'postgres'
+
+// drizzle-kit loads the tables by itself and can be told the dialect by the environment alone: the drizzle.*.config.ts
+// files set this variable. The server never reads it for anything else; it calls `chooseDialect`.
+let chosen: SqlDialect = process.env['SLUICE_MIGRATIONS_DIALECT'] === 'postgres' ? 'postgres' : 'sqlite'
+let isDeclared = false
+
+/** Chooses the dialect from the settings. Throws once tables were declared in the other one: too late to change. */
+export function chooseDialect(dialect: SqlDialect): void {
+  if (isDeclared && dialect !== chosen) {
+    throw new Error(
+      `The tables were already declared for ${chosen}; choose ${dialect} before they are imported`,
+    )
+  }
+  chosen = dialect
+}
+
+export const sqlDialect = (): SqlDialect => chosen
+
+// Both dialects build the same row shapes, so the SQLite types stand for both.
+function choose<S>(forSqlite: S, forPostgres: unknown): S {
+  isDeclared = true
+  return chosen === 'postgres' ? (forPostgres as S) : forSqlite
+}
+
+export const table = choose(sqlite.sqliteTable, pg.pgTable)
+export const text = choose(
+  () => sqlite.text(),
+  () => pg.text(),
+)
+/** One of a closed list of words; the type says which, the database stores plain text. */
+export const word = <W extends string>() => text().$type<W>()
+/** A whole number below 2^53. */
+export const integer = choose(
+  () => sqlite.integer(),
+  () => pg.bigint({ mode: 'number' }),
+)
+/** Money: whole nano-dollars (1e-9 USD). The column's name ends in `_nano_usd`. */
+export const nanoUsd = integer
+export const real = choose(
+  () => sqlite.real(),
+  () => pg.doublePrecision(),
+)
+export const boolean = choose(
+  () => sqlite.integer({ mode: 'boolean' }),
+  () => pg.boolean(),
+)
+/** An instant with milliseconds, read and written as a `Date`. */
+export const timestamp = choose(
+  () => sqlite.integer({ mode: 'timestamp_ms' }),
+  () => pg.timestamp({ withTimezone: true, mode: 'date', precision: 3 }),
+)
+/** A number that the database gives out, counting up, never twice. */
+export const serial = choose(
+  () => sqlite.integer().primaryKey({ autoIncrement: true }),
+  () => pg.bigserial({ mode: 'number' }).primaryKey(),
+)
+export const json = <T>() =>
+  choose(
+    () => sqlite.text({ mode: 'json' }).$type<T>(),
+    () => pg.jsonb().$type<T>(),
+  )()
+export const index = choose(sqlite.index, pg.index)
+export const uniqueIndex = choose(sqlite.uniqueIndex, pg.uniqueIndex)
+export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
+
+/** Types a database as one whose queries are awaited: SQLite's driver answers at once, and `await` takes that too. */
+export const awaitable = <Schema extends Record<string, unknown>>(
+  db: sqlite.BaseSQLiteDatabase<'sync', void, Schema>,
+) => db as unknown as sqlite.BaseSQLiteDatabase<'async', unknown, Schema>
