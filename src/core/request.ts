@@ -88,11 +88,26 @@ export interface ProviderPreferences {
   allowFallbacks: boolean
   requireParameters: boolean
   sort?: 'price' | 'throughput' | 'latency' | 'exacto'
+  /** `none`: sort the endpoints of all models together; default `model`: inside each model, models in order. */
+  sortPartition?: 'model' | 'none'
   dataCollection?: 'allow' | 'deny'
   zdr?: boolean
   quantizations?: string[]
   /** USD per million tokens (prompt, completion) or per unit (image, request), as decimal strings. */
-  maxPrice?: { prompt?: string; completion?: string; image?: string; request?: string }
+  maxPrice?: { prompt?: string; completion?: string; image?: string; audio?: string; request?: string }
+  /** Only models whose author permits distillation. */
+  enforceDistillableText?: boolean
+  /** Tokens per second by percentile: slower endpoints go last. A plain number is `p50`. */
+  preferredMinThroughput?: Cutoffs
+  /** Seconds by percentile: later endpoints go last. A plain number is `p50`. */
+  preferredMaxLatency?: Cutoffs
+}
+
+export interface Cutoffs {
+  p50?: number
+  p75?: number
+  p90?: number
+  p99?: number
 }
 
 export interface Sampling {
@@ -129,6 +144,8 @@ export interface InferenceRequest {
   sampling: Sampling
   /** The bound on output tokens that the caller set; undefined where it set none. */
   maxOutputTokens?: number
+  /** How many answers the caller asked for (`n`), each as long as the bound; undefined: one. */
+  choiceCount?: number
   modalities?: string[]
   serviceTier?: string
   preferences: ProviderPreferences
