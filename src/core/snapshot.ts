@@ -152,6 +152,8 @@ export interface ModelRecord {
 export interface ModelDirectory {
   /** By id, canonical slug, alias or a provider's own name, variant suffix excluded; undefined: unknown. */
   find(name: string): ModelRecord | undefined
+  /** True for a model of the catalogue too that no configured provider offers. */
+  isKnown(name: string): boolean
   /** Known ids that look most like `name`, best first. */
   nearest(name: string, count: number): string[]
   /** Every model that has an endpoint at a configured provider. */

@@ -1,0 +1,101 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { Caller } from '../core/caller.ts'
+import { GatewayError } from '../core/errors.ts'
+import { type Gate, intervalOf } from '../core/gate.ts'
+import type { InferenceRequest } from '../core/request.ts'
+import type { Pricing } from '../core/snapshot.ts'
+import type { Hold, Ledger } from '../ledger/ledger.ts'
+import { estimatePromptTokens } from './estimate.ts'
+import { holdOf, outputBoundWithin } from './price.ts'
+
+export interface Admission {
+  hold: Hold
+  /** With the bound that money sets, where it sets one. */
+  attempts: Attempt[]
+  promptTokensEstimate: number
+  /** The bound that is sent although the caller set none; null: the caller's own, or none. */
+  outputBound: number | null
+}
+
+/** Answers that are bounded by nothing we know of are held for at this length. */
+const UNKNOWN_BOUND_TOKENS = 16_384
+/** A shorter answer than this is not worth sending in place of a refusal. */
+const LEAST_BOUND_TOKENS = 1_024
+
+/** Every bound on this caller's spending. */
+export function gatesOf({ key }: Caller): Gate[] {
+  if (key.limitNanoUsd === null) return []
+  const interval = intervalOf(key.limitReset)
+  return [
+    { scope: 'key', id: key.hash, label: 'This key', interval, limitNanoUsd: key.limitNanoUsd, status: 402 },
+  ]
+}
+
+/** The price of an attempt; the plan lets no endpoint through without one. */
+export function pricingOf(attempt: Attempt): Pricing {
+  if (!attempt.endpoint.pricing)
+    throw new Error(`the endpoint ${attempt.endpoint.id} was planned without a price`)
+  return attempt.endpoint.pricing
+}
+
+/**
+ * Reserves the most that the request can cost at its dearest endpoint. A request without a bound of its own whose
+ * longest answer does not fit is given the largest bound that does. Nothing here awaits: room and reservation are one.
+ */
+export function admit(
+  request: InferenceRequest,
+  attempts: Attempt[],
+  caller: Caller,
+  ledger: Ledger,
+  generationId: string,
+  startedAt: number,
+): Admission {
+  const gates = gatesOf(caller)
+  const prompt = estimatePromptTokens(request)
+  const reserve = (amountNanoUsd: number): Hold =>
+    ledger.reserve({ generationId, gates, amountNanoUsd, startedAt })
+  const whole = dearest(attempts, prompt, request.maxOutputTokens)
+  const room = ledger.room(gates, startedAt)
+  if (whole <= room.nanoUsd || request.maxOutputTokens !== undefined) {
+    return { hold: reserve(whole), attempts, promptTokensEstimate: prompt, outputBound: null }
+  }
+  const fitting = Math.min(
+    ...attempts.map((attempt) => outputBoundWithin(pricingOf(attempt), prompt, room.nanoUsd)),
+  )
+  if (fitting < LEAST_BOUND_TOKENS) throw withHint(() => reserve(whole))
+  const bounded = attempts.map((attempt) => ({ ...attempt, outputBound: fitting }))
+  return {
+    hold: reserve(dearest(attempts, prompt, fitting)),
+    attempts: bounded,
+    promptTokensEstimate: prompt,
+    outputBound: fitting,
+  }
+}
+
+function dearest(attempts: readonly Attempt[], promptTokens: number, bound: number | undefined): number {
+  let most = 0
+  for (const attempt of attempts) {
+    const longest = attempt.endpoint.maxCompletionTokens ?? attempt.endpoint.contextLength
+    const output = Math.min(bound ?? longest ?? UNKNOWN_BOUND_TOKENS, longest ?? Number.POSITIVE_INFINITY)
+    most = Math.max(most, holdOf(pricingOf(attempt), promptTokens, output))
+  }
+  return most
+}
+
+function withHint(refusal: () => unknown): unknown {
+  try {
+    refusal()
+  } catch (error) {
+    if (!(error instanceof GatewayError)) return error
+    return new GatewayError(
+      error.status,
+      `${error.message}. The request sets no max_tokens, so the model's longest answer is reserved: a smaller max_tokens needs less`,
+      {
+        cause: error,
+        ...(error.metadata ? { metadata: error.metadata } : {}),
+        headers: { ...error.headers },
+      },
+    )
+  }
+  return new Error('a reservation was expected to be refused')
+}

@@ -1,0 +1,122 @@
+import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../core/events.ts'
+import type { InferenceResult, ResultChoice } from '../core/result.ts'
+
+/** Reads a stream to its end as one reply. `see` is shown every frame first (the meter). */
+export async function collect(
+  frames: InferenceFrames,
+  see: (frame: InferenceFrame) => void,
+): Promise<InferenceResult> {
+  const result: InferenceResult = { created: null, choices: [], natives: [] }
+  for await (const frame of frames) {
+    see(frame)
+    for (const event of frame.events) add(result, event)
+  }
+  result.choices.sort((a, b) => a.index - b.index)
+  return result
+}
+
+function add(result: InferenceResult, event: InferenceEvent): void {
+  switch (event.type) {
+    case 'response-start':
+      result.created ??= event.created
+      return
+    case 'native':
+      result.natives.push(event.data)
+      return
+    case 'response-end':
+      for (const finish of event.finishes) choiceOf(result, finish.choice).finish = finish
+      return
+    case 'usage':
+      return
+    default:
+      addToChoice(choiceOf(result, event.choice), event)
+  }
+}
+
+type ChoiceEvent = Exclude<InferenceEvent, { type: 'response-start' | 'native' | 'response-end' | 'usage' }>
+
+function addToChoice(choice: ResultChoice, event: ChoiceEvent): void {
+  switch (event.type) {
+    case 'text-delta':
+      choice.text += event.text
+      return
+    case 'reasoning-delta':
+      choice.reasoning += event.text
+      return
+    case 'reasoning-detail':
+      choice.reasoningDetails.push(event.detail)
+      return
+    case 'refusal-delta':
+      choice.refusal += event.text
+      return
+    case 'tool-call-start':
+      choice.toolCalls[event.index] = {
+        id: event.id,
+        name: event.name,
+        arguments: '',
+        ...extraOf(event.extra),
+      }
+      return
+    case 'tool-call-delta': {
+      const call = choice.toolCalls[event.index]
+      if (call) call.arguments += event.json
+      return
+    }
+    case 'annotation':
+      choice.annotations.push(event.annotation)
+      return
+    case 'image':
+      choice.images.push(event.url)
+      return
+    case 'audio-delta':
+      choice.audio = mergeAudio(choice.audio, event.audio)
+      return
+    case 'logprobs':
+      choice.logprobs = mergeLogprobs(choice.logprobs, event.logprobs)
+  }
+}
+
+const extraOf = (extra: Record<string, unknown> | undefined) => (extra ? { extra } : {})
+
+function choiceOf(result: InferenceResult, index: number): ResultChoice {
+  let choice = result.choices.find((candidate) => candidate.index === index)
+  if (!choice) {
+    choice = {
+      index,
+      text: '',
+      reasoning: '',
+      reasoningDetails: [],
+      refusal: '',
+      toolCalls: [],
+      annotations: [],
+      images: [],
+      audio: null,
+      logprobs: null,
+      finish: { choice: index, reason: 'error', native: null },
+    }
+    result.choices.push(choice)
+  }
+  return choice
+}
+
+/** `data` and `transcript` arrive in pieces; `id` and `expires_at` once. */
+function mergeAudio(former: Record<string, unknown> | null, next: Record<string, unknown>) {
+  const merged: Record<string, unknown> = { ...former }
+  for (const [key, value] of Object.entries(next)) {
+    const before = merged[key]
+    const isPiece =
+      (key === 'data' || key === 'transcript') && typeof before === 'string' && typeof value === 'string'
+    merged[key] = isPiece ? before + value : value
+  }
+  return merged
+}
+
+/** Lists of token records (`content`, `refusal`) are joined. */
+function mergeLogprobs(former: Record<string, unknown> | null, next: Record<string, unknown>) {
+  const merged: Record<string, unknown> = { ...former }
+  for (const [key, value] of Object.entries(next)) {
+    const before = merged[key]
+    merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : (value ?? before)
+  }
+  return merged
+}

@@ -1,0 +1,146 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { Caller, RequestOrigin } from '../core/caller.ts'
+import type { JournalEntry, Settlement } from '../core/generation.ts'
+import { newGenerationId } from '../core/ids.ts'
+import type { InferenceRequest } from '../core/request.ts'
+import type { Closing, RoutingMetadata } from '../core/result.ts'
+import { NO_USAGE } from '../core/usage.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { type Admission, admit, pricingOf } from './admission.ts'
+import type { DispatchLog } from './dispatch.ts'
+import { createMeter, type Ending, type Meter } from './meter.ts'
+import type { Plan } from './plan.ts'
+import { costOf } from './price.ts'
+import { routingMetadata } from './routing-metadata.ts'
+
+export interface ExchangeInput {
+  caller: Caller
+  origin: RequestOrigin
+  request: InferenceRequest
+  plan: Plan
+  wantsMetadata: boolean
+  startedAt: number
+}
+
+/** One generation from its reservation to its settlement. Whatever happens, it settles exactly once. */
+export interface Exchange {
+  readonly generationId: string
+  readonly startedAt: number
+  readonly meter: Meter
+  readonly attempts: Attempt[]
+  readonly log: DispatchLog
+  readonly hasSettled: boolean
+  /** The caller's parameters that the answering endpoint could not carry. */
+  dropped: string[]
+  /** Resolves once the row is committed. A second call answers the first one's settlement. */
+  settle(ending: Ending): Promise<Closing>
+  /** What `onSettled` was told: for the log line. */
+  metadata(): RoutingMetadata | null
+}
+
+export interface ExchangeDeps {
+  ledger: Ledger
+  now(): number
+  onSettled(settlement: Settlement, caller: Caller): void
+}
+
+/** Reserves and journals. Throws the ledger's refusal; then nothing was begun. */
+export function openExchange(input: ExchangeInput, deps: ExchangeDeps): Exchange {
+  const { caller, request, plan, startedAt } = input
+  const generationId = newGenerationId()
+  const admission = admit(request, plan.attempts, caller, deps.ledger, generationId, startedAt)
+  const journal = journalEntry(generationId, input, admission)
+  deps.ledger.journal(journal)
+
+  const meter = createMeter(deps.now, startedAt)
+  const log: DispatchLog = { tries: [], sentBodies: [], current: null }
+  let settled: Promise<Closing> | null = null
+  let answeringEndpoint: string | null = null
+
+  const metadata = (): RoutingMetadata | null =>
+    input.wantsMetadata
+      ? routingMetadata(plan, log.tries, answeringEndpoint, exchange.dropped, admission.outputBound)
+      : null
+
+  async function settleOnce(ending: Ending): Promise<Closing> {
+    const attempt = log.current ?? firstOf(admission.attempts)
+    if (ending === 'whole') answeringEndpoint = attempt.endpoint.id
+    const { settlement, cost } = meter.settlement(ending, {
+      journal,
+      attempt,
+      tries: log.tries,
+      pricing: pricingOf(attempt),
+      holdNanoUsd: admission.hold.amountNanoUsd,
+      router: plan.strategy,
+      endedAt: deps.now(),
+    })
+    await deps.ledger.settle(admission.hold, settlement)
+    deps.onSettled(settlement, caller)
+    return {
+      finishes: meter.finishes,
+      usage: settlement.usage,
+      costNanoUsd: cost.totalNanoUsd,
+      promptCostNanoUsd: cost.promptNanoUsd,
+      completionCostNanoUsd: cost.completionNanoUsd,
+      isByok: settlement.isByok,
+      serviceTier: settlement.serviceTier,
+      serviceMetadata: metadata(),
+    }
+  }
+
+  const exchange: Exchange = {
+    generationId,
+    startedAt,
+    meter,
+    log,
+    attempts: admission.attempts,
+    dropped: [],
+    get hasSettled() {
+      return settled !== null
+    },
+    settle: (ending) => {
+      settled ??= settleOnce(ending)
+      return settled
+    },
+    metadata,
+  }
+  return exchange
+}
+
+/** A plan is never empty; the assertion keeps the types honest. */
+function firstOf(attempts: readonly Attempt[]): Attempt {
+  const first = attempts[0]
+  if (!first) throw new Error('a plan without attempts')
+  return first
+}
+
+function journalEntry(generationId: string, input: ExchangeInput, admission: Admission): JournalEntry {
+  const { caller, origin, request, startedAt } = input
+  const attempt = firstOf(admission.attempts)
+  const promptOnly = { ...NO_USAGE, inputTokens: admission.promptTokensEstimate }
+  return {
+    generationId,
+    keyHash: caller.key.hash,
+    workspaceId: caller.workspace.id,
+    modelId: attempt.model.id,
+    providerSlug: attempt.provider.slug,
+    providerName: attempt.provider.name,
+    endpointId: attempt.endpoint.id,
+    apiType: request.apiType,
+    streamed: request.stream,
+    isByok: false,
+    origin: origin.origin,
+    httpReferer: origin.httpReferer,
+    title: origin.title,
+    userAgent: origin.userAgent,
+    requestId: origin.requestId,
+    sessionId: request.sessionId ?? null,
+    externalUser: request.user ?? null,
+    startedAt,
+    promptTokensEstimate: admission.promptTokensEstimate,
+    promptCostNanoUsd: Math.min(
+      admission.hold.amountNanoUsd,
+      costOf(promptOnly, pricingOf(attempt)).totalNanoUsd,
+    ),
+  }
+}

@@ -1,0 +1,116 @@
+import type { Attempt } from '../core/attempt.ts'
+import {
+  type ErrorMetadata,
+  type ErrorType,
+  GatewayError,
+  UpstreamError,
+  type UpstreamFailure,
+} from '../core/errors.ts'
+import type { AttemptOutcome } from '../core/generation.ts'
+import type { PublicError } from '../core/result.ts'
+import { ShutdownError } from './abort.ts'
+import type { DispatchLog } from './dispatch.ts'
+
+/** Another endpoint may answer where this one could not: all but the caller's own mistakes. */
+export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'caller'
+
+/** The same endpoint may be tried once more: nothing was answered, so nothing was begun. */
+export const mayTryAgain = (error: UpstreamError): boolean =>
+  error.kind === 'connect' || error.kind === 'server'
+
+const statusOf: Record<Exclude<UpstreamFailure, 'caller'>, number> = {
+  connect: 502,
+  malformed: 502,
+  truncated: 502,
+  server: 502,
+  credential: 502,
+  timeout: 524,
+  overloaded: 529,
+  'rate-limit': 429,
+  capacity: 503,
+}
+
+const errorTypeOf: Record<UpstreamFailure, ErrorType> = {
+  connect: 'provider_unavailable',
+  malformed: 'provider_unavailable',
+  truncated: 'provider_unavailable',
+  server: 'provider_unavailable',
+  credential: 'provider_unavailable',
+  timeout: 'timeout',
+  overloaded: 'provider_overloaded',
+  'rate-limit': 'rate_limit_exceeded',
+  capacity: 'provider_overloaded',
+  caller: 'invalid_request',
+}
+
+const sentenceOf: Record<Exclude<UpstreamFailure, 'caller'>, (provider: string) => string> = {
+  connect: (provider) => `${provider} could not be reached`,
+  malformed: (provider) => `${provider} answered with something that is no completion`,
+  truncated: (provider) => `${provider} ended the answer before it was complete`,
+  server: (provider) => `${provider} answered with an error of its own`,
+  credential: (provider) => `${provider} refused the credential that this gateway holds for it`,
+  timeout: (provider) => `${provider} did not answer in time`,
+  overloaded: (provider) => `${provider} is overloaded`,
+  'rate-limit': (provider) => `${provider}'s rate limit is reached`,
+  capacity: (provider) => `Too many requests to ${provider} are running`,
+}
+
+/** What the caller is told of a provider's failure. The provider's own text is shown only where it is about the request. */
+export function publicError(
+  error: UpstreamError,
+  attempt: Attempt,
+  tries: readonly AttemptOutcome[],
+): GatewayError {
+  const metadata: ErrorMetadata = {
+    error_type: error.errorType ?? errorTypeOf[error.kind],
+    provider_name: attempt.provider.name,
+  }
+  if (error.code !== null && error.kind !== 'credential') metadata.provider_code = error.code
+  if (tries.length > 1) {
+    metadata.previous_errors = tries.slice(0, -1).map(({ providerName, code, status }) => ({
+      provider: providerName,
+      code,
+      status,
+    }))
+  }
+  if (error.kind === 'caller')
+    return new GatewayError(callerStatus(error), error.reason, { cause: error, metadata })
+  const headers: Record<string, string> = {}
+  if (error.kind === 'rate-limit' && error.retryAfterMs !== null) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
+  }
+  if (error.kind === 'capacity') headers['retry-after'] = '1'
+  return new GatewayError(statusOf[error.kind], sentenceOf[error.kind](attempt.provider.name), {
+    cause: error,
+    metadata,
+    headers,
+  })
+}
+
+const CALLER_STATUSES = [400, 403, 404, 413, 422]
+const callerStatus = (error: UpstreamError): number =>
+  error.status !== null && CALLER_STATUSES.includes(error.status) ? error.status : 400
+
+/** The same, for the error event of a stream that has begun. */
+export const inStream = (error: GatewayError): PublicError => ({
+  status: error.status,
+  message: error.message,
+  ...(error.metadata ? { metadata: { ...error.metadata } } : {}),
+})
+
+/** What the caller is told, whatever broke. Private causes stay in `cause`. */
+export function whatToTell(error: unknown, signal: AbortSignal, log: DispatchLog): GatewayError {
+  if (signal.reason instanceof ShutdownError) {
+    return new GatewayError(503, 'The gateway is shutting down', {
+      cause: error,
+      headers: { 'retry-after': '5' },
+    })
+  }
+  if (error instanceof GatewayError) return error
+  if (error instanceof UpstreamError && log.current) return publicError(error, log.current, log.tries)
+  return new GatewayError(500, 'Internal server error', { cause: error })
+}
+
+/** Anything that is not an `UpstreamError` was our own mistake, or an abort: it is not the provider's. */
+export const asUpstreamError = (error: unknown): UpstreamError | null =>
+  error instanceof UpstreamError ? error : null

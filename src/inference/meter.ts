@@ -1,0 +1,175 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { Finish, InferenceFrame } from '../core/events.ts'
+import type { AttemptOutcome, JournalEntry, Settlement } from '../core/generation.ts'
+import type { Pricing } from '../core/snapshot.ts'
+import {
+  completionTokens,
+  estimateTokens,
+  NO_USAGE,
+  promptTokens,
+  type Usage,
+  type UsageSource,
+} from '../core/usage.ts'
+import { type Cost, costOf } from './price.ts'
+
+/**
+ * How a generation ended.
+ * - `whole`: finish reason and a clean end
+ * - `failed`: no content ever came
+ * - `cut`: the provider (or our shutdown) broke it off in the middle
+ * - `left`: the caller went away
+ */
+export type Ending = 'whole' | 'failed' | 'cut' | 'left'
+
+/** What the frames told so far. One for each generation; every frame passes `see` before it is written. */
+export interface Meter {
+  see(frame: InferenceFrame): void
+  readonly finishes: Finish[]
+  readonly serviceTier: string | null
+  settlement(ending: Ending, context: SettlementContext): { settlement: Settlement; cost: Cost }
+}
+
+export interface SettlementContext {
+  journal: JournalEntry
+  attempt: Attempt
+  tries: readonly AttemptOutcome[]
+  pricing: Pricing
+  /** What may be charged at most where we estimate. */
+  holdNanoUsd: number
+  router: string
+  endedAt: number
+}
+
+export function createMeter(now: () => number, startedAt: number): Meter {
+  let upstreamId: string | null = null
+  let usage: Usage | null = null
+  let serviceTier: string | null = null
+  let finishes: Finish[] = []
+  let firstContentAt: number | null = null
+  let textLength = 0
+  let reasoningLength = 0
+
+  function see(frame: InferenceFrame): void {
+    for (const event of frame.events) {
+      switch (event.type) {
+        case 'text-delta':
+        case 'refusal-delta':
+          textLength += event.text.length
+          if (event.text !== '') firstContentAt ??= now()
+          break
+        case 'reasoning-delta':
+          reasoningLength += event.text.length
+          if (event.text !== '') firstContentAt ??= now()
+          break
+        case 'tool-call-start':
+          textLength += event.name.length
+          firstContentAt ??= now()
+          break
+        case 'tool-call-delta':
+          textLength += event.json.length
+          break
+        case 'response-start':
+          upstreamId = event.upstreamId ?? upstreamId
+          break
+        case 'usage':
+          usage = event.usage
+          serviceTier = event.serviceTier ?? serviceTier
+          break
+        case 'response-end':
+          finishes = event.finishes
+      }
+    }
+  }
+
+  function settlement(ending: Ending, context: SettlementContext): { settlement: Settlement; cost: Cost } {
+    const { journal, endedAt } = context
+    const counted = count(ending, usage, { textLength, reasoningLength }, journal.promptTokensEstimate)
+    const cost = costFor(ending, counted, context)
+    const contentAt = firstContentAt ?? endedAt
+    const finish = finishes[0]
+    return {
+      cost,
+      settlement: {
+        ...journal,
+        modelId: context.attempt.model.id,
+        providerSlug: context.attempt.provider.slug,
+        providerName: context.attempt.provider.name,
+        endpointId: context.attempt.endpoint.id,
+        upstreamId,
+        finishReason: ending === 'whole' && finish ? finish.reason : 'error',
+        nativeFinishReason: finish?.native ?? null,
+        cancelled: ending === 'left',
+        usage: counted.usage,
+        usageSource: counted.source,
+        costNanoUsd: cost.totalNanoUsd,
+        cacheDiscountNanoUsd: cost.cacheDiscountNanoUsd,
+        latencyMs: Math.max(0, contentAt - startedAt),
+        generationTimeMs: Math.max(0, endedAt - contentAt),
+        endedAt,
+        serviceTier,
+        router: context.router,
+        tries: context.tries,
+      },
+    }
+  }
+
+  return {
+    see,
+    settlement,
+    get finishes() {
+      return finishes
+    },
+    get serviceTier() {
+      return serviceTier
+    },
+  }
+}
+
+interface Counted {
+  usage: Usage
+  source: UsageSource
+}
+
+/** The provider's figures where it told any; else our count of what was delivered. 0 that was told stays 0. */
+function count(
+  ending: Ending,
+  told: Usage | null,
+  delivered: { textLength: number; reasoningLength: number },
+  promptTokensEstimate: number,
+): Counted {
+  if (ending === 'failed') return { usage: NO_USAGE, source: 'none' }
+  const outputTokens = estimateTokens(delivered.textLength)
+  const reasoningTokens = estimateTokens(delivered.reasoningLength)
+  if (told === null) {
+    return {
+      usage: { ...NO_USAGE, inputTokens: promptTokensEstimate, outputTokens, reasoningTokens },
+      source: 'estimated',
+    }
+  }
+  const isRunningTotal = ending !== 'whole' && completionTokens(told) < outputTokens + reasoningTokens
+  if (!isRunningTotal) return { usage: told, source: 'provider' }
+  const inputTokens = promptTokens(told) === 0 ? promptTokensEstimate : told.inputTokens
+  return { usage: { ...told, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }
+}
+
+const FREE: Cost = { totalNanoUsd: 0, promptNanoUsd: 0, completionNanoUsd: 0, cacheDiscountNanoUsd: null }
+
+/** readings.md, Money: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
+function costFor(
+  ending: Ending,
+  { usage, source }: Counted,
+  { pricing, holdNanoUsd }: SettlementContext,
+): Cost {
+  if (ending === 'failed') return FREE
+  const cost = costOf(usage, pricing)
+  if (source === 'provider') return cost
+  const isPriced = pricing.prompt > 0n || pricing.completion > 0n || pricing.request > 0n
+  const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced ? 1 : 0))
+  const promptNanoUsd = Math.min(cost.promptNanoUsd, totalNanoUsd)
+  return {
+    ...cost,
+    totalNanoUsd,
+    promptNanoUsd,
+    completionNanoUsd: Math.min(cost.completionNanoUsd, totalNanoUsd - promptNanoUsd),
+  }
+}

@@ -1,0 +1,156 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { Caller } from '../core/caller.ts'
+import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
+import type { InferenceRequest } from '../core/request.ts'
+import type { CredentialRecord, EndpointRecord, ModelRecord, Snapshot } from '../core/snapshot.ts'
+import { admits, type Exclusion } from './eligible.ts'
+import type { Block } from './health.ts'
+import { ordered, type SortKey } from './order.ts'
+
+export interface PlanInput {
+  request: InferenceRequest
+  caller: Caller
+  snapshot: Snapshot
+  now: number
+  blockOf(attempt: Attempt, isOnly: boolean): Block | null
+  latencyMs(attempt: Attempt): number | null
+  /** In [0, 1): spreads load over equal endpoints. */
+  random(): number
+}
+
+export interface Plan {
+  /** Best first, never empty. */
+  attempts: Attempt[]
+  /** What the caller asked for, variant included. */
+  requested: string
+  strategy: 'direct' | 'alias' | 'fallback'
+  /** Every endpoint that could have served, for the routing metadata. */
+  candidates: { model: string; provider: string; endpointId: string }[]
+}
+
+interface Resolved {
+  model: ModelRecord
+  sort: SortKey | undefined
+  isFree: boolean
+}
+
+const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking'] as const
+
+/** Request + caller + snapshot + health → attempts in order. No I/O, no clock but `now`, no chance but `random`. */
+export function plan(input: PlanInput): Plan {
+  const names = requestedModels(input)
+  const requested = names[0] ?? ''
+  const resolved = names.map((name) => resolve(name, input.snapshot))
+  const known = resolved.filter((entry) => entry !== undefined)
+  if (known.length === 0) throw unknownModel(requested, input.snapshot)
+
+  const attempts: Attempt[] = []
+  const exclusions: Exclusion[] = []
+  for (const entry of known) attempts.push(...attemptsFor(entry, input, exclusions))
+  if (attempts.length === 0) throw nothingEligible(requested, exclusions)
+
+  const isOnly = new Set(attempts.map((attempt) => attempt.endpoint.id)).size === 1
+  const blocks = attempts.map((attempt) => input.blockOf(attempt, isOnly))
+  const open = attempts.filter((_, index) => blocks[index] === null)
+  if (open.length === 0) throw allBlocked(blocks, input.now)
+  const candidates = attempts.map(({ model, provider, endpoint }) => ({
+    model: model.id,
+    provider: provider.name,
+    endpointId: endpoint.id,
+  }))
+  return { attempts: open, requested, strategy: strategyOf(names, known, requested), candidates }
+}
+
+function requestedModels({ request, caller }: PlanInput): string[] {
+  if (request.models.length > 0) return request.models
+  if (caller.workspace.defaultTextModel) return [caller.workspace.defaultTextModel]
+  throw badRequest(
+    'name a model: neither "model" nor "models" is set, and this workspace has no default text model',
+    'model',
+  )
+}
+
+function strategyOf(names: string[], known: Resolved[], requested: string): Plan['strategy'] {
+  if (names.length > 1) return 'fallback'
+  return known[0]?.model.id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
+}
+
+/** A name as the caller wrote it, its variant suffix taken off where the whole name is no model's. */
+function resolve(name: string, snapshot: Snapshot): Resolved | undefined {
+  const exact = snapshot.models.find(name)
+  if (exact) return { model: exact, sort: undefined, isFree: false }
+  const variant = VARIANTS.find((suffix) => name.endsWith(`:${suffix}`))
+  if (!variant) return undefined
+  const model = snapshot.models.find(name.slice(0, -variant.length - 1))
+  if (!model) return undefined
+  const sorts: Partial<Record<(typeof VARIANTS)[number], SortKey>> = { nitro: 'throughput', floor: 'price' }
+  return { model, sort: sorts[variant], isFree: variant === 'free' }
+}
+
+function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
+  const eligible: Attempt[] = []
+  for (const endpoint of entry.model.endpoints) {
+    const exclusion = admits(endpoint, entry.isFree, input)
+    if (exclusion) exclusions.push(exclusion)
+    else eligible.push(...withCredentials(entry.model, endpoint, input.snapshot))
+  }
+  const { request, caller } = input
+  const sort = request.preferences.sort ?? entry.sort ?? sortKey(caller.workspace.defaultProviderSort)
+  return ordered(eligible, { ...input, sort, preferences: request.preferences })
+}
+
+const sortKey = (name: string | null): SortKey | undefined =>
+  name === 'price' || name === 'throughput' || name === 'latency' || name === 'exacto' ? name : undefined
+
+function withCredentials(model: ModelRecord, endpoint: EndpointRecord, snapshot: Snapshot): Attempt[] {
+  const provider = snapshot.providersBySlug.get(endpoint.providerSlug)
+  if (!provider) return []
+  const keyless: CredentialRecord = { id: 'none', secret: null }
+  const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
+  return credentials.map((credential) => ({ model, endpoint, provider, credential }))
+}
+
+function unknownModel(name: string, snapshot: Snapshot): GatewayError {
+  const shown = JSON.stringify(name.slice(0, 120))
+  if (snapshot.models.isKnown(name)) {
+    return notFound(
+      `The model ${shown} is known, but no provider that offers it is configured here. Set that provider's credential or add a "providers:" entry`,
+    )
+  }
+  const nearest = snapshot.models.nearest(name, 3)
+  const hint = nearest.length > 0 ? ` The nearest names are ${nearest.join(', ')}` : ''
+  return new GatewayError(404, `There is no model ${shown}.${hint}`, {
+    metadata: { error_type: 'not_found' },
+  })
+}
+
+/** The first exclusion decides the status: a price to set is the operator's 400, a preference that excludes all is a 404. */
+function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
+  const shown = JSON.stringify(name.slice(0, 120))
+  const unpriced = exclusions.find((exclusion) => exclusion.rule === 'unpriced')
+  if (unpriced) return badRequest(unpriced.sentence)
+  const wrongRoute = exclusions.find((exclusion) => exclusion.rule === 'modality')
+  if (wrongRoute) return badRequest(wrongRoute.sentence)
+  if (exclusions.length === 0) {
+    return notFound(`The model ${shown} is known, but no provider that offers it is configured here`)
+  }
+  const rules = [...new Set(exclusions.map((exclusion) => exclusion.sentence))].slice(0, 4).join('; ')
+  return new GatewayError(404, `No endpoint of ${shown} fits this request: ${rules}`, {
+    metadata: { error_type: 'not_found', excluded_by: [...new Set(exclusions.map(({ rule }) => rule))] },
+  })
+}
+
+function allBlocked(blocks: readonly (Block | null)[], now: number): GatewayError {
+  const soonest = Math.min(...blocks.map((block) => block?.until ?? now))
+  const seconds = Math.max(1, Math.ceil((soonest - now) / 1000))
+  if (blocks.some((block) => block?.reason === 'rate-limit')) {
+    return new GatewayError(429, `The provider's rate limit is reached; it asked to wait ${seconds} s`, {
+      metadata: { error_type: 'rate_limit_exceeded' },
+      headers: { 'retry-after': String(seconds) },
+    })
+  }
+  return unavailable(
+    `Every endpoint of this model has failed lately; the next try is in ${seconds} s`,
+    seconds,
+  )
+}

@@ -1,0 +1,99 @@
+import { costNanoUsd, type Price } from '../core/money.ts'
+import type { Pricing, PricingTier } from '../core/snapshot.ts'
+import { promptTokens, type Usage } from '../core/usage.ts'
+
+export interface Cost {
+  totalNanoUsd: number
+  promptNanoUsd: number
+  completionNanoUsd: number
+  /** What reading from caches saved against the prompt price (negative where writing cost more); null without cached tokens. */
+  cacheDiscountNanoUsd: number | null
+}
+
+type Rates = Pick<Pricing, 'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite'>
+
+/** The rates for a prompt of this length: the tier with the largest reached threshold holds for the whole request. */
+function ratesFor(pricing: Pricing, prompt: number): Rates {
+  let reached: PricingTier | undefined
+  for (const tier of pricing.tiers ?? []) {
+    if (prompt >= tier.minPromptTokens && tier.minPromptTokens >= (reached?.minPromptTokens ?? 0))
+      reached = tier
+  }
+  return {
+    prompt: reached?.prompt ?? pricing.prompt,
+    completion: reached?.completion ?? pricing.completion,
+    inputCacheRead: reached?.inputCacheRead ?? pricing.inputCacheRead,
+    inputCacheWrite: reached?.inputCacheWrite ?? pricing.inputCacheWrite,
+  }
+}
+
+/** An absent or zero reasoning price means that reasoning is billed as completion. */
+const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
+  pricing.internalReasoning !== undefined && pricing.internalReasoning > 0n
+    ? pricing.internalReasoning
+    : rates.completion
+
+/** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (readings.md, Money). */
+export function costOf(usage: Usage, pricing: Pricing): Cost {
+  const rates = ratesFor(pricing, promptTokens(usage))
+  const input: [number, Price][] = [
+    [usage.inputTokens, rates.prompt],
+    [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
+    [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
+    [usage.audioInputTokens, pricing.audio ?? rates.prompt],
+    [usage.imageInputTokens, rates.prompt],
+  ]
+  const output: [number, Price][] = [
+    [usage.outputTokens, rates.completion],
+    [usage.reasoningTokens, reasoningRate(pricing, rates)],
+    [usage.audioOutputTokens, pricing.audioOutput ?? rates.completion],
+    [usage.imageOutputTokens, pricing.imageOutput ?? rates.completion],
+  ]
+  const fees: [number, Price][] = [
+    [1, pricing.request],
+    [usage.webSearchRequests ?? 0, pricing.webSearch ?? 0n],
+  ]
+  const totalNanoUsd = costNanoUsd([...input, ...output, ...fees])
+  const promptNanoUsd = Math.min(totalNanoUsd, costNanoUsd(input))
+  return {
+    totalNanoUsd,
+    promptNanoUsd,
+    completionNanoUsd: Math.min(totalNanoUsd - promptNanoUsd, costNanoUsd(output)),
+    cacheDiscountNanoUsd: cacheDiscount(usage, rates),
+  }
+}
+
+function cacheDiscount(usage: Usage, rates: Rates): number | null {
+  const cached = usage.cacheReadTokens + usage.cacheWriteTokens
+  if (cached === 0) return null
+  const full = costNanoUsd([[cached, rates.prompt]])
+  const paid = costNanoUsd([
+    [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
+    [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
+  ])
+  return full - paid
+}
+
+/** The most that a request can cost here if the prompt is as long as estimated and the answer as long as allowed. */
+export function holdOf(pricing: Pricing, estimatedPromptTokens: number, outputBound: number): number {
+  const rates = ratesFor(pricing, estimatedPromptTokens)
+  return costNanoUsd([
+    [estimatedPromptTokens, rates.prompt],
+    [outputBound, dearestOutputRate(pricing, rates)],
+    [1, pricing.request],
+  ])
+}
+
+function dearestOutputRate(pricing: Pricing, rates: Rates): Price {
+  const reasoning = reasoningRate(pricing, rates)
+  return reasoning > rates.completion ? reasoning : rates.completion
+}
+
+/** The longest answer whose hold is within `nanoUsd`; Infinity when output is free and the rest fits, 0 when nothing does. */
+export function outputBoundWithin(pricing: Pricing, estimatedPromptTokens: number, nanoUsd: number): number {
+  const fixed = holdOf(pricing, estimatedPromptTokens, 0)
+  if (fixed > nanoUsd) return 0
+  const rate = dearestOutputRate(pricing, ratesFor(pricing, estimatedPromptTokens))
+  if (rate === 0n) return Number.POSITIVE_INFINITY
+  return Number((BigInt(nanoUsd - fixed) * 1_000_000_000n) / rate)
+}

@@ -1,0 +1,48 @@
+import type { AttemptOutcome } from '../core/generation.ts'
+import type { RoutingMetadata } from '../core/result.ts'
+import type { Plan } from './plan.ts'
+
+const HEADERS = [
+  'x-service-metadata',
+  'x-service-experimental-metadata',
+  'x-openrouter-metadata',
+  'x-openrouter-experimental-metadata',
+]
+
+/** The spec's header, its legacy form, and the two that the real client sends (api-surface §1 row 3). */
+export const wantsRoutingMetadata = (headers: Headers): boolean =>
+  HEADERS.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled')
+
+/** api-surface §19. `endpointId` is the one that answered; null when none did. */
+export function routingMetadata(
+  plan: Plan,
+  tries: readonly AttemptOutcome[],
+  endpointId: string | null,
+  dropped: readonly string[],
+  outputBound: number | null,
+): RoutingMetadata {
+  const available = plan.candidates.map(({ model, provider, endpointId: id }) => ({
+    model,
+    provider,
+    selected: id === endpointId,
+  }))
+  const selected = available.find((candidate) => candidate.selected)
+  const params: Record<string, unknown> = {}
+  if (dropped.length > 0) params['dropped_parameters'] = [...dropped]
+  if (outputBound !== null) params['max_tokens'] = outputBound
+  return {
+    requested: plan.requested,
+    strategy: plan.strategy,
+    summary: `available=${available.length}, selected=${selected?.provider ?? 'none'}`,
+    attempt: tries.length,
+    is_byok: false,
+    region: null,
+    endpoints: { total: available.length, available },
+    attempts: tries.map(({ modelId, providerName, status }) => ({
+      model: modelId,
+      provider: providerName,
+      status: status ?? 0,
+    })),
+    ...(Object.keys(params).length > 0 ? { params } : {}),
+  }
+}

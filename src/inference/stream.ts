@@ -1,0 +1,119 @@
+import type { InferenceFrame, JsonObject } from '../core/events.ts'
+import type { StreamWriter } from '../dialects/dialect.ts'
+import { CallerLeft } from './abort.ts'
+import type { Dispatched } from './dispatch.ts'
+import type { Exchange } from './exchange.ts'
+import { inStream, whatToTell } from './failure.ts'
+import { TIMED_OUT, type Ticker } from './ticker.ts'
+
+export interface StreamInput {
+  /** Under way; it may still fail, then the stream ends in an error event. */
+  starting: Promise<Dispatched>
+  exchange: Exchange
+  ticker: Ticker
+  upstreamAbort: AbortController
+  /** Aborts when the caller's connection goes away. */
+  callerSignal: AbortSignal
+  open(started: Dispatched): { writer: StreamWriter; echoed: readonly JsonObject[] }
+  /** For a failure before anybody answered. */
+  failureWriter(): StreamWriter
+  /** Called once, when nothing of this exchange runs any more. */
+  ended(): void
+  onLost(error: unknown): void
+}
+
+/** A comment that clients skip; it keeps proxies and the caller's own clock quiet. */
+const KEEP_ALIVE = ': SLUICE PROCESSING\n\n'
+const KEEP_ALIVE_MS = 5_000
+const SLOW_READER_MS = 60_000
+
+/**
+ * The relay. Pulled by the caller's connection, so a slow caller slows the provider and nothing piles up here.
+ * The end is written only after the settlement is committed; an end that is not whole is an error event.
+ */
+export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
+  const { exchange, ticker, upstreamAbort, callerSignal } = input
+  const encoder = new TextEncoder()
+  let writer: StreamWriter | null = null
+  let iterator: AsyncIterator<InferenceFrame> | null = null
+  let pending: Promise<IteratorResult<InferenceFrame>> | null = null
+  let stopSlowReaderClock: () => void = () => undefined
+  let opening = ''
+  let cutConnection: (reason: Error) => void = () => undefined
+  // Awaited by the first pull; a caller that leaves before it must not make this an unhandled rejection.
+  input.starting.catch(() => undefined)
+
+  async function start(): Promise<IteratorResult<InferenceFrame>> {
+    const started = await input.starting
+    exchange.dropped = started.dropped
+    iterator = started.frames[Symbol.asyncIterator]()
+    const opened = input.open(started)
+    writer = opened.writer
+    for (const body of opened.echoed) opening += opened.writer.echo(body)
+    return iterator.next()
+  }
+
+  /** The next text to send; null once the end has been sent. */
+  async function nextText(): Promise<{ text: string; isEnd: boolean }> {
+    for (;;) {
+      pending ??= iterator ? iterator.next() : start()
+      const result = await ticker.within(pending, KEEP_ALIVE_MS)
+      if (result === TIMED_OUT) return { text: KEEP_ALIVE, isEnd: false }
+      pending = null
+      if (result.done) {
+        const closing = await exchange.settle('whole')
+        return { text: opening + (writer?.end(closing) ?? ''), isEnd: true }
+      }
+      exchange.meter.see(result.value)
+      const text = opening + (writer?.write(result.value) ?? '')
+      opening = ''
+      if (text !== '') return { text, isEnd: false }
+    }
+  }
+
+  async function failureText(error: unknown): Promise<string> {
+    await exchange.settle(iterator ? 'cut' : 'failed')
+    const told = whatToTell(error, upstreamAbort.signal, exchange.log)
+    return (writer ?? input.failureWriter()).fail(inStream(told))
+  }
+
+  function finish(): void {
+    stopSlowReaderClock()
+    callerSignal.removeEventListener('abort', onCallerAbort)
+    input.ended()
+  }
+
+  function leave(reason: CallerLeft): void {
+    if (!exchange.hasSettled) exchange.settle('left').then(finish, input.onLost)
+    upstreamAbort.abort(reason)
+    iterator?.return?.().catch(() => undefined)
+    stopSlowReaderClock()
+    cutConnection(reason)
+  }
+  const onCallerAbort = () => leave(new CallerLeft())
+  callerSignal.addEventListener('abort', onCallerAbort, { once: true })
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    stopSlowReaderClock()
+    try {
+      const { text, isEnd } = await nextText()
+      if (text !== '') controller.enqueue(encoder.encode(text))
+      if (!isEnd) {
+        stopSlowReaderClock = ticker.after(SLOW_READER_MS, () =>
+          leave(new CallerLeft('the caller reads nothing')),
+        )
+        return
+      }
+    } catch (error) {
+      if (upstreamAbort.signal.reason instanceof CallerLeft) return
+      await failureText(error).then((text) => controller.enqueue(encoder.encode(text)), input.onLost)
+    }
+    finish()
+    controller.close()
+  }
+
+  const begin = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    cutConnection = (reason) => controller.error(reason)
+  }
+  return new ReadableStream<Uint8Array>({ start: begin, pull, cancel: onCallerAbort }, { highWaterMark: 0 })
+}
