@@ -1,0 +1,86 @@
+import { UpstreamError } from '../core/errors.ts'
+import type { UpstreamReply } from '../core/reply.ts'
+import type { Exchange } from './exchange.ts'
+import { connectionFailure } from './failure.ts'
+
+/** An answer that is read whole may not be larger: 32 MB holds any completion, images in base64 included. */
+const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
+const decoder = new TextDecoder()
+
+/** The answer of an exchange. Its place is held until the body is read to the end, left or cut. */
+export function replyOf(exchange: Exchange, response: Response): UpstreamReply {
+  const body = response.body
+  if (body === null) exchange.finish()
+  const bytes: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => (body === null ? NOTHING : pull(exchange, body)),
+  }
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes,
+    async text(limitBytes = DEFAULT_TEXT_LIMIT_BYTES) {
+      if (Number(response.headers.get('content-length')) > limitBytes) throw tooLarge(exchange, limitBytes)
+      return readText(exchange, bytes[Symbol.asyncIterator](), limitBytes)
+    },
+  }
+}
+
+const NOTHING: AsyncIterator<Uint8Array> = { next: () => Promise.resolve(END) }
+
+/**
+ * A body may be iterated once. Written by hand, because it runs for every chunk of every stream: a generator
+ * costs two more promises a chunk.
+ */
+function pull(exchange: Exchange, body: ReadableStream<Uint8Array>): AsyncIterator<Uint8Array> {
+  const reader = body.getReader()
+  exchange.reader = reader
+
+  const received = (result: IteratorResult<Uint8Array, undefined>) => {
+    // First: a cancelled reader says `done`, and a cut must never look like an end.
+    if (exchange.failure !== null) throw exchange.failure.error
+    if (result.done) exchange.finish()
+    else exchange.receive()
+    return result
+  }
+  const broken = (error: unknown): never => {
+    const failure = exchange.failure ?? { error: connectionFailure(error) }
+    exchange.cut(failure.error)
+    throw failure.error
+  }
+  return {
+    next() {
+      if (exchange.failure !== null) return Promise.reject(exchange.failure.error)
+      if (!exchange.isOpen) return Promise.resolve(END)
+      exchange.await()
+      return reader.read().then(received, broken)
+    },
+    return() {
+      exchange.cut(new DOMException('The reader left before the end of the reply', 'AbortError'))
+      return Promise.resolve(END)
+    },
+  }
+}
+
+async function readText(
+  exchange: Exchange,
+  chunks: AsyncIterator<Uint8Array>,
+  limitBytes: number,
+): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    size += next.value.byteLength
+    if (size > limitBytes) throw tooLarge(exchange, limitBytes)
+    parts.push(next.value)
+  }
+  const [only] = parts
+  return decoder.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size))
+}
+
+function tooLarge(exchange: Exchange, limitBytes: number): UpstreamError {
+  const error = new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`)
+  exchange.cut(error)
+  return error
+}

@@ -1,0 +1,80 @@
+import type { UpstreamCall } from '../core/attempt.ts'
+import { UpstreamError } from '../core/errors.ts'
+import { replyOf } from './body.ts'
+import { createBulkhead } from './bulkhead.ts'
+import { createClocks } from './clocks.ts'
+import { type Exchange, openExchange } from './exchange.ts'
+import { connectionFailure } from './failure.ts'
+import type { SendOptions, Upstream } from './upstream.ts'
+
+export interface UpstreamOptions {
+  /** Open calls of all groups together. The process must be started with a `fetch` cap above it. */
+  maxInFlight?: number
+  /** Milliseconds on a scale that never steps back. */
+  now?: () => number
+}
+
+/** The open calls of the whole process (design: limits). */
+export const MAX_IN_FLIGHT = 8192
+
+const HTTP_URL = /^https?:\/\//i
+
+/**
+ * The client of all providers. One `fetch` per `send` and never a retry: a request may have been billed.
+ * Throws `UpstreamError` of kind `capacity` (no place), `connect` (no answer, or a redirect, which is never
+ * followed: it would carry the credential elsewhere) or `timeout`; a caller's abort is rethrown as its reason.
+ * Answers are asked for uncompressed, so that events arrive as they were written.
+ */
+export function createUpstream(options: UpstreamOptions = {}): Upstream {
+  const bulkhead = createBulkhead(options.maxInFlight ?? MAX_IN_FLIGHT)
+  const clocks = createClocks(options.now ?? (() => performance.now()))
+  let isClosed = false
+  return {
+    async send(call, sendOptions) {
+      if (isClosed) throw new UpstreamError('connect', 'the gateway is stopping')
+      if (!HTTP_URL.test(call.url)) throw new UpstreamError('connect', 'the URL is neither http nor https')
+      const exchange = openExchange(bulkhead, clocks, sendOptions)
+      try {
+        const response = await answerOf(call, exchange, sendOptions.answer)
+        if (response.status >= 300 && response.status < 400) throw redirected(response.status)
+        return replyOf(exchange, response)
+      } catch (error) {
+        const failure = exchange.failure ?? { error: connectionFailure(error) }
+        exchange.cut(failure.error)
+        throw failure.error
+      }
+    },
+    inFlight: bulkhead.inFlight,
+    close() {
+      isClosed = true
+      clocks.close()
+    },
+  }
+}
+
+function answerOf(call: UpstreamCall, exchange: Exchange, answer: SendOptions['answer']): Promise<Response> {
+  if (answer !== undefined) return unlessCut(exchange, answer(call, exchange.signal))
+  return fetch(call.url, {
+    method: call.method,
+    headers: { 'user-agent': 'sluice', ...call.headers, 'accept-encoding': 'identity' },
+    body: call.body,
+    redirect: 'manual',
+    signal: exchange.signal,
+    // Our clocks decide; Bun's own would end a silent call after five minutes.
+    timeout: false,
+  })
+}
+
+/** An answer from inside may not listen to the signal: a cut holds all the same, and a late answer is dropped. */
+function unlessCut(exchange: Exchange, answer: Promise<Response>): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    exchange.signal.addEventListener('abort', () => reject(exchange.signal.reason), { once: true })
+    answer.then((response) => {
+      if (exchange.isOpen) resolve(response)
+      else response.body?.cancel().catch(() => undefined)
+    }, reject)
+  })
+}
+
+const redirected = (status: number): UpstreamError =>
+  new UpstreamError('connect', 'the provider answered with a redirect, which is not followed', { status })
