@@ -30,7 +30,6 @@ export const DATABASE_FILE = 'sluice.db'
 // synchronous=FULL: what was committed survives a power cut; group commit pays for it. busy_timeout is short because
 // waiting blocks every request: this process is the only writer.
 const SERVER_PRAGMAS = [
-  'PRAGMA busy_timeout = 250',
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = FULL',
   'PRAGMA foreign_keys = ON',
@@ -41,10 +40,20 @@ const SERVER_PRAGMAS = [
   'PRAGMA temp_store = MEMORY',
 ]
 
-/** Opens (and makes) the database for the server. Throws a plain sentence when the file is no readable database. */
+/**
+ * Opens (and makes) the database for the server. Throws a plain sentence when the file is damaged or no database;
+ * such a file is not touched.
+ */
 export function openDatabase(path: string): Database {
-  const file = new SqliteFile(path, { create: true, readwrite: true, strict: true })
+  let file: SqliteFile
   try {
+    file = new SqliteFile(path, { create: true, readwrite: true, strict: true })
+  } catch (cause) {
+    throw new Error(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
+  }
+  try {
+    file.run('PRAGMA busy_timeout = 250')
+    refuseDamage(file)
     for (const pragma of SERVER_PRAGMAS) file.run(pragma)
   } catch (cause) {
     file.close()
@@ -53,15 +62,56 @@ export function openDatabase(path: string): Database {
   return databaseOf(path, file)
 }
 
-function databaseOf(path: string, file: SqliteFile): Database {
+/** Opens a file for reading alone, whether or not a server has it. */
+export function openForReading(path: string): Database {
+  try {
+    const file = new SqliteFile(path, { readonly: true, strict: true })
+    file.run('PRAGMA busy_timeout = 2000')
+    file.query('SELECT count(*) FROM sqlite_master').get()
+    return databaseOf(path, file)
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
+}
+
+/** A handle over a file that is already open. */
+export function databaseOf(path: string, file: SqliteFile): Database {
   const sync = drizzle({ client: file, schema: tables })
   return { path, db: awaitable(sync), sync, file, close: () => file.close() }
+}
+
+/** Opens `path` and keeps it locked against every other process until it is closed; null when another has it. */
+export function openExclusively(path: string): { close(): void } | null {
+  const file = new SqliteFile(path, { create: true, readwrite: true })
+  try {
+    file.run('PRAGMA busy_timeout = 500')
+    // No journal file, so that nothing is left beside it by a kill.
+    file.run('PRAGMA journal_mode = MEMORY')
+    file.run('PRAGMA locking_mode = EXCLUSIVE')
+    file.run('BEGIN EXCLUSIVE')
+    return { close: () => file.close() }
+  } catch (error) {
+    file.close()
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return null
+    throw error
+  }
+}
+
+// Above this size a whole check would delay the start by more than a moment; `sluice verify` checks any size.
+const QUICK_CHECK_PAGES = 8192
+
+function refuseDamage(file: SqliteFile): void {
+  const pages = file.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
+  if (pages > QUICK_CHECK_PAGES) return
+  const verdict = file.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
+  if (verdict !== 'ok') throw new Error(verdict ?? 'quick_check said nothing')
 }
 
 /** Says in a sentence that `path` is damaged or no database; the driver's words are the cause. */
 export const unreadable = (path: string, cause: unknown): Error =>
   new Error(
-    `The database ${path} cannot be read: it is damaged or is no SQLite database. Restore a copy, or run \`sluice verify\``,
+    `The database ${path} cannot be read: it is damaged or is no SQLite database ` +
+      `(${cause instanceof Error ? cause.message : String(cause)}). Put a copy in its place`,
     { cause },
   )
 

@@ -1,0 +1,146 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import type { Database } from './database.ts'
+import { meta } from './tables.ts'
+
+const SECRET_FILE = 'secret.key'
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const CHECK_NAME = 'secret_check'
+
+/** Where a sealed value is stored. A value that was moved to another place cannot be opened. */
+export interface Place {
+  table: string
+  column: string
+  rowId: string
+}
+
+export interface Sealer {
+  /** Names the secret key without telling it: eight hex digits. */
+  readonly keyId: string
+  /** `v1.<key id>.<nonce>.<ciphertext and tag>` (base64url), AES-256-GCM. Never the same twice. */
+  seal(secret: string, place: Place): string
+  /** Throws when the value was made with another key, for another place, or was changed. */
+  open(sealed: string, place: Place): string
+}
+
+const placeOf = (place: Place): Buffer => Buffer.from(`${place.table}|${place.column}|${place.rowId}`)
+
+export function makeSealer(secretKey: Uint8Array): Sealer {
+  if (secretKey.length !== KEY_BYTES) throw new RangeError('The secret key must be 32 bytes')
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, '', purpose, KEY_BYTES))
+  const key = derive('sluice seal v1')
+  const keyId = createHash('sha256').update(derive('sluice seal id v1')).digest('hex').slice(0, 8)
+
+  return {
+    keyId,
+    seal(secret, place) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(placeOf(place))
+      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `v1.${keyId}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`
+    },
+    open(sealed, place) {
+      const where = `${place.table}.${place.column} of ${place.rowId}`
+      const parts = /^v1\.([0-9a-f]{8})\.([\w-]{16})\.([\w-]{22,})$/.exec(sealed)
+      if (parts === null) throw new Error(`The sealed value in ${where} is not readable`)
+      const [, madeWith, nonce = '', body = ''] = parts
+      if (madeWith !== keyId) {
+        throw new Error(
+          `The sealed value in ${where} was made with secret key ${madeWith}; this one is ${keyId}`,
+        )
+      }
+      const bytes = Buffer.from(body, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), {
+        authTagLength: TAG_BYTES,
+      }).setAAD(placeOf(place))
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString(
+          'utf8',
+        )
+      } catch (cause) {
+        throw new Error(`The sealed value in ${where} was changed, or belongs elsewhere`, { cause })
+      }
+    },
+  }
+}
+
+/** Reads 32 bytes written as 64 hex digits or as base64. Throws a sentence that does not repeat the text. */
+export function parseSecretKey(text: string, from: string): Uint8Array {
+  const trimmed = text.trim()
+  if (/^[0-9a-fA-F]{64}$/.test(trimmed)) return Buffer.from(trimmed, 'hex')
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return Buffer.from(trimmed, 'base64url')
+  throw new Error(
+    `${from} must be 32 bytes, as 64 hex digits or 44 characters of base64 (make one with: openssl rand -base64 32)`,
+  )
+}
+
+/** The key in `<folder>/secret.key`, or undefined. A file that others may read is closed to them. */
+export function readSecretKey(folder: string): Uint8Array | undefined {
+  const path = join(folder, SECRET_FILE)
+  if (!existsSync(path)) return undefined
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  return parseSecretKey(readFileSync(path, 'utf8'), `The file ${path}`)
+}
+
+/** The key in `<folder>/secret.key`; makes one, readable by its owner alone, when there is none. */
+export function readOrMakeSecretKey(folder: string): Uint8Array {
+  const known = readSecretKey(folder)
+  if (known !== undefined) return known
+  const key = randomBytes(KEY_BYTES)
+  const file = openSync(join(folder, SECRET_FILE), 'wx', 0o600)
+  try {
+    writeSync(file, `${key.toString('base64')}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  return key
+}
+
+/**
+ * The sealer of a data folder, from the setting's key or the folder's own file. Proves that it is the key with which
+ * this database was sealed: throws a plain sentence when it is another, and makes no new one when it is missing.
+ */
+export function openSealer(database: Database, folder: string, setting?: Uint8Array): Sealer {
+  const place: Place = { table: 'meta', column: 'value', rowId: CHECK_NAME }
+  const check = database.sync.select().from(meta).where(eq(meta.name, CHECK_NAME)).get()
+  const key = setting ?? (check === undefined ? readOrMakeSecretKey(folder) : readSecretKey(folder))
+  if (key === undefined) {
+    throw new Error(
+      `The secret key is missing: put the file ${join(folder, SECRET_FILE)} back, or set SLUICE_SECRET_KEY. ` +
+        'Without it the stored credentials cannot be opened',
+    )
+  }
+  const sealer = makeSealer(key)
+  if (check === undefined) {
+    database.sync
+      .insert(meta)
+      .values({ name: CHECK_NAME, value: sealer.seal('sluice', place) })
+      .run()
+    return sealer
+  }
+  try {
+    sealer.open(check.value, place)
+  } catch (cause) {
+    throw new Error(
+      `The secret key (${setting === undefined ? join(folder, SECRET_FILE) : 'SLUICE_SECRET_KEY'}) is not the one ` +
+        `with which ${database.path} was sealed. Start with that key`,
+      { cause },
+    )
+  }
+  return sealer
+}
