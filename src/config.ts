@@ -1,0 +1,265 @@
+import { resolve } from 'node:path'
+import { type ConfigFile, readConfigFile } from './config/file.ts'
+import { fileKey, fileProblems, reservedProblems, unknownVariables } from './config/names.ts'
+import * as read from './config/readers.ts'
+
+/** One setting: where it may be said, what it may be, and what it is when nobody says. */
+export interface Setting<T> {
+  /** The environment variable. The key in sluice.yaml is the same without SLUICE_, in lower case. */
+  readonly variable: `SLUICE_${string}`
+  /** As `sluice serve` takes it; absent for secrets and for what is seldom changed. */
+  readonly flag?: string
+  readonly type: string
+  readonly fallback: T
+  readonly read: read.Read<T>
+  readonly meaning: string
+}
+
+const setting = <T>(one: Setting<T>): Setting<T> => one
+const optional = <T>(one: Omit<Setting<T | null>, 'fallback'>): Setting<T | null> => ({
+  ...one,
+  fallback: null,
+})
+const HOUR_MS = 3_600_000
+const noRanges: readonly string[] = []
+
+/** Every setting. Precedence: flag, environment, sluice.yaml, default. */
+export const settings = {
+  host: setting({
+    variable: 'SLUICE_HOST',
+    flag: '--host <address>',
+    type: 'address or name',
+    fallback: '127.0.0.1',
+    read: read.listenHost,
+    meaning: 'Where to listen. Beyond this machine only with a secret key and both keys.',
+  }),
+  port: setting({
+    variable: 'SLUICE_PORT',
+    flag: '--port <number>',
+    type: 'number',
+    fallback: 4141,
+    read: read.wholeNumber(0, 65_535),
+    meaning: 'Port to listen on; 0 takes a free one.',
+  }),
+  data: setting({
+    variable: 'SLUICE_DATA',
+    flag: '--data <folder>',
+    type: 'folder',
+    fallback: './sluice-data',
+    read: read.text('the path of a folder', (value) => value !== ''),
+    meaning: 'Data folder: database, files, secret key. Made on the first run.',
+  }),
+  publicUrl: optional({
+    variable: 'SLUICE_PUBLIC_URL',
+    flag: '--public-url <url>',
+    type: 'URL',
+    read: read.webAddress,
+    meaning: 'How others reach this server, for links that it prints. Default: host and port.',
+  }),
+  basePath: setting({
+    variable: 'SLUICE_BASE_PATH',
+    flag: '--base-path <path>',
+    type: 'path',
+    fallback: '',
+    read: read.pathPrefix,
+    meaning: 'Serve everything below this path, such as `/sluice`.',
+  }),
+  trustedProxies: setting({
+    variable: 'SLUICE_TRUSTED_PROXIES',
+    type: 'addresses, CIDRs',
+    fallback: noRanges,
+    read: read.listOf('addresses or CIDR ranges', read.addressRange),
+    meaning: 'Reverse proxies whose `X-Forwarded-*` headers are believed.',
+  }),
+  secretKey: optional({
+    variable: 'SLUICE_SECRET_KEY',
+    type: '32 bytes, hex or base64',
+    read: read.secretKey,
+    meaning:
+      'Seals provider credentials. Default: made on the first run, in `secret.key` of the data folder.',
+  }),
+  managementKey: optional({
+    variable: 'SLUICE_MANAGEMENT_KEY',
+    type: '≥ 32 visible ASCII',
+    read: read.bootstrapKey,
+    meaning: 'A management key of your own, valid at every start.',
+  }),
+  apiKey: optional({
+    variable: 'SLUICE_API_KEY',
+    type: '≥ 32 visible ASCII',
+    read: read.bootstrapKey,
+    meaning: 'An inference key of your own, without limit, in the default workspace.',
+  }),
+  adminEmail: optional({
+    variable: 'SLUICE_ADMIN_EMAIL',
+    type: 'e-mail',
+    read: read.emailAddress,
+    meaning: "The owner's address, set on the first run.",
+  }),
+  adminPassword: optional({
+    variable: 'SLUICE_ADMIN_PASSWORD',
+    type: '12 to 256 characters',
+    read: read.password,
+    meaning: "The owner's password. Needs the address.",
+  }),
+  logLevel: setting({
+    variable: 'SLUICE_LOG_LEVEL',
+    flag: '--log-level <level>',
+    type: '`trace` … `fatal`',
+    fallback: 'info',
+    read: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'),
+    meaning: 'Least severe level that is logged. No level logs a prompt or a key.',
+  }),
+  firstByteTimeoutMs: setting({
+    variable: 'SLUICE_FIRST_BYTE_TIMEOUT_MS',
+    type: 'milliseconds',
+    fallback: 120_000,
+    read: read.wholeNumber(1, 24 * HOUR_MS, 'milliseconds'),
+    meaning: 'Longest wait for a provider to begin its answer.',
+  }),
+  stallTimeoutMs: setting({
+    variable: 'SLUICE_STALL_TIMEOUT_MS',
+    type: 'milliseconds',
+    fallback: 60_000,
+    read: read.wholeNumber(1, 24 * HOUR_MS, 'milliseconds'),
+    meaning: 'Longest silence of a provider within an answer.',
+  }),
+  shutdownGraceMs: setting({
+    variable: 'SLUICE_SHUTDOWN_GRACE_MS',
+    type: 'milliseconds',
+    fallback: 30_000,
+    read: read.wholeNumber(0, 24 * HOUR_MS, 'milliseconds'),
+    meaning: 'How long running requests may finish after SIGTERM.',
+  }),
+  outboundAllow: setting({
+    variable: 'SLUICE_OUTBOUND_ALLOW',
+    type: 'hosts, CIDRs',
+    fallback: noRanges,
+    read: read.listOf('hosts, addresses or CIDR ranges', read.hostOrRange),
+    meaning: 'Private hosts that URLs given by callers may reach all the same.',
+  }),
+  discover: setting({
+    variable: 'SLUICE_DISCOVER',
+    type: '`on`, `off`',
+    fallback: true,
+    read: read.onOff,
+    meaning: 'Look for Ollama, LM Studio, llama.cpp and vLLM on this machine.',
+  }),
+  unpriced: setting<read.UnpricedPolicy>({
+    variable: 'SLUICE_UNPRICED',
+    type: '`refuse`, USD per token',
+    fallback: 'refuse',
+    read: read.unpricedPolicy,
+    meaning: 'Models without a price: refuse them, or charge `prompt,completion` (one number for both).',
+  }),
+} satisfies Record<string, Setting<unknown>>
+
+type Settings = typeof settings
+export type SettingName = keyof Settings
+export type SettingValues = { readonly [K in SettingName]: Settings[K]['fallback'] }
+
+export interface Config extends SettingValues {
+  /** The data folder, absolute. */
+  readonly data: string
+  /** The settings file that was read; null without one. */
+  readonly configFile: string | null
+  /** The file's `providers:` list as it came: `providers/entries.ts` reads it. */
+  readonly providers: readonly unknown[]
+  /** Provider credentials and `${NAME}` references are looked up here. */
+  readonly environment: Environment
+  /** Sentences for the log: nothing that stops a start. */
+  readonly warnings: readonly string[]
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type Flags = Readonly<Partial<Record<SettingName | 'config', string>>>
+
+export interface ConfigSources {
+  readonly flags?: Flags
+  readonly environment?: Environment
+  readonly workingFolder?: string
+}
+
+/** All that is wrong with the settings, at once. No line holds a secret. */
+export class ConfigError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+  }
+}
+
+const settingNames = Object.keys(settings).filter((name): name is SettingName => name in settings)
+const variables = settingNames.map((name) => settings[name].variable)
+/** The one place where the process's environment is read. */
+export const processEnvironment = (): Environment => process.env
+
+/** Reads all settings. Throws a `ConfigError` with every problem; nothing is opened or made. */
+export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
+  const environment = sources.environment ?? processEnvironment()
+  const flags = sources.flags ?? {}
+  const folder = sources.workingFolder ?? process.cwd()
+  const said = (name: SettingName): string | undefined =>
+    flags[name] ?? (environment[settings[name].variable] || undefined)
+
+  const file = await readConfigFile(
+    flags.config ?? (environment['SLUICE_CONFIG'] || undefined),
+    folder,
+    resolve(folder, said('data') ?? settings.data.fallback),
+  )
+  const problems = [...reservedProblems(environment), ...fileProblems(file, variables)]
+  const fromFile = file !== null && 'values' in file ? file.values : {}
+
+  const values: Record<string, unknown> = {}
+  for (const name of settingNames) {
+    const { variable, fallback, read: readValue } = settings[name]
+    const raw = said(name) ?? fromFile[fileKey(variable)] ?? undefined
+    values[name] = fallback
+    if (raw === undefined) continue
+    try {
+      values[name] = readValue(raw)
+    } catch (error) {
+      problems.push(
+        `${sayWhere(name, flags, environment, file)} ${error instanceof Error ? error.message : error}`,
+      )
+    }
+  }
+  if (!isComplete(values)) throw new Error('a setting has no value')
+  problems.push(...joinedProblems(values))
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const providers = fromFile['providers']
+  return {
+    ...values,
+    data: resolve(folder, values.data),
+    configFile: file?.path ?? null,
+    providers: Array.isArray(providers) ? providers : [],
+    environment,
+    warnings: unknownVariables(environment, variables),
+  }
+}
+
+/** Every value was put there by its own setting's reader or default. */
+const isComplete = (values: Record<string, unknown>): values is Record<string, unknown> & SettingValues =>
+  settingNames.every((name) => name in values)
+
+function sayWhere(
+  name: SettingName,
+  flags: Flags,
+  environment: Environment,
+  file: ConfigFile | null,
+): string {
+  const { variable, flag } = settings[name]
+  if (flags[name] !== undefined) return flag?.split(' ')[0] ?? variable
+  return environment[variable] ? variable : `${variable} (${fileKey(variable)} in ${file?.path})`
+}
+
+function joinedProblems(values: SettingValues): string[] {
+  const problems: string[] = []
+  if (values.managementKey !== null && values.managementKey === values.apiKey) {
+    problems.push('SLUICE_MANAGEMENT_KEY and SLUICE_API_KEY must differ: one administers, the other infers')
+  }
+  if (values.adminPassword !== null && values.adminEmail === null) {
+    problems.push('SLUICE_ADMIN_PASSWORD needs SLUICE_ADMIN_EMAIL too')
+  }
+  return problems
+}

@@ -1,0 +1,166 @@
+import ipaddr from 'ipaddr.js'
+import { type Price, parsePrice } from '../core/money.ts'
+
+/**
+ * Turns what a flag, a variable or the file says into a value. Throws a `RangeError` whose message completes the
+ * sentence "SLUICE_X …"; readers of secrets never repeat what they were given.
+ */
+export type Read<T> = (raw: unknown) => T
+
+const shown = (raw: unknown): string => {
+  const text = JSON.stringify(raw) ?? String(raw)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+const wrong = (must: string, raw: unknown): RangeError => new RangeError(`must be ${must}, not ${shown(raw)}`)
+
+export const text =
+  (must: string, isValid: (value: string) => boolean): Read<string> =>
+  (raw) => {
+    const value = typeof raw === 'number' ? String(raw) : raw
+    if (typeof value !== 'string' || !isValid(value.trim())) throw wrong(must, raw)
+    return value.trim()
+  }
+
+export const wholeNumber =
+  (minimum: number, maximum: number, unit = ''): Read<number> =>
+  (raw) => {
+    const value = typeof raw === 'string' && /^\d{1,15}$/.test(raw.trim()) ? Number(raw) : raw
+    if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum)
+      return value
+    throw wrong(`a whole number${unit === '' ? '' : ` of ${unit}`} from ${minimum} to ${maximum}`, raw)
+  }
+
+export const oneOf =
+  <T extends string>(...choices: readonly T[]): Read<T> =>
+  (raw) => {
+    const found = choices.find((choice) => typeof raw === 'string' && choice === raw.trim().toLowerCase())
+    if (found === undefined) throw wrong(`one of ${choices.join(', ')}`, raw)
+    return found
+  }
+
+/** YAML 1.2 leaves `off` a string, but people also write `false`. */
+export const onOff: Read<boolean> = (raw) => {
+  const word = typeof raw === 'string' ? raw.trim().toLowerCase() : raw
+  if (word === true || word === 'on' || word === 'true' || word === '1' || word === 1) return true
+  if (word === false || word === 'off' || word === 'false' || word === '0' || word === 0) return false
+  throw wrong('on or off', raw)
+}
+
+/** A comma-separated string, or a list in the file. */
+export const listOf =
+  (must: string, normalise: (entry: string) => string | null): Read<readonly string[]> =>
+  (raw) => {
+    const parts = typeof raw === 'string' ? raw.split(',') : raw
+    if (!Array.isArray(parts)) throw wrong(`a list of ${must}`, raw)
+    return parts
+      .map((part: unknown) => (typeof part === 'string' ? part.trim() : part))
+      .filter((part) => part !== '')
+      .map((part) => {
+        const entry = typeof part === 'string' ? normalise(part) : null
+        if (entry === null) throw new RangeError(`must be a list of ${must}; ${shown(part)} is none`)
+        return entry
+      })
+  }
+
+/** `10.0.0.0/8`, `2001:db8::/32`, or one address (which becomes a range of itself); null for anything else. */
+export function addressRange(entry: string): string | null {
+  if (ipaddr.isValidCIDR(entry)) return entry
+  if (ipaddr.IPv4.isValidFourPartDecimal(entry)) return `${entry}/32`
+  return ipaddr.IPv6.isValid(entry) ? `${entry}/128` : null
+}
+
+const hostNamePattern =
+  /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$/i
+const looksNumeric = /^[\d.]+$/
+
+export const isHostName = (name: string): boolean => hostNamePattern.test(name) && !looksNumeric.test(name)
+
+/** A name, an address or a range; `*.example.org` stands for the names below `example.org`. */
+export const hostOrRange = (entry: string): string | null =>
+  addressRange(entry) ?? (isHostName(entry.replace(/^\*\./, '')) ? entry.toLowerCase() : null)
+
+/** An address or name to listen on; IPv6 with or without brackets, returned without. */
+export const listenHost: Read<string> = (raw) => {
+  const host = typeof raw === 'string' ? raw.trim().replace(/^\[(.*)\]$/, '$1') : ''
+  if (ipaddr.IPv4.isValidFourPartDecimal(host) || ipaddr.IPv6.isValid(host) || isHostName(host)) return host
+  throw wrong('an IP address or a host name', raw)
+}
+
+/** True when nobody but this machine can reach a server that listens on `host`. */
+export function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === 'localhost') return true
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
+}
+
+export const webAddress: Read<string> = (raw) => {
+  const url = typeof raw === 'string' ? URL.parse(raw.trim()) : null
+  const isPlain =
+    url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    // A URL may carry a password: it is not repeated.
+    throw new RangeError(
+      'must be an http or https address without user, query or fragment, such as https://ai.example.org',
+    )
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+/** `''` for the root, else `/a/b` without a trailing slash. */
+export const pathPrefix: Read<string> = (raw) => {
+  const path = typeof raw === 'string' ? raw.trim().replace(/\/+$/, '') : null
+  const segments = path?.split('/').slice(1) ?? []
+  const isPlain = segments.every((part) => /^[A-Za-z0-9._~-]+$/.test(part) && part !== '.' && part !== '..')
+  if (path === '' || (path?.startsWith('/') && isPlain)) return path
+  throw wrong(
+    'a path such as /sluice: a slash, then letters, digits, dots, hyphens, underscores or tildes',
+    raw,
+  )
+}
+
+/** 32 bytes. */
+export const secretKey: Read<Uint8Array> = (raw) => {
+  const value = typeof raw === 'string' ? raw.trim() : ''
+  if (/^[0-9a-f]{64}$/i.test(value)) return Uint8Array.from(Buffer.from(value, 'hex'))
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return Uint8Array.from(Buffer.from(value, 'base64'))
+  throw new RangeError(
+    'must be 32 random bytes as 64 hex digits or as base64; `openssl rand -hex 32` makes one',
+  )
+}
+
+export const bootstrapKey: Read<string> = (raw) => {
+  if (typeof raw === 'string' && /^[\x21-\x7e]{32,512}$/.test(raw)) return raw
+  throw new RangeError(
+    'must be 32 to 512 visible ASCII characters without spaces; `openssl rand -hex 32` makes one',
+  )
+}
+
+export const emailAddress: Read<string> = text(
+  'an e-mail address',
+  (value) => value.length <= 254 && /^[^\s@<>"]+@[^\s@<>"]+$/.test(value),
+)
+
+export const password: Read<string> = (raw) => {
+  if (typeof raw === 'string' && raw.length >= 12 && raw.length <= 256) return raw
+  throw new RangeError('must have 12 to 256 characters')
+}
+
+/** What a model without a price costs: nothing is free in silence. USD per token, exact. */
+export type UnpricedPolicy = 'refuse' | { readonly prompt: Price; readonly completion: Price }
+
+export const unpricedPolicy: Read<UnpricedPolicy> = (raw) => {
+  if (raw === 'refuse') return 'refuse'
+  const [prompt, completion = prompt, ...rest] =
+    typeof raw === 'string' ? raw.split(',') : raw === 0 ? ['0'] : []
+  try {
+    if (prompt !== undefined && completion !== undefined && rest.length === 0) {
+      return { prompt: parsePrice(prompt.trim()), completion: parsePrice(completion.trim()) }
+    }
+  } catch {
+    // The sentence below says all that is allowed.
+  }
+  throw wrong(
+    'refuse, or USD per token as a quoted decimal ("0.000002"), or two of them for prompt and completion ("0.000001,0.000002")',
+    raw,
+  )
+}
