@@ -1,0 +1,105 @@
+/** What the mock upstream says and the load generator expects: the two processes share nothing else. */
+
+export const CHUNKS = 50
+const WORD = ' benchmark'
+export const TEXT = WORD.repeat(CHUNKS)
+export const USAGE = { prompt_tokens: 120, completion_tokens: CHUNKS, total_tokens: 120 + CHUNKS }
+
+export type AnswerKind = 'unary' | 'stream'
+
+/** How the mock paces a stream is told by the model's name. */
+export const MODELS = {
+  /** The whole stream in one write. */
+  burst: 'bench-burst',
+  /** One write for each chunk, with a turn of the event loop between. */
+  steps: 'bench-steps',
+  /** One chunk every 120 ms: 50 of them hold a stream open for 6 seconds. */
+  trickle: 'bench-trickle-120',
+} as const
+
+const created = 1_763_690_000
+
+export function unaryBody(model: string): string {
+  return JSON.stringify({
+    id: 'chatcmpl-bench0123456789abcdefghij',
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: TEXT, refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: {
+      ...USAGE,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+    },
+    service_tier: 'default',
+    system_fingerprint: 'fp_bench01234',
+  })
+}
+
+/** The SSE events of one stream: the role, 50 pieces of text, the finish, usage and the terminal marker. */
+export function streamEvents(model: string): string[] {
+  const choice = (delta: object, finishReason: string | null) => [
+    { index: 0, delta, logprobs: null, finish_reason: finishReason },
+  ]
+  const event = (choices: object[], rest: object = {}) =>
+    `data: ${JSON.stringify({
+      id: 'chatcmpl-bench0123456789abcdefghij',
+      object: 'chat.completion.chunk',
+      created,
+      model,
+      service_tier: 'default',
+      system_fingerprint: 'fp_bench01234',
+      choices,
+      ...rest,
+    })}\n\n`
+  return [
+    event(choice({ role: 'assistant', content: '', refusal: null }, null)),
+    ...Array.from({ length: CHUNKS }, () => event(choice({ content: WORD }, null))),
+    event(choice({}, 'stop')),
+    event([], { usage: USAGE }),
+    'data: [DONE]\n\n',
+  ]
+}
+
+/** A request of about 1 kB. */
+export function requestBody(model: string, kind: AnswerKind): string {
+  const messages = [
+    { role: 'system', content: 'You answer in the words that were agreed upon. '.repeat(8).trim() },
+    { role: 'user', content: 'Say the word that a benchmark is made of, fifty times. '.repeat(8).trim() },
+  ]
+  const common = { model, messages, temperature: 0.2, max_tokens: 256 }
+  const streamed = { ...common, stream: true, stream_options: { include_usage: true } }
+  return JSON.stringify(kind === 'stream' ? streamed : common)
+}
+
+const FINISHED = '"finish_reason":"stop"'
+const COUNTED = `"completion_tokens":${CHUNKS}`
+const DELTA = `"content":"${WORD}"`
+const DONE = 'data: [DONE]\n\n'
+
+/** Null for a complete and correct answer, else what is wrong with it. */
+export function faultOf(kind: AnswerKind, status: number, body: string): string | null {
+  if (status !== 200) return `status ${status}: ${body.slice(0, 300)}`
+  if (!body.includes(FINISHED)) return `no finish reason: ${body.slice(0, 300)}`
+  if (!body.includes(COUNTED)) return `no usage: ${body.slice(0, 300)}`
+  return kind === 'unary' ? unaryFault(body) : streamFault(body)
+}
+
+function unaryFault(body: string): string | null {
+  if (!body.includes(TEXT)) return `wrong text: ${body.slice(0, 300)}`
+  return body.trimEnd().endsWith('}') ? null : 'the JSON is cut'
+}
+
+function streamFault(body: string): string | null {
+  if (!body.endsWith(DONE)) return `no terminal marker: ${body.slice(-300)}`
+  let count = 0
+  for (let at = body.indexOf(DELTA); at >= 0; at = body.indexOf(DELTA, at + DELTA.length)) count += 1
+  return count === CHUNKS ? null : `${count} pieces of text in place of ${CHUNKS}`
+}

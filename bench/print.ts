@@ -1,0 +1,32 @@
+import type { Goal } from './report.ts'
+
+/** Rows as a Markdown table: the first column to the left, figures to the right. */
+export function markdown(rows: readonly string[][]): string {
+  const [head = [], ...body] = rows
+  const rule = head.map((_, index) => (index === 0 ? '---' : '--:'))
+  return [head, rule, ...body].map((row) => `| ${row.join(' | ')} |`).join('\n')
+}
+
+/** The same for a terminal. */
+export function aligned(rows: readonly string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  )
+  const line = (row: string[]) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] ?? 0
+        return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+      })
+      .join('   ')
+  return rows.map(line).join('\n')
+}
+
+export function goalRows(goals: readonly Goal[]): string[][] {
+  const verdict = (isReached: boolean | null) =>
+    isReached === null ? 'not measured' : isReached ? 'yes' : 'NO'
+  return [
+    ['goal', 'wanted', 'measured', 'reached'],
+    ...goals.map((goal) => [goal.name, goal.goal, goal.measured, verdict(goal.isReached)]),
+  ]
+}
