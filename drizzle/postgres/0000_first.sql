@@ -27,7 +27,6 @@ CREATE TABLE "apps" (
 --> statement-breakpoint
 CREATE TABLE "generations" (
 	"id" text PRIMARY KEY NOT NULL,
-	"reply_id" text,
 	"request_id" text NOT NULL,
 	"workspace_id" text NOT NULL,
 	"key_hash" text NOT NULL,
@@ -211,8 +210,6 @@ CREATE INDEX "api_keys_creator" ON "api_keys" USING btree ("creator_user_id");--
 CREATE UNIQUE INDEX "apps_origin_title" ON "apps" USING btree ("origin","title");--> statement-breakpoint
 CREATE INDEX "generations_workspace" ON "generations" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "generations_key" ON "generations" USING btree ("key_hash","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "generations_reply" ON "generations" USING btree ("reply_id");--> statement-breakpoint
-CREATE INDEX "generations_created" ON "generations" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "provider_credentials_provider" ON "provider_credentials" USING btree ("provider","sort_order");--> statement-breakpoint
 CREATE INDEX "spending_window" ON "spending" USING btree ("interval","window_start");--> statement-breakpoint
 CREATE INDEX "usage_hourly_workspace" ON "usage_hourly" USING btree ("workspace_id","hour");--> statement-breakpoint

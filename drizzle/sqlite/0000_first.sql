@@ -33,7 +33,6 @@ CREATE TABLE `apps` (
 CREATE UNIQUE INDEX `apps_origin_title` ON `apps` (`origin`,`title`);--> statement-breakpoint
 CREATE TABLE `generations` (
 	`id` text PRIMARY KEY NOT NULL,
-	`reply_id` text,
 	`request_id` text NOT NULL,
 	`workspace_id` text NOT NULL,
 	`key_hash` text NOT NULL,
@@ -94,8 +93,6 @@ CREATE TABLE `generations` (
 --> statement-breakpoint
 CREATE INDEX `generations_workspace` ON `generations` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `generations_key` ON `generations` (`key_hash`,`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `generations_reply` ON `generations` (`reply_id`);--> statement-breakpoint
-CREATE INDEX `generations_created` ON `generations` (`created_at`);--> statement-breakpoint
 CREATE TABLE `journal` (
 	`generation_id` text PRIMARY KEY NOT NULL,
 	`key_hash` text NOT NULL,

@@ -1,4 +1,5 @@
 /** The one place that knows which SQL dialect is in use. Tables are declared once, against this kit. */
+import { getTableColumns, type Placeholder, sql, type Table } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 
@@ -72,3 +73,9 @@ export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
 export const awaitable = <Schema extends Record<string, unknown>>(
   db: sqlite.BaseSQLiteDatabase<'sync', void, Schema>,
 ) => db as unknown as sqlite.BaseSQLiteDatabase<'async', unknown, Schema>
+
+/** A placeholder for every column, named as the column: for prepared inserts of whole rows. */
+export const placeholders = <T extends Table>(of: T) =>
+  Object.fromEntries(Object.keys(getTableColumns(of)).map((name) => [name, sql.placeholder(name)])) as {
+    [Name in keyof T['$inferSelect']]: Placeholder
+  }

@@ -187,10 +187,8 @@ export interface ProviderResponseRow {
 export const generations = table(
   'generations',
   {
-    /** `gen-…`, time-ordered. */
+    /** `gen-…`, time-ordered. Dialects with ids of their own (`resp_…`, `msg_…`) keep its digits. */
     id: text().primaryKey(),
-    /** The id that the caller saw where the reply's dialect has its own: `resp_…`, `msg_…`. */
-    reply_id: text(),
     request_id: text().notNull(),
     workspace_id: text().notNull(),
     key_hash: text().notNull(),
@@ -257,8 +255,6 @@ export const generations = table(
   (t) => [
     index('generations_workspace').on(t.workspace_id, t.id),
     index('generations_key').on(t.key_hash, t.id),
-    uniqueIndex('generations_reply').on(t.reply_id),
-    index('generations_created').on(t.created_at),
   ],
 )
 

@@ -1,0 +1,112 @@
+import { and, eq, or, sql } from 'drizzle-orm'
+import type { Gate, Interval } from '../core/gate.ts'
+import type { Database } from '../db/database.ts'
+import { spending } from '../db/tables.ts'
+import { INTERVALS, windowStart } from './windows.ts'
+
+export type Scope = Gate['scope']
+
+/** One counter: the settled spending of one scope in one window. */
+export interface CounterKey {
+  readonly scope: Scope
+  readonly scopeId: string
+  readonly interval: Interval
+  readonly windowStart: number
+}
+
+export interface Spent {
+  readonly usageNanoUsd: number
+  readonly byokUsageNanoUsd: number
+}
+
+/** Committed spending, in memory: never ahead of the database and, once a commit has returned, never behind. */
+export interface Counters {
+  spent(key: CounterKey): Spent
+  /** Takes over what a commit left in the table. */
+  set(key: CounterKey, spent: Spent): void
+  /** Forgets windows that have ended; they are read from the table when someone asks. */
+  advance(now: number): void
+}
+
+const NOTHING: Spent = Object.freeze({ usageNanoUsd: 0, byokUsageNanoUsd: 0 })
+
+export const nameOf = (key: CounterKey): string =>
+  `${key.scope}|${key.scopeId}|${key.interval}|${key.windowStart}`
+
+export const counterKey = (scope: Scope, scopeId: string, interval: Interval, at: number): CounterKey => ({
+  scope,
+  scopeId,
+  interval,
+  windowStart: windowStart(interval, at),
+})
+
+/** Loads the counters of the windows that hold `now`. It reads counters and never sums rows. */
+export function loadCounters(database: Database, now: number): Counters {
+  const readOne = database.sync
+    .select()
+    .from(spending)
+    .where(
+      and(
+        eq(spending.scope, sql.placeholder('scope')),
+        eq(spending.scope_id, sql.placeholder('scopeId')),
+        eq(spending.interval, sql.placeholder('interval')),
+        eq(spending.window_start, sql.placeholder('windowStart')),
+      ),
+    )
+    .prepare()
+  const known = new Map<string, { interval: Interval; windowStart: number; spent: Spent }>()
+  // Every counter of a window that began no earlier than this is in memory: those that are not there are 0.
+  let oldest = startsAt(now)
+
+  const set = (key: CounterKey, spent: Spent): void => {
+    if (key.windowStart < oldest[key.interval]) return
+    known.set(nameOf(key), { interval: key.interval, windowStart: key.windowStart, spent })
+  }
+
+  const current = or(
+    ...INTERVALS.map((interval) =>
+      and(eq(spending.interval, interval), eq(spending.window_start, oldest[interval])),
+    ),
+  )
+  for (const row of database.sync.select().from(spending).where(current).all()) set(keyOf(row), spentOf(row))
+
+  return {
+    set,
+    spent(key) {
+      const entry = known.get(nameOf(key))
+      if (entry !== undefined) return entry.spent
+      if (key.windowStart >= oldest[key.interval]) return NOTHING
+      const row = readOne.get({ ...key })
+      return row === undefined ? NOTHING : spentOf(row)
+    },
+    advance(at) {
+      const starts = startsAt(at)
+      if (starts.daily <= oldest.daily) return
+      oldest = starts
+      for (const [name, entry] of known) {
+        if (entry.windowStart < oldest[entry.interval]) known.delete(name)
+      }
+    },
+  }
+}
+
+type Row = typeof spending.$inferSelect
+
+const keyOf = (row: Row): CounterKey => ({
+  scope: row.scope,
+  scopeId: row.scope_id,
+  interval: row.interval,
+  windowStart: row.window_start,
+})
+
+const spentOf = (row: Row): Spent => ({
+  usageNanoUsd: row.usage_nano_usd,
+  byokUsageNanoUsd: row.byok_usage_nano_usd,
+})
+
+const startsAt = (at: number): Record<Interval, number> => ({
+  daily: windowStart('daily', at),
+  weekly: windowStart('weekly', at),
+  monthly: windowStart('monthly', at),
+  lifetime: 0,
+})
