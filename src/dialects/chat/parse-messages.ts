@@ -1,0 +1,93 @@
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { defined, restOf } from '../values.ts'
+import type { ChatContent, ChatMessage, ChatToolCall } from './message-schema.ts'
+
+/** Checked chat messages → neutral ones. What the neutral form has no place for goes to `extra`. */
+export const readMessages = (messages: readonly ChatMessage[]): Message[] => messages.map(readMessage)
+
+const KNOWN = new Set([
+  'role',
+  'content',
+  'name',
+  'tool_calls',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'refusal',
+  'tool_call_id',
+])
+
+function readMessage(message: ChatMessage, index: number): Message {
+  const at = `messages[${index}]`
+  const common = {
+    role: message.role,
+    content: readContent(message.content ?? null, at),
+    name: message.name ?? undefined,
+    extra: restOf(message, KNOWN),
+  }
+  if (message.role === 'tool') return defined({ ...common, toolCallId: message.tool_call_id })
+  if (message.role !== 'assistant') return defined(common)
+  const calls = message.tool_calls?.map((call, i) => readToolCall(call, `${at}.tool_calls[${i}]`))
+  return defined({
+    ...common,
+    toolCalls: calls && calls.length > 0 ? calls : undefined,
+    reasoning: message.reasoning ?? reasoningContentOf(message),
+    reasoningDetails: message.reasoning_details ?? undefined,
+    refusal: message.refusal ?? undefined,
+  })
+}
+
+/** The other name of the field, which several vendors want replayed. */
+function reasoningContentOf(message: JsonObject): string | undefined {
+  const { reasoning_content } = message
+  return typeof reasoning_content === 'string' ? reasoning_content : undefined
+}
+
+const readContent = (content: ChatContent | null, at: string): string | ContentPart[] | null =>
+  Array.isArray(content) ? content.map((part, i) => readPart(part, `${at}.content[${i}]`)) : content
+
+type ChatPart = Exclude<ChatContent, string>[number]
+
+const TEXT = new Set(['type', 'text'])
+const IMAGE = new Set(['type', 'image_url'])
+const AUDIO = new Set(['type', 'input_audio'])
+const FILE = new Set(['type', 'file'])
+const VIDEO = new Set(['type', 'video_url'])
+
+function readPart(part: ChatPart, at: string): ContentPart {
+  if (part.type === 'text' && 'text' in part) {
+    return defined({ type: 'text', text: part.text, extra: restOf(part, TEXT) })
+  }
+  if (part.type === 'image_url' && 'image_url' in part) {
+    const { url, detail } = part.image_url
+    return defined({ type: 'image', url, detail, extra: restOf(part, IMAGE) })
+  }
+  if (part.type === 'input_audio' && 'input_audio' in part) {
+    const { data, format } = part.input_audio
+    return defined({ type: 'audio', data, format, extra: restOf(part, AUDIO) })
+  }
+  if (part.type === 'file' && 'file' in part) {
+    const { file_data, file_id, filename } = part.file
+    if (file_data === undefined && file_id === undefined) {
+      throw badRequest('must have file_data (a data URL or an https URL) or file_id', `${at}.file`)
+    }
+    return defined({ type: 'file', data: file_data, fileId: file_id, filename, extra: restOf(part, FILE) })
+  }
+  if (part.type !== 'text' && 'video_url' in part) {
+    return defined({ type: 'video', url: part.video_url.url, extra: restOf(part, VIDEO) })
+  }
+  return { type: 'unknown', data: { ...part } }
+}
+
+const CALL = new Set(['id', 'type', 'function'])
+
+function readToolCall(call: ChatToolCall, at: string): ToolCall {
+  const { id, type = 'function', function: called } = call
+  if (type !== 'function') {
+    return { id, name: called?.name ?? type, arguments: called?.arguments ?? '{}', extra: { ...call } }
+  }
+  if (!called) throw badRequest('is required on a tool call of type "function"', `${at}.function`)
+  return defined({ id, name: called.name, arguments: called.arguments, extra: restOf(call, CALL) })
+}

@@ -1,0 +1,174 @@
+import { t } from 'elysia'
+import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+import { message } from './message-schema.ts'
+import { plugin } from './plugin-schema.ts'
+import { providerPreferences, stopCondition, trace } from './routing-schema.ts'
+
+/** The body of POST /chat/completions, every field with its limits. Unknown fields are forwarded at every level. */
+
+const EFFORTS = ['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'] as const
+const bound = (description: string) => optional(t.Integer({ minimum: 1, description }))
+const fraction = optional(t.Number())
+
+const tool = t.Union([
+  t.Object(
+    {
+      type: t.Literal('function'),
+      function: t.Object(
+        {
+          name: t.String({ minLength: 1 }),
+          description: optional(t.String()),
+          parameters: optional(anyObject('JSON Schema of the arguments')),
+          strict: optional(t.Boolean()),
+        },
+        OPEN,
+      ),
+      cache_control: optional(anyObject('Prompt caching mark')),
+    },
+    OPEN,
+  ),
+  t.Object(
+    { type: t.String({ pattern: '^(?!function$)', description: 'A built-in or server tool, as it came' }) },
+    OPEN,
+  ),
+])
+
+const toolChoice = t.Union([
+  oneOf(['auto', 'none', 'required']),
+  t.Object(
+    {
+      type: t.String({ description: 'function with function.name, or the type of a built-in tool' }),
+      function: t.Optional(t.Object({ name: t.String({ minLength: 1 }) }, OPEN)),
+    },
+    OPEN,
+  ),
+])
+
+const responseFormat = t.Object(
+  {
+    type: t.String({ description: 'text, json_object, json_schema, grammar, python' }),
+    json_schema: t.Optional(
+      t.Object(
+        {
+          name: t.String({ maxLength: 64 }),
+          description: optional(t.String()),
+          schema: optional(anyObject('JSON Schema')),
+          strict: optional(t.Boolean()),
+        },
+        OPEN,
+      ),
+    ),
+    grammar: t.Optional(t.String()),
+  },
+  OPEN,
+)
+
+const reasoning = t.Object(
+  {
+    effort: optional(oneOf(EFFORTS)),
+    max_tokens: bound('The most tokens to reason with'),
+    enabled: optional(t.Boolean()),
+    exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
+    summary: optional(t.String({ description: 'auto, concise, detailed' })),
+  },
+  OPEN,
+)
+
+const prediction = t.Object(
+  {
+    type: t.String({ description: 'content' }),
+    content: t.Optional(t.Union([t.String(), t.Array(t.Object({}, OPEN))])),
+  },
+  OPEN,
+)
+
+const contentFields = {
+  messages: t.Array(message, { minItems: 1 }),
+  model: optional(t.String({ minLength: 1, description: 'Absent: the default text model of the workspace' })),
+  models: optional(t.Array(t.String({ minLength: 1 }), { description: 'Fallbacks, tried in order' })),
+  tools: optional(t.Array(tool)),
+  tool_choice: optional(toolChoice),
+  parallel_tool_calls: optional(t.Boolean()),
+  response_format: optional(responseFormat),
+  modalities: optional(t.Array(oneOf(['text', 'image', 'audio']))),
+  image_config: optional(anyObject('Settings of image output; specific to the provider')),
+  prediction: optional(prediction),
+}
+
+const samplingFields = {
+  stream: optional(t.Boolean({ default: false })),
+  stream_options: optional(
+    t.Object(
+      { include_usage: optional(t.Boolean({ deprecated: true, description: 'Usage is always sent' })) },
+      OPEN,
+    ),
+  ),
+  max_tokens: optional(t.Integer({ minimum: 1, deprecated: true, description: 'Use max_completion_tokens' })),
+  max_completion_tokens: bound('The most tokens to answer with, reasoning included'),
+  n: optional(t.Integer({ minimum: 1, maximum: 128, description: 'How many answers' })),
+  temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
+  top_p: optional(t.Number({ minimum: 0, maximum: 1 })),
+  top_k: optional(t.Integer()),
+  top_a: fraction,
+  min_p: fraction,
+  frequency_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+  presence_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+  repetition_penalty: optional(t.Number({ description: '1.0 means no penalty' })),
+  seed: optional(t.Integer()),
+  stop: optional(
+    t.Union([t.String(), t.Array(t.String(), { maxItems: 4 })], { description: 'At most 4 sequences' }),
+  ),
+  logit_bias: optional(t.Record(t.String(), t.Number(), { description: 'Token id to bias' })),
+  logprobs: optional(t.Boolean()),
+  top_logprobs: optional(t.Integer({ minimum: 0, maximum: 20 })),
+  reasoning: optional(reasoning),
+  reasoning_effort: optional(oneOf(EFFORTS)),
+  include_reasoning: optional(t.Boolean({ deprecated: true, description: 'Use reasoning.exclude' })),
+  verbosity: optional(t.String({ description: 'low, medium, high …' })),
+  service_tier: optional(oneOf(['auto', 'default', 'flex', 'priority', 'scale', 'fast'])),
+}
+
+const gatewayFields = {
+  provider: optional(providerPreferences),
+  plugins: optional(t.Array(plugin)),
+  route: optional(oneOf(['fallback', 'sort'])),
+  preset: optional(t.String()),
+  transforms: optional(t.Array(t.String())),
+  session_id: optional(t.String({ maxLength: 256, description: 'Wins over the header x-session-id' })),
+  user: optional(t.String({ maxLength: 256 })),
+  metadata: optional(
+    t.Record(t.String(), t.String({ maxLength: 512 }), {
+      maxProperties: 16,
+      description: 'At most 16 pairs; keys of at most 64 characters without square brackets',
+    }),
+  ),
+  trace: optional(trace),
+  cache_control: optional(
+    t.Object({ type: t.String({ description: 'ephemeral' }), ttl: optional(t.String()) }, OPEN),
+  ),
+  prompt_cache_key: optional(t.String()),
+  prompt_cache_options: optional(anyObject('How the provider caches the prompt')),
+  web_search_options: optional(anyObject('Search settings of models that search by themselves')),
+  debug: optional(
+    t.Object(
+      {
+        echo_upstream_body: optional(
+          t.Boolean({ description: 'Streams only: the first chunk shows the body that was sent upstream' }),
+        ),
+      },
+      OPEN,
+    ),
+  ),
+  usage: optional(
+    t.Object(
+      { include: optional(t.Boolean({ deprecated: true, description: 'Usage is always sent' })) },
+      OPEN,
+    ),
+  ),
+  stop_server_tools_when: optional(
+    t.Array(stopCondition, { minItems: 1, description: 'Any that holds ends the tool loop' }),
+  ),
+}
+
+export const chatBody = t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN)
+export type ChatBody = typeof chatBody.static

@@ -1,0 +1,159 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { TypeCheck } from '@sinclair/typebox/compiler'
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
+import { badRequest, type GatewayError } from '../core/errors.ts'
+import { isObject, quoted, sayKind } from './values.ts'
+
+/**
+ * The first thing that is wrong with a body, as a 400 for a person: where it stands, what is allowed, what came.
+ * Of the forms that a field may have, the one that the caller evidently meant is explained. Values longer than a
+ * few words are never repeated.
+ */
+export function mismatch(check: TypeCheck<TSchema>, body: unknown): GatewayError {
+  const first = check.Errors(body).First()
+  if (!first) return badRequest('The body does not have the form of this operation')
+  const error = innermost(first)
+  const path = pathOf(error.path)
+  return badRequest(sentence(error), path === '' ? undefined : path)
+}
+
+/** JSON pointer → `messages[2].content[0].type`. */
+export function pathOf(pointer: string): string {
+  let path = ''
+  for (const raw of pointer.split('/').slice(1)) {
+    const step = raw.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64)
+    path += /^\d+$/.test(step) ? `[${step}]` : path === '' ? step : `.${step}`
+  }
+  return path
+}
+
+/** Follows unions down to the variant that the value was meant to be. */
+function innermost(error: ValueError): ValueError {
+  if (error.type !== ValueErrorType.Union) return error
+  const variants = variantsOf(error.schema)
+  const names = variants.map((variant) => discriminatorOf(variant))
+  const key = names.find((name) => name !== undefined)?.key
+  const meant = variants.findIndex((variant, i) =>
+    key !== undefined && isObject(error.value)
+      ? names[i]?.values.includes(error.value[key])
+      : hasKind(variant, error.value),
+  )
+  const variant = variants[meant]
+  if (variant === undefined || isEnum(variants)) {
+    return key !== undefined && isObject(error.value) ? wrongDiscriminator(error, key) : error
+  }
+  const inner = error.errors[allVariantsOf(error.schema).indexOf(variant)]?.First()
+  return inner ? innermost(inner) : error
+}
+
+function wrongDiscriminator(error: ValueError, key: string): ValueError {
+  const schemas = variantsOf(error.schema).flatMap((variant) => propertyOf(variant, key) ?? [])
+  const value = isObject(error.value) ? error.value[key] : undefined
+  const type = value === undefined ? ValueErrorType.ObjectRequiredProperty : ValueErrorType.Union
+  const schema: TSchema = { ...error.schema, anyOf: schemas.flatMap(flatten) }
+  return { ...error, type, schema, value, path: `${error.path}/${key}`, errors: [] }
+}
+
+function sentence({ type, schema, value }: ValueError): string {
+  const allowed = expectation(schema)
+  switch (type) {
+    case ValueErrorType.ObjectRequiredProperty:
+      return `is required and must be ${allowed}`
+    case ValueErrorType.ArrayMaxItems:
+    case ValueErrorType.ArrayMinItems:
+      return `must have ${range(schema.minItems, schema.maxItems, 'entry', 'entries')}, not ${sizeOf(value)}`
+    case ValueErrorType.ObjectMaxProperties:
+      return `must have ${range(0, schema.maxProperties, 'pair', 'pairs')}, not ${sizeOf(value)}`
+    case ValueErrorType.StringMinLength:
+      return 'must not be empty'
+    case ValueErrorType.StringMaxLength:
+      return `must be ${allowed}, not of ${sizeOf(value)}`
+    default:
+      return `must be ${allowed}, not ${typeof value === 'string' && !takesAnyString(schema) ? quoted(value) : sayKind(value)}`
+  }
+}
+
+const sizeOf = (value: unknown): number => {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length
+  return isObject(value) ? Object.keys(value).length : 0
+}
+
+const takesAnyString = (schema: TSchema): boolean =>
+  flatten(schema).some((variant) => variant.type === 'string' && variant.const === undefined)
+
+/** What a schema allows, in words. */
+function expectation(schema: TSchema): string {
+  const variants = variantsOf(schema)
+  if (variants.length > 0) {
+    return isEnum(variants)
+      ? sayOneOf(variants.map((variant) => JSON.stringify(variant.const)))
+      : [...new Set(variants.map(expectation))].join(' or ')
+  }
+  switch (schema.type) {
+    case 'string':
+      return schema.const === undefined ? sayString(schema) : JSON.stringify(schema.const)
+    case 'integer':
+      return `a whole number${bounds(schema.minimum, schema.maximum)}`
+    case 'number':
+      return `a number${bounds(schema.minimum, schema.maximum)}`
+    case 'boolean':
+      return schema.const === undefined ? 'true or false' : String(schema.const)
+    case 'array':
+      return 'a list'
+    default:
+      return 'an object'
+  }
+}
+
+function sayString(schema: TSchema): string {
+  if (schema.maxLength !== undefined) {
+    return `a string of ${range(schema.minLength, schema.maxLength, 'character', 'characters')}`
+  }
+  if (schema.pattern !== undefined) return 'another string'
+  return schema.minLength === undefined ? 'a string' : 'a string that is not empty'
+}
+
+const bounds = (minimum?: number, maximum?: number): string => {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return ` of at least ${minimum}`
+  return maximum === undefined ? '' : ` of at most ${maximum}`
+}
+const range = (minimum = 0, maximum: number | undefined, one: string, many: string): string => {
+  if (maximum === undefined) return `at least ${minimum} ${minimum === 1 ? one : many}`
+  return minimum === 0 ? `at most ${maximum} ${many}` : `${minimum} to ${maximum} ${many}`
+}
+const sayOneOf = (names: readonly string[]): string =>
+  names.length === 1 ? `${names[0]}` : `one of ${names.join(', ')}`
+
+const allVariantsOf = (schema: TSchema): TSchema[] => (Array.isArray(schema.anyOf) ? schema.anyOf : [])
+const variantsOf = (schema: TSchema): TSchema[] =>
+  allVariantsOf(schema).filter((each) => each.type !== 'null')
+const flatten = (schema: TSchema): TSchema[] => (schema.anyOf ? variantsOf(schema) : [schema])
+const isEnum = (variants: readonly TSchema[]): boolean =>
+  variants.length > 0 && variants.every((variant) => variant.const !== undefined)
+
+const propertyOf = (schema: TSchema, key: string): TSchema | undefined => schema.properties?.[key]
+
+/** The property by which the variants of a union are told apart, and its values in this variant. */
+function discriminatorOf(variant: TSchema): { key: string; values: unknown[] } | undefined {
+  for (const key of ['role', 'type', 'id']) {
+    const property = propertyOf(variant, key)
+    const literals = property ? flatten(property) : []
+    if (isEnum(literals)) return { key, values: literals.map((literal) => literal.const) }
+  }
+  return undefined
+}
+
+function hasKind(variant: TSchema, value: unknown): boolean {
+  if (variant.anyOf) return variantsOf(variant).some((inner) => hasKind(inner, value))
+  switch (variant.type) {
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'integer':
+      return typeof value === 'number'
+    default:
+      return typeof value === variant.type
+  }
+}
