@@ -5,6 +5,8 @@ import { createReplyReader, type Reply } from './reply-reader.ts'
 export interface Connection {
   /** Rejects when the connection breaks, the answer is not HTTP, or it takes longer than `patienceMs`. */
   ask(request: Buffer, patienceMs: number, onFirstByte: () => void): Promise<Reply>
+  /** More bytes of a request that was begun. */
+  send(bytes: Buffer): void
   close(): void
 }
 
@@ -72,6 +74,7 @@ export async function openConnection(port: number): Promise<Connection> {
         send(socket, request)
       })
     },
+    send: (bytes) => send(socket, bytes),
     close() {
       clearInterval(watch)
       socket.end()

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { LoadResult } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { measure, OPEN_STREAMS, SCENARIO_NAMES, SCENARIOS } from './measure.ts'
@@ -10,59 +9,14 @@ import { residentBytes } from './proc.ts'
 import { killAll, openFileLimits } from './process.ts'
 import { profilerFlags, profileScenario } from './profile.ts'
 import { goals, type Measured, type Measurements, table } from './report.ts'
+import { readSettings, type Settings, USAGE } from './settings.ts'
 import { ANSWER_NANO_USD, bookedNanoUsd, hasBinary } from './sluice.ts'
-import { type StartOptions, TARGET_NAMES, type Target, type TargetName } from './target.ts'
+import type { StartOptions, Target, TargetName } from './target.ts'
 import { startMock, startTarget } from './targets.ts'
-
-const USAGE = `bun run bench [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
-
---quick      two short rounds
---markdown   the tables for the README
---profile    runs Sluice from source under Bun's CPU profiler and prints where the time goes
---source     Sluice from source also when dist/sluice is there
---targets    of ${TARGET_NAMES.join(', ')}; default: all that are installed
---rounds     how often each target takes its turn; default 5
---seconds    the measured time of each turn; default 1`
-
-interface Settings {
-  targets: TargetName[]
-  rounds: number
-  turnMs: number
-  coldStarts: number
-  isMarkdown: boolean
-  isProfile: boolean
-  fromSource: boolean
-}
 
 const WARMUP_MS = 250
 /** What a gateway uses up for each open stream: a socket to the caller and one to the provider. */
 const FILES_WANTED = 2 * OPEN_STREAMS.concurrency + 500
-
-function readSettings(): Settings | null {
-  const { values } = parseArgs({
-    options: {
-      help: { type: 'boolean', short: 'h', default: false },
-      quick: { type: 'boolean', default: false },
-      markdown: { type: 'boolean', default: false },
-      profile: { type: 'boolean', default: false },
-      source: { type: 'boolean', default: false },
-      targets: { type: 'string', default: TARGET_NAMES.join(',') },
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
-    },
-  })
-  if (values.help) return null
-  const wanted = values.targets.split(',')
-  return {
-    targets: TARGET_NAMES.filter((name) => wanted.includes(name)),
-    rounds: Number(values.rounds ?? (values.quick ? 2 : 5)),
-    turnMs: Number(values.seconds ?? (values.quick ? 0.6 : 1)) * 1000,
-    coldStarts: values.quick ? 3 : 6,
-    isMarkdown: values.markdown,
-    isProfile: values.profile,
-    fromSource: values.source || values.profile,
-  }
-}
 
 const progress = (text: string) => process.stderr.write(`${text}\n`)
 
@@ -207,8 +161,17 @@ async function main(settings: Settings): Promise<number> {
   }
 }
 
+function settingsOrExit(): Settings | null {
+  try {
+    return readSettings(process.argv.slice(2))
+  } catch (error) {
+    progress(`${error instanceof Error ? error.message : error}\n\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
 if (import.meta.main) {
-  const settings = readSettings()
+  const settings = settingsOrExit()
   if (settings === null) console.log(USAGE)
   else process.exit(await main(settings))
 }

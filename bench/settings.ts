@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util'
+import { TARGET_NAMES, type TargetName } from './target.ts'
+
+export interface Settings {
+  targets: TargetName[]
+  rounds: number
+  /** The measured time of each turn. */
+  turnMs: number
+  coldStarts: number
+  isMarkdown: boolean
+  isProfile: boolean
+  fromSource: boolean
+}
+
+export const USAGE = `bun run bench [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
+
+--quick      two short rounds
+--markdown   the tables for the README
+--profile    runs Sluice from source under Bun's CPU profiler and prints where the time goes
+--source     Sluice from source also when dist/sluice is there
+--targets    of ${TARGET_NAMES.join(', ')}; default: all that are installed
+--rounds     how often each target takes its turn; default 5
+--seconds    the measured time of each turn; default 1`
+
+/** Null when help was asked for. Throws a sentence that names the wrong flag. */
+export function readSettings(args: readonly string[]): Settings | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', short: 'h', default: false },
+      quick: { type: 'boolean', default: false },
+      markdown: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      source: { type: 'boolean', default: false },
+      targets: { type: 'string', default: TARGET_NAMES.join(',') },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+    },
+  })
+  if (values.help) return null
+  return {
+    targets: targetsOf(values.targets),
+    rounds: within('--rounds', values.rounds ?? (values.quick ? '2' : '5'), 1, 100),
+    turnMs: within('--seconds', values.seconds ?? (values.quick ? '0.6' : '1'), 0.1, 600) * 1000,
+    coldStarts: values.quick ? 3 : 6,
+    isMarkdown: values.markdown,
+    isProfile: values.profile,
+    fromSource: values.source || values.profile,
+  }
+}
+
+function targetsOf(text: string): TargetName[] {
+  const names = text.split(',')
+  const known: readonly string[] = TARGET_NAMES
+  const stranger = names.find((name) => !known.includes(name))
+  if (stranger !== undefined) {
+    throw new Error(`--targets: "${stranger}" is none of ${TARGET_NAMES.join(', ')}.`)
+  }
+  return TARGET_NAMES.filter((name) => names.includes(name))
+}
+
+function within(flag: string, text: string, least: number, most: number): number {
+  const value = Number(text)
+  if (value >= least && value <= most) return value
+  throw new Error(`${flag}: "${text}" is not a number from ${least} to ${most}.`)
+}
