@@ -1,0 +1,152 @@
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isObject } from '../values.ts'
+import {
+  foreignMessage,
+  mergeAudio,
+  mergeLogprobs,
+  reasoningTextDetail,
+  viewAnnotation,
+  viewImage,
+} from './message-view.ts'
+import type { ChatNative } from './native.ts'
+
+/** What one upstream frame adds to one choice, as it is collected from the frame's events. */
+export interface ChoiceDelta {
+  readonly index: number
+  text?: string
+  reasoning?: string
+  details?: JsonObject[]
+  refusal?: string
+  toolCalls?: Map<number, ToolCallDelta>
+  annotations?: JsonObject[]
+  images?: JsonObject[]
+  audio?: JsonObject
+  logprobs?: JsonObject
+  native?: { choice?: JsonObject; message?: JsonObject }
+}
+
+interface ToolCallDelta {
+  start?: { id: string; name: string; extra?: JsonObject }
+  json: string
+}
+
+/** What the stream has sent so far of one choice. */
+export interface ChoiceState {
+  hasRole: boolean
+  /** Upstream sends its own reasoning details, so none is made from the text. */
+  hasOwnDetails: boolean
+}
+
+type ChoiceEvent = Extract<InferenceEvent, { choice: number }>
+
+export function addEvent(delta: ChoiceDelta, event: ChoiceEvent): void {
+  switch (event.type) {
+    case 'text-delta':
+      delta.text = (delta.text ?? '') + event.text
+      return
+    case 'reasoning-delta':
+      delta.reasoning = (delta.reasoning ?? '') + event.text
+      return
+    case 'reasoning-detail':
+      delta.details = [...(delta.details ?? []), event.detail]
+      return
+    case 'refusal-delta':
+      delta.refusal = (delta.refusal ?? '') + event.text
+      return
+    case 'tool-call-start':
+      toolCallOf(delta, event.index).start = event
+      return
+    case 'tool-call-delta':
+      toolCallOf(delta, event.index).json += event.json
+      return
+    case 'annotation':
+      delta.annotations = [...(delta.annotations ?? []), viewAnnotation(event.annotation)]
+      return
+    case 'image':
+      delta.images = [...(delta.images ?? []), viewImage(event.url)]
+      return
+    case 'audio-delta':
+      delta.audio = delta.audio ? mergeAudio(delta.audio, event.audio) : event.audio
+      return
+    case 'logprobs':
+      delta.logprobs = delta.logprobs ? mergeLogprobs(delta.logprobs, event.logprobs) : event.logprobs
+  }
+}
+
+export function addNative(delta: ChoiceDelta, native: NonNullable<ChatNative['choices']>[number]): void {
+  delta.native = {
+    choice: { ...delta.native?.choice, ...native.choice },
+    message: { ...delta.native?.message, ...native.message },
+  }
+}
+
+function toolCallOf(delta: ChoiceDelta, index: number): ToolCallDelta {
+  delta.toolCalls ??= new Map()
+  const existing = delta.toolCalls.get(index)
+  if (existing) return existing
+  const added: ToolCallDelta = { json: '' }
+  delta.toolCalls.set(index, added)
+  return added
+}
+
+/** One entry of a chunk's `choices`; undefined when there is nothing to tell. */
+export function writeChoice(
+  delta: ChoiceDelta,
+  state: ChoiceState,
+  hideReasoning: boolean,
+): JsonObject | undefined {
+  const foreign = foreignMessage(delta.native?.message, hideReasoning)
+  const body: JsonObject = {
+    ...foreign,
+    ...(hideReasoning ? {} : writeReasoning(delta, state)),
+    ...(delta.refusal ? { refusal: delta.refusal } : {}),
+    ...(delta.toolCalls ? { tool_calls: writeToolCalls(delta.toolCalls) } : {}),
+    ...(delta.annotations ? { annotations: delta.annotations } : {}),
+    ...(delta.images ? { images: delta.images } : {}),
+    ...(delta.audio ? { audio: delta.audio } : {}),
+  }
+  const choiceFields = { ...delta.native?.choice, ...(delta.logprobs ? { logprobs: delta.logprobs } : {}) }
+  if (!delta.text && isEmpty(body) && isEmpty(choiceFields)) return undefined
+  return {
+    index: delta.index,
+    delta: { ...writeHead(delta, state, body), ...body },
+    finish_reason: null,
+    ...withoutOwn(choiceFields),
+  }
+}
+
+/** Role with the first chunk of a choice; `content` wherever there is text, and beside a role or reasoning. */
+function writeHead(delta: ChoiceDelta, state: ChoiceState, body: JsonObject): JsonObject {
+  const role = state.hasRole ? {} : { role: 'assistant' }
+  const hasContent = !state.hasRole || delta.text || 'reasoning' in body || 'reasoning_details' in body
+  state.hasRole = true
+  return hasContent ? { ...role, content: delta.text ?? '' } : role
+}
+
+function writeReasoning(delta: ChoiceDelta, state: ChoiceState): JsonObject {
+  if (delta.details) state.hasOwnDetails = true
+  const made = delta.reasoning && !state.hasOwnDetails ? [reasoningTextDetail(delta.reasoning)] : undefined
+  const details = delta.details ?? made
+  return {
+    ...(delta.reasoning ? { reasoning: delta.reasoning } : {}),
+    ...(details ? { reasoning_details: details } : {}),
+  }
+}
+
+/** The first fragment of a call carries id, type and name; later ones arguments only. */
+function writeToolCalls(calls: ReadonlyMap<number, ToolCallDelta>): JsonObject[] {
+  return [...calls].map(([index, { start, json }]) => {
+    if (!start) return { index, function: { arguments: json } }
+    const { id, name, extra } = start
+    const type = typeof extra?.type === 'string' ? extra.type : 'function'
+    const inner = isObject(extra?.function) ? extra.function : {}
+    return { ...extra, index, id, type, function: { ...inner, name, arguments: json } }
+  })
+}
+
+const isEmpty = (object: JsonObject): boolean => Object.keys(object).length === 0
+
+const withoutOwn = (fields: JsonObject): JsonObject => {
+  const { index: _index, delta: _delta, message: _message, finish_reason: _finish, ...rest } = fields
+  return rest
+}

@@ -1,0 +1,105 @@
+import type { JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
+import type { ToolCall } from '../../core/request.ts'
+import { isObject, restOf } from '../values.ts'
+import type { ChatNative } from './native.ts'
+
+/** Pieces of a message in the chat dialect, alike in a reply and in a delta. */
+
+/** OpenAI nests the citation under its type; an annotation of another shape is forwarded as it came. */
+export function viewAnnotation(annotation: UrlCitation | JsonObject): JsonObject {
+  if (!isUrlCitation(annotation)) return annotation
+  const { url, title, content, startIndex, endIndex } = annotation
+  return {
+    type: 'url_citation',
+    url_citation: {
+      url,
+      title,
+      ...(content === undefined ? {} : { content }),
+      start_index: startIndex,
+      end_index: endIndex,
+    },
+  }
+}
+
+const isUrlCitation = (annotation: UrlCitation | JsonObject): annotation is UrlCitation =>
+  typeof annotation.startIndex === 'number' && typeof annotation.url === 'string'
+
+export const viewImage = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } })
+
+/** Reasoning in the form that clients replay, for an upstream that sent it as bare text. */
+export const reasoningTextDetail = (text: string): ReasoningDetail => ({
+  type: 'reasoning.text',
+  text,
+  format: 'unknown',
+  index: 0,
+})
+
+/** Unknown fields of the call are kept beside ours; unknown fields of its function inside it. */
+export function viewToolCall({ id, name, arguments: json, extra }: ToolCall): JsonObject {
+  const called = { name, arguments: json }
+  const ours = { id, type: 'function', function: called }
+  if (!extra) return ours
+  const inner = isObject(extra.function) ? { ...extra.function, ...called } : called
+  return { ...extra, ...ours, ...typeOf(extra), function: inner }
+}
+
+const typeOf = (extra: JsonObject): JsonObject => (typeof extra.type === 'string' ? { type: extra.type } : {})
+
+/** Streams send a sound in pieces: base64 data and transcript are appended, everything else is replaced. */
+export function mergeAudio(audio: JsonObject, more: JsonObject): JsonObject {
+  const merged = { ...audio, ...more }
+  for (const key of ['data', 'transcript']) {
+    const [first, second] = [audio[key], more[key]]
+    if (typeof first === 'string' && typeof second === 'string') merged[key] = first + second
+  }
+  return merged
+}
+
+/** Token lists are appended, everything else is replaced. */
+export function mergeLogprobs(logprobs: JsonObject, more: JsonObject): JsonObject {
+  const merged = { ...logprobs, ...more }
+  for (const key of ['content', 'refusal']) {
+    const [first, second] = [logprobs[key], more[key]]
+    if (Array.isArray(first)) merged[key] = Array.isArray(second) ? [...first, ...second] : first
+  }
+  return merged
+}
+
+export const isChatNative = (data: unknown): data is ChatNative =>
+  isObject(data) &&
+  (data.chunk === undefined || isObject(data.chunk)) &&
+  (data.choices === undefined || (Array.isArray(data.choices) && data.choices.every(isNativeChoice)))
+
+const isNativeChoice = (choice: unknown): boolean => isObject(choice) && typeof choice.index === 'number'
+
+const OWN = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'provider',
+  'choices',
+  'usage',
+  'error',
+  'service_metadata',
+  'openrouter_metadata',
+])
+
+/** Unknown fields of the top level, without those that the gateway writes itself. */
+export const foreignFields = (chunk: JsonObject | undefined): JsonObject | undefined =>
+  chunk && restOf(chunk, OWN)
+
+const REASONING = new Set([
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'reasoning_text',
+  'thinking',
+  'thinking_blocks',
+])
+
+/** Unknown fields of a message or delta, without reasoning under any known name when it is to be hidden. */
+export const foreignMessage = (
+  message: JsonObject | undefined,
+  hideReasoning: boolean,
+): JsonObject | undefined => (message && hideReasoning ? restOf(message, REASONING) : message)

@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../core/events.ts'
+import { usdOf } from '../../core/money.ts'
+import type { Closing } from '../../core/result.ts'
+import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { defined } from '../values.ts'
+
+/**
+ * Usage as OpenAI counts it: prompt and completion tokens inclusive (cache reads and writes, reasoning), the parts
+ * in the details; `cost` in USD with at most 9 decimals.
+ */
+export function viewUsage(closing: Closing): JsonObject {
+  const { usage } = closing
+  const prompt = promptTokens(usage)
+  const completion = completionTokens(usage)
+  return defined({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: defined({
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+      audio_tokens: usage.audioInputTokens,
+      image_tokens: usage.imageInputTokens || undefined,
+    }),
+    completion_tokens_details: defined({
+      reasoning_tokens: usage.reasoningTokens,
+      audio_tokens: usage.audioOutputTokens,
+      image_tokens: usage.imageOutputTokens || undefined,
+      accepted_prediction_tokens: usage.acceptedPredictionTokens,
+      rejected_prediction_tokens: usage.rejectedPredictionTokens,
+    }),
+    cost: usdOf(closing.costNanoUsd),
+    is_byok: closing.isByok,
+    cost_details: viewCost(closing),
+    server_tool_use_details:
+      usage.webSearchRequests === undefined ? undefined : { web_search_requests: usage.webSearchRequests },
+  })
+}
+
+/** `upstream_inference_cost` is what the caller's own account at the provider is charged: only with its own key. */
+const viewCost = (closing: Closing): JsonObject => ({
+  upstream_inference_cost: closing.isByok
+    ? usdOf(closing.promptCostNanoUsd + closing.completionCostNanoUsd)
+    : null,
+  upstream_inference_prompt_cost: usdOf(closing.promptCostNanoUsd),
+  upstream_inference_completions_cost: usdOf(closing.completionCostNanoUsd),
+})
+
+/** The routing metadata under both of its names; nothing when the caller did not ask. */
+export const viewMetadata = ({ serviceMetadata }: Closing): JsonObject =>
+  serviceMetadata === null ? {} : { service_metadata: serviceMetadata, openrouter_metadata: serviceMetadata }
