@@ -1,0 +1,39 @@
+/** One line for each request. */
+import { requestIdOf } from './request-id.ts'
+
+export interface AccessLog {
+  info(fields: object, message: string): void
+}
+
+const notes = new WeakMap<Request, Record<string, unknown>>()
+const deferred = new WeakSet<Request>()
+
+/** Adds fields to this request's line. Never a secret, never a prompt. */
+export function note(request: Request, fields: Record<string, unknown>): void {
+  notes.set(request, { ...notes.get(request), ...fields })
+}
+
+/** This request's line is written elsewhere, once its stream has ended. */
+export const deferLine = (request: Request): void => {
+  deferred.add(request)
+}
+
+/** Health checks come every few seconds and say nothing. */
+const QUIET = /\/health\/(?:live|ready)$/
+
+export function logRequest(log: AccessLog, request: Request, response: Response, totalMs: number): void {
+  if (deferred.has(request)) return
+  const path = URL.parse(request.url)?.pathname ?? ''
+  if (QUIET.test(path)) return
+  log.info(
+    {
+      request_id: requestIdOf(request),
+      method: request.method,
+      path: path.slice(0, 200),
+      status: response.status,
+      total_ms: Math.round(totalMs * 10) / 10,
+      ...notes.get(request),
+    },
+    'request',
+  )
+}

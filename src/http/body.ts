@@ -1,0 +1,156 @@
+/** Request bodies, read by ourselves: counted, bounded in depth, strict JSON, whatever the content type's case. */
+import { badRequest, GatewayError, payloadTooLarge } from '../core/errors.ts'
+import type { JsonObject } from '../core/events.ts'
+
+/** Bytes. */
+export const INFERENCE_BODY_LIMIT = 20_000_000
+export const ADMIN_BODY_LIMIT = 1_000_000
+/** Deeper JSON is refused before it is parsed: recursive code behind the parser would overflow its stack. */
+export const MAX_JSON_DEPTH = 64
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The body as a JSON object. A missing content type is taken for JSON. Throws a `GatewayError`: 413 beyond
+ * `limitBytes` (counted for chunked bodies, which are not read on), 400 for anything that is no JSON object in UTF-8,
+ * is nested deeper than 64, is compressed or declared to be something else.
+ */
+export async function readJsonBody(request: Request, limitBytes: number): Promise<JsonObject> {
+  checkHeaders(request.headers)
+  return parseJsonObject(await readBytes(request, limitBytes))
+}
+
+/** Parses the bytes of a body. Throws a `GatewayError` 400. */
+export function parseJsonObject(bytes: Uint8Array): JsonObject {
+  if (bytes.length === 0) throw badRequest('The request body is empty: a JSON object is expected')
+  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) {
+    throw badRequest(`The request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
+  }
+  const value = parse(bytes)
+  if (!isJsonObject(value)) throw badRequest(`The request body must be a JSON object, not ${kindOf(value)}`)
+  return value
+}
+
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (cause) {
+    throw malformed(cause)
+  }
+}
+
+// The parser's own words may quote the body, so they stay private.
+const malformed = (cause: unknown): GatewayError =>
+  badRequest(
+    cause instanceof SyntaxError
+      ? 'The request body is malformed JSON'
+      : 'The request body is not valid UTF-8: JSON must be sent in UTF-8',
+  )
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'string' ? 'a string' : `a ${typeof value}`
+}
+
+function checkHeaders(headers: Headers): void {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
+    throw badRequest('Compressed request bodies are not accepted: send the JSON without a Content-Encoding')
+  }
+  const type = headers.get('content-type')
+  if (type !== null && type.trim() !== '' && !JSON_TYPE.test(type.trim())) {
+    throw badRequest('The Content-Type of the request must be application/json')
+  }
+}
+
+async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > limitBytes) throw payloadTooLarge(limitBytes)
+  try {
+    if (declared === null) return await readCounted(request.body, limitBytes)
+    const bytes = await request.bytes()
+    if (bytes.length > limitBytes) throw payloadTooLarge(limitBytes)
+    return bytes
+  } catch (cause) {
+    throw brokenOff(cause)
+  }
+}
+
+const brokenOff = (cause: unknown): GatewayError =>
+  cause instanceof GatewayError ? cause : badRequest('The request body broke off before its end')
+
+async function readCounted(body: ReadableStream<Uint8Array> | null, limitBytes: number): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > limitBytes) throw payloadTooLarge(limitBytes)
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks, length)
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.length
+  }
+  return bytes
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** True when arrays and objects are nested deeper than `limit`. Strings are skipped; 20 MB take about 10 ms. */
+export function isDeeperThan(bytes: Uint8Array, limit: number): boolean {
+  const end = bytes.length
+  let depth = 0
+  let at = 0
+  while (at < end) {
+    const byte = bytes[at++]
+    if (byte === QUOTE) at = afterString(bytes, at)
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      if (++depth > limit) return true
+    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--
+  }
+  return false
+}
+
+/** Strings up to this length are walked byte by byte; longer ones are searched natively for their quote. */
+const SHORT_STRING = 48
+
+function afterString(bytes: Uint8Array, start: number): number {
+  const end = bytes.length
+  let at = start
+  for (;;) {
+    const walkEnd = Math.min(end, at + SHORT_STRING)
+    while (at < walkEnd) {
+      const byte = bytes[at++]
+      if (byte === QUOTE) return at
+      if (byte === BACKSLASH) at++
+    }
+    if (at >= end) return end
+    const quote = bytes.indexOf(QUOTE, at)
+    if (quote < 0) return end
+    at = quote + 1
+    if (!isEscaped(bytes, quote)) return at
+  }
+}
+
+function isEscaped(bytes: Uint8Array, quote: number): boolean {
+  let first = quote
+  while (bytes[first - 1] === BACKSLASH) first--
+  return (quote - first) % 2 === 1
+}

@@ -1,0 +1,94 @@
+/** Who calls: from the Authorization header to a key and its workspace, without SQL and before any body is read. */
+import { Elysia } from 'elysia'
+import type { Caller, RequestOrigin } from '../core/caller.ts'
+import { forbidden, unauthorized } from '../core/errors.ts'
+import { hashKey, isKeyPlausible, type KeyKind } from '../core/keys.ts'
+import type { Snapshot } from '../core/snapshot.ts'
+import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
+import { requestIdOf } from './request-id.ts'
+
+/** Which kind of key an operation takes. */
+export type CallerKind = KeyKind | 'any'
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+const WRONG_KIND: Readonly<Record<KeyKind, string>> = {
+  management: 'Only management keys can perform this operation',
+  inference: 'A management key cannot perform inference: use an inference key',
+}
+
+/**
+ * The caller of `request`. Throws a `GatewayError`: 401, always in the same words, without a valid key (none,
+ * malformed, unknown, deleted, disabled, expired); 403 when the key is of the other kind. `now` is in milliseconds.
+ */
+export function authenticate(request: Request, snapshot: Snapshot, kind: CallerKind, now: number): Caller {
+  const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
+  if (token === undefined || !isKeyPlausible(token)) throw unauthorized()
+  const key = snapshot.keysByHash.get(hashKey(token))
+  if (key === undefined || key.disabled || (key.expiresAt !== null && key.expiresAt <= now))
+    throw unauthorized()
+  const workspace = snapshot.workspacesById.get(key.workspaceId)
+  if (workspace === undefined) throw unauthorized()
+  if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind])
+  return { key, workspace }
+}
+
+const MAX_ORIGIN_LENGTH = 512
+const MAX_TITLE_LENGTH = 256
+
+/** What the caller says of itself and its application, cut to a length that records can bear. */
+export function originOf(request: Request): RequestOrigin {
+  const { headers } = request
+  const httpReferer = headerText(headers, MAX_ORIGIN_LENGTH, 'http-referer', 'referer')
+  return {
+    requestId: requestIdOf(request),
+    httpReferer,
+    title: headerText(headers, MAX_TITLE_LENGTH, 'x-title', 'x-openrouter-title'),
+    origin: webOrigin(httpReferer),
+    userAgent: headerText(headers, MAX_ORIGIN_LENGTH, 'user-agent'),
+  }
+}
+
+function headerText(headers: Headers, maxLength: number, ...names: readonly string[]): string {
+  for (const name of names) {
+    const value = headers.get(name)?.trim()
+    if (value) return value.slice(0, maxLength)
+  }
+  return ''
+}
+
+function webOrigin(referer: string): string {
+  if (referer === '') return ''
+  const url = URL.parse(referer)
+  return url && /^https?:$/.test(url.protocol) ? url.origin : ''
+}
+
+export interface CallerDeps {
+  snapshot: { current(): Snapshot }
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * The route option `caller: 'management' | 'inference' | 'any'`: adds `caller` to the context. 401 and 403 come before
+ * the body is read, malformed JSON (400) and a body over 1 MB (413) after that; bodies of other methods are ignored.
+ */
+export const callerOption = ({ snapshot, now }: CallerDeps) =>
+  new Elysia({ name: 'caller' }).macro({
+    caller: (kind: CallerKind) => ({
+      // Elysia parses first, then transforms, validates and resolves: each of them may be the first to run.
+      async parse({ request }: { request: Request }) {
+        authenticate(request, snapshot.current(), kind, now())
+        if (!METHODS_WITH_BODY.has(request.method)) return null
+        return await readJsonBody(request, ADMIN_BODY_LIMIT)
+      },
+      transform({ request }: { request: Request }) {
+        authenticate(request, snapshot.current(), kind, now())
+      },
+      resolve({ request }: { request: Request }) {
+        return { caller: authenticate(request, snapshot.current(), kind, now()) }
+      },
+    }),
+  })

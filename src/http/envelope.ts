@@ -1,0 +1,116 @@
+/** The one place where a failure becomes the body that callers see: `{error: {code, message, metadata?}}`. */
+import { Kind, type TSchema, Type } from '@sinclair/typebox'
+import type { Elysia, ValidationError } from 'elysia'
+import { badRequest, GatewayError, notFound } from '../core/errors.ts'
+import { allowedMethods } from './methods.ts'
+import { requestIdOf } from './request-id.ts'
+import { printable, problemsOf } from './validation.ts'
+
+/** Where private causes go. */
+export interface ErrorLog {
+  error(fields: object, message: string): void
+}
+
+export interface ErrorBody {
+  error: { code: number; message: string; metadata?: Record<string, unknown> }
+}
+
+/** `code` is the HTTP status. */
+export function errorBody(error: GatewayError): ErrorBody {
+  const { status: code, message, metadata } = error
+  return { error: metadata === undefined ? { code, message } : { code, message, metadata } }
+}
+
+/** The whole reply for a failure, with the headers that the error names. */
+export const errorResponse = (error: GatewayError): Response =>
+  Response.json(errorBody(error), { status: error.status, headers: error.headers ?? {} })
+
+/** What may be said of any thrown value: a `GatewayError` as it is, everything else is a plain 500. */
+export const publicError = (thrown: unknown): GatewayError =>
+  thrown instanceof GatewayError
+    ? thrown
+    : new GatewayError(500, 'Internal server error: the cause is in the log, under this request id', {
+        cause: thrown,
+      })
+
+/** Sends the private cause to the log, where there is one. */
+export function logFailure(log: ErrorLog, error: GatewayError, request: Request): void {
+  if (error.cause === undefined || error.status < 500) return
+  log.error({ err: error.cause, request_id: requestIdOf(request), status: error.status }, error.message)
+}
+
+/**
+ * Answers every failure of every route with the envelope. Used on the root application before any route, so that it
+ * holds for all of them, unknown routes and wrong methods included.
+ */
+export const errorEnvelope = (log: ErrorLog) => (app: Elysia) =>
+  app.onError({ as: 'global' }, ({ code, error, request, path }) => {
+    const failure = failureOf(code, error, request.method, path, () => app.routes)
+    logFailure(log, failure, request)
+    return errorResponse(failure)
+  })
+
+type Routes = () => readonly { method: string; path: string }[]
+
+function failureOf(
+  code: unknown,
+  error: unknown,
+  method: string,
+  path: string,
+  routes: Routes,
+): GatewayError {
+  if (error instanceof GatewayError) return error
+  if (isValidationError(code, error)) return invalid(error)
+  switch (code) {
+    case 'PARSE':
+      return parseFailure(error)
+    case 'NOT_FOUND':
+      return noRoute(method, path, allowedMethods(routes(), path))
+    case 'INVALID_FILE_TYPE':
+      return badRequest('A file in the request is not of an allowed type')
+    case 'INVALID_COOKIE_SIGNATURE':
+      return badRequest('A cookie of the request has a wrong signature')
+    default:
+      return publicError(error)
+  }
+}
+
+/** Elysia wraps what a parser throws; refusals of callers are thrown there, before the body is read. */
+function parseFailure(error: unknown): GatewayError {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof GatewayError ? cause : badRequest('The request body is malformed JSON')
+}
+
+function noRoute(method: string, path: string, allowed: readonly string[]): GatewayError {
+  const route = `${printable(method)} ${printable(path)}`
+  if (allowed.length === 0) return notFound(`There is no ${route} here`)
+  return new GatewayError(405, `There is no ${route} here: allowed on this path: ${allowed.join(', ')}`, {
+    headers: { allow: allowed.join(', ') },
+  })
+}
+
+const isValidationError = (code: unknown, error: unknown): error is Readonly<ValidationError> =>
+  code === 'VALIDATION' && error instanceof Error && 'validator' in error
+
+const PLACES: Readonly<Record<string, string>> = {
+  query: 'query parameter ',
+  params: 'path parameter ',
+  headers: 'header ',
+  cookie: 'cookie ',
+}
+
+// Elysia's own message repeats what was found (headers and their secrets included), so it is used nowhere.
+function invalid(error: Readonly<ValidationError>): GatewayError {
+  const problems = problemsOf(schemaOf(error.validator), error.value, PLACES[error.type] ?? '')
+  if (error.type !== 'response') return badRequest(problems)
+  return publicError(new Error(`A reply does not have its declared form: ${problems}`))
+}
+
+// Elysia hands over the compiled check with its schema, or the bare schema.
+function schemaOf(validator: object): TSchema {
+  const schema = 'schema' in validator ? validator.schema : validator
+  return isSchema(schema) ? schema : Type.Unknown()
+}
+
+const isSchema = (value: unknown): value is TSchema =>
+  typeof value === 'object' && value !== null && Kind in value

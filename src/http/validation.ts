@@ -1,0 +1,107 @@
+/** Turns failed schema checks into sentences: where, and what is allowed. Values that were found are never repeated. */
+import type { TSchema } from '@sinclair/typebox'
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+
+/** More than this many problems are not told at once. */
+const MAX_PROBLEMS = 3
+const MAX_NAME_LENGTH = 64
+
+/**
+ * What is wrong with `value`, in one sentence: `name: must be a string, not empty; limt: is not known here …`.
+ * A schema may carry `expects`, words that stand for its whole rule (`an integer from 1 to 100`).
+ */
+export function problemsOf(schema: TSchema, value: unknown, where = ''): string {
+  const told = new Map<string, string>()
+  for (const error of Value.Errors(schema, value)) {
+    const place = where + placeOf(error.path)
+    if (!told.has(place)) told.set(place, problemOf(error))
+    if (told.size >= MAX_PROBLEMS) break
+  }
+  if (told.size === 0) return 'The request does not have the form that is expected here'
+  return [...told]
+    .map(([place, problem]) => (place === '' ? `The body ${problem}` : `${place}: ${problem}`))
+    .join('; ')
+}
+
+/** `/messages/0/content` → `messages[0].content`. */
+export function placeOf(pointer: string): string {
+  let place = ''
+  for (const token of pointer.split('/').slice(1)) {
+    const name = printable(token.replaceAll('~1', '/').replaceAll('~0', '~'))
+    if (/^\d+$/.test(name)) place += `[${name}]`
+    else place += place === '' ? name : `.${name}`
+  }
+  return place
+}
+
+/** A name from outside, made safe for a sentence: short and without control characters. */
+export const printable = (name: string): string =>
+  name.replace(/[\p{C}\p{Z}]/gu, ' ').slice(0, MAX_NAME_LENGTH)
+
+function problemOf(error: ValueError): string {
+  switch (error.type) {
+    case ValueErrorType.ObjectAdditionalProperties:
+      return `is not known here; known are ${Object.keys(error.schema['properties'] ?? {}).join(', ')}`
+    case ValueErrorType.ObjectRequiredProperty:
+      return 'is required'
+    default:
+      return `must be ${expected(error.schema)}`
+  }
+}
+
+/** What a schema allows, in words: `a string, not empty`, `one of "daily", "weekly" or null`. */
+export function expected(schema: TSchema): string {
+  if (typeof schema['expects'] === 'string') return schema['expects']
+  if (Object.hasOwn(schema, 'const')) return JSON.stringify(schema['const'])
+  if (Array.isArray(schema['anyOf'])) return expectedOfAny(schema['anyOf'])
+  switch (schema['type']) {
+    case 'string':
+      return expectedString(schema)
+    case 'integer':
+    case 'number':
+      return `${schema['type'] === 'integer' ? 'an integer' : 'a number'}${range(schema, 'minimum', 'maximum', '')}`
+    case 'array':
+      return `an array${range(schema, 'minItems', 'maxItems', ' items')}`
+    case 'object':
+      return `an object${range(schema, 'minProperties', 'maxProperties', ' fields')}`
+    case 'boolean':
+      return 'true or false'
+    case 'null':
+      return 'null'
+    default:
+      return 'of another form'
+  }
+}
+
+function expectedOfAny(variants: readonly TSchema[]): string {
+  const words = [...new Set(variants.map(expected))]
+  const last = words.pop() ?? 'of another form'
+  if (words.length === 0) return last
+  const isChoice = variants.some((variant) => Object.hasOwn(variant, 'const'))
+  return `${isChoice ? 'one of ' : ''}${words.join(', ')} or ${last}`
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'a UUID',
+  'date-time': 'an ISO 8601 date and time, such as "2030-01-31T23:59:59Z"',
+  date: 'a date as YYYY-MM-DD',
+  uri: 'a URL',
+  email: 'an e-mail address',
+}
+
+function expectedString(schema: TSchema): string {
+  const format = FORMATS[String(schema['format'])]
+  if (format !== undefined) return format
+  if (schema['minLength'] === 1 && schema['maxLength'] === undefined) return 'a string, not empty'
+  const pattern = typeof schema['pattern'] === 'string' ? ` that matches ${schema['pattern']}` : ''
+  return `a string${range(schema, 'minLength', 'maxLength', ' characters').replace(' from ', ' of ')}${pattern}`
+}
+
+function range(schema: TSchema, low: string, high: string, unit: string): string {
+  const from = schema[low]
+  const to = schema[high]
+  if (from !== undefined && to !== undefined) return ` from ${from} to ${to}${unit}`
+  if (from !== undefined) return ` of at least ${from}${unit}`
+  if (to !== undefined) return ` of at most ${to}${unit}`
+  return ''
+}

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/core/errors.ts'
+import { isDeeperThan, parseJsonObject, readJsonBody } from '../../src/http/body.ts'
+
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
+const post = (body: BodyInit, headers: Record<string, string> = {}): Request =>
+  new Request('http://localhost/', { method: 'POST', body, headers })
+
+async function failureOf(work: () => unknown): Promise<GatewayError> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('it did not fail')
+}
+
+const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+
+describe('depth', () => {
+  test('64 levels are read, 65 are refused', async () => {
+    expect(parseJsonObject(bytes(nested(64)))).toHaveProperty('a')
+    const failure = await failureOf(() => parseJsonObject(bytes(nested(65))))
+    expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('64 levels') })
+  })
+
+  test('400,000 open brackets are refused without being parsed', async () => {
+    const failure = await failureOf(() => parseJsonObject(bytes(`{"a":${'['.repeat(400_000)}`)))
+    expect(failure.message).toContain('64 levels')
+  })
+
+  const inStrings: [string, string][] = [
+    ['brackets in a string', `{"a":"${'['.repeat(100)}"}`],
+    ['escaped quotes before brackets', `{"a":"${'\\"['.repeat(100)}"}`],
+    ['a string that ends in a backslash', `{"a":"x\\\\","b":"${'{'.repeat(100)}"}`],
+    ['a long string that ends in backslashes', `{"a":"${'x'.repeat(90)}\\\\\\\\","b":"${'{'.repeat(100)}"}`],
+    ['a long run of backslashes', `{"a":"${'\\\\'.repeat(70)}","b":"${'[['.repeat(70)}"}`],
+    ['siblings', `{"a":[${Array(200).fill('[{}]').join()}]}`],
+    ['a bracket in a name', `{"${'['.repeat(70)}":1}`],
+  ]
+  for (const [name, text] of inStrings) {
+    test(`${name} is not depth`, () => {
+      expect(parseJsonObject(bytes(text))).toEqual(JSON.parse(text))
+    })
+  }
+
+  test('strings of every length and every number of backslashes are skipped exactly', () => {
+    for (let length = 0; length < 120; length++) {
+      for (let slashes = 0; slashes < 4; slashes++) {
+        const text = JSON.stringify({ a: 'x'.repeat(length) + '\\'.repeat(slashes), b: [['[[[', '"]"']] })
+        expect({ text, deeper: isDeeperThan(bytes(text), 3) }).toEqual({ text, deeper: false })
+        expect({ text, deeper: isDeeperThan(bytes(text), 2) }).toEqual({ text, deeper: true })
+      }
+    }
+  })
+
+  test('20 MB of short strings are scanned without stalling the thread', () => {
+    const text = bytes(
+      JSON.stringify(Array.from({ length: 400_000 }, (_, i) => ({ role: 'user', content: `text ${i} "q"` }))),
+    )
+    const startedAt = performance.now()
+    expect(isDeeperThan(text, 64)).toBe(false)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+})
+
+describe('text', () => {
+  const kept: [string, string][] = [
+    ['a lone surrogate', '{"a":"\\ud800"}'],
+    ['an escaped NUL', '{"a":"\\u0000"}'],
+    ['right-to-left marks and emoji of four bytes', '{"a":"\u202e👩‍👩‍👧"}'],
+    ['a byte order mark', '\ufeff{"a":1}'],
+    ['__proto__ as a plain name', '{"__proto__":{"polluted":true}}'],
+  ]
+  for (const [name, text] of kept) {
+    test(`${name} is kept`, () => {
+      expect(JSON.stringify(parseJsonObject(bytes(text)))).toBe(text.replace('\ufeff', ''))
+      expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain('polluted')
+    })
+  }
+
+  const refused: [string, Uint8Array, string][] = [
+    ['nothing', bytes(''), 'empty'],
+    ['blanks', bytes('  '), 'malformed JSON'],
+    ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'UTF-8'],
+    ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), 'UTF-8'],
+    ['a raw NUL in a string', bytes('{"a":"\u0000"}'), 'malformed JSON'],
+    ['two values', bytes('{} {}'), 'malformed JSON'],
+    ['NaN', bytes('{"a":NaN}'), 'malformed JSON'],
+    ['a number', bytes('1'), 'not a number'],
+    ['a string', bytes('"a"'), 'not a string'],
+    ['an array', bytes('[{}]'), 'not an array'],
+    ['null', bytes('null'), 'not null'],
+    ['false', bytes('false'), 'not a boolean'],
+  ]
+  for (const [name, body, words] of refused) {
+    test(`${name} is refused`, async () => {
+      const failure = await failureOf(() => parseJsonObject(body))
+      expect(failure).toMatchObject({ status: 400, message: expect.stringContaining(words) })
+    })
+  }
+})
+
+describe('size', () => {
+  test('as large as the limit is read', async () => {
+    const body = `{"a":"${'x'.repeat(92)}"}`
+    expect(await readJsonBody(post(body), 100)).toHaveProperty('a')
+  })
+
+  test('a declared length above the limit is refused before the body is read', async () => {
+    const request = post(new ReadableStream({ pull: () => {} }), { 'content-length': '101' })
+    expect(await failureOf(() => readJsonBody(request, 100))).toMatchObject({ status: 413 })
+  })
+
+  test('a body without a length is counted, and not read on beyond the limit', async () => {
+    let sent = 0
+    const endless = new ReadableStream({
+      pull(controller) {
+        sent += 40
+        controller.enqueue(new Uint8Array(40).fill(0x20))
+      },
+    })
+    expect(await failureOf(() => readJsonBody(post(endless), 100))).toMatchObject({ status: 413 })
+    expect(sent).toBeLessThan(1000)
+  })
+
+  test('many chunks are one body', async () => {
+    const parts = [...bytes('{"a":"é👋"}')].map((byte) => new Uint8Array([byte]))
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const part of parts) controller.enqueue(part)
+        controller.close()
+      },
+    })
+    expect(await readJsonBody(post(body), 100)).toEqual({ a: 'é👋' })
+  })
+
+  test('a body that breaks off is a 400', async () => {
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) })
+    expect(await failureOf(() => readJsonBody(post(body), 100))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('broke off'),
+    })
+  })
+})
+
+describe('content type', () => {
+  const accepted = ['application/json', 'Application/JSON; Charset=utf-8', 'application/vnd.api+json', '']
+  const refused = [
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+    'application/x-ndjson',
+  ]
+  for (const type of accepted) {
+    test(`${JSON.stringify(type)} is taken for JSON`, async () => {
+      expect(await readJsonBody(post(bytes('{"a":1}'), { 'content-type': type }), 100)).toEqual({ a: 1 })
+    })
+  }
+  for (const type of refused) {
+    test(`${JSON.stringify(type)} is refused`, async () => {
+      const failure = await failureOf(() => readJsonBody(post('{}', { 'content-type': type }), 100))
+      expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('application/json') })
+    })
+  }
+  for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+    test(`Content-Encoding ${encoding} is refused`, async () => {
+      expect(
+        await failureOf(() => readJsonBody(post('{}', { 'content-encoding': encoding }), 100)),
+      ).toMatchObject({
+        status: 400,
+      })
+    })
+  }
+})
