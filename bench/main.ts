@@ -146,8 +146,12 @@ async function profile(folder: string): Promise<boolean> {
 
 async function main(settings: Settings): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
-  const interrupt = () => {
+  const cleanUp = () => {
     killAll()
+    if (!settings.isProfile) rmSync(folder, { recursive: true, force: true })
+  }
+  const interrupt = () => {
+    cleanUp()
     process.exit(130)
   }
   process.on('SIGINT', interrupt)
@@ -155,9 +159,11 @@ async function main(settings: Settings): Promise<number> {
   try {
     const isGood = settings.isProfile ? await profile(folder) : await bench(settings, folder)
     return isGood ? 0 : 1
+  } catch (error) {
+    progress(error instanceof Error ? error.message : String(error))
+    return 1
   } finally {
-    killAll()
-    if (!settings.isProfile) rmSync(folder, { recursive: true, force: true })
+    cleanUp()
   }
 }
 

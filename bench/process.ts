@@ -38,9 +38,13 @@ const cores = availableParallelism()
 const taskset = process.platform === 'linux' && cores > 1 ? Bun.which('taskset') : null
 export const isPinned = taskset !== null
 
-function pinned(place: Place, command: string[]): string[] {
-  if (taskset === null) return command
-  return [taskset, '-c', place === 'gateway' ? '0' : `1-${cores - 1}`, ...command]
+/** Lets the kernel end a child whose bench was killed outright and could not. */
+const setpriv = process.platform === 'linux' ? Bun.which('setpriv') : null
+
+function wrapped(place: Place, command: string[]): string[] {
+  const pin = taskset === null ? [] : [taskset, '-c', place === 'gateway' ? '0' : `1-${cores - 1}`]
+  const mortal = setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL']
+  return [...pin, ...mortal, ...command]
 }
 
 /**
@@ -50,7 +54,7 @@ function pinned(place: Place, command: string[]): string[] {
 export function spawn(options: SpawnOptions): Child {
   const { PATH = '', HOME = '' } = process.env
   const raise = 'ulimit -n "$(ulimit -Hn)" 2>/dev/null; exec "$@"'
-  const child = Bun.spawn(['sh', '-c', raise, 'sh', ...pinned(options.place, options.command)], {
+  const child = Bun.spawn(['sh', '-c', raise, 'sh', ...wrapped(options.place, options.command)], {
     env: { PATH, HOME, ...options.env },
     cwd: options.cwd,
     stdin: options.input === undefined ? 'pipe' : new Blob([options.input]),
