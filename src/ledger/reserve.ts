@@ -18,6 +18,7 @@ export interface Holds {
   get(generationId: string): OpenHold | undefined
   /** Ends a hold; false when it was ended before. */
   end(generationId: string): boolean
+  count(): number
   heldNanoUsd(): number
 }
 
@@ -92,6 +93,7 @@ export function createHolds(counters: Counters): Holds {
       heldTotal -= ended.amountNanoUsd
       return true
     },
+    count: () => open.size,
     heldNanoUsd: () => heldTotal,
   }
 }

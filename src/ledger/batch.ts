@@ -1,0 +1,123 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { placeholders, replaced } from '../db/columns.ts'
+import { type Database, transact } from '../db/database.ts'
+import { apiKeys, apps, generations, journal } from '../db/tables.ts'
+import type { CounterKey, Spent } from './counters.ts'
+import { prepareSums } from './rollups.ts'
+import type { GenerationRow, JournalRow } from './row.ts'
+
+/** What one transaction writes. */
+export interface Batch {
+  settled: readonly GenerationRow[]
+  journaled: readonly JournalRow[]
+  /** Generations of `settled` whose journal row was committed before, and goes now. */
+  unjournaled: readonly string[]
+}
+
+export type CommittedCounters = { key: CounterKey; spent: Spent }[]
+
+/**
+ * Prepares the commit of a batch: rows, counters, hourly sums and journal in one transaction, all or nothing. A
+ * generation that is there already is left as it is and adds to nothing. Gives back the touched counters as they
+ * stand afterwards. Throws what the database throws, with nothing changed.
+ */
+export function prepareCommit(database: Database): (batch: Batch) => CommittedCounters {
+  const { sync, file } = database
+  const insertRow = sync
+    .insert(generations)
+    .values(placeholders(generations))
+    .onConflictDoNothing()
+    .returning({ id: generations.id })
+    .prepare()
+  // A request that fails over is journalled again: the latest attempt is what a crash is charged for.
+  const insertJournal = sync
+    .insert(journal)
+    .values(placeholders(journal))
+    .onConflictDoUpdate({ target: journal.generation_id, set: replaced(journal) })
+    .prepare()
+  const deleteJournal = sync
+    .delete(journal)
+    .where(eq(journal.generation_id, sql.placeholder('id')))
+    .prepare()
+  const beginSums = prepareSums(sync)
+  const creatorOf = prepareCreators(database)
+  const apps = prepareApps(database)
+
+  return ({ settled, journaled, unjournaled }) => {
+    const newApps = new Map<string, number>()
+    const counters = transact(file, () => {
+      for (const row of journaled) insertJournal.run(row)
+      const sums = beginSums()
+      for (const settledRow of settled) {
+        const row = {
+          ...settledRow,
+          user_id: creatorOf(settledRow.key_hash),
+          app_id: apps.idOf(settledRow.origin, settledRow.title, settledRow.created_at, newApps),
+        }
+        if (insertRow.get(row) === undefined) sums.touch(row)
+        else sums.add(row)
+      }
+      for (const id of unjournaled) deleteJournal.run({ id })
+      return sums.write()
+    })
+    apps.keep(newApps)
+    return counters
+  }
+}
+
+const REMEMBERED = 10_000
+
+/** The creators of keys: they never change, so each is read once. '' for a key that is not in the table. */
+function prepareCreators({ sync }: Database): (keyHash: string) => string {
+  const known = new Map<string, string>()
+  const read = sync
+    .select({ userId: apiKeys.creator_user_id })
+    .from(apiKeys)
+    .where(eq(apiKeys.hash, sql.placeholder('hash')))
+    .prepare()
+  return (hash) => {
+    const remembered = known.get(hash)
+    if (remembered !== undefined) return remembered
+    const userId = read.get({ hash })?.userId
+    if (userId === undefined) return ''
+    if (known.size >= REMEMBERED) known.clear()
+    known.set(hash, userId)
+    return userId
+  }
+}
+
+/** The integer ids of applications, given out at first sight. Those of a transaction are kept once it is committed. */
+function prepareApps({ sync }: Database) {
+  const known = new Map<string, number>()
+  const read = sync
+    .select({ id: apps.id })
+    .from(apps)
+    .where(and(eq(apps.origin, sql.placeholder('origin')), eq(apps.title, sql.placeholder('title'))))
+    .prepare()
+  const insert = sync
+    .insert(apps)
+    .values({
+      origin: sql.placeholder('origin'),
+      title: sql.placeholder('title'),
+      created_at: sql.placeholder('created_at'),
+    })
+    .returning({ id: apps.id })
+    .prepare()
+
+  return {
+    /** Null for a caller that says nothing of itself. */
+    idOf(origin: string, title: string, createdAt: Date, fresh: Map<string, number>): number | null {
+      if (origin === '' && title === '') return null
+      const name = JSON.stringify([origin, title])
+      const remembered = known.get(name) ?? fresh.get(name)
+      if (remembered !== undefined) return remembered
+      const id = (read.get({ origin, title }) ?? insert.get({ origin, title, created_at: createdAt })).id
+      fresh.set(name, id)
+      return id
+    },
+    keep(fresh: ReadonlyMap<string, number>): void {
+      if (known.size + fresh.size > REMEMBERED) known.clear()
+      for (const [name, id] of fresh) known.set(name, id)
+    },
+  }
+}

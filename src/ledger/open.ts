@@ -1,0 +1,111 @@
+import { unavailable } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
+import type { Database } from '../db/database.ts'
+import type { ChargedScope } from '../db/tables.ts'
+import { type Batch, prepareCommit } from './batch.ts'
+import { type Counters, counterKey, loadCounters } from './counters.ts'
+import type { KeyUsage, Ledger } from './ledger.ts'
+import { recover } from './recover.ts'
+import { createHolds } from './reserve.ts'
+import { journalRowOf, rowOf } from './row.ts'
+import { createWriter } from './writer.ts'
+
+export interface LedgerOptions {
+  /** A commit failed, with the number of settlements that wait for the next try. For the log. */
+  onFailure?(error: unknown, waiting: number): void
+  retryDelayMs?(failures: number): number
+  now?(): number
+}
+
+/** How long a caller is told to wait while nothing can be written. */
+const RETRY_AFTER_SECONDS = 2
+
+/**
+ * Opens the ledger on a migrated database: settles what a crash left in the journal, then reads the counters. Gives
+ * back how many generations were settled so.
+ */
+export function openLedger(
+  database: Database,
+  { onFailure, retryDelayMs, now = Date.now }: LedgerOptions = {},
+): { ledger: Ledger; recovered: number } {
+  const commit = prepareCommit(database)
+  const recovered = recover(database, commit)
+  const counters = loadCounters(database, now())
+  const holds = createHolds(counters)
+  const writer = createWriter({
+    commit(batch: Batch) {
+      const committed = commit(batch)
+      counters.advance(now())
+      for (const { key, spent } of committed) counters.set(key, spent)
+      // In the same turn as the counters: what was held is now spent, and at no moment neither.
+      for (const row of batch.settled) holds.end(row.id)
+    },
+    running: holds.count,
+    onFailure,
+    retryDelayMs,
+  })
+  const settling = new Map<string, Promise<void>>()
+
+  const ledger: Ledger = {
+    room: holds.room,
+    reserve(request) {
+      if (!writer.isWritable()) {
+        throw unavailable(
+          'The ledger cannot be written at the moment, so no new request is taken',
+          RETRY_AFTER_SECONDS,
+        )
+      }
+      return holds.reserve(request)
+    },
+    release({ generationId }) {
+      if (settling.has(generationId)) return
+      if (holds.end(generationId)) writer.forget(generationId)
+    },
+    journal(entry) {
+      const hold = holds.get(entry.generationId)
+      if (hold === undefined || settling.has(entry.generationId)) return
+      writer.journal(journalRowOf(entry, chargedScopes(hold.gates)))
+    },
+    async settle({ generationId }, settlement) {
+      const pending = settling.get(generationId)
+      if (pending !== undefined) return pending
+      const hold = holds.get(generationId)
+      if (hold === undefined) return
+      const committed = writer.settle(rowOf({ ...settlement, generationId }, chargedScopes(hold.gates)))
+      settling.set(generationId, committed)
+      await committed
+      settling.delete(generationId)
+    },
+    keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
+    heldNanoUsd: holds.heldNanoUsd,
+    isWritable: writer.isWritable,
+    close: writer.close,
+  }
+  return { ledger, recovered }
+}
+
+/** The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. */
+function chargedScopes(gates: readonly Gate[]): ChargedScope[] | null {
+  const charged = new Map<string, ChargedScope>()
+  for (const { scope, id } of gates) {
+    if (scope === 'guardrail' || scope === 'organization') charged.set(`${scope}|${id}`, { scope, id })
+  }
+  return charged.size === 0 ? null : [...charged.values()]
+}
+
+function keyUsage(counters: Counters, keyHash: string, at: number): KeyUsage {
+  const lifetime = counters.spent(counterKey('key', keyHash, 'lifetime', at))
+  const daily = counters.spent(counterKey('key', keyHash, 'daily', at))
+  const weekly = counters.spent(counterKey('key', keyHash, 'weekly', at))
+  const monthly = counters.spent(counterKey('key', keyHash, 'monthly', at))
+  return {
+    total: lifetime.usageNanoUsd,
+    daily: daily.usageNanoUsd,
+    weekly: weekly.usageNanoUsd,
+    monthly: monthly.usageNanoUsd,
+    byokTotal: lifetime.byokUsageNanoUsd,
+    byokDaily: daily.byokUsageNanoUsd,
+    byokWeekly: weekly.byokUsageNanoUsd,
+    byokMonthly: monthly.byokUsageNanoUsd,
+  }
+}

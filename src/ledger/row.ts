@@ -1,0 +1,158 @@
+import type { JournalEntry, Settlement } from '../core/generation.ts'
+import { nanoUsdOf } from '../core/money.ts'
+import { completionTokens, promptTokens } from '../core/usage.ts'
+import type { ChargedScope, generations, journal } from '../db/tables.ts'
+
+export type GenerationRow = typeof generations.$inferSelect
+export type JournalRow = typeof journal.$inferSelect
+
+/**
+ * The row of a settlement. `user_id` and `app_id` are filled in by the commit, which knows the tables. Throws a
+ * `RangeError` for an amount that is no whole number of nano-dollars: money is never repaired in silence.
+ */
+export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | null): GenerationRow {
+  const { usage } = settlement
+  return {
+    ...callOf(settlement),
+    id: settlement.generationId,
+    user_id: '',
+    app_id: null,
+    upstream_id: settlement.upstreamId,
+    router: settlement.router,
+    service_tier: settlement.serviceTier,
+    cancelled: settlement.cancelled,
+    finish_reason: settlement.finishReason,
+    native_finish_reason: settlement.nativeFinishReason,
+    created_at: new Date(settlement.startedAt),
+    ended_at: new Date(settlement.endedAt),
+    latency_ms: duration(settlement.latencyMs),
+    generation_time_ms: duration(settlement.generationTimeMs),
+    tokens_prompt: count(promptTokens(usage)),
+    tokens_completion: count(completionTokens(usage)),
+    native_tokens_prompt: count(promptTokens(usage)),
+    native_tokens_completion: count(completionTokens(usage)),
+    native_tokens_cached: count(usage.cacheReadTokens),
+    native_tokens_cache_write: count(usage.cacheWriteTokens),
+    native_tokens_prompt_audio: count(usage.audioInputTokens),
+    native_tokens_prompt_images: count(usage.imageInputTokens),
+    native_tokens_reasoning: count(usage.reasoningTokens),
+    native_tokens_completion_audio: count(usage.audioOutputTokens),
+    native_tokens_completion_images: count(usage.imageOutputTokens),
+    usage_source: settlement.usageSource,
+    estimated: settlement.usageSource === 'estimated',
+    cost_nano_usd: amount(settlement.costNanoUsd),
+    upstream_cost_nano_usd: providerCost(usage.providerCostUsd),
+    cache_discount_nano_usd: settlement.cacheDiscountNanoUsd,
+    provider_responses: settlement.tries.map((tried) => ({
+      endpoint_id: tried.endpointId,
+      id: tried.upstreamId,
+      is_byok: settlement.isByok,
+      latency: Math.round(tried.latencyMs),
+      model_permaslug: tried.modelId,
+      provider_name: tried.providerName,
+      status: tried.status,
+    })),
+    charged_scopes: chargedScopes,
+  }
+}
+
+/** What a request and its settlement say alike. */
+function callOf(entry: JournalEntry) {
+  return {
+    request_id: entry.requestId,
+    workspace_id: entry.workspaceId,
+    key_hash: entry.keyHash,
+    model: entry.modelId,
+    provider_slug: entry.providerSlug,
+    provider_name: entry.providerName,
+    endpoint_id: entry.endpointId,
+    api_type: entry.apiType,
+    streamed: entry.streamed,
+    is_byok: entry.isByok,
+    origin: entry.origin,
+    http_referer: entry.httpReferer,
+    title: entry.title,
+    user_agent: entry.userAgent,
+    external_user: entry.externalUser,
+    session_id: entry.sessionId,
+    data_region: 'global',
+    preset_id: null,
+    moderation_latency_ms: null,
+    num_input_audio_prompt: 0,
+    num_media_prompt: 0,
+    num_media_completion: 0,
+    num_search_results: 0,
+    num_fetches: null,
+    web_search_engine: null,
+    response_cache_source_id: null,
+  }
+}
+
+export function journalRowOf(entry: JournalEntry, chargedScopes: ChargedScope[] | null): JournalRow {
+  return {
+    generation_id: entry.generationId,
+    key_hash: entry.keyHash,
+    workspace_id: entry.workspaceId,
+    model: entry.modelId,
+    provider_slug: entry.providerSlug,
+    provider_name: entry.providerName,
+    endpoint_id: entry.endpointId,
+    api_type: entry.apiType,
+    streamed: entry.streamed,
+    is_byok: entry.isByok,
+    origin: entry.origin,
+    http_referer: entry.httpReferer,
+    title: entry.title,
+    user_agent: entry.userAgent,
+    request_id: entry.requestId,
+    session_id: entry.sessionId,
+    external_user: entry.externalUser,
+    started_at: new Date(entry.startedAt),
+    prompt_tokens_estimate: count(entry.promptTokensEstimate),
+    prompt_cost_nano_usd: amount(entry.promptCostNanoUsd),
+    charged_scopes: chargedScopes,
+  }
+}
+
+/** The inverse of `journalRowOf`. */
+export function entryOf(row: JournalRow): JournalEntry {
+  return {
+    generationId: row.generation_id,
+    keyHash: row.key_hash,
+    workspaceId: row.workspace_id,
+    modelId: row.model,
+    providerSlug: row.provider_slug,
+    providerName: row.provider_name,
+    endpointId: row.endpoint_id,
+    apiType: row.api_type,
+    streamed: row.streamed,
+    isByok: row.is_byok,
+    origin: row.origin,
+    httpReferer: row.http_referer,
+    title: row.title,
+    userAgent: row.user_agent,
+    requestId: row.request_id,
+    sessionId: row.session_id,
+    externalUser: row.external_user,
+    startedAt: row.started_at.getTime(),
+    promptTokensEstimate: row.prompt_tokens_estimate,
+    promptCostNanoUsd: row.prompt_cost_nano_usd,
+  }
+}
+
+function amount(nanoUsd: number): number {
+  if (Number.isSafeInteger(nanoUsd) && nanoUsd >= 0) return nanoUsd
+  throw new RangeError(`A cost is a whole number of nano-dollars, not ${nanoUsd}`)
+}
+
+// Token counts and durations come from providers and clocks: an absurd one must not keep the row from being written.
+const count = (value: number): number =>
+  Number.isFinite(value) ? Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.trunc(value))) : 0
+const duration = (milliseconds: number): number =>
+  Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0
+
+function providerCost(usd: number | undefined): number | null {
+  if (usd === undefined) return null
+  const nanoUsd = nanoUsdOf(usd)
+  return Number.isSafeInteger(nanoUsd) && nanoUsd >= 0 ? nanoUsd : null
+}
