@@ -1,0 +1,61 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
+import { isObject } from '../values.ts'
+
+const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+
+/**
+ * Tells the provider how hard to reason, in the one field that it knows: `reasoning_effort` for most, the object
+ * `reasoning` where the provider takes it. What that field cannot say is named in `dropped`. `exclude` is kept by
+ * the gateway itself, so it counts as carried.
+ */
+export function applyReasoning(
+  body: JsonObject,
+  request: InferenceRequest,
+  attempt: Attempt,
+  dropped: string[],
+): void {
+  const said = isObject(body.reasoning) ? body.reasoning : {}
+  delete body.reasoning
+  delete body.reasoning_effort
+  const { reasoning } = request
+  if (!reasoning) return
+  if (!isReasoner(attempt)) {
+    if (asks(reasoning)) dropped.push('reasoning')
+    return
+  }
+  if (attempt.provider.quirks.reasoningField === 'reasoning') {
+    body.reasoning = { ...said, ...objectOf(reasoning) }
+    return
+  }
+  const effort = effortOf(reasoning)
+  if (effort !== undefined) body.reasoning_effort = effort
+  if (reasoning.maxTokens !== undefined) dropped.push('reasoning.max_tokens')
+  if (reasoning.summary !== undefined) dropped.push('reasoning.summary')
+  for (const name of Object.keys(reasoning.extra ?? {})) dropped.push(`reasoning.${name}`)
+}
+
+/** False only where the endpoint's parameters are known and none of them is about reasoning. */
+const isReasoner = ({ endpoint }: Attempt): boolean =>
+  endpoint.supportedParameters === null ||
+  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
+
+/** True when something was asked that an endpoint without reasoning does not do anyway. */
+const asks = ({ effort, enabled, maxTokens, summary }: Reasoning): boolean =>
+  enabled === true ||
+  (effort !== undefined && effort !== 'none') ||
+  maxTokens !== undefined ||
+  summary !== undefined
+
+/** To turn reasoning off is the effort `none`; to turn it on without an effort is the provider's default. */
+const effortOf = ({ effort, enabled }: Reasoning): Effort | undefined =>
+  effort ?? (enabled === false ? 'none' : undefined)
+
+const objectOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject => ({
+  ...(effort === undefined ? {} : { effort }),
+  ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+  ...(enabled === undefined ? {} : { enabled }),
+  ...(exclude === undefined ? {} : { exclude }),
+  ...(summary === undefined ? {} : { summary }),
+})

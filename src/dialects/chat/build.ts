@@ -1,0 +1,168 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import type { DialectCall } from '../dialect.ts'
+import { isObject } from '../values.ts'
+import { neutralBody } from './build-neutral.ts'
+import { applyReasoning } from './build-reasoning.ts'
+
+/**
+ * Fields that speak to the gateway alone: never sent to a provider. `usage` and `include_reasoning` are told in
+ * other words (`stream_options`, `reasoning`).
+ */
+const GATEWAY_FIELDS = new Set([
+  'models',
+  'provider',
+  'plugins',
+  'preset',
+  'route',
+  'transforms',
+  'session_id',
+  'trace',
+  'debug',
+  'usage',
+  'include_reasoning',
+  'stop_server_tools_when',
+])
+
+/** Fields of the body whose null means the same as absent; many providers refuse the null. */
+const NULL_IS_ABSENT = new Set([
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'top_a',
+  'min_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'seed',
+  'stop',
+  'n',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning',
+  'reasoning_effort',
+  'modalities',
+  'prediction',
+  'verbosity',
+  'service_tier',
+  'user',
+  'metadata',
+  'cache_control',
+  'image_config',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'web_search_options',
+])
+
+/** Parameters that only tune the answer: left out, and named, where an endpoint is known not to take them. */
+const TUNING = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'top_a',
+  'min_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'seed',
+  'stop',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'prediction',
+  'verbosity',
+] as const
+
+/**
+ * The call to a provider that speaks chat. A caller of the same dialect gets its own body through, unknown fields
+ * at every level included, but for what is the gateway's; other dialects are written from the neutral request.
+ * Never changes `request`.
+ */
+export function buildChat(request: InferenceRequest, attempt: Attempt): DialectCall {
+  const dropped: string[] = []
+  const takesReasoning = attempt.provider.quirks.reasoningField === 'reasoning'
+  const body =
+    request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takesReasoning, dropped)
+  body.model = attempt.endpoint.upstreamId
+  applyStream(body, request, attempt)
+  applyOutputBound(body, request, attempt)
+  applyReasoning(body, request, attempt, dropped)
+  applyRoles(body, attempt)
+  applyServiceTier(body)
+  leaveOutUnsupported(body, attempt, dropped)
+  return { path: '/chat/completions', headers: {}, body, dropped }
+}
+
+function forwardedBody(body: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).filter(
+      ([name, value]) => !GATEWAY_FIELDS.has(name) && !(value === null && NULL_IS_ABSENT.has(name)),
+    ),
+  )
+}
+
+/** Usage is always asked for in streams: without it the answer could only be estimated. */
+function applyStream(body: JsonObject, request: InferenceRequest, { provider }: Attempt): void {
+  const options = isObject(body.stream_options) ? body.stream_options : {}
+  delete body.stream_options
+  if (!request.stream) {
+    if (body.stream !== undefined) body.stream = false
+    return
+  }
+  body.stream = true
+  if (provider.quirks.streamOptions !== false) body.stream_options = { ...options, include_usage: true }
+}
+
+const BOUND_FIELDS = ['max_tokens', 'max_completion_tokens'] as const
+
+/**
+ * One field carries the bound. Two are refused by some providers, and others heed only the one that they know, so
+ * that the looser of two could win.
+ */
+function applyOutputBound(body: JsonObject, request: InferenceRequest, attempt: Attempt): void {
+  const bound = attempt.outputBound ?? request.maxOutputTokens
+  if (bound === undefined) return
+  const field = boundFieldOf(body, attempt)
+  for (const name of BOUND_FIELDS) if (name !== field) delete body[name]
+  body[field] = bound
+}
+
+/** The provider's only name, else the only one that the endpoint is known to take, else the caller's. */
+function boundFieldOf(body: JsonObject, { provider, endpoint }: Attempt): (typeof BOUND_FIELDS)[number] {
+  if (provider.quirks.outputBoundField) return provider.quirks.outputBoundField
+  const known = BOUND_FIELDS.filter((name) => endpoint.supportedParameters?.includes(name))
+  if (known.length === 1 && known[0]) return known[0]
+  return body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens'
+}
+
+function applyRoles(body: JsonObject, { provider }: Attempt): void {
+  if (provider.quirks.developerRole !== false || !Array.isArray(body.messages)) return
+  body.messages = body.messages.map((message: unknown) =>
+    isObject(message) && message.role === 'developer' ? { ...message, role: 'system' } : message,
+  )
+}
+
+/** `fast` is the gateway's other name for `priority`. */
+function applyServiceTier(body: JsonObject): void {
+  if (body.service_tier === 'fast') body.service_tier = 'priority'
+}
+
+function leaveOutUnsupported(body: JsonObject, { endpoint }: Attempt, dropped: string[]): void {
+  const supported = endpoint.supportedParameters
+  if (supported === null) return
+  for (const name of TUNING) {
+    if (body[name] === undefined || supported.includes(name)) continue
+    delete body[name]
+    dropped.push(name)
+  }
+}
