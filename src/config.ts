@@ -178,6 +178,8 @@ export interface ConfigSources {
   readonly flags?: Flags
   readonly environment?: Environment
   readonly workingFolder?: string
+  /** What is wrong with the file's `providers:`, so that all problems are told together. */
+  readonly entryProblems?: (providers: readonly unknown[], environment: Environment) => readonly string[]
 }
 
 /** All that is wrong with the settings, at once. No line holds a secret. */
@@ -224,15 +226,15 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
     }
   }
   if (!isComplete(values)) throw new Error('a setting has no value')
-  problems.push(...joinedProblems(values))
+  const providers = Array.isArray(fromFile['providers']) ? fromFile['providers'] : []
+  problems.push(...joinedProblems(values), ...(sources.entryProblems?.(providers, environment) ?? []))
   if (problems.length > 0) throw new ConfigError(problems)
 
-  const providers = fromFile['providers']
   return {
     ...values,
     data: resolve(folder, values.data),
     configFile: file?.path ?? null,
-    providers: Array.isArray(providers) ? providers : [],
+    providers,
     environment,
     warnings: unknownVariables(environment, variables),
   }

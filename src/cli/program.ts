@@ -1,0 +1,145 @@
+import { Command, CommanderError } from 'commander'
+import { ConfigError, settings } from '../config.ts'
+import { CommandError, EXIT, processTerminal, type Terminal } from './terminal.ts'
+
+/**
+ * Runs one command line and answers the exit code. Commands are loaded when they are called: `sluice version` does
+ * not pay for the server.
+ */
+export async function run(words: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  // `sluice --json keys list` means what `sluice keys list --json` means.
+  const args = words[0] === '--json' && words.length > 1 ? [...words.slice(1), '--json'] : words
+  const isJson = args.includes('--json')
+  try {
+    if (args.every((arg) => arg === '--json'))
+      return await (await import('./status.ts')).status(terminal, isJson)
+    let exitCode: number = EXIT.ok
+    const program = build(terminal, (code) => {
+      exitCode = code
+    })
+    await program.parseAsync([...args], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return explain(error, terminal, isJson)
+  }
+}
+
+function explain(error: unknown, terminal: Terminal, isJson: boolean): number {
+  // Commander has said what was wrong; help and version come this way too.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  const code =
+    error instanceof CommandError ? error.exitCode : error instanceof ConfigError ? EXIT.usage : EXIT.failed
+  const lines =
+    error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)]
+  if (isJson) terminal.note(JSON.stringify({ error: { code, message: lines.join('\n') } }))
+  else for (const line of lines) terminal.note(`sluice: ${line}`)
+  return code
+}
+
+type Done = (exitCode: number) => void
+
+function build(terminal: Terminal, done: Done): Command {
+  const program = new Command('sluice')
+    .description('A self-hosted AI model gateway in one executable')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.note(text.trimEnd()),
+    })
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 authentication, 5 unreachable',
+    )
+  addServe(program, terminal, done)
+  addLocal(program, terminal, done)
+  addKeys(program, terminal, done)
+  return program
+}
+
+const example = (line: string): string => `\nExample:\n  ${line}`
+const json = (command: Command): Command => command.option('--json', 'answer in JSON')
+
+function addServe(program: Command, terminal: Terminal, done: Done): void {
+  const serve = program.command('serve').description('start the gateway')
+  for (const { flag, meaning, variable } of Object.values(settings)) {
+    if (flag !== undefined) serve.option(flag, `${meaning.replaceAll('`', '')} [${variable}]`)
+  }
+  json(
+    serve.option(
+      '--config <file>',
+      'settings file; default sluice.yaml here, then in the data folder [SLUICE_CONFIG]',
+    ),
+  )
+    .addHelpText('after', example('sluice serve --port 8080 --data /var/lib/sluice'))
+    .action(async (options: Record<string, unknown>) =>
+      done(await (await import('./serve.ts')).serveCommand(options, terminal)),
+    )
+}
+
+function addLocal(program: Command, terminal: Terminal, done: Done): void {
+  json(program.command('version').description('version, runtime and platform'))
+    .addHelpText('after', example('sluice version --json'))
+    .action(async (options) =>
+      done((await import('./version.ts')).printVersion(terminal, options.json === true)),
+    )
+
+  json(
+    program
+      .command('doctor')
+      .description('check port, data folder, database, secret key, clock, disk and providers'),
+  )
+    .option('--data <folder>', 'data folder')
+    .option('--config <file>', 'settings file')
+    .addHelpText('after', example('sluice doctor --data /var/lib/sluice'))
+    .action(async (options) => done(await (await import('./doctor.ts')).doctor(options, terminal)))
+
+  json(
+    program
+      .command('verify')
+      .description('prove from the rows that every counter is right, to the nano-dollar'),
+  )
+    .argument('[folder]', 'data folder, served or stopped, or a copy of one')
+    .addHelpText('after', example('sluice verify ./sluice-data'))
+    .action(async (folder: string | undefined, options) =>
+      done(await (await import('./verify.ts')).verifyCommand(folder, options.json === true, terminal)),
+    )
+}
+
+function addKeys(program: Command, terminal: Terminal, done: Done): void {
+  const keys = program
+    .command('keys')
+    .description('API keys, through the server at SLUICE_URL with the management key in SLUICE_KEY')
+  json(keys.command('create').description('make an inference key and print it, once'))
+    .argument('<name>')
+    .option('--limit <usd>', 'most that it may spend')
+    .option('--reset <interval>', 'when the limit starts anew: daily, weekly or monthly')
+    .option('--expires <when>', 'after 12h, 90d, 8w, or at a UTC time such as 2027-01-31T00:00:00Z')
+    .option('--workspace <id>', 'workspace; default: the default one')
+    .addHelpText('after', example('sluice keys create chatbot --limit 5 --reset monthly --expires 90d'))
+    .action(async (name: string, options) =>
+      done(await (await import('./keys.ts')).createKey(name, options, terminal)),
+    )
+
+  json(keys.command('list').description('all keys with what they used'))
+    .option('--workspace <id>', 'workspace; default: the default one')
+    .addHelpText('after', example('sluice keys list --json'))
+    .action(async (options) => done(await (await import('./keys.ts')).listKeys(options, terminal)))
+
+  json(keys.command('disable').description('refuse a key from its next request on'))
+    .argument('<key>', 'name, label, hash, or the beginning of a hash; never the key itself')
+    .addHelpText('after', example('sluice keys disable chatbot'))
+    .action(async (key: string, options) =>
+      done(await (await import('./keys.ts')).disableKey(key, options, terminal)),
+    )
+
+  json(
+    keys
+      .command('rotate')
+      .description('make a successor with the same settings, print it once, disable the old key'),
+  )
+    .argument('<key>', 'name, label, hash, or the beginning of a hash; never the key itself')
+    .addHelpText('after', example('sluice keys rotate chatbot'))
+    .action(async (key: string, options) =>
+      done(await (await import('./keys.ts')).rotateKey(key, options, terminal)),
+    )
+}

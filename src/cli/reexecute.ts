@@ -1,0 +1,49 @@
+import { type Environment, processEnvironment } from '../config.ts'
+
+/**
+ * Bun holds back all but 256 requests in flight, over all providers together, so that one slow provider would
+ * stall the others. The bound is read once, when the process begins (measured on Bun 1.4.5: setting it later has
+ * no effect), so the server begins again with a higher one.
+ */
+const VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+const MAX_HTTP_REQUESTS = '16384'
+
+/** The command that runs this very program again: the binary, or `bun <flags> src/main.ts`. */
+function ownCommand(): string[] {
+  const isCompiled = /\$bunfs|~BUN/.test(import.meta.path)
+  const program = isCompiled ? [] : [...process.execArgv, Bun.main]
+  return [process.execPath, ...program, ...process.argv.slice(2)]
+}
+
+/**
+ * Begins this process again in place (same pid, same streams) unless the variable is set already, which is also
+ * what ends the recursion. Returns null when there is nothing to do; where a process cannot replace itself, it
+ * runs a child to its end and returns the child's exit code.
+ */
+export async function reexecute(platform: NodeJS.Platform = process.platform): Promise<number | null> {
+  const environment = processEnvironment()
+  if (environment[VARIABLE]) return null
+  const raised = { ...environment, [VARIABLE]: MAX_HTTP_REQUESTS }
+  if (platform === 'win32' || process.execve === undefined) return runChild(ownCommand(), raised)
+  // Defined values only: execve takes no holes.
+  const entries = Object.entries(raised).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+  process.execve(process.execPath, ownCommand(), Object.fromEntries(entries))
+  return null
+}
+
+async function runChild(command: string[], environment: Environment): Promise<number> {
+  const child = Bun.spawn(command, {
+    env: { ...environment },
+    stdin: 'inherit',
+    stdout: 'inherit',
+    stderr: 'inherit',
+  })
+  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK']
+  const passOn = (signal: NodeJS.Signals): void => child.kill(signal)
+  for (const signal of signals) process.on(signal, passOn)
+  const exitCode = await child.exited
+  for (const signal of signals) process.off(signal, passOn)
+  return exitCode
+}

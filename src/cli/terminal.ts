@@ -1,0 +1,59 @@
+import { type Environment, processEnvironment } from '../config.ts'
+
+/** What scripts may rely on. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, auth: 4, unreachable: 5 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** A command could not do what was asked. `message` is for the person at the terminal. */
+export class CommandError extends Error {
+  constructor(
+    readonly exitCode: ExitCode,
+    message: string,
+  ) {
+    super(message)
+    this.name = 'CommandError'
+  }
+}
+
+/** Where a command reads its surroundings and writes its answer. */
+export interface Terminal {
+  readonly environment: Environment
+  /** The answer: stdout. One line, or several. */
+  print(text: string): void
+  /** What is not part of the answer: stderr. */
+  note(text: string): void
+  readonly hasColor: boolean
+}
+
+export function processTerminal(): Terminal {
+  const environment = processEnvironment()
+  return {
+    environment,
+    print: (text) => void process.stdout.write(`${text}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    // https://no-color.org: any value but an empty one.
+    hasColor: process.stdout.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
+  }
+}
+
+const codes = { green: 32, yellow: 33, red: 31, dim: 2 }
+
+export const paint = (terminal: Terminal, color: keyof typeof codes, text: string): string =>
+  terminal.hasColor ? `\u001b[${codes[color]}m${text}\u001b[0m` : text
+
+export const printJson = (terminal: Terminal, value: unknown): void =>
+  terminal.print(JSON.stringify(value, null, 2))
+
+/** Columns as wide as their widest cell, two spaces between, nothing at the end of a line. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows]
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
