@@ -1,0 +1,11 @@
+import type { Egress } from '../dialect.ts'
+import { buildChat } from './build.ts'
+import { readChat } from './read.ts'
+import { readChatError } from './read-error.ts'
+
+/** Providers that speak OpenAI's chat completions. */
+export const chatEgress = {
+  build: buildChat,
+  read: readChat,
+  readError: readChatError,
+} satisfies Egress
