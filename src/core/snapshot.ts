@@ -129,7 +129,9 @@ export interface EndpointRecord {
   /** Null: the facts do not say. */
   readonly contextLength: number | null
   readonly maxCompletionTokens: number | null
+  /** Empty: unknown, so nothing is refused because of it. */
   readonly inputModalities: readonly string[]
+  /** Empty: unknown, so nothing is refused because of it. */
   readonly outputModalities: readonly string[]
   /** Null: unknown, so nothing is refused or left out because of it. */
   readonly supportedParameters: readonly string[] | null
@@ -158,4 +160,18 @@ export interface ModelDirectory {
   nearest(name: string, count: number): string[]
   /** Every model that has an endpoint at a configured provider. */
   list(): readonly ModelRecord[]
+}
+
+/** A model that is not from the catalogue: of a `providers:` entry, of a server found nearby, or built in. */
+export interface ModelOffer {
+  /** `modelId` and `id` as they are without the catalogue; the directory replaces them where the model is known. */
+  readonly endpoint: EndpointRecord
+  /** Display name; null: the catalogue's, or the id. */
+  readonly name: string | null
+  /** Integer Unix seconds; null: the catalogue's, or 0. */
+  readonly created: number | null
+  /** Further names that it answers to. */
+  readonly aliases: readonly string[]
+  /** True: where the catalogue knows the id, this is one more endpoint of that model. */
+  readonly mayJoinCatalog: boolean
 }

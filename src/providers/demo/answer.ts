@@ -1,0 +1,122 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+import { estimateTokens } from '../../core/usage.ts'
+import { sampleOf } from './sample.ts'
+
+const TEXT =
+  "This is Sluice's built-in demo model: no AI wrote this, and nothing left your machine. " +
+  "For real answers set a provider's key, such as OPENAI_API_KEY, or add a providers entry to sluice.yaml, " +
+  'then restart Sluice.'
+
+const MOST_PIECES = 40
+const MOST_CHOICES = 128
+
+/** What the demo model says to one request: the same to the same request, but for `created`. */
+export interface DemoAnswer {
+  readonly head: { readonly id: string; readonly created: number; readonly model: string }
+  /** The text, or the arguments of the tool call, in at most 40 pieces. */
+  readonly pieces: readonly string[]
+  readonly toolCall: { readonly id: string; readonly name: string } | null
+  readonly finishReason: 'stop' | 'length' | 'tool_calls'
+  readonly choices: number
+  /** One entry a piece, as OpenAI's `logprobs.content`; null when not asked for. */
+  readonly logprobs: readonly JsonObject[] | null
+  readonly usage: JsonObject
+}
+
+/** Reads a chat body leniently: whatever optional field is set, there is an answer. */
+export function answerOf(body: JsonObject): DemoAnswer {
+  const messages = Array.isArray(body['messages']) ? body['messages'] : []
+  const tool = wantedTool(body)
+  const said = tool === null ? textFor(body) : JSON.stringify(sampleOf(tool.parameters))
+  const whole = piecesOf(tool === null ? beforeStop(said, body['stop']) : said)
+  const bound = boundOf(body)
+  const pieces = whole.slice(0, bound)
+  const choices = Math.min(MOST_CHOICES, wholeNumber(body['n']) ?? 1)
+  const usual = tool === null ? 'stop' : 'tool_calls'
+  return {
+    head: {
+      id: 'chatcmpl-demo',
+      created: Math.floor(Date.now() / 1000),
+      model: typeof body['model'] === 'string' ? body['model'] : 'demo',
+    },
+    pieces,
+    toolCall: tool === null ? null : { id: `call_demo_${messages.length}`, name: tool.name },
+    finishReason: pieces.length < whole.length ? 'length' : usual,
+    choices,
+    logprobs: body['logprobs'] === true ? logprobsOf(pieces, wholeNumber(body['top_logprobs']) ?? 0) : null,
+    usage: usageOf(messages, body['tools'], Math.max(1, pieces.length) * choices),
+  }
+}
+
+function textFor(body: JsonObject): string {
+  const format = isObject(body['response_format']) ? body['response_format'] : {}
+  if (format['type'] === 'json_object') return JSON.stringify({ answer: TEXT })
+  if (format['type'] !== 'json_schema') return TEXT
+  const named = isObject(format['json_schema']) ? format['json_schema'] : format
+  return JSON.stringify(isObject(named['schema']) ? sampleOf(named['schema']) : { answer: TEXT })
+}
+
+/** The function that the caller insists on; null: the model is free to answer in words, and does. */
+function wantedTool(body: JsonObject): { name: string; parameters: unknown } | null {
+  const choice = body['tool_choice']
+  const named = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
+  if (choice !== 'required' && named === undefined) return null
+  for (const tool of Array.isArray(body['tools']) ? body['tools'] : []) {
+    const declared = isObject(tool) && isObject(tool['function']) ? tool['function'] : {}
+    const name = declared['name']
+    if (typeof name !== 'string' || (named !== undefined && named !== name)) continue
+    return { name, parameters: declared['parameters'] ?? { type: 'object' } }
+  }
+  return null
+}
+
+/** Words with the space before them; more than 40 are joined, so that a stream stays short. */
+function piecesOf(text: string): string[] {
+  const words = text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
+  const size = Math.ceil(words.length / MOST_PIECES)
+  if (size <= 1) return words
+  return Array.from({ length: Math.ceil(words.length / size) }, (_, index) =>
+    words.slice(index * size, (index + 1) * size).join(''),
+  )
+}
+
+function beforeStop(text: string, stop: unknown): string {
+  let end = text.length
+  for (const mark of Array.isArray(stop) ? stop : [stop]) {
+    const at = typeof mark === 'string' && mark !== '' ? text.indexOf(mark) : -1
+    if (at >= 0 && at < end) end = at
+  }
+  return text.slice(0, end)
+}
+
+const boundOf = (body: JsonObject): number =>
+  wholeNumber(body['max_completion_tokens']) ?? wholeNumber(body['max_tokens']) ?? Number.POSITIVE_INFINITY
+
+const wholeNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : undefined
+
+function logprobsOf(pieces: readonly string[], count: number): JsonObject[] {
+  return pieces.map((token, index) => {
+    const logprob = -0.01 * (1 + (index % 9))
+    const others = Array.from({ length: Math.min(20, count) }, (_, rank) => {
+      const other = rank === 0 ? token : ` word${rank}`
+      return { token: other, logprob: rank === 0 ? logprob : -3 - rank, bytes: bytesOf(other) }
+    })
+    return { token, logprob, bytes: bytesOf(token), top_logprobs: others }
+  })
+}
+
+const bytesOf = (text: string): number[] => [...new TextEncoder().encode(text)]
+
+function usageOf(messages: readonly unknown[], tools: unknown, completionTokens: number): JsonObject {
+  const written = JSON.stringify(messages).length + (tools === undefined ? 0 : JSON.stringify(tools).length)
+  const promptTokens = estimateTokens(written)
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  }
+}

@@ -1,0 +1,140 @@
+import type { DialectName } from '../core/events.ts'
+import type { ConfigProblem } from '../core/problem.ts'
+import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from '../core/snapshot.ts'
+import { isLoopback, readBaseUrl } from './base-url.ts'
+import { type Entry, type EntryModel, parseEntries } from './entry-schema.ts'
+import { type Environment, isHeaderValue, type ProviderDefaults } from './environment.ts'
+import { expandVariables } from './expand.ts'
+import { readPricing } from './pricing.ts'
+
+/** What we can speak now; the other dialects have names, and no code yet. */
+const SPOKEN: readonly DialectName[] = ['chat']
+const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
+const RESERVED = 'sluice'
+
+export interface Entries {
+  readonly providers: ProviderRecord[]
+  readonly models: ModelOffer[]
+  readonly problems: ConfigProblem[]
+}
+
+/**
+ * Reads the `providers:` list of the settings file. `${NAME}` in any string is replaced from the environment. Every
+ * problem of every entry is told, with its place; with a problem anywhere, the providers and models are not for use.
+ */
+export function readEntries(value: unknown, environment: Environment, defaults: ProviderDefaults): Entries {
+  const problems: ConfigProblem[] = []
+  const expanded = expandVariables(value, environment, 'providers', problems)
+  const entries = parseEntries(expanded, problems)
+  const providers: ProviderRecord[] = []
+  const models: ModelOffer[] = []
+  const slugs = new Map<string, number>()
+  for (const [index, entry] of entries) {
+    const place = `providers[${index}]`
+    const twin = slugs.get(entry.slug)
+    if (twin !== undefined) {
+      problems.push({ path: `${place}.slug`, message: `"${entry.slug}" is taken by providers[${twin}]` })
+    }
+    slugs.set(entry.slug, index)
+    const provider = providerOf(entry, place, defaults, problems)
+    providers.push(provider)
+    models.push(...modelsOf(entry, provider, place, problems))
+  }
+  return { providers, models, problems }
+}
+
+function providerOf(
+  entry: Entry,
+  place: string,
+  defaults: ProviderDefaults,
+  problems: ConfigProblem[],
+): ProviderRecord {
+  if (!SLUG.test(entry.slug)) {
+    problems.push({
+      path: `${place}.slug`,
+      message:
+        'must be 1 to 64 lower-case letters, digits, ".", "_" or "-", and begin and end with a letter or digit',
+    })
+  }
+  if (entry.slug === RESERVED) {
+    problems.push({ path: `${place}.slug`, message: `"${RESERVED}" is the built-in demo provider` })
+  }
+  const dialect = entry.dialect ?? 'chat'
+  if (!SPOKEN.includes(dialect)) {
+    problems.push({
+      path: `${place}.dialect`,
+      message: `"${dialect}" is not spoken to providers yet; this version speaks ${SPOKEN.join(', ')}`,
+    })
+  }
+  const base = readBaseUrl(entry.base_url)
+  if ('problem' in base) problems.push({ path: `${place}.base_url`, message: base.problem })
+  const baseUrl = 'url' in base ? base.url : 'http://unset.invalid'
+  const secret = entry.api_key?.trim() ?? ''
+  if (secret !== '' && !isHeaderValue(secret)) {
+    problems.push({
+      path: `${place}.api_key`,
+      message: 'holds characters that no credential has (a space, perhaps)',
+    })
+  }
+  return {
+    slug: entry.slug,
+    name: entry.name ?? entry.slug,
+    kind: 'compatible',
+    dialect,
+    baseUrl,
+    credentials: [{ id: entry.slug, secret: secret === '' ? null : secret }],
+    timeouts: {
+      firstByteMs: entry.timeouts?.first_byte_ms ?? defaults.timeouts.firstByteMs,
+      betweenBytesMs: entry.timeouts?.between_bytes_ms ?? defaults.timeouts.betweenBytesMs,
+      totalMs: entry.timeouts?.total_ms ?? defaults.timeouts.totalMs,
+    },
+    maxInFlight: entry.max_in_flight ?? defaults.maxInFlight,
+    quirks: {},
+    isLocal: isLoopback(baseUrl),
+  }
+}
+
+function modelsOf(
+  entry: Entry,
+  provider: ProviderRecord,
+  place: string,
+  problems: ConfigProblem[],
+): ModelOffer[] {
+  const ids = new Map<string, number>()
+  const offers: ModelOffer[] = []
+  for (const [index, model] of (entry.models ?? []).entries()) {
+    const path = `${place}.models[${index}]`
+    const twin = ids.get(model.id)
+    if (twin !== undefined) {
+      problems.push({ path: `${path}.id`, message: `"${model.id}" is taken by ${place}.models[${twin}]` })
+    }
+    ids.set(model.id, index)
+    const pricing =
+      model.pricing === undefined ? null : readPricing(model.pricing, `${path}.pricing`, problems)
+    offers.push({
+      endpoint: endpointOf(model, provider, pricing),
+      name: model.name ?? null,
+      created: null,
+      aliases: [],
+      mayJoinCatalog: true,
+    })
+  }
+  return offers
+}
+
+function endpointOf(model: EntryModel, provider: ProviderRecord, pricing: Pricing | null): EndpointRecord {
+  return {
+    id: `${provider.slug}/${model.id}`,
+    providerSlug: provider.slug,
+    modelId: model.id,
+    upstreamId: model.upstream_id ?? model.id,
+    contextLength: model.context_length ?? null,
+    maxCompletionTokens: model.max_completion_tokens ?? null,
+    inputModalities: model.architecture?.input_modalities ?? [],
+    outputModalities: model.architecture?.output_modalities ?? [],
+    supportedParameters: model.supported_parameters ?? null,
+    pricing,
+    quantization: model.quantization ?? null,
+    isZdr: provider.isLocal,
+  }
+}

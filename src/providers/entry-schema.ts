@@ -1,0 +1,147 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import type { ConfigProblem } from '../core/problem.ts'
+
+// Each `description` completes the sentence "<place> must be …".
+const text = Type.String({ pattern: '\\S', description: 'a text that is not blank' })
+const count = Type.Integer({ minimum: 1, description: 'a whole number of at least 1' })
+const words = Type.Array(text, { description: 'a list of names' })
+const price = Type.String({ description: 'USD per unit as a decimal in quotes, such as "0.0000025"' })
+const mapping = { additionalProperties: false, description: 'a mapping' }
+
+const pricing = Type.Partial(
+  Type.Object({
+    prompt: price,
+    completion: price,
+    request: price,
+    image: price,
+    image_output: price,
+    audio: price,
+    audio_output: price,
+    input_cache_read: price,
+    input_cache_write: price,
+    internal_reasoning: price,
+    web_search: price,
+  }),
+  mapping,
+)
+
+const entryModel = Type.Object(
+  {
+    id: text,
+    name: Type.Optional(text),
+    upstream_id: Type.Optional(text),
+    context_length: Type.Optional(count),
+    max_completion_tokens: Type.Optional(count),
+    architecture: Type.Optional(
+      Type.Object(
+        { input_modalities: Type.Optional(words), output_modalities: Type.Optional(words) },
+        mapping,
+      ),
+    ),
+    supported_parameters: Type.Optional(words),
+    quantization: Type.Optional(text),
+    pricing: Type.Optional(pricing),
+  },
+  mapping,
+)
+
+const dialects = ['chat', 'responses', 'messages', 'gemini', 'converse', 'cohere'] as const
+
+const entry = Type.Object(
+  {
+    slug: text,
+    name: Type.Optional(text),
+    dialect: Type.Optional(
+      Type.Union(
+        dialects.map((name) => Type.Literal(name)),
+        { description: `one of ${dialects.join(', ')}` },
+      ),
+    ),
+    base_url: text,
+    api_key: Type.Optional(Type.String({ description: 'a text; leave it out for a server without keys' })),
+    models: Type.Optional(Type.Array(entryModel, { description: 'a list of models, each with an id' })),
+    timeouts: Type.Optional(
+      Type.Object(
+        {
+          first_byte_ms: Type.Optional(count),
+          between_bytes_ms: Type.Optional(count),
+          total_ms: Type.Optional(count),
+        },
+        mapping,
+      ),
+    ),
+    max_in_flight: Type.Optional(count),
+  },
+  mapping,
+)
+
+export type Entry = Static<typeof entry>
+export type EntryModel = Static<typeof entryModel>
+
+/**
+ * Checks the form of a `providers:` list and answers its entries with their places in it. Where the form is wrong, the
+ * wrong part is replaced or left out, so that the rest of the entry can be checked in the same run.
+ */
+export function parseEntries(value: unknown, problems: ConfigProblem[]): [index: number, entry: Entry][] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) {
+    problems.push({ path: 'providers', message: 'must be a list of entries, each with slug and base_url' })
+    return []
+  }
+  const entries: [number, Entry][] = []
+  for (const [index, item] of value.entries()) {
+    const repaired: unknown = structuredClone(item)
+    const places = new Set<string>()
+    for (const error of Value.Errors(entry, item)) {
+      if (places.has(error.path)) continue
+      places.add(error.path)
+      problems.push({ path: placeOf(index, error.path), message: sentenceOf(error) })
+      repair(repaired, segmentsOf(error.path), standIn(error, index))
+    }
+    if (Value.Check(entry, repaired)) entries.push([index, repaired])
+  }
+  return entries
+}
+
+function sentenceOf(error: ValueError): string {
+  const expected = error.schema.description ?? 'of another form'
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
+  if (error.type !== ValueErrorType.ObjectAdditionalProperties) return `must be ${expected}`
+  return `is not a known key; known here: ${Object.keys(error.schema['properties'] ?? {}).join(', ')}`
+}
+
+/** `/models/1/pricing/prompt` → `providers[0].models[1].pricing.prompt` */
+function placeOf(index: number, pointer: string): string {
+  let place = `providers[${index}]`
+  for (const segment of segmentsOf(pointer)) place += /^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`
+  return place
+}
+
+const segmentsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+/** What takes the place of a wrong part: required texts get one that collides with nothing; undefined: left out. */
+function standIn(error: ValueError, index: number): string | undefined {
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) return undefined
+  const name = error.path.slice(error.path.lastIndexOf('/') + 1)
+  if (name === 'base_url') return 'http://unset.invalid'
+  if (name === 'slug' || name === 'id') return `unset-${index}${error.path.replaceAll('/', '-')}`
+  return error.schema === price ? '0' : undefined
+}
+
+function repair(root: unknown, segments: readonly string[], replacement: string | undefined): void {
+  const last = segments.at(-1)
+  let target = root
+  for (const segment of segments.slice(0, -1)) target = isRecord(target) ? target[segment] : undefined
+  if (last === undefined || !isRecord(target)) return
+  if (Array.isArray(target)) target[Number(last)] = replacement ?? last
+  else if (replacement === undefined) delete target[last]
+  else target[last] = replacement
+}

@@ -1,0 +1,97 @@
+import type { ConfigProblem } from '../core/problem.ts'
+import type { ProviderRecord, Timeouts } from '../core/snapshot.ts'
+import { readBaseUrl } from './base-url.ts'
+import { quirksOf, type Vendor, vendors } from './compatible.ts'
+
+/** Values of the environment, read elsewhere. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a provider gets where nobody says otherwise. */
+export interface ProviderDefaults {
+  readonly timeouts: Timeouts
+  readonly maxInFlight: number
+}
+
+/** A part of a host name or of a path: nothing that could lead elsewhere. */
+const ADDRESS_PART = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
+
+/**
+ * The vendors that the environment turns on: a credential under its usual name is enough, blank ones count as absent.
+ * `<PREFIX>_BASE_URL` moves a vendor. A vendor whose address has a part that is not set stays off, silently: such
+ * credentials are often there for other programs. Problems name the variable and never quote its value.
+ */
+export function environmentProviders(
+  environment: Environment,
+  defaults: ProviderDefaults,
+): { providers: ProviderRecord[]; problems: ConfigProblem[] } {
+  const providers: ProviderRecord[] = []
+  const problems: ConfigProblem[] = []
+  for (const vendor of vendors) {
+    const key = vendor.keys.find((name) => wordOf(environment, name) !== undefined)
+    const secret = key === undefined ? undefined : wordOf(environment, key)
+    if (key === undefined || secret === undefined) continue
+    if (!isHeaderValue(secret)) {
+      problems.push({ path: key, message: 'holds characters that no credential has (a line break, perhaps)' })
+      continue
+    }
+    const baseUrl = addressFor(vendor, key, environment, problems)
+    if (baseUrl === undefined) continue
+    providers.push({
+      slug: vendor.slug,
+      name: vendor.name,
+      kind: 'compatible',
+      dialect: 'chat',
+      baseUrl,
+      credentials: [{ id: key, secret }],
+      timeouts: defaults.timeouts,
+      maxInFlight: defaults.maxInFlight,
+      quirks: quirksOf(vendor),
+      isLocal: false,
+    })
+  }
+  return { providers, problems }
+}
+
+/** The variable that moves a vendor: `OPENAI_API_KEY` → `OPENAI_BASE_URL`, `HF_TOKEN` → `HF_BASE_URL`. */
+export const baseUrlVariable = (key: string): string =>
+  `${key.replace(/_(?:API_KEY|TOKEN|PAT)$/, '')}_BASE_URL`
+
+/** What may stand in an HTTP header: visible ASCII. */
+export const isHeaderValue = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+/** Undefined: the vendor stays off, with a problem unless a part of its address is simply not set. */
+function addressFor(
+  vendor: Vendor,
+  key: string,
+  environment: Environment,
+  problems: ConfigProblem[],
+): string | undefined {
+  const variable = baseUrlVariable(key)
+  const moved = wordOf(environment, variable)
+  if (moved !== undefined) {
+    const base = readBaseUrl(moved)
+    if ('url' in base) return base.url
+    problems.push({ path: variable, message: base.problem })
+    return undefined
+  }
+  let isWhole = true
+  const address = vendor.baseUrl.replace(/\$\{([A-Z0-9_]+)\}/g, (_, name: string) => {
+    const part = wordOf(environment, name)
+    if (part !== undefined && ADDRESS_PART.test(part) && !part.includes('..')) return part
+    if (part !== undefined) {
+      problems.push({
+        path: name,
+        message: `must be a plain name: it becomes part of the address of ${vendor.name}`,
+      })
+    }
+    isWhole = false
+    return ''
+  })
+  return isWhole ? address : undefined
+}
+
+/** Blank counts as absent. */
+function wordOf(environment: Environment, name: string): string | undefined {
+  const value = environment[name]?.trim()
+  return value === '' ? undefined : value
+}

@@ -1,0 +1,7 @@
+import type { ProviderKind } from '../core/snapshot.ts'
+import { compatible } from './call.ts'
+import { demo } from './demo.ts'
+import type { Provider } from './provider.ts'
+
+/** Which code prepares a call, by the kind of provider. */
+export const providers = { compatible, demo } satisfies Record<ProviderKind, Provider>
