@@ -1,0 +1,76 @@
+import { and, eq, type SQL } from 'drizzle-orm'
+import { usdOf } from '../core/money.ts'
+import type { Db } from '../db/database.ts'
+import { generations } from '../db/tables.ts'
+import type { GenerationRow } from './row.ts'
+
+/**
+ * A settled generation by its id, or by the id of its reply in another dialect (`resp_…` and `msg_…` keep the
+ * generation's digits). Undefined when there is none, or when it belongs to another workspace than the one named.
+ */
+export async function findGeneration(
+  db: Db,
+  id: string,
+  workspaceId: string | null,
+): Promise<GenerationRow | undefined> {
+  const own: SQL | undefined = workspaceId === null ? undefined : eq(generations.workspace_id, workspaceId)
+  const rows = await db
+    .select()
+    .from(generations)
+    .where(and(eq(generations.id, id.replace(/^(?:resp|msg)_/, 'gen-')), own))
+    .limit(1)
+  return rows[0]
+}
+
+/** The record of GET /generation. Times are milliseconds, money is USD with at most 9 decimals. */
+export function generationRecord(row: GenerationRow) {
+  const totalCost = usdOf(row.cost_nano_usd)
+  return {
+    id: row.id,
+    request_id: row.request_id,
+    upstream_id: row.upstream_id,
+    workspace_id: row.workspace_id,
+    model: row.model,
+    provider_name: row.provider_name,
+    api_type: row.api_type,
+    router: row.router,
+    service_tier: row.service_tier,
+    data_region: row.data_region,
+    preset_id: row.preset_id,
+    created_at: row.created_at.toISOString(),
+    streamed: row.streamed,
+    cancelled: row.cancelled,
+    is_byok: row.is_byok,
+    finish_reason: row.finish_reason,
+    native_finish_reason: row.native_finish_reason,
+    app_id: row.app_id,
+    origin: row.origin,
+    http_referer: row.http_referer,
+    user_agent: row.user_agent,
+    external_user: row.external_user,
+    session_id: row.session_id,
+    latency: Math.round(row.latency_ms),
+    generation_time: Math.round(row.generation_time_ms),
+    moderation_latency: row.moderation_latency_ms,
+    tokens_prompt: row.tokens_prompt,
+    tokens_completion: row.tokens_completion,
+    native_tokens_prompt: row.native_tokens_prompt,
+    native_tokens_completion: row.native_tokens_completion,
+    native_tokens_completion_images: row.native_tokens_completion_images,
+    native_tokens_reasoning: row.native_tokens_reasoning,
+    native_tokens_cached: row.native_tokens_cached,
+    num_input_audio_prompt: row.num_input_audio_prompt,
+    num_media_prompt: row.num_media_prompt,
+    num_media_completion: row.num_media_completion,
+    num_search_results: row.num_search_results,
+    num_fetches: row.num_fetches,
+    web_search_engine: row.web_search_engine,
+    response_cache_source_id: row.response_cache_source_id,
+    total_cost: totalCost,
+    usage: totalCost,
+    upstream_inference_cost: usdOf(row.upstream_cost_nano_usd ?? row.cost_nano_usd),
+    cache_discount: row.cache_discount_nano_usd === null ? null : usdOf(row.cache_discount_nano_usd),
+    provider_responses: row.provider_responses,
+    usage_source: row.usage_source,
+  }
+}

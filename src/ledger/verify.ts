@@ -1,0 +1,147 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sayUsd } from '../core/money.ts'
+import { type Database, openForReading } from '../db/database.ts'
+import { appliedTags, newestTag } from '../db/migrations.ts'
+import { compareCounters, compareHours } from './recount.ts'
+
+export interface VerifyReport {
+  path: string
+  generations: number
+  /** The sum of all rows, own-key (BYOK) spending included. */
+  spentNanoUsd: number
+  counters: number
+  hours: number
+  /** One sentence each; empty when everything agrees to the nano-dollar. */
+  differences: string[]
+}
+
+/**
+ * Recomputes every counter and every hourly sum from the rows and compares them. Only reads: the file may be served,
+ * stopped or a copy, and needs no lock, key or setting. Throws a plain sentence when it cannot be read at all.
+ */
+export function verifyFile(path: string): VerifyReport {
+  if (!existsSync(path)) throw new Error(`There is no database at ${path}`)
+  const { database, close } = openAnyhow(path)
+  try {
+    return verifyLedger(database, path)
+  } finally {
+    close()
+  }
+}
+
+export function verifyLedger(database: Database, path = database.path): VerifyReport {
+  const { file } = database
+  refuseOtherSchema(database, path)
+  const report: VerifyReport = {
+    path,
+    generations: 0,
+    spentNanoUsd: 0,
+    counters: 0,
+    hours: 0,
+    differences: [],
+  }
+  // One transaction: a server that goes on writing does not move what is compared.
+  file.run('BEGIN')
+  try {
+    report.differences.push(...damage(database))
+    Object.assign(report, totals(database))
+    report.differences.push(...duplicates(database))
+    const counters = compareCounters(database)
+    const hours = compareHours(database)
+    report.counters = counters.compared
+    report.hours = hours.compared
+    report.differences.push(...counters.differences, ...hours.differences)
+  } catch (cause) {
+    report.differences.push(`the file cannot be read to its end: ${String(cause)}`)
+  } finally {
+    if (file.inTransaction) file.run('ROLLBACK')
+  }
+  return report
+}
+
+/** What `sluice verify` prints: a line for each difference, and a summary last. */
+export function sayReport(report: VerifyReport): string[] {
+  const { differences, generations, counters, hours, spentNanoUsd } = report
+  const what = `${generations} generations, ${counters} counters and ${hours} hourly sums, ${sayUsd(spentNanoUsd)} in all`
+  const verdict =
+    differences.length === 0
+      ? `ok: ${what}; everything agrees to the nano-dollar`
+      : `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${what}`
+  return [...differences, `${report.path}: ${verdict}`]
+}
+
+/** A file in WAL mode cannot be opened in a folder that may not be written: then a copy of it is read. */
+function openAnyhow(path: string): { database: Database; close(): void } {
+  try {
+    const database = openForReading(path)
+    return { database, close: database.close }
+  } catch (cause) {
+    const isUnopenable = cause instanceof Error && String(cause.cause).includes('unable to open')
+    if (!isUnopenable) throw cause
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-verify-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const copy = join(folder, 'copy.db')
+    copyFileSync(path, copy)
+    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`)
+    const database = openForReading(copy)
+    return {
+      database,
+      close() {
+        database.close()
+        remove()
+      },
+    }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+function refuseOtherSchema(database: Database, path: string): void {
+  const last = appliedTags(database.file).at(-1)
+  if (last === newestTag()) return
+  throw new Error(
+    last === undefined
+      ? `The file ${path} is not a Sluice database`
+      : `The database ${path} has the schema ${last}, and this version of Sluice verifies ${newestTag()}`,
+  )
+}
+
+function damage({ file }: Database): string[] {
+  return file
+    .query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)')
+    .all()
+    .map((row) => row.integrity_check)
+    .filter((line) => line !== 'ok')
+    .map((line) => `the file is damaged: ${line}`)
+}
+
+function totals({ file }: Database): { generations: number; spentNanoUsd: number } {
+  const row = file
+    .query<{ n: number; spent: number }, []>(
+      'SELECT count(*) AS n, coalesce(sum(cost_nano_usd), 0) AS spent FROM generations',
+    )
+    .get()
+  return { generations: row?.n ?? 0, spentNanoUsd: row?.spent ?? 0 }
+}
+
+/** Read past the indexes that should make them impossible. */
+function duplicates({ file }: Database): string[] {
+  const twice = file
+    .query<{ id: string; n: number }, []>(
+      'SELECT id, count(*) AS n FROM generations NOT INDEXED GROUP BY +id HAVING count(*) > 1',
+    )
+    .all()
+    .map((row) => `generation ${row.id}: settled ${row.n} times`)
+  const both = file
+    .query<{ id: string }, []>(
+      'SELECT generation_id AS id FROM journal WHERE generation_id IN (SELECT id FROM generations)',
+    )
+    .all()
+    .map((row) => `generation ${row.id}: settled, and still in the journal`)
+  return [...twice, ...both]
+}
