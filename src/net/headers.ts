@@ -1,5 +1,5 @@
 /** Hints about when to call again: the only headers of a provider that may reach a caller. */
-const PASSABLE = /^(?:retry-after(?:-ms)?|(?:[a-z]{2,20}-)?ratelimit-[a-z0-9-]{1,60})$/
+const PASSABLE = /^(?:retry-after(?:-ms)?|(?:[a-z]{1,20}-)?ratelimit-[a-z0-9-]{1,60})$/
 /** Under these names providers give the id that their support asks for; the first that is set is taken. */
 const REQUEST_ID_NAMES = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'cf-ray']
 const LONGEST_VALUE = 256

@@ -1,0 +1,124 @@
+import ipaddr from 'ipaddr.js'
+import { badRequest } from '../core/errors.ts'
+
+type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number]
+
+/** The operator's exceptions: what guarded calls may reach although it is private. */
+export interface OutboundAllow {
+  /** Lower-case names without a trailing dot: whatever they resolve to is allowed. */
+  readonly hosts: ReadonlySet<string>
+  readonly networks: readonly Network[]
+}
+
+export const NOTHING_ALLOWED: OutboundAllow = { hosts: new Set(), networks: [] }
+
+/** Names that mean a private machine whatever they resolve to (RFC 6761, RFC 6762, ICANN 2024-07-29). */
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal)$/
+const HOST_NAME = /^(?=.{1,253}$)(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
+/** Until the host ends: a backslash or an `@` here makes readers disagree on which host is meant. */
+const AUTHORITY = /^https?:\/\/([^/?]*)/i
+const HARMLESS_TEXT = /^[^\x00-\x1f\x7f\\]+$/
+
+/** Public by its range, but answers with the secrets of the machine: Azure's agent (168.63.129.16). */
+const CLOUD_INTERNAL: readonly Network[] = [ipaddr.parseCIDR('168.63.129.16/32')]
+/** All that the registry has given out for the public internet; IPv6 beyond it is of no known use. */
+const GLOBAL_IPV6: Network = ipaddr.parseCIDR('2000::/3')
+
+/**
+ * Reads the operator's list: host names, addresses and CIDRs. Throws a `RangeError` whose sentence names the
+ * entry that is none of them.
+ */
+export function parseOutboundAllow(entries: readonly string[]): OutboundAllow {
+  const hosts = new Set<string>()
+  const networks: Network[] = []
+  for (const entry of entries) {
+    const text = entry.trim().toLowerCase()
+    const address = text.replace(/^\[(.*)\]$/, '$1')
+    if (isStrictCidr(text)) networks.push(ipaddr.parseCIDR(text))
+    else if (isStrictAddress(address)) networks.push(wholeAddress(address))
+    else if (HOST_NAME.test(text) && isCanonicalName(text)) hosts.add(text)
+    else {
+      throw new RangeError(
+        `"${entry.slice(0, 80)}" is neither a host name nor an address nor a CIDR such as 10.1.0.0/16`,
+      )
+    }
+  }
+  return { hosts, networks }
+}
+
+/**
+ * Checks a URL that a user gave, without resolving its name: throws a `GatewayError` 400 for what is not plain
+ * http or https, has user-info, or names a private, loopback, link-local or reserved address in any spelling
+ * (WHATWG reads decimal, octal, hex, short, percent-encoded and full-width ones as the address that they are).
+ * `path` is where in the request the URL stands. Names are checked again, by address, when they are called.
+ */
+export function checkUrl(text: string, allow: OutboundAllow = NOTHING_ALLOWED, path?: string): URL {
+  const authority = AUTHORITY.exec(text)?.[1]
+  if (authority === undefined) throw badRequest('The URL must begin with http:// or https://', path)
+  if (authority.includes('@')) throw badRequest('The URL may not contain a user name or a password', path)
+  if (!HARMLESS_TEXT.test(text) || !URL.canParse(text)) throw badRequest('This is not a valid URL', path)
+  const url = new URL(text)
+  checkParsed(url, allow, path)
+  return url
+}
+
+/** `checkUrl` for a URL that was parsed already, such as the target of a redirect. */
+export function checkParsed(url: URL, allow: OutboundAllow, path?: string): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw badRequest('The URL must begin with http:// or https://', path)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw badRequest('The URL may not contain a user name or a password', path)
+  }
+  const host = hostOf(url)
+  if (allow.hosts.has(host)) return
+  const isAddress = ipaddr.isValid(host)
+  if (isAddress ? isReachable(host, allow) : HOST_NAME.test(host) && !PRIVATE_NAME.test(host)) return
+  throw refusedHost(path)
+}
+
+/** The host in lower case, without the brackets of IPv6 and without the dot of a rooted name. */
+export const hostOf = (url: URL): string =>
+  url.hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+
+/** The sentence does not say what a name resolved to: that would map the operator's network for a stranger. */
+export const refusedHost = (path?: string): Error =>
+  badRequest(
+    'The URL leads to a private, local or reserved address, which is not allowed here; ' +
+      'the operator can except hosts with SLUICE_OUTBOUND_ALLOW',
+    path,
+  )
+
+/**
+ * True for a public unicast address, and for what the operator allows. Wrapped IPv4 (mapped, NAT64, 6to4,
+ * Teredo) is never public: what it reaches depends on the network that we run in.
+ */
+export function isReachable(address: string, allow: OutboundAllow): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (allow.networks.some((network) => contains(network, parsed))) return true
+  if (parsed.range() !== 'unicast') return false
+  if (parsed.kind() === 'ipv6' && !contains(GLOBAL_IPV6, parsed)) return false
+  return !CLOUD_INTERNAL.some((network) => contains(network, parsed))
+}
+
+function contains([network, prefixLength]: Network, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return network.kind() === address.kind() && address.match(network, prefixLength)
+}
+
+/** The library takes short and octal forms too; in a list of exceptions only the full form is clear. */
+const isStrictAddress = (text: string): boolean =>
+  ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
+const isStrictCidr = (text: string): boolean =>
+  ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValidCIDR(text))
+
+/** Not a spelling of an address: a URL with this name keeps it. */
+const isCanonicalName = (text: string): boolean => URL.parse(`http://${text}/`)?.hostname === text
+
+function wholeAddress(text: string): Network {
+  const address = ipaddr.parse(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}

@@ -1,0 +1,207 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import { badRequest, UpstreamError } from '../core/errors.ts'
+import {
+  checkParsed,
+  checkUrl,
+  hostOf,
+  isReachable,
+  NOTHING_ALLOWED,
+  type OutboundAllow,
+  refusedHost,
+} from './address.ts'
+import { connectionFailure } from './failure.ts'
+
+export interface GuardedOptions {
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT'
+  /** Sent to the first origin only: a redirect elsewhere goes without them. */
+  headers?: Readonly<Record<string, string>>
+  body?: string | Uint8Array
+  /** The largest body that is read. */
+  limitBytes: number
+  /** For everything together: resolving, redirects, headers and body. */
+  timeoutMs: number
+  /** GET and HEAD only. Default 5; at 0 a redirect is the reply. */
+  maxRedirects?: number
+  signal?: AbortSignal
+  allow?: OutboundAllow
+  /** Where in the caller's request the URL stands, for the sentence of a refusal. */
+  path?: string
+  /** All addresses of a name; the system's resolver unless given. */
+  resolve?: Resolve
+}
+
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+export interface GuardedReply {
+  status: number
+  headers: Headers
+  body: Uint8Array
+  /** The URL that answered, after redirects. */
+  url: string
+}
+
+const DEFAULT_MAX_REDIRECTS = 5
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+/**
+ * Calls a URL that a user gave. Each hop is checked like a first URL, its name is resolved once, every address
+ * of it must be public (or excepted), and the connection goes to a checked address: a name that resolves
+ * differently a moment later changes nothing. Only GET and HEAD follow redirects; any other answer is the
+ * reply, whatever its status.
+ *
+ * Throws a `GatewayError` 400 for an address that is refused, and `UpstreamError`: `connect`, `timeout`, or
+ * `malformed` for a body beyond `limitBytes`. An abort is rethrown as its reason.
+ */
+export async function guardedFetch(target: string, options: GuardedOptions): Promise<GuardedReply> {
+  const deadline = AbortSignal.timeout(options.timeoutMs)
+  const signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline])
+  try {
+    return await follow(checkUrl(target, options.allow, options.path), options, signal)
+  } catch (error) {
+    if (options.signal?.aborted) throw options.signal.reason
+    if (deadline.aborted) throw new UpstreamError('timeout', `no whole reply within ${options.timeoutMs} ms`)
+    throw error
+  }
+}
+
+async function follow(first: URL, options: GuardedOptions, signal: AbortSignal): Promise<GuardedReply> {
+  const maxRedirects = options.maxRedirects ?? DEFAULT_MAX_REDIRECTS
+  let url = first
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
+    const isFirstOrigin = url.origin === first.origin
+    const message = await call(url, isFirstOrigin ? options : { ...options, headers: {} }, signal)
+    const next = redirectOf(message, url, options)
+    if (next === null) return await read(message, url, options.limitBytes)
+    message.destroy()
+    checkParsed(next, options.allow ?? NOTHING_ALLOWED, options.path)
+    url = next
+  }
+  throw badRequest(`The URL redirects more than ${maxRedirects} times`, options.path)
+}
+
+/** Where a reply sends us; null where it is the answer itself. */
+function redirectOf(message: IncomingMessage, url: URL, options: GuardedOptions): URL | null {
+  const { location } = message.headers
+  const follows = options.method === undefined || options.method === 'GET' || options.method === 'HEAD'
+  if (!follows || options.maxRedirects === 0) return null
+  if (location === undefined || !REDIRECTS.has(message.statusCode ?? 0)) return null
+  const next = URL.parse(location, url.href)
+  if (next === null) throw badRequest('The URL redirects to something that is not a URL', options.path)
+  return next
+}
+
+/** Sends one request to a checked address of `url` and waits for the headers. */
+async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Promise<IncomingMessage> {
+  const address = await unlessAborted(reachableAddress(url, options), signal)
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const request = send(
+    url,
+    {
+      method: options.method ?? 'GET',
+      headers: {
+        'user-agent': 'sluice',
+        ...options.headers,
+        'accept-encoding': 'identity',
+        ...(options.body === undefined ? {} : { 'content-length': Buffer.byteLength(options.body) }),
+      },
+      // A pooled connection was opened for somebody else's check.
+      agent: false,
+      lookup: (_host, lookupOptions, done) => {
+        const family = isIP(address)
+        if (lookupOptions.all === true) done(null, [{ address, family }])
+        else done(null, address, family)
+      },
+      signal,
+    },
+    resolve,
+  )
+  request.on('error', reject)
+  request.end(options.body)
+  try {
+    return await unlessAborted(promise, signal)
+  } catch (error) {
+    request.destroy()
+    throw signal.aborted ? signal.reason : connectionFailure(error)
+  }
+}
+
+/** The address to connect to: one of those that the host has now, all of which must be reachable. */
+async function reachableAddress(url: URL, options: GuardedOptions): Promise<string> {
+  const host = hostOf(url)
+  if (isIP(host) !== 0) return host
+  const addresses = await resolveHost(host, options.resolve ?? systemResolve)
+  const allow = options.allow ?? NOTHING_ALLOWED
+  const isAllowed = allow.hosts.has(host) || addresses.every((address) => isReachable(address, allow))
+  const [first] = addresses
+  if (first === undefined)
+    throw new UpstreamError('connect', 'the host name does not resolve', { code: 'ENOTFOUND' })
+  if (!isAllowed) throw refusedHost(options.path)
+  return first
+}
+
+async function resolveHost(host: string, resolve: Resolve): Promise<readonly string[]> {
+  try {
+    return await resolve(host)
+  } catch (error) {
+    throw connectionFailure(error)
+  }
+}
+
+const systemResolve: Resolve = async (host) =>
+  (await systemLookup(host, { all: true })).map(({ address }) => address)
+
+async function read(message: IncomingMessage, url: URL, limitBytes: number): Promise<GuardedReply> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  try {
+    if (isCompressed(message)) throw new UpstreamError('malformed', 'the reply is compressed, unasked')
+    if (Number(message.headers['content-length']) > limitBytes) throw tooLarge(limitBytes)
+    for await (const part of message) {
+      if (!(part instanceof Uint8Array)) continue
+      size += part.byteLength
+      if (size > limitBytes) throw tooLarge(limitBytes)
+      parts.push(part)
+    }
+    if (!message.complete) throw new UpstreamError('connect', 'the reply broke off', { code: 'ECONNRESET' })
+  } catch (error) {
+    throw connectionFailure(error)
+  } finally {
+    message.destroy()
+  }
+  return {
+    status: message.statusCode ?? 0,
+    headers: headersOf(message),
+    body: Buffer.concat(parts, size),
+    url: url.href,
+  }
+}
+
+/** Unpacking could turn a small body into a large one; we asked for `identity`. */
+function isCompressed(message: IncomingMessage): boolean {
+  const encoding = message.headers['content-encoding']
+  return encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity'
+}
+
+function headersOf(message: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(message.headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value)
+  }
+  return headers
+}
+
+const tooLarge = (limitBytes: number): UpstreamError =>
+  new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`)
+
+/** Rejects with the reason as soon as the signal aborts, also while a resolver answers nothing. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason)
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort))
+}
