@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns'
 import { lookup as systemLookup } from 'node:dns/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -95,7 +96,7 @@ function redirectOf(message: IncomingMessage, url: URL, options: GuardedOptions)
 
 /** Sends one request to a checked address of `url` and waits for the headers. */
 async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Promise<IncomingMessage> {
-  const address = await unlessAborted(reachableAddress(url, options), signal)
+  const addresses = await unlessAborted(reachableAddresses(url, options), signal)
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const request = send(
@@ -111,9 +112,10 @@ async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Pro
       // A pooled connection was opened for somebody else's check.
       agent: false,
       lookup: (_host, lookupOptions, done) => {
-        const family = isIP(address)
-        if (lookupOptions.all === true) done(null, [{ address, family }])
-        else done(null, address, family)
+        const [first] = addresses
+        if (first === undefined) done(new Error('no address'), [])
+        else if (lookupOptions.all === true) done(null, [...addresses])
+        else done(null, first.address, first.family)
       },
       signal,
     },
@@ -129,18 +131,17 @@ async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Pro
   }
 }
 
-/** The address to connect to: one of those that the host has now, all of which must be reachable. */
-async function reachableAddress(url: URL, options: GuardedOptions): Promise<string> {
+/** What to connect to, in this order: the addresses that the host has now, all of which must be reachable. */
+async function reachableAddresses(url: URL, options: GuardedOptions): Promise<readonly LookupAddress[]> {
   const host = hostOf(url)
-  if (isIP(host) !== 0) return host
-  const addresses = await resolveHost(host, options.resolve ?? systemResolve)
+  const addresses = isIP(host) === 0 ? await resolveHost(host, options.resolve ?? systemResolve) : [host]
+  if (addresses.length === 0) {
+    throw new UpstreamError('connect', 'the host name does not resolve', { code: 'ENOTFOUND' })
+  }
   const allow = options.allow ?? NOTHING_ALLOWED
   const isAllowed = allow.hosts.has(host) || addresses.every((address) => isReachable(address, allow))
-  const [first] = addresses
-  if (first === undefined)
-    throw new UpstreamError('connect', 'the host name does not resolve', { code: 'ENOTFOUND' })
   if (!isAllowed) throw refusedHost(options.path)
-  return first
+  return addresses.map((address) => ({ address, family: isIP(address) }))
 }
 
 async function resolveHost(host: string, resolve: Resolve): Promise<readonly string[]> {

@@ -94,16 +94,25 @@ describe('what the name resolves to', () => {
     expect(failure).toMatchObject({ kind: 'connect', code: 'ENOTFOUND' })
   })
 
-  test('the system’s resolver is used unless another is given, and localhost stays refused', async () => {
-    const canary = await serve((socket) => socket.end(reply('secret')))
-    const failure = await failureOf(guardedFetch(`http://localhost:${canary.port}/`, BASE))
-    expect(failure).toMatchObject({ status: 400 })
-    const allowed = await guardedFetch(`http://localhost:${canary.port}/`, {
+  test('is the system’s answer unless a resolver is given', async () => {
+    const server = await serve((socket) => socket.end(reply('hello')))
+    const refused = await failureOf(guardedFetch(`http://localhost:${server.port}/`, BASE))
+    expect(refused).toMatchObject({ status: 400 })
+    expect(server.requests).toEqual([])
+    const allow = parseOutboundAllow(['localhost'])
+    const allowed = await guardedFetch(`http://localhost:${server.port}/`, { ...BASE, allow })
+    expect(text(allowed.body)).toBe('hello')
+  })
+
+  test('is tried address by address', async () => {
+    const server = await serve((socket) => socket.end(reply('hello')))
+    const { resolve } = resolver({ 'friend.example': [['::1', '127.0.0.1']] })
+    const answer = await guardedFetch(`http://friend.example:${server.port}/`, {
       ...BASE,
-      allow: parseOutboundAllow(['localhost']),
-      resolve: async () => ['127.0.0.1'],
+      allow: FRIEND,
+      resolve,
     })
-    expect(text(allowed.body)).toBe('secret')
+    expect(text(answer.body)).toBe('hello')
   })
 })
 
