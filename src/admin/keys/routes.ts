@@ -1,0 +1,87 @@
+import { Elysia, t } from 'elysia'
+import { callerOption } from '../../http/caller.ts'
+import { createdStatus } from '../../http/compatibility.ts'
+import { operation } from '../../http/operation.ts'
+import { createKeyBody, currentKey, key, keyParams, listKeysQuery, updateKeyBody } from './schema.ts'
+import { createKey, currentKeyOf, deleteKey, getKey, type KeyDeps, listKeys, updateKey } from './service.ts'
+
+const tag = 'API keys'
+
+export const keyRoutes = (deps: KeyDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/keys', ({ caller, query }) => listKeys(deps, caller, query), {
+      caller: 'management',
+      query: listKeysQuery,
+      response: { 200: t.Object({ data: t.Array(key), total_count: t.Number() }) },
+      detail: operation({ id: 'listKeys', tag, summary: 'List API keys', errors: [400, 401, 403, 429, 500] }),
+    })
+    .post(
+      '/keys',
+      async ({ body, caller, request, set }) => {
+        set.status = createdStatus(request)
+        return await createKey(deps, caller, body)
+      },
+      {
+        caller: 'management',
+        body: createKeyBody,
+        response: {
+          200: t.Object({ data: key, key: t.String({ description: 'The key itself, shown once.' }) }),
+        },
+        detail: operation({
+          id: 'createKey',
+          tag,
+          summary: 'Create an API key',
+          errors: [400, 401, 403, 404, 413, 429, 500],
+        }),
+      },
+    )
+    .get('/keys/:hash', async ({ params }) => ({ data: await getKey(deps, params.hash) }), {
+      caller: 'management',
+      params: keyParams,
+      response: { 200: t.Object({ data: key }) },
+      detail: operation({ id: 'getKey', tag, summary: 'Get an API key', errors: [401, 403, 404, 429, 500] }),
+    })
+    .patch('/keys/:hash', async ({ body, params }) => ({ data: await updateKey(deps, params.hash, body) }), {
+      caller: 'management',
+      params: keyParams,
+      body: updateKeyBody,
+      response: { 200: t.Object({ data: key }) },
+      detail: operation({
+        id: 'updateKey',
+        tag,
+        summary: 'Update an API key',
+        description: 'The change holds for the next request.',
+        errors: [400, 401, 403, 404, 413, 429, 500],
+      }),
+    })
+    .delete(
+      '/keys/:hash',
+      async ({ params }) => {
+        await deleteKey(deps, params.hash)
+        return { deleted: true }
+      },
+      {
+        caller: 'management',
+        params: keyParams,
+        response: { 200: t.Object({ deleted: t.Boolean() }) },
+        detail: operation({
+          id: 'deleteKey',
+          tag,
+          summary: 'Delete an API key',
+          errors: [401, 403, 404, 429, 500],
+        }),
+      },
+    )
+
+export const currentKeyRoutes = (deps: KeyDeps) =>
+  new Elysia().use(callerOption(deps)).get('/key', ({ caller }) => ({ data: currentKeyOf(deps, caller) }), {
+    caller: 'any',
+    response: { 200: t.Object({ data: currentKey }) },
+    detail: operation({
+      id: 'getCurrentKey',
+      tag,
+      summary: 'Get the key of this request',
+      errors: [401, 429, 500],
+    }),
+  })

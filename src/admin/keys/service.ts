@@ -1,0 +1,198 @@
+import { and, count, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Caller } from '../../core/caller.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { hashKey, labelOf, newKey } from '../../core/keys.ts'
+import { nanoUsdOf } from '../../core/money.ts'
+import type { Snapshot } from '../../core/snapshot.ts'
+import { atomically, type Database } from '../../db/database.ts'
+import { apiKeys, users } from '../../db/tables.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import {
+  type CreateKeyBody,
+  type CurrentKey,
+  type Key,
+  type KeyRow,
+  keyView,
+  type ListKeysQuery,
+  limitView,
+  type UpdateKeyBody,
+  usageView,
+} from './schema.ts'
+
+export interface KeyDeps {
+  database: Database
+  snapshot: { current(): Snapshot; rebuild(): void }
+  ledger: Pick<Ledger, 'keyUsage'>
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+const DEFAULT_PAGE = 50
+
+/** Makes an inference key. `key` is the secret itself: shown here and never again. */
+export async function createKey(
+  deps: KeyDeps,
+  caller: Caller,
+  body: CreateKeyBody,
+): Promise<{ data: Key; key: string }> {
+  const workspaceId = body.workspace_id?.toLowerCase() ?? caller.workspace.id
+  if (!deps.snapshot.current().workspacesById.has(workspaceId))
+    throw notFound('There is no workspace with this id')
+  const creatorUserId = body.creator_user_id ?? caller.key.creatorUserId
+  await requireUser(deps.database, creatorUserId)
+  const key = newKey('inference')
+  const hash = hashKey(key)
+  const expiresAt = expiryOf(body.expires_at, deps.now())
+  await atomically(deps.database, (tx) => [
+    tx.insert(apiKeys).values({
+      hash,
+      // One more than the largest so far, found inside the same statement: two creations at once never share it.
+      id: sql<number>`(select coalesce(max(${apiKeys.id}), 0) + 1 from ${apiKeys})`,
+      kind: 'inference',
+      name: body.name,
+      label: labelOf(key),
+      limit_nano_usd: nanoUsdOrNull(body.limit),
+      limit_reset: body.limit_reset ?? null,
+      include_byok_in_limit: body.include_byok_in_limit ?? false,
+      expires_at: expiresAt,
+      creator_user_id: creatorUserId,
+      external_user: body.external?.user ?? null,
+      workspace_id: workspaceId,
+      created_at: new Date(deps.now()),
+    }),
+  ])
+  deps.snapshot.rebuild()
+  return { data: viewOf(deps, await findKey(deps.database, hash)), key }
+}
+
+/** Newest first. */
+export async function listKeys(
+  deps: KeyDeps,
+  caller: Caller,
+  query: ListKeysQuery,
+): Promise<{ data: Key[]; total_count: number }> {
+  const workspaceId = query.workspace_id?.toLowerCase() ?? caller.workspace.id
+  const listed = and(
+    isInferenceKey(),
+    eq(apiKeys.workspace_id, workspaceId),
+    query.include_disabled === 'true' ? undefined : eq(apiKeys.disabled, false),
+  )
+  const { db } = deps.database
+  const rows = await db
+    .select()
+    .from(apiKeys)
+    .where(listed)
+    .orderBy(desc(apiKeys.created_at), desc(apiKeys.id))
+    .limit(Number(query.limit ?? DEFAULT_PAGE))
+    .offset(Number(query.offset ?? 0))
+  const [total] = await db.select({ keys: count() }).from(apiKeys).where(listed)
+  return { data: rows.map((row) => viewOf(deps, row)), total_count: total?.keys ?? 0 }
+}
+
+export async function getKey(deps: KeyDeps, hash: string): Promise<Key> {
+  return viewOf(deps, await findKey(deps.database, hash))
+}
+
+/** The change holds for the next request. */
+export async function updateKey(deps: KeyDeps, hash: string, body: UpdateKeyBody): Promise<Key> {
+  const row = await findKey(deps.database, hash)
+  if (Object.keys(body).length === 0) return viewOf(deps, row)
+  const { limit, ...others } = body
+  const changes = {
+    ...others,
+    ...(limit === undefined ? {} : { limit_nano_usd: nanoUsdOrNull(limit) }),
+    updated_at: new Date(deps.now()),
+  }
+  await atomically(deps.database, (tx) => [tx.update(apiKeys).set(changes).where(eq(apiKeys.hash, hash))])
+  deps.snapshot.rebuild()
+  return viewOf(deps, await findKey(deps.database, hash))
+}
+
+/** The key is refused from the next request on; its history stays. */
+export async function deleteKey(deps: KeyDeps, hash: string): Promise<void> {
+  await findKey(deps.database, hash)
+  const deletedAt = new Date(deps.now())
+  await atomically(deps.database, (tx) => [
+    tx.update(apiKeys).set({ deleted_at: deletedAt }).where(eq(apiKeys.hash, hash)),
+  ])
+  deps.snapshot.rebuild()
+}
+
+/** What a key may know of itself. */
+export function currentKeyOf(deps: KeyDeps, { key, workspace }: Caller): CurrentKey {
+  const usage = deps.ledger.keyUsage(key.hash, deps.now())
+  const limited = {
+    limit_nano_usd: key.limitNanoUsd,
+    limit_reset: key.limitReset,
+    include_byok_in_limit: key.includeByokInLimit,
+  }
+  const isManagement = key.kind === 'management'
+  return {
+    label: key.label,
+    ...limitView(limited, usage),
+    ...usageView(usage),
+    is_free_tier: false,
+    is_management_key: isManagement,
+    is_provisioning_key: isManagement,
+    allowed_data_regions: ['global'],
+    free_model_daily_requests: { limit: UNLIMITED, remaining: UNLIMITED, used: 0 },
+    rate_limit: {
+      interval: '10s',
+      note: 'No rate limit is set; kept for older clients.',
+      requests: UNLIMITED,
+    },
+    creator_user_id: key.creatorUserId,
+    organization_id: deps.snapshot.current().organizationId,
+    workspace_id: workspace.id,
+    expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
+  }
+}
+
+/** How the API's counts say that there is no bound. */
+const UNLIMITED = -1
+
+const viewOf = (deps: KeyDeps, row: KeyRow): Key => keyView(row, deps.ledger.keyUsage(row.hash, deps.now()))
+
+/** Management keys are made and withdrawn on the machine itself, never through the API that they open. */
+const isInferenceKey = (): SQL | undefined => and(eq(apiKeys.kind, 'inference'), isNull(apiKeys.deleted_at))
+
+async function findKey(database: Database, hash: string): Promise<KeyRow> {
+  const [row] = await database.db
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.hash, hash), isInferenceKey()))
+  if (row === undefined) throw notFound('There is no API key with this hash')
+  return row
+}
+
+async function requireUser(database: Database, id: string): Promise<void> {
+  const [row] = await database.db
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.id, id), isNull(users.deleted_at)))
+  if (row === undefined) throw notFound('There is no member with the id in creator_user_id')
+}
+
+const nanoUsdOrNull = (usd: number | null | undefined): number | null =>
+  usd === null || usd === undefined ? null : nanoUsdOf(usd)
+
+const UTC_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
+
+/** Only `Z` is taken: an offset would hide in which day a key ends. Dates that do not exist are refused. */
+function expiryOf(text: string | null | undefined, now: number): Date | null {
+  if (text === null || text === undefined) return null
+  const instant = UTC_INSTANT.test(text) ? new Date(text) : undefined
+  // A day that the month does not have rolls over to the next month.
+  if (
+    instant === undefined ||
+    Number.isNaN(instant.getTime()) ||
+    instant.toJSON().slice(0, 10) !== text.slice(0, 10)
+  ) {
+    throw badRequest(
+      'must be a UTC date and time with seconds and Z, such as "2030-01-31T23:59:59Z"',
+      'expires_at',
+    )
+  }
+  if (instant.getTime() <= now) throw badRequest('must be in the future', 'expires_at')
+  return instant
+}

@@ -1,0 +1,58 @@
+/** Pieces of schemas that several resources share. `expects` are the words of a refusal (see validation.ts). */
+import type { TSchema } from '@sinclair/typebox'
+import { t } from 'elysia'
+
+export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+
+/** A whole number in a query: plain digits, no sign, no exponent. It arrives as text. */
+export const queryInteger = (minimum: number, maximum: number, description: string) =>
+  t.Optional(
+    t.String({
+      pattern: patternOf(minimum, maximum),
+      maxLength: String(maximum).length,
+      expects: `an integer from ${minimum} to ${maximum}`,
+      documented: { type: 'integer', minimum, maximum },
+      description,
+    }),
+  )
+
+/** Ranges that lists use; others would need a pattern of their own. */
+function patternOf(minimum: number, maximum: number): string {
+  if (minimum === 1 && maximum === 100) return '^(?:[1-9][0-9]?|100)$'
+  if (minimum === 0 && maximum === MAX_OFFSET) return '^[0-9]{1,9}$'
+  throw new RangeError(`no pattern for ${minimum} to ${maximum}`)
+}
+
+export const MAX_OFFSET = 999_999_999
+
+export const queryBoolean = (description: string) =>
+  t.Optional(
+    t.String({
+      pattern: '^(?:true|false)$',
+      maxLength: 5,
+      expects: 'true or false',
+      documented: { type: 'boolean' },
+      description,
+    }),
+  )
+
+export const uuid = (description: string) =>
+  t.String({
+    pattern: '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$',
+    maxLength: 36,
+    expects: 'a UUID',
+    documented: { type: 'string', format: 'uuid' },
+    description,
+  })
+
+/** An instant in a reply: ISO 8601, UTC. */
+export const instant = (description: string) =>
+  t.String({ documented: { type: 'string', format: 'date-time' }, description })
+
+export const errorReply = t.Object({
+  error: t.Object({
+    code: t.Number({ documented: { type: 'integer' }, description: 'The HTTP status.' }),
+    message: t.String({ description: 'What was wrong, where, and what is allowed.' }),
+    metadata: t.Optional(nullable(t.Record(t.String(), t.Unknown()))),
+  }),
+})
