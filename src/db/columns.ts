@@ -60,11 +60,14 @@ export const serial = choose(
   () => sqlite.integer().primaryKey({ autoIncrement: true }),
   () => pg.bigserial({ mode: 'number' }).primaryKey(),
 )
-export const json = <T>() =>
-  choose(
-    () => sqlite.text({ mode: 'json' }).$type<T>(),
-    () => pg.jsonb().$type<T>(),
-  )()
+// Drizzle's own JSON column writes the text 'null' for a null that comes through a placeholder.
+const sqliteJson = <T>() =>
+  sqlite.customType<{ data: T; driverData: string | null }>({
+    dataType: () => 'text',
+    toDriver: (value) => (value === null ? null : JSON.stringify(value)),
+    fromDriver: (stored) => JSON.parse(stored ?? 'null'),
+  })()
+export const json = <T>() => choose(sqliteJson<T>, () => pg.jsonb().$type<T>())()
 export const index = choose(sqlite.index, pg.index)
 export const uniqueIndex = choose(sqlite.uniqueIndex, pg.uniqueIndex)
 export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
