@@ -195,6 +195,14 @@ const variables = settingNames.map((name) => settings[name].variable)
 /** The one place where the process's environment is read. */
 export const processEnvironment = (): Environment => process.env
 
+/**
+ * Libraries look at NODE_ENV when they are loaded, and outside production they tell callers more than they should.
+ * The server calls this before it loads them; new processes inherit it.
+ */
+export function enterProduction(): void {
+  Object.assign(process.env, { NODE_ENV: 'production' })
+}
+
 /** Reads all settings. Throws a `ConfigError` with every problem; nothing is opened or made. */
 export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   const environment = sources.environment ?? processEnvironment()

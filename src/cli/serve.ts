@@ -1,9 +1,10 @@
-import type { Flags } from '../config.ts'
+import { enterProduction, type Flags } from '../config.ts'
 import { reexecute } from './reexecute.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Runs the gateway until it is told to stop; answers the exit code. All else is loaded after the new beginning. */
 export async function serveCommand(flags: Flags, terminal: Terminal): Promise<number> {
+  enterProduction()
   const exitCode = await reexecute()
   if (exitCode !== null) return exitCode
   const { loadServerConfig } = await import('./server-config.ts')
