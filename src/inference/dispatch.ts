@@ -1,6 +1,6 @@
 import type { Attempt, UpstreamCall } from '../core/attempt.ts'
 import { UpstreamError } from '../core/errors.ts'
-import { type InferenceFrame, type InferenceFrames, isContent, type JsonObject } from '../core/events.ts'
+import { type DialectName, type InferenceFrame, type InferenceFrames, isContent, type JsonObject } from '../core/events.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { InferenceRequest } from '../core/request.ts'
@@ -35,6 +35,9 @@ export interface DispatchLog {
   /** The attempt that runs or ran last. */
   current: Attempt | null
 }
+
+/** Settings let no provider through whose dialect has no code. */
+const spoken: Partial<Record<DialectName, Egress>> = egresses
 
 const TRIES_PER_ENDPOINT = 2
 const OWN_WAITING_MS = 5_000
@@ -110,7 +113,8 @@ async function tryOne(
   log: DispatchLog,
 ): Promise<Dispatched> {
   const startedAt = deps.now()
-  const egress = egresses[attempt.provider.dialect]
+  const egress = spoken[attempt.provider.dialect]
+  if (!egress) throw new Error(`no code speaks the dialect ${attempt.provider.dialect}`)
   log.current = attempt
   deps.health.trying(attempt)
   const outcome: AttemptOutcome = {

@@ -75,7 +75,8 @@ export function openExchange(input: ExchangeInput, deps: ExchangeDeps): Exchange
       endedAt: deps.now(),
     })
     await deps.ledger.settle(admission.hold, settlement)
-    deps.onSettled(settlement, caller)
+    // A failure before any content has a status of its own, and its line is the request's.
+    if (ending !== 'failed') deps.onSettled(settlement, caller)
     return {
       finishes: meter.finishes,
       usage: settlement.usage,

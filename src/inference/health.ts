@@ -83,8 +83,8 @@ export function createHealth(now: () => number): Health {
       state.ejections = 0
       state.openUntil = 0
       state.coolUntil = 0
-      state.failures.length = 0
       remember(state.successes, now())
+      if (shouldOpen(state, now())) open(state, now())
       state.latencies.push(firstContentMs)
       if (state.latencies.length > LATENCIES_KEPT) state.latencies.shift()
     },

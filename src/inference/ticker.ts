@@ -34,7 +34,7 @@ export function createTicker(now: () => number): Ticker {
   function after(ms: number, callback: () => void): () => void {
     const entry = { due: now() + ms, callback }
     waiting.add(entry)
-    interval ??= setInterval(sweep, SWEEP_MS)
+    interval ??= setInterval(sweep, SWEEP_MS).unref()
     return () => waiting.delete(entry)
   }
 

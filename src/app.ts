@@ -1,0 +1,38 @@
+import { Elysia } from 'elysia'
+import { activityRoutes } from './admin/activity/routes.ts'
+import { generationRoutes } from './admin/generation/routes.ts'
+import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
+import type { Deps } from './deps.ts'
+import { logRequest } from './http/access-log.ts'
+import { type Handler, withEdge } from './http/edge.ts'
+import { errorEnvelope } from './http/envelope.ts'
+import { healthRoutes } from './http/health.ts'
+import { documentRoutes } from './http/openapi.ts'
+import { inferenceRoutes } from './inference/routes.ts'
+
+/** Every route of the API. The same under `/api/v1` and `/v1`. */
+const apiRoutes = (deps: Deps) => (app: Elysia) =>
+  app
+    .use(inferenceRoutes(deps))
+    .use(generationRoutes(deps))
+    .use(currentKeyRoutes(deps))
+    .use(keyRoutes(deps))
+    .use(activityRoutes(deps))
+
+/** The whole server as one function from request to response, below `basePath` ('' or '/…'). */
+export function createApp(deps: Deps, basePath = ''): Handler {
+  const app = new Elysia({ prefix: basePath, normalize: false, handler: { standardHostname: false } })
+    .use(errorEnvelope(deps.log))
+    .use(healthRoutes({ isReady: () => !deps.run.running.isDraining() && deps.ledger.isWritable() }))
+    .use(documentRoutes())
+    .group('/api/v1', apiRoutes(deps))
+    .group('/v1', apiRoutes(deps))
+  app.compile()
+  const handle = withEdge((request) => app.fetch(request), { log: deps.log })
+  return async (request) => {
+    const startedAt = performance.now()
+    const response = await handle(request)
+    logRequest(deps.log, request, response, performance.now() - startedAt)
+    return response
+  }
+}

@@ -1,0 +1,45 @@
+import type { Caller } from './core/caller.ts'
+import type { Settlement } from './core/generation.ts'
+import type { Database } from './db/database.ts'
+import type { RunDeps } from './inference/run.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { Logger } from './log.ts'
+import type { SnapshotSource } from './snapshot/source.ts'
+
+/** The few things that route modules are given. No globals, no container. */
+export interface Deps {
+  log: Logger
+  /** Milliseconds since 1970. */
+  now(): number
+  database: Database
+  snapshot: SnapshotSource
+  ledger: Ledger
+  /** What one inference needs. */
+  run: RunDeps
+  /** Lifts the server's idle timeout of a connection, once its request has been read. */
+  keepOpen(request: Request): void
+}
+
+/** The line of a settled generation: who, what, how long, how much. Never a secret, never a prompt. */
+export function logSettled(log: Logger, settlement: Settlement, caller: Caller): void {
+  const { usage } = settlement
+  log.info(
+    {
+      request_id: settlement.requestId,
+      generation_id: settlement.generationId,
+      key: caller.key.label,
+      model: settlement.modelId,
+      provider: settlement.providerSlug,
+      status: 200,
+      finish: settlement.finishReason,
+      ...(settlement.cancelled ? { cancelled: true } : {}),
+      streamed: settlement.streamed,
+      first_token_ms: Math.round(settlement.latencyMs),
+      total_ms: Math.round(settlement.latencyMs + settlement.generationTimeMs),
+      prompt_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+      completion_tokens: usage.outputTokens + usage.reasoningTokens,
+      cost_usd: settlement.costNanoUsd / 1e9,
+    },
+    'request',
+  )
+}

@@ -1,0 +1,111 @@
+import { count, eq, isNull, max } from 'drizzle-orm'
+import { newOrganizationId, newUserId, newUuid } from './core/ids.ts'
+import { hashKey, type KeyKind, labelOf, newKey } from './core/keys.ts'
+import { atomically, type Database } from './db/database.ts'
+import { apiKeys, organizations, users, workspaces } from './db/tables.ts'
+
+export interface BootstrapKeys {
+  /** The operator's own keys, from settings; null: made here on the first run. */
+  managementKey: string | null
+  apiKey: string | null
+}
+
+/** Keys that were just made, in clear: printed once, kept nowhere. */
+export interface MadeKeys {
+  managementKey: string | null
+  apiKey: string | null
+}
+
+interface Owner {
+  userId: string
+  workspaceId: string
+}
+
+/** True when an earlier start has left keys: then the settings need not name any. */
+export const hasKeys = (database: Database): boolean =>
+  (database.sync.select({ keys: count() }).from(apiKeys).where(isNull(apiKeys.deleted_at)).get()?.keys ?? 0) > 0
+
+/**
+ * Makes what a first run needs (organisation, owner, default workspace, a management and an inference key) and
+ * ensures the keys of the settings at every start. Answers the keys that it made; null when it made none.
+ */
+export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<MadeKeys | null> {
+  const isFirst = database.sync.select().from(organizations).get() === undefined
+  if (isFirst) await makeOwner(database)
+  const owner = ownerOf(database)
+  await ensureBootstrapKey(database, owner, 'management', keys.managementKey)
+  await ensureBootstrapKey(database, owner, 'inference', keys.apiKey)
+  if (!isFirst) return null
+  const made: MadeKeys = {
+    managementKey: keys.managementKey === null ? newKey('management') : null,
+    apiKey: keys.apiKey === null ? newKey('inference') : null,
+  }
+  if (made.managementKey) await insertKey(database, owner, 'management', made.managementKey, 'First management key', false)
+  if (made.apiKey) await insertKey(database, owner, 'inference', made.apiKey, 'First key', false)
+  return made.managementKey === null && made.apiKey === null ? null : made
+}
+
+async function makeOwner(database: Database): Promise<void> {
+  const organizationId = newOrganizationId()
+  const userId = newUserId()
+  await atomically(database, (tx) => [
+    tx.insert(organizations).values({ id: organizationId, name: 'My organisation' }),
+    tx.insert(users).values({ id: userId, organization_id: organizationId, name: 'Owner', role: 'admin' }),
+    tx.insert(workspaces).values({
+      id: newUuid(),
+      organization_id: organizationId,
+      name: 'Default',
+      slug: 'default',
+      default_guardrail_id: newUuid(),
+      created_by: userId,
+    }),
+  ])
+}
+
+function ownerOf(database: Database): Owner {
+  const workspace = database.sync.select().from(workspaces).where(eq(workspaces.slug, 'default')).get()
+  if (!workspace) throw new Error('the database has no default workspace')
+  return { userId: workspace.created_by, workspaceId: workspace.id }
+}
+
+/** The key of a setting is unlimited and enabled at every start; one that the setting no longer names is disabled. */
+async function ensureBootstrapKey(database: Database, owner: Owner, kind: KeyKind, key: string | null): Promise<void> {
+  const hash = key === null ? null : hashKey(key)
+  const rows = database.sync.select().from(apiKeys).where(eq(apiKeys.bootstrap, true)).all()
+  const stale = rows.filter((row) => row.kind === kind && row.hash !== hash && !row.disabled)
+  for (const row of stale) {
+    await atomically(database, (tx) => [tx.update(apiKeys).set({ disabled: true }).where(eq(apiKeys.hash, row.hash))])
+  }
+  if (key === null || hash === null) return
+  const known = database.sync.select().from(apiKeys).where(eq(apiKeys.hash, hash)).get()
+  if (!known) return insertKey(database, owner, kind, key, `${kind === 'management' ? 'SLUICE_MANAGEMENT_KEY' : 'SLUICE_API_KEY'}`, true)
+  await atomically(database, (tx) => [
+    tx
+      .update(apiKeys)
+      .set({ kind, disabled: false, limit_nano_usd: null, limit_reset: null, expires_at: null, deleted_at: null, bootstrap: true })
+      .where(eq(apiKeys.hash, hash)),
+  ])
+}
+
+async function insertKey(
+  database: Database,
+  owner: Owner,
+  kind: KeyKind,
+  key: string,
+  name: string,
+  bootstrap: boolean,
+): Promise<void> {
+  const last = database.sync.select({ id: max(apiKeys.id) }).from(apiKeys).get()?.id ?? 0
+  await atomically(database, (tx) => [
+    tx.insert(apiKeys).values({
+      hash: hashKey(key),
+      id: last + 1,
+      kind,
+      name,
+      label: labelOf(key),
+      creator_user_id: owner.userId,
+      workspace_id: owner.workspaceId,
+      bootstrap,
+    }),
+  ])
+}

@@ -1,0 +1,16 @@
+import { Elysia } from 'elysia'
+
+export interface HealthDeps {
+  /** False while draining, or while settlements cannot be written. */
+  isReady(): boolean
+}
+
+/** For load balancers and supervisors: public, and with no facts about what runs here. */
+export const healthRoutes = ({ isReady }: HealthDeps) =>
+  new Elysia()
+    .get('/health/live', () => ({ status: 'live' }), { detail: { hide: true } })
+    .get(
+      '/health/ready',
+      ({ status }) => (isReady() ? { status: 'ready' } : status(503, { status: 'not ready' })),
+      { detail: { hide: true } },
+    )

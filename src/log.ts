@@ -1,0 +1,45 @@
+import pino from 'pino'
+
+export type Logger = pino.Logger
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+
+/** Bytes that are gathered before a write; what waits is written once a second and at the exit. */
+const BUFFER_BYTES = 4096
+const FLUSH_MS = 1_000
+
+export interface Log {
+  logger: Logger
+  flush(): void
+}
+
+/**
+ * JSON lines on stdout. No transport: it could not be bundled. Only what is passed field by field is written, and
+ * errors without their enumerable fields, which may hold a provider's words.
+ */
+export function createLog(level: LogLevel): Log {
+  const destination = pino.destination({ dest: 1, sync: true, minLength: BUFFER_BYTES })
+  const logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
+    destination,
+  )
+  const flush = (): void => {
+    try {
+      destination.flushSync()
+    } catch {
+      // stdout was closed by whoever started us: there is nowhere left to write.
+    }
+  }
+  setInterval(flush, FLUSH_MS).unref()
+  process.on('exit', flush)
+  return { logger, flush }
+}
+
+/** The kind of failure and where it happened. Never the text of a provider's reply. */
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const isUpstream = error.name === 'UpstreamError'
+  const kind = 'kind' in error && typeof error.kind === 'string' ? { kind: error.kind } : {}
+  const status = 'status' in error && typeof error.status === 'number' ? { status: error.status } : {}
+  if (isUpstream) return { type: error.name, ...kind, ...status }
+  return { type: error.name, message: error.message, stack: error.stack, ...status }
+}

@@ -1,0 +1,111 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createApp } from './app.ts'
+import { assemble } from './assemble.ts'
+import { type Config, ConfigError } from './config.ts'
+import { exposureProblem } from './config/exposure.ts'
+import { DATABASE_FILE, type Database, openDatabase } from './db/database.ts'
+import { lockFolder } from './db/lock.ts'
+import { migrate } from './db/migrations.ts'
+import { openSealer } from './db/seal.ts'
+import type { Deps } from './deps.ts'
+import { ensureFirstRun, hasKeys, type MadeKeys } from './first-run.ts'
+import { createLog, type Logger } from './log.ts'
+import { startDiscovery } from './providers/discovery.ts'
+import { probe } from './net/probe.ts'
+import { configuredRouting, defaultsOf, withDiscovered } from './routing.ts'
+import { welcome } from './welcome.ts'
+
+/** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
+const SERVER_BODY_LIMIT_BYTES = 2 ** 40
+const IDLE_TIMEOUT_SECONDS = 30
+
+interface Opened {
+  database: Database
+  unlock(): void
+  made: MadeKeys | null
+}
+
+/** Runs the gateway until SIGTERM or SIGINT, and answers the exit code. Throws a sentence when it cannot start. */
+export async function serve(config: Config): Promise<number> {
+  const { logger, flush } = createLog(config.logLevel)
+  for (const warning of config.warnings) logger.warn(warning)
+  const opened = await openFolder(config, logger)
+  const { deps, stopParts } = assemble({ database: opened.database, logger, routing: configuredRouting(config) })
+  const server = listen(config, deps)
+  const address = publicAddress(config, server.port ?? config.port)
+  const discovery = discover(config, deps, logger)
+  logger.info({ address, data: config.data }, 'listening')
+  flush()
+  welcome(address, opened.made)
+
+  const signal = await stopSignal()
+  logger.info({ signal, running: deps.run.running.count() }, 'stopping: running requests may finish')
+  flush()
+  process.on(signal, () => process.exit(1))
+  discovery.stop()
+  await deps.run.running.drain(config.shutdownGraceMs)
+  await server.stop(true)
+  await stopParts()
+  opened.database.close()
+  opened.unlock()
+  logger.info('stopped')
+  flush()
+  return 0
+}
+
+async function openFolder(config: Config, logger: Logger): Promise<Opened> {
+  mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  const unlock = lockFolder(config.data)
+  const database = openDatabase(join(config.data, DATABASE_FILE))
+  const report = migrate(database)
+  if (report.applied.length > 0) logger.info({ migrations: report.applied, copy: report.copy }, 'database migrated')
+  const problem = exposureProblem(config, hasKeys(database))
+  if (problem !== null) {
+    database.close()
+    unlock()
+    throw new ConfigError([problem])
+  }
+  openSealer(database, config.data, config.secretKey ?? undefined)
+  const made = await ensureFirstRun(database, config)
+  return { database, unlock, made }
+}
+
+function listen(config: Config, deps: Deps): Bun.Server<undefined> {
+  const app = createApp(deps, config.basePath)
+  const server = Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    maxRequestBodySize: SERVER_BODY_LIMIT_BYTES,
+    development: false,
+    fetch: app,
+  })
+  deps.keepOpen = (request) => server.timeout(request, 0)
+  return server
+}
+
+function discover(config: Config, deps: Deps, logger: Logger): { stop(): void } {
+  if (!config.discover) return { stop: () => undefined }
+  return startDiscovery({
+    probe,
+    defaults: defaultsOf(config),
+    onChange: (found) => {
+      deps.snapshot.route(withDiscovered(config, found))
+      logger.info({ servers: found.providers.map(({ slug }) => slug) }, 'local model servers')
+    },
+  })
+}
+
+/** Resolves with the first signal that asks to stop. */
+const stopSignal = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+  })
+
+function publicAddress(config: Config, port: number): string {
+  if (config.publicUrl !== null) return config.publicUrl.replace(/\/$/, '')
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '[::]' ? '[::1]' : host
+  return `http://${reachable}:${port}${config.basePath}`
+}

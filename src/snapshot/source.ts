@@ -1,0 +1,77 @@
+import { isNull } from 'drizzle-orm'
+import type { KeyRecord, ModelDirectory, ProviderRecord, Snapshot, WorkspaceRecord } from '../core/snapshot.ts'
+import type { Database } from '../db/database.ts'
+import { apiKeys, organizations, workspaces } from '../db/tables.ts'
+
+/** The part of a Snapshot that comes from settings and discovery, not from tables. */
+export interface Routing {
+  readonly providers: readonly ProviderRecord[]
+  readonly models: ModelDirectory
+}
+
+export interface SnapshotSource {
+  /** The newest. A request takes it once and keeps it. */
+  current(): Snapshot
+  /** After each write to keys or workspaces: the next request sees it. */
+  rebuild(): void
+  /** After providers came or went. */
+  route(routing: Routing): void
+}
+
+/** Reads the tables once now. Throws when the database has no organisation yet (the first run makes it). */
+export function createSnapshotSource(database: Database, routing: Routing): SnapshotSource {
+  let version = 1
+  let latest = build(database, routing, version)
+  let latestRouting = routing
+  const rebuild = (): void => {
+    version += 1
+    latest = build(database, latestRouting, version)
+  }
+  return {
+    current: () => latest,
+    rebuild,
+    route(changed) {
+      latestRouting = changed
+      rebuild()
+    },
+  }
+}
+
+function build(database: Database, routing: Routing, version: number): Snapshot {
+  const organization = database.sync.select().from(organizations).get()
+  if (!organization) throw new Error('the database has no organisation')
+  const keys = database.sync.select().from(apiKeys).where(isNull(apiKeys.deleted_at)).all()
+  const spaces = database.sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
+  return {
+    version,
+    organizationId: organization.id,
+    keysByHash: new Map(keys.map((row) => [row.hash, keyRecord(row)])),
+    workspacesById: new Map(spaces.map((row) => [row.id, workspaceRecord(row)])),
+    providersBySlug: new Map(routing.providers.map((provider) => [provider.slug, provider])),
+    models: routing.models,
+  }
+}
+
+export const keyRecord = (row: typeof apiKeys.$inferSelect): KeyRecord => ({
+  hash: row.hash,
+  id: row.id,
+  kind: row.kind,
+  name: row.name,
+  label: row.label,
+  disabled: row.disabled,
+  limitNanoUsd: row.limit_nano_usd,
+  limitReset: row.limit_reset,
+  includeByokInLimit: row.include_byok_in_limit,
+  expiresAt: row.expires_at?.getTime() ?? null,
+  creatorUserId: row.creator_user_id,
+  externalUser: row.external_user,
+  workspaceId: row.workspace_id,
+})
+
+const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  defaultTextModel: row.default_text_model,
+  defaultProviderSort: row.default_provider_sort,
+})

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { createApp } from '../src/app.ts'
+import { assemble } from '../src/assemble.ts'
+import { loadConfig } from '../src/config.ts'
+import { DATABASE_FILE, type Database, openDatabase } from '../src/db/database.ts'
+import { migrate } from '../src/db/migrations.ts'
+import type { Deps } from '../src/deps.ts'
+import { ensureFirstRun } from '../src/first-run.ts'
+import { verifyFolder } from '../src/ledger/verify.ts'
+import { configuredRouting } from '../src/routing.ts'
+
+export const API_KEY = 'test-inference-key-0123456789abcdefghij'
+export const MANAGEMENT_KEY = 'test-management-key-0123456789abcdefghij'
+
+export interface Gateway {
+  /** Where it listens; '' when it does not. */
+  url: string
+  deps: Deps
+  database: Database
+  folder: string
+  /** Calls a path of the API with the inference key, unless the headers name another. */
+  call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  /** The same with the management key. */
+  manage(method: string, path: string, body?: unknown): Promise<Response>
+  /** A further inference key with the given limits; answers it in clear. */
+  makeKey(fields: Record<string, unknown>): Promise<{ key: string; hash: string }>
+  generations(): Record<string, unknown>[]
+  stop(): Promise<void>
+}
+
+export interface GatewayOptions {
+  /** Raw `providers:` entries. */
+  providers?: unknown[]
+  environment?: Record<string, string>
+  now?: () => number
+  /** Listen on loopback, for tests about connections. */
+  listens?: boolean
+}
+
+/** A whole gateway on a data folder of its own. Nothing but the clock and the upstream is not real. */
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
+  const config = await loadConfig({
+    environment: {
+      SLUICE_DATA: folder,
+      SLUICE_API_KEY: API_KEY,
+      SLUICE_MANAGEMENT_KEY: MANAGEMENT_KEY,
+      ...options.environment,
+    },
+    workingFolder: folder,
+  })
+  const database = openDatabase(join(folder, DATABASE_FILE))
+  migrate(database)
+  await ensureFirstRun(database, config)
+  const routing = configuredRouting({ ...config, providers: options.providers ?? [] })
+  const logger = pino({ level: 'silent' })
+  const { deps, stopParts } = assemble({ database, logger, routing, ...(options.now ? { now: options.now } : {}) })
+  const app = createApp(deps)
+  const server = options.listens ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app }) : null
+  if (server) deps.keepOpen = (request) => server.timeout(request, 0)
+  const url = server ? `http://127.0.0.1:${server.port}` : ''
+  const send = async (method: string, path: string, key: string, body: unknown, headers: Record<string, string> = {}) => {
+    const init: RequestInit = {
+      method,
+      headers: { host: 'localhost', authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    }
+    if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
+    const target = `${server ? url : 'http://localhost'}/api/v1${path}`
+    return server ? fetch(target, init) : app(new Request(target, init))
+  }
+  return {
+    url,
+    deps,
+    database,
+    folder,
+    call: (path, body, headers) => send(body === undefined ? 'GET' : 'POST', path, API_KEY, body, headers),
+    manage: (method, path, body) => send(method, path, MANAGEMENT_KEY, body),
+    async makeKey(fields) {
+      const response = await send('POST', '/keys', MANAGEMENT_KEY, { name: 'test', ...fields })
+      if (response.status !== 200) throw new Error(`POST /keys answered ${response.status}: ${await response.text()}`)
+      const { key, data } = await response.json()
+      return { key, hash: data.hash }
+    },
+    generations: () => database.file.query<Record<string, unknown>, []>('SELECT * FROM generations ORDER BY id').all(),
+    async stop() {
+      await deps.run.running.drain(0)
+      await server?.stop(true)
+      await stopParts()
+      const report = verifyFolder(folder)
+      database.close()
+      rmSync(folder, { recursive: true, force: true })
+      if (report.differences.length > 0) throw new Error(`verify: ${report.differences.join('; ')}`)
+    },
+  }
+}
