@@ -1,0 +1,21 @@
+import { Elysia, t } from 'elysia'
+import type { Database } from '../../db/database.ts'
+import { type CallerDeps, callerOption } from '../../http/caller.ts'
+import { operation } from '../../http/operation.ts'
+import { activityItem, activityQuery } from './schema.ts'
+import { activity } from './service.ts'
+
+export const activityRoutes = (deps: CallerDeps & { database: Database }) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/activity', async ({ query }) => ({ data: await activity(deps.database, query, deps.now()) }), {
+      caller: 'management',
+      query: activityQuery,
+      response: { 200: t.Object({ data: t.Array(activityItem) }) },
+      detail: operation({
+        id: 'getActivity',
+        tag: 'Usage',
+        summary: 'Usage of the last 30 days, by day, model and endpoint',
+        errors: [400, 401, 403, 404, 500],
+      }),
+    })
