@@ -1,4 +1,4 @@
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 import { message } from './message-schema.ts'
 import { plugin } from './plugin-schema.ts'
