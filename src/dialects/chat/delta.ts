@@ -95,9 +95,8 @@ export function writeChoice(
   state: ChoiceState,
   hideReasoning: boolean,
 ): JsonObject | undefined {
-  const foreign = foreignMessage(delta.native?.message, hideReasoning)
+  const foreign = foreignMessage(delta.native?.message, hideReasoning) ?? {}
   const body: JsonObject = {
-    ...foreign,
     ...(hideReasoning ? {} : writeReasoning(delta, state)),
     ...(delta.refusal ? { refusal: delta.refusal } : {}),
     ...(delta.toolCalls ? { tool_calls: writeToolCalls(delta.toolCalls) } : {}),
@@ -106,10 +105,10 @@ export function writeChoice(
     ...(delta.audio ? { audio: delta.audio } : {}),
   }
   const choiceFields = { ...delta.native?.choice, ...(delta.logprobs ? { logprobs: delta.logprobs } : {}) }
-  if (!delta.text && isEmpty(body) && isEmpty(choiceFields)) return undefined
+  if (!delta.text && isEmpty(foreign) && isEmpty(body) && isEmpty(choiceFields)) return undefined
   return {
     index: delta.index,
-    delta: { ...writeHead(delta, state, body), ...body },
+    delta: { ...foreign, ...writeHead(delta, state, body), ...body },
     finish_reason: null,
     ...withoutOwn(choiceFields),
   }
