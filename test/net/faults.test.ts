@@ -1,0 +1,413 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { UpstreamError } from '../../src/core/errors.ts'
+import type { Timeouts } from '../../src/core/snapshot.ts'
+import { createUpstream } from '../../src/net/client.ts'
+import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
+import { SELF_SIGNED } from './self-signed.ts'
+import { failureOf, outcomeOf, PATIENT, send } from './send.ts'
+
+const upstream = createUpstream()
+const servers: ScriptedServer[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.stop()
+  expect(upstream.inFlight()).toBe(0)
+})
+
+async function serve(script: (socket: Socket, index: number) => void): Promise<ScriptedServer> {
+  const server = await scriptedServer(script)
+  servers.push(server)
+  return server
+}
+
+interface Fault {
+  name: string
+  script: (socket: Socket) => void
+  /** What was delivered before the end. */
+  text: string
+  /** Null: `send` itself throws. */
+  status: number | null
+  error: Partial<UpstreamError> | null
+}
+
+const CUT = { kind: 'connect', code: 'ECONNRESET' } as const
+const BAD_HTTP = { kind: 'connect', code: 'InvalidHTTPResponse' } as const
+
+/** Lets what was written leave before the connection is reset. */
+const resetAfter = (socket: Socket, bytes: string): void => {
+  socket.write(bytes, () => setImmediate(() => socket.resetAndDestroy()))
+}
+
+const FAULTS: Fault[] = [
+  {
+    name: 'a whole reply with a length',
+    script: (socket) => socket.write(reply('hello')),
+    text: 'hello',
+    status: 200,
+    error: null,
+  },
+  {
+    name: 'a whole reply in chunks',
+    script: (socket) => socket.write(CHUNKED_HEAD + chunk('hel') + chunk('lo') + LAST_CHUNK),
+    text: 'hello',
+    status: 200,
+    error: null,
+  },
+  {
+    name: 'a body that ends with the connection',
+    script: (socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nhello'),
+    text: 'hello',
+    status: 200,
+    error: null,
+  },
+  {
+    name: 'an error status with a body',
+    script: (socket) => socket.write(reply('{"error":1}', '500 Oops')),
+    text: '{"error":1}',
+    status: 500,
+    error: null,
+  },
+  {
+    name: 'no body',
+    script: (socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'),
+    text: '',
+    status: 204,
+    error: null,
+  },
+  {
+    name: 'an empty body',
+    script: (socket) => socket.write(reply('')),
+    text: '',
+    status: 200,
+    error: null,
+  },
+  {
+    name: 'an interim reply first',
+    script: (socket) => socket.write(`HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${reply('hello')}`),
+    text: 'hello',
+    status: 200,
+    error: null,
+  },
+  {
+    name: 'FIN before the status line',
+    script: (socket) => socket.end(),
+    text: '',
+    status: null,
+    error: CUT,
+  },
+  {
+    name: 'RST before the status line',
+    script: (socket) => socket.resetAndDestroy(),
+    text: '',
+    status: null,
+    error: CUT,
+  },
+  {
+    name: 'FIN in the headers',
+    script: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'),
+    text: '',
+    status: null,
+    error: CUT,
+  },
+  {
+    name: 'FIN after the headers',
+    script: (socket) => socket.end(CHUNKED_HEAD),
+    text: '',
+    status: 200,
+    error: CUT,
+  },
+  {
+    name: 'FIN between chunks',
+    script: (socket) => socket.end(CHUNKED_HEAD + chunk('hello')),
+    text: 'hello',
+    status: 200,
+    error: CUT,
+  },
+  {
+    name: 'FIN in a chunk',
+    script: (socket) => socket.end(`${CHUNKED_HEAD}${chunk('hello')}5\r\nwor`),
+    text: 'hellowor',
+    status: 200,
+    error: CUT,
+  },
+  {
+    name: 'a content-length that is not reached',
+    script: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello'),
+    text: 'hello',
+    status: 200,
+    error: CUT,
+  },
+  {
+    name: 'a chunk size that is none',
+    script: (socket) => socket.write(`${CHUNKED_HEAD}ZZ\r\nhello\r\n`),
+    text: '',
+    status: 200,
+    error: BAD_HTTP,
+  },
+  {
+    name: 'gzip that is none, unasked',
+    script: (socket) => socket.write(reply('hello', '200 OK', 'content-encoding: gzip\r\n')),
+    text: '',
+    status: 200,
+    error: { kind: 'connect', code: 'ZlibError' },
+  },
+  ...[300, 301, 302, 303, 304, 307, 308].map((status) => ({
+    name: `a ${status}`,
+    script: (socket: Socket) =>
+      socket.write(
+        `HTTP/1.1 ${status} Elsewhere\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n`,
+      ),
+    text: '',
+    status: null,
+    error: { kind: 'connect' as const, status },
+  })),
+]
+
+describe('what a provider does', () => {
+  test.each(FAULTS)('$name', async ({ script, text, status, error }) => {
+    const server = await serve(script)
+    const outcome = await outcomeOf(send(upstream, server.url))
+    expect(outcome).toMatchObject({ status, text })
+    if (error === null) expect(outcome.error).toBeNull()
+    else {
+      expect(outcome.error).toBeInstanceOf(UpstreamError)
+      expect(outcome.error).toMatchObject(error)
+    }
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test.each(FAULTS)('$name, read as text', async ({ script, text, status, error }) => {
+    const server = await serve(script)
+    const reading = send(upstream, server.url).then((answer) => answer.text())
+    if (error === null) expect(await reading).toBe(text)
+    else expect(await failureOf(reading)).toMatchObject(status === null ? error : { kind: 'connect' })
+  })
+
+  test('RST in the body', async () => {
+    const server = await serve((socket) => resetAfter(socket, CHUNKED_HEAD + chunk('hello')))
+    const outcome = await outcomeOf(send(upstream, server.url))
+    expect(outcome.error).toMatchObject(CUT)
+    // A reset may overtake what was sent before it; nothing may be made up.
+    expect(['', 'hello']).toContain(outcome.text)
+  })
+
+  test('gzip, unasked, is read all the same', async () => {
+    const body = gzipSync('hello '.repeat(100))
+    const server = await serve((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`)
+      socket.write(body)
+    })
+    expect((await outcomeOf(send(upstream, server.url))).text).toBe('hello '.repeat(100))
+  })
+
+  test('a truncated gzip body is not whole', async () => {
+    const body = gzipSync(crypto.getRandomValues(new Uint8Array(5000))).subarray(0, 2000)
+    const server = await serve((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`)
+      socket.write(body)
+    })
+    expect((await outcomeOf(send(upstream, server.url))).error).toMatchObject({ kind: 'connect' })
+  })
+
+  test('a pooled connection that dies is a failure to connect, and the request is not sent twice', async () => {
+    const server = await serve((socket, index) => {
+      if (index === 0) socket.write(reply('first'))
+      else socket.destroy()
+    })
+    expect((await outcomeOf(send(upstream, server.url))).text).toBe('first')
+    const outcome = await outcomeOf(send(upstream, server.url))
+    expect(outcome).toMatchObject({ status: null, error: { kind: 'connect', code: 'ECONNRESET' } })
+    expect(server.requests).toHaveLength(2)
+  })
+})
+
+describe('nobody answers', () => {
+  test('a refused connection', async () => {
+    const server = await serve(() => undefined)
+    server.stop()
+    expect(await failureOf(send(upstream, server.url))).toMatchObject({
+      kind: 'connect',
+      code: 'ECONNREFUSED',
+    })
+  })
+
+  test('a name that does not resolve, and nothing of the URL in the error', async () => {
+    const failure = await failureOf(send(upstream, 'http://sluice-test.invalid/v1?key=secret-in-query'))
+    expect(failure).toMatchObject({ kind: 'connect' })
+    expect(Bun.inspect(failure)).not.toContain('secret-in-query')
+  })
+
+  test('a certificate that nobody signed', async () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      tls: SELF_SIGNED,
+      fetch: () => new Response('no'),
+    })
+    expect(await failureOf(send(upstream, server.url.href))).toMatchObject({
+      kind: 'connect',
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    })
+    await server.stop(true)
+  })
+
+  test('a server that does not speak TLS', async () => {
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no') })
+    const failure = failureOf(send(upstream, `https://127.0.0.1:${server.port}/`))
+    expect(await failure).toMatchObject({ kind: 'connect' })
+    await server.stop(true)
+  })
+
+  const UNSENDABLE = [
+    'file:///etc/hostname',
+    'data:text/plain,hi',
+    'ftp://example.com/',
+    's3://a/b',
+    'example.com',
+    '',
+  ]
+  test.each(UNSENDABLE)('only http and https leave: %p', async (url) => {
+    expect(await failureOf(send(upstream, url))).toMatchObject({ kind: 'connect' })
+  })
+
+  test('a header that cannot be sent leaks no value', async () => {
+    const call = {
+      method: 'GET',
+      url: 'http://127.0.0.1:9/',
+      headers: { 'x-api-key': 'secret\nvalue' },
+      body: undefined,
+    } as const
+    const options = { group: 'lab', maxInFlight: 1, timeouts: PATIENT, signal: new AbortController().signal }
+    const failure = await failureOf(upstream.send(call, options))
+    expect(failure).toMatchObject({ kind: 'connect', code: null })
+    expect(Bun.inspect(failure)).not.toContain('secret')
+  })
+})
+
+describe('clocks', () => {
+  const SHORT: Timeouts = { firstByteMs: 60, betweenBytesMs: 10_000, totalMs: 20_000 }
+
+  const BEFORE_FIRST_BYTE: [name: string, bytes: string][] = [
+    ['silence', ''],
+    ['part of a status line', 'HTTP/1.'],
+    ['part of the headers', 'HTTP/1.1 200 OK\r\ncontent-type: text/ev'],
+    ['headers without a body', CHUNKED_HEAD],
+  ]
+  test.each(BEFORE_FIRST_BYTE)('first byte: %s', async (_name, bytes) => {
+    const server = await serve((socket) => socket.write(bytes))
+    const outcome = await outcomeOf(send(upstream, server.url, { timeouts: SHORT }))
+    expect(outcome.error).toMatchObject({ kind: 'timeout', reason: 'no first byte came within 60 ms' })
+    await server.closed()
+  })
+
+  test('first byte: garbage for a status line is cut, at the latest by the clock', async () => {
+    const server = await serve((socket) => socket.write('HELLO THERE\r\n\r\n'))
+    const failure = await failureOf(send(upstream, server.url, { timeouts: SHORT }))
+    expect(failure).toBeInstanceOf(UpstreamError)
+    expect(['connect', 'timeout']).toContain(failure instanceof UpstreamError ? failure.kind : '')
+  })
+
+  test('first byte: read as text', async () => {
+    const server = await serve((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'))
+    const answer = await send(upstream, server.url, { timeouts: SHORT })
+    expect(await failureOf(answer.text())).toMatchObject({ kind: 'timeout' })
+    await server.closed()
+  })
+
+  test('first byte: an answer that nobody reads gives its place back', async () => {
+    const server = await serve((socket) => socket.write(CHUNKED_HEAD + chunk('hello')))
+    await send(upstream, server.url, { timeouts: SHORT })
+    await server.closed()
+    expect(upstream.inFlight()).toBe(0)
+  })
+
+  test('between bytes: a stall', async () => {
+    const server = await serve((socket) => socket.write(CHUNKED_HEAD + chunk('hello')))
+    const outcome = await outcomeOf(
+      send(upstream, server.url, { timeouts: { ...PATIENT, betweenBytesMs: 60 } }),
+    )
+    expect(outcome).toMatchObject({
+      text: 'hello',
+      error: { kind: 'timeout', reason: 'the reply stalled for 60 ms' },
+    })
+    await server.closed()
+  })
+
+  test('total: a drip that never ends', async () => {
+    const server = await serve((socket) => {
+      socket.write(CHUNKED_HEAD)
+      const drip = setInterval(() => socket.write(chunk('x')), 5)
+      socket.on('close', () => clearInterval(drip))
+    })
+    const outcome = await outcomeOf(send(upstream, server.url, { timeouts: { ...PATIENT, totalMs: 120 } }))
+    expect(outcome.error).toMatchObject({ kind: 'timeout', reason: 'the reply had not ended after 120 ms' })
+    await server.closed()
+  })
+})
+
+describe('clocks, by a clock that the test moves', () => {
+  const TIMEOUTS: Timeouts = { firstByteMs: 100_000, betweenBytesMs: 1000, totalMs: 1_000_000 }
+
+  /** A client, and a way to let time pass until its clocks have looked at all open calls. */
+  async function movedClient() {
+    let time = 0
+    const client = createUpstream({ now: () => time })
+    const silent = await serve(() => undefined)
+    const pass = async (ms: number): Promise<void> => {
+      const timeouts = { firstByteMs: ms, betweenBytesMs: 50, totalMs: 1_000_000 }
+      const sentinel = failureOf(send(client, silent.url, { group: 'sentinel', timeouts }))
+      time += ms
+      expect(await sentinel).toMatchObject({ kind: 'timeout' })
+    }
+    return { client, pass }
+  }
+
+  test('a drip that keeps its pace is not cut', async () => {
+    const { client, pass } = await movedClient()
+    const connected = Promise.withResolvers<Socket>()
+    const server = await serve((socket) => {
+      socket.write(CHUNKED_HEAD + chunk('0'))
+      connected.resolve(socket)
+    })
+    const reply = await send(client, server.url, { timeouts: TIMEOUTS })
+    const bytes = reply.bytes[Symbol.asyncIterator]()
+    await bytes.next()
+    const socket = await connected.promise
+    for (let count = 1; count <= 4; count += 1) {
+      const next = bytes.next()
+      await pass(900)
+      socket.write(chunk(String(count)))
+      expect(await next).toEqual({ done: false, value: Buffer.from(String(count)) })
+    }
+    const stalled = failureOf(bytes.next())
+    await pass(1000)
+    expect(await stalled).toMatchObject({ kind: 'timeout', reason: 'the reply stalled for 1000 ms' })
+    client.close()
+  })
+
+  test('a consumer that takes its time is not a stall', async () => {
+    const { client, pass } = await movedClient()
+    const server = await serve((socket) => socket.write(CHUNKED_HEAD + chunk('a') + chunk('b') + LAST_CHUNK))
+    const reply = await send(client, server.url, { timeouts: TIMEOUTS })
+    let text = ''
+    for await (const bytes of reply.bytes) {
+      text += new TextDecoder().decode(bytes)
+      await pass(5000)
+    }
+    expect(text).toBe('ab')
+    client.close()
+  })
+
+  test('the total clock cuts a consumer that never goes on', async () => {
+    const { client, pass } = await movedClient()
+    const server = await serve((socket) => socket.write(CHUNKED_HEAD + chunk('a')))
+    const reply = await send(client, server.url, { timeouts: TIMEOUTS })
+    const bytes = reply.bytes[Symbol.asyncIterator]()
+    await bytes.next()
+    await pass(1_000_000)
+    await server.closed()
+    expect(await failureOf(bytes.next())).toMatchObject({ kind: 'timeout' })
+    expect(client.inFlight()).toBe(0)
+  })
+})
