@@ -1,3 +1,5 @@
+import type { TSchema } from '@sinclair/typebox'
+
 /** Statuses of refusals that an operation documents. */
 export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 408 | 409 | 413 | 429 | 500 | 502 | 503 | 524 | 529
 
@@ -8,13 +10,34 @@ export interface Operation {
   tag: string
   description?: string
   errors: readonly ErrorStatus[]
+  /** Schema of the JSON body, for routes that read and check it themselves. */
+  body?: TSchema
+  /** Schema of the 200 reply, for routes whose `response` does not say it. */
+  reply?: TSchema
+  /** With `stream: true` in the body the 200 reply is a server-sent event stream. */
+  streams?: boolean
+  headers?: readonly HeaderParameter[]
 }
 
-/** What the API document says of a route, as the route's `detail`. Each status of `errors` is shown with the envelope. */
-export const operation = ({ id, summary, tag, description, errors }: Operation) => ({
+export interface HeaderParameter {
+  name: string
+  description: string
+  schema: { type: 'string'; enum?: string[]; maxLength?: number; default?: string }
+}
+
+/** Opts in to routing metadata on inference replies. */
+export const SERVICE_METADATA_HEADER: HeaderParameter = {
+  name: 'X-Service-Metadata',
+  description: 'Whether the reply carries routing metadata under `service_metadata`.',
+  schema: { type: 'string', enum: ['disabled', 'enabled'], default: 'disabled' },
+}
+
+/** What the API document says of a route, as the route's `detail`. `openapi.ts` writes out what begins with `x-`. */
+export const operation = ({ id, summary, tag, description, errors, ...shapes }: Operation) => ({
   operationId: id,
   summary,
   tags: [tag],
   ...(description === undefined ? {} : { description }),
   'x-errors': [...errors],
+  'x-shapes': shapes,
 })

@@ -1,0 +1,170 @@
+/**
+ * The API document: `@elysiajs/swagger` reads the routes and their schemas, and this file makes OpenAPI 3.1 of what it
+ * wrote (its raw output is not valid: 3.0 with TypeBox's keywords, replies without descriptions, doubled routes).
+ */
+import { swagger } from '@elysiajs/swagger'
+import { Elysia } from 'elysia'
+import type { JsonObject } from '../core/events.ts'
+import { isJsonObject, objectOf } from './json.ts'
+import { schemaOf31 } from './openapi-schema.ts'
+import { errorReply } from './schemas.ts'
+
+/** The routes are the same under both prefixes; the document shows them once, under this one. */
+export const DOCUMENTED_PREFIX = '/api/v1'
+
+export interface DocumentedRoute {
+  readonly method: string
+  readonly path: string
+  readonly hooks: unknown
+}
+
+export interface DocumentOptions {
+  /** Of the whole server; routes outside `<prefix>/api/v1` are left out. */
+  routes: readonly DocumentedRoute[]
+  /** '' or '/…'. */
+  basePath: string
+  version: string
+}
+
+/** The whole document, valid OpenAPI 3.1. Throws when two operations have one id: that is a mistake in the routes. */
+export async function apiDocument({ routes, basePath, version }: DocumentOptions): Promise<JsonObject> {
+  const prefix = basePath + DOCUMENTED_PREFIX
+  const raw = await rawDocument(routes, prefix)
+  const paths = pathsOf(objectOf(raw['paths']))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version,
+      summary: 'A self-hosted AI model gateway',
+      description:
+        'Inference through any configured provider, and the administration of keys, usage and limits. ' +
+        'Every operation takes a key as a bearer token; administration takes a management key.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: prefix }],
+    security: [{ apiKey: [] }],
+    tags: tagsOf(paths).map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An inference key or a management key.' },
+      },
+      schemas: { Error: schemaOf31(errorReply) },
+    },
+  }
+}
+
+/** What the generator writes for routes below `prefix`, on an application that has nothing else. */
+async function rawDocument(routes: readonly DocumentedRoute[], prefix: string): Promise<JsonObject> {
+  const documented = new Elysia()
+  for (const { method, path, hooks } of routes) {
+    if (path.startsWith(`${prefix}/`))
+      documented.route(method, path.slice(prefix.length), () => '', bare(hooks))
+  }
+  documented.use(swagger({ path: '/-', specPath: '/-/document' }))
+  const response = await documented.handle(new Request('http://localhost/-/document'))
+  return objectOf(await response.json())
+}
+
+/** The parts of a route's options that the generator reads; hooks and route options would be run again. */
+function bare(hooks: unknown): JsonObject {
+  const { body, query, params, response, detail } = objectOf(hooks)
+  return Object.fromEntries(
+    Object.entries({ body, query, params, response, detail }).filter(([, value]) => value !== undefined),
+  )
+}
+
+function pathsOf(raw: JsonObject): JsonObject {
+  const seen = new Set<string>()
+  const paths: JsonObject = {}
+  for (const [path, methods] of Object.entries(raw)) {
+    const operations = Object.entries(objectOf(methods)).map(([method, value]) => {
+      const operation = operationOf(objectOf(value))
+      const id = String(operation['operationId'])
+      if (seen.has(id)) throw new Error(`two operations of the API document have the id ${id}`)
+      seen.add(id)
+      return [method, operation]
+    })
+    paths[path] = Object.fromEntries(operations)
+  }
+  return paths
+}
+
+function operationOf(raw: JsonObject): JsonObject {
+  const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
+  const { body, reply, streams, headers } = objectOf(shapes)
+  const bodySchema = body ?? jsonSchemaOf(requestBody)
+  const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
+  return {
+    ...rest,
+    parameters: [...listOf(parameters).map(parameterOf), ...listOf(headers).map(headerOf)],
+    ...(bodySchema === undefined
+      ? {}
+      : { requestBody: { required: true, content: jsonContent(bodySchema) } }),
+    responses: {
+      200: { description: 'Success', content: replyContent(replySchema, streams === true) },
+      ...Object.fromEntries(listOf(errors).map((status) => [String(status), errorOf(Number(status))])),
+    },
+  }
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+function parameterOf(value: unknown): JsonObject {
+  const { name, in: place, required, schema, description } = objectOf(value)
+  return {
+    name,
+    in: place,
+    required: place === 'path' || required === true,
+    ...(description === undefined ? {} : { description }),
+    schema: schemaOf31(schema),
+  }
+}
+
+const headerOf = (value: unknown): JsonObject => ({ ...objectOf(value), in: 'header', required: false })
+
+/** The generator offers each body in three content types; we read and write JSON alone. */
+function jsonSchemaOf(holder: unknown): unknown {
+  const content = objectOf(objectOf(holder)['content'])
+  return objectOf(content['application/json'])['schema']
+}
+
+const jsonContent = (schema: unknown): JsonObject => ({ 'application/json': { schema: schemaOf31(schema) } })
+
+const replyContent = (schema: unknown, streams: boolean): JsonObject => ({
+  ...jsonContent(isJsonObject(schema) ? schema : {}),
+  ...(streams
+    ? { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } }
+    : {}),
+})
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'The request is not as it must be: the message says where and what is allowed',
+  401: 'Missing or invalid API key',
+  402: 'A spending limit is reached',
+  403: 'This kind of key may not do this, or a rule forbids it',
+  404: 'Not found',
+  408: 'The request took too long to arrive',
+  409: 'In conflict with another change: try again',
+  413: 'The request body is too large',
+  429: 'Too many requests: wait as long as Retry-After says',
+  500: 'Internal error',
+  502: 'The provider failed',
+  503: 'Nothing can take the request now',
+  524: 'The provider did not answer in time',
+  529: 'The provider is overloaded',
+}
+
+const errorOf = (status: number): JsonObject => ({
+  description: REASONS[status] ?? 'Error',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+})
+
+const tagsOf = (paths: JsonObject): string[] => [
+  ...new Set(
+    Object.values(paths)
+      .flatMap((methods) => Object.values(objectOf(methods)))
+      .flatMap((operation) => listOf(objectOf(operation)['tags']).map(String)),
+  ),
+]
