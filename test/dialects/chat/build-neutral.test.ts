@@ -1,0 +1,123 @@
+import { expect, test } from 'bun:test'
+import type { InferenceRequest } from '../../../src/core/request.ts'
+import { neutralBody } from '../../../src/dialects/chat/build-neutral.ts'
+import { parseChat } from '../../../src/dialects/chat/parse.ts'
+
+const request: InferenceRequest = {
+  apiType: 'messages',
+  dialect: 'messages',
+  body: { system: 'theirs' },
+  models: ['a/b'],
+  stream: false,
+  messages: [
+    { role: 'system', content: 'be brief' },
+    {
+      role: 'user',
+      name: 'Ann',
+      content: [
+        { type: 'text', text: 'x', extra: { cache_control: {} } },
+        { type: 'image', url: 'data:,i', detail: 'low' },
+        { type: 'audio', data: 'AA', format: 'wav' },
+        { type: 'file', data: 'data:,f', filename: 'f.txt' },
+        { type: 'file', fileId: 'file_1' },
+        { type: 'video', url: 'https://a.example/v' },
+        { type: 'unknown', data: { type: 'search_result' } },
+        { type: 'unknown', data: { type: 'search_result' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      reasoning: 'hm',
+      reasoningDetails: [{ type: 'reasoning.text', text: 'hm', signature: 's' }],
+      toolCalls: [{ id: 'c', name: 'f', arguments: '{}', extra: { odd: 1 } }],
+    },
+    { role: 'tool', toolCallId: 'c', content: '42' },
+  ],
+  tools: [
+    { type: 'function', name: 'f', description: 'd', parameters: { type: 'object' }, strict: true },
+    { type: 'other', data: { type: 'web_search_20250305' } },
+  ],
+  toolChoice: { type: 'function', name: 'f' },
+  parallelToolCalls: false,
+  sampling: { temperature: 0, topP: 1, topK: 3, stop: ['x'], seed: 0 },
+  maxOutputTokens: 5,
+  preferences: { allowFallbacks: true, requireParameters: false },
+  echoUpstreamBody: false,
+  parameters: [],
+}
+
+const written = {
+  messages: [
+    { role: 'system', content: 'be brief' },
+    {
+      role: 'user',
+      name: 'Ann',
+      content: [
+        { type: 'text', text: 'x' },
+        { type: 'image_url', image_url: { url: 'data:,i', detail: 'low' } },
+        { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+        { type: 'file', file: { file_data: 'data:,f', filename: 'f.txt' } },
+        { type: 'file', file: { file_id: 'file_1' } },
+        { type: 'video_url', video_url: { url: 'https://a.example/v' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'c', content: '42' },
+  ],
+  tools: [
+    {
+      type: 'function',
+      function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true },
+    },
+  ],
+  tool_choice: { type: 'function', function: { name: 'f' } },
+  parallel_tool_calls: false,
+  temperature: 0,
+  top_p: 1,
+  top_k: 3,
+  stop: ['x'],
+  seed: 0,
+}
+
+test('a request of another dialect, and the names of what chat cannot carry', () => {
+  const dropped: string[] = []
+  expect(neutralBody(request, false, dropped)).toEqual(written)
+  expect(dropped.toSorted()).toEqual([
+    'content.search_result',
+    'messages.reasoning',
+    'tools.web_search_20250305',
+  ])
+})
+
+test('former reasoning goes to providers that take it', () => {
+  const dropped: string[] = []
+  const { messages } = neutralBody(request, true, dropped)
+  expect(messages).toMatchObject([{}, {}, { reasoning: 'hm', reasoning_details: [{ signature: 's' }] }, {}])
+  expect(dropped).not.toContain('messages.reasoning')
+})
+
+test('a tool choice without a tool that chat can carry is not sent', () => {
+  const tools: InferenceRequest['tools'] = [{ type: 'other', data: { type: 'bash' } }]
+  const body = neutralBody({ ...request, tools }, false, [])
+  expect(Object.keys(body)).not.toContain('tools')
+  expect(Object.keys(body)).not.toContain('tool_choice')
+  expect(Object.keys(body)).not.toContain('parallel_tool_calls')
+})
+
+test('a chat request that was read and written again says the same', () => {
+  const { messages, tools, tool_choice } = written
+  const body = {
+    messages,
+    tools,
+    tool_choice,
+    temperature: 0.5,
+    response_format: { type: 'json_object' },
+    n: 2,
+  }
+  expect(neutralBody(parseChat(body, new Headers()), false, [])).toEqual(body)
+})
