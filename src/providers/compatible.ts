@@ -189,7 +189,7 @@ export const vendors: readonly Vendor[] = [
   usual('cortecs', 'Cortecs', 'https://api.cortecs.ai/v1', 'CORTECS_API_KEY'),
   usual('evroc', 'evroc', 'https://models.think.evroc.com/v1', 'EVROC_API_KEY'),
   usual('berget', 'Berget.AI', 'https://api.berget.ai/v1', 'BERGET_API_KEY'),
-  usual('regolo', 'Regolo AI', 'https://api.regolo.ai/v1', 'REGOLO_API_KEY'),
+  usual('regolo', 'Regolo AI', 'https://api.regolo.ai/v1', 'REGOLO_API_KEY', 'regolo-ai'),
   usual('inceptron', 'Inceptron', 'https://api.inceptron.io/v1', 'INCEPTRON_API_KEY'),
   usual('hpc-ai', 'HPC-AI', 'https://api.hpc-ai.com/inference/v1', 'HPC_AI_API_KEY'),
   usual('poe', 'Poe', 'https://api.poe.com/v1', 'POE_API_KEY'),
@@ -198,7 +198,6 @@ export const vendors: readonly Vendor[] = [
   usual('aihubmix', 'AIHubMix', 'https://aihubmix.com/v1', 'AIHUBMIX_API_KEY'),
   usual('zenmux', 'ZenMux', 'https://zenmux.ai/api/v1', 'ZENMUX_API_KEY'),
   usual('opencode', 'OpenCode Zen', 'https://opencode.ai/zen/v1', 'OPENCODE_API_KEY'),
-  usual('nano-gpt', 'NanoGPT', 'https://nano-gpt.com/api/v1', 'NANO_GPT_API_KEY'),
   usual('abacus', 'Abacus', 'https://routellm.abacus.ai/v1', 'ABACUS_API_KEY'),
 ]
 

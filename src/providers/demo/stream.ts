@@ -2,8 +2,8 @@ import type { JsonObject } from '../../core/events.ts'
 import type { DemoAnswer } from './answer.ts'
 
 /** A stream takes this long at most, however many chunks it has. */
-const WHOLE_MS = 800
-const STEP_MS = 20
+const WHOLE_MS = 600
+const STEP_MS = 15
 
 /** The SSE text of an answer, one event an item: role, pieces, finish, usage, `[DONE]`. */
 export function chunksOf(answer: DemoAnswer): string[] {

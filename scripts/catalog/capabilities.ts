@@ -1,0 +1,78 @@
+import type { SeedReasoning } from '../../src/catalog/seed.ts'
+import type { FactModel } from './facts.ts'
+
+/** What a compatible server takes unless the facts say otherwise. */
+const USUAL = [
+  'frequency_penalty',
+  'max_tokens',
+  'presence_penalty',
+  'response_format',
+  'seed',
+  'stop',
+  'temperature',
+  'top_p',
+]
+const SAMPLING = ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p']
+const NOT_TEXT = ['embeddings', 'rerank', 'speech', 'transcription']
+
+export const inputOf = (model: FactModel): string[] =>
+  unique(model.input.map((name) => (name === 'pdf' ? 'file' : name)))
+
+/** The facts know no embeddings, reranking or transcription: such models are told by their names. */
+export function outputOf(model: FactModel): string[] {
+  const name = model.id.toLowerCase()
+  if (/rerank/.test(name)) return ['rerank']
+  if (/embed|(^|\/)(bge-(?!reranker)|e5-|gte-|multilingual-e5|voyage-|all-minilm)/.test(name))
+    return ['embeddings']
+  if (/whisper|transcribe|(^|[-/])stt([-/]|$)/.test(name)) return ['transcription']
+  if (/(^|[-/])tts([-/]|$)/.test(name)) return ['speech']
+  return unique(model.output.map((kind) => (kind === 'pdf' ? 'file' : kind)))
+}
+
+/** `listed`: what OpenRouter lists for the model; the endpoint's own facts add to it and take from it. */
+export function parametersOf(model: FactModel, listed: readonly string[] | undefined): string[] {
+  if (outputOf(model).some((kind) => NOT_TEXT.includes(kind))) return []
+  const names = new Set(listed ?? USUAL)
+  const set = (given: readonly string[], has: boolean): void => {
+    for (const name of given) {
+      if (has) names.add(name)
+      else names.delete(name)
+    }
+  }
+  set(['tools', 'tool_choice'], model.callsTools)
+  set(['reasoning', 'include_reasoning'], model.reasoning)
+  if (model.efforts.length > 0) names.add('reasoning_effort')
+  if (model.structuredOutput !== null) set(['structured_outputs'], model.structuredOutput)
+  if (listed === undefined && !model.takesTemperature) set(SAMPLING, false)
+  return [...names].sort()
+}
+
+export function reasoningOf(model: FactModel): SeedReasoning | null {
+  if (!model.reasoning) return null
+  return {
+    mandatory: !model.mayStopReasoning && !model.efforts.includes('none'),
+    supported_efforts: model.efforts.length === 0 ? null : model.efforts,
+    supports_max_tokens: model.takesReasoningBudget,
+  }
+}
+
+/** OpenAI serves these on /responses alone. */
+const RESPONSES_ONLY =
+  /^(?:.*-pro(?:-\d{4}-\d{2}-\d{2})?|.*codex.*|.*deep-research.*|computer-use-preview.*)$/
+const COMPATIBLE = new Set(['@ai-sdk/openai-compatible', '@ai-sdk/openai'])
+
+/**
+ * The one dialect that a model is served in: null for its provider's own, undefined where that is another address or
+ * a wire format that the provider's row does not speak.
+ */
+export function dialectOf(model: FactModel, provider: string): string | null | undefined {
+  const { override } = model
+  if (override?.api) return undefined
+  if (override?.npm === '@ai-sdk/anthropic') return 'messages'
+  if (override?.npm && !COMPATIBLE.has(override.npm)) return undefined
+  if (override?.shape === 'responses') return 'responses'
+  if (provider === 'cohere' && outputOf(model).includes('rerank')) return 'cohere'
+  return provider === 'openai' && RESPONSES_ONLY.test(model.id) ? 'responses' : null
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)]

@@ -1,0 +1,108 @@
+import { authorOf } from './authors.ts'
+import type { FactModel, ListedModel } from './facts.ts'
+
+/** What a provider's own name for a model says, taken apart. */
+export interface NameParts {
+  readonly author: string
+  /** Lower case, without author, variant and quantization. */
+  readonly bare: string
+  /** `:free` and the like; '' without one. */
+  readonly variant: string
+  readonly quantization: string | null
+}
+
+const VARIANT = /:(?:free|thinking|extended|beta)$/
+const QUANTIZATION = /-(fp8|fp4|nvfp4|mxfp4|bf16|fp16|int8|int4)(?=-|$)/
+/** Folders that are not labs, and names of hosts or labs that some providers glue to the front. */
+const FOLDERS = /^(?:hf:|@cf\/|tee\/|workers-ai\/|unsloth\/|accounts\/[^/]+\/(?:models|routers)\/)/
+const GLUED =
+  /^(?:databricks|zai-org|zai|nvidia-nvidia|openai(?=-gpt)|google(?=-gem)|xai(?=-grok)|arcee(?=-trinity)|aion-labs(?=-aion))-/
+
+/** Models that providers call by a name of their own; what is after the colon is the id. */
+const RENAMED: Readonly<Record<string, string>> = {
+  'llama-3.3-70b-versatile': 'meta-llama/llama-3.3-70b-instruct',
+  'llama-3.1-8b-instant': 'meta-llama/llama-3.1-8b-instruct',
+  'meta-llama/llama-3.3-70b-instruct-turbo': 'meta-llama/llama-3.3-70b-instruct',
+  'meta-llama/meta-llama-3.1-8b-instruct-turbo': 'meta-llama/llama-3.1-8b-instruct',
+}
+
+/** Words that tell of the packing, not of the model. */
+const HARMLESS = new Set([
+  'instruct',
+  'it',
+  'chat',
+  'tee',
+  'maas',
+  'meta',
+  'nvidia',
+  'google',
+  'openai',
+  'zai',
+  'hf',
+  'versatile',
+])
+
+export function partsOf(upstreamId: string, provider: string): NameParts {
+  const lower = upstreamId.toLowerCase().replace(FOLDERS, '').replace(FOLDERS, '')
+  const variant = VARIANT.exec(lower)?.[0] ?? ''
+  const named = lower.slice(0, lower.length - variant.length)
+  const segments = named.split('/')
+  const prefix = segments.length > 1 ? (segments[0] ?? null) : null
+  const last = (segments.at(-1) ?? named).replaceAll(':', '-').replaceAll('_', '.')
+  const written = upstreamId.startsWith('accounts/')
+    ? last.replace(/(?<=\d)p(?=\d)/g, '.').replace(/-v(?=3\.\d-\d)/, '-')
+    : last
+  const unglued = written
+    .replace(GLUED, '')
+    .replace(/^meta-(?=llama)/, '')
+    .replace(/-tee$/, '')
+  const quantization = QUANTIZATION.exec(unglued)?.[1] ?? null
+  const bare = quantization === null ? unglued : unglued.replace(QUANTIZATION, '')
+  return { author: authorOf(bare, prefix, provider), bare, variant, quantization }
+}
+
+/** Spellings that differ in dots and dashes alone are one name. */
+const folded = (name: string): string => name.toLowerCase().replace(/[._\s]+/g, '-')
+
+/** Gives each model one id, whoever serves it: OpenRouter's where it lists the model, else `author/name`. */
+export class Identities {
+  readonly #ids = new Map<string, string>()
+
+  constructor(listed: readonly ListedModel[]) {
+    for (const model of listed) this.#add(model.id, model.id)
+    for (const model of listed) {
+      if (VARIANT.test(model.id)) continue
+      const [author = ''] = model.id.split('/')
+      this.#add(model.canonicalSlug, model.id)
+      if (model.huggingFaceId === null) continue
+      const { bare } = partsOf(model.huggingFaceId, author)
+      this.#add(`${author}/${bare}`, model.id)
+    }
+  }
+
+  idOf(model: FactModel, provider: string): string {
+    const parts = partsOf(model.id, provider)
+    const name = `${parts.author}/${parts.bare}`
+    const renamed = RENAMED[model.id.toLowerCase()]
+    const known = renamed ?? this.#ids.get(folded(name + parts.variant)) ?? this.#based(model, parts)
+    const id = known ?? name + parts.variant
+    this.#add(name + parts.variant, id)
+    return id
+  }
+
+  /** By the facts' own inheritance, which also joins siblings: only where nothing in the name tells them apart. */
+  #based(model: FactModel, parts: NameParts): string | undefined {
+    if (model.baseModel === null || parts.variant !== '') return undefined
+    const base = partsOf(model.baseModel, '')
+    const words = new Set(folded(base.bare).split('-'))
+    const isSame = folded(parts.bare)
+      .split('-')
+      .every((word) => words.has(word) || HARMLESS.has(word))
+    return isSame ? this.#ids.get(folded(`${base.author}/${base.bare}`)) : undefined
+  }
+
+  #add(name: string, id: string): void {
+    const key = folded(name)
+    if (!this.#ids.has(key)) this.#ids.set(key, id)
+  }
+}

@@ -1,0 +1,83 @@
+import type { SeedPricing } from '../../src/catalog/seed.ts'
+import { isObject } from '../../src/core/json.ts'
+
+/** USD per million tokens in the facts → the API's bucket, USD per token. The first name that is there counts. */
+const TOKEN_BUCKETS = [
+  ['prompt', ['input']],
+  ['completion', ['output']],
+  ['input_cache_read', ['cache_read', 'cached_input', 'cache_input']],
+  ['input_cache_write', ['cache_write', 'cached_write']],
+  ['internal_reasoning', ['reasoning']],
+  ['audio', ['input_audio']],
+  ['audio_output', ['output_audio']],
+] as const
+
+/** Null: the facts tell no price, which is not the same as free. */
+export function pricingOf(cost: Readonly<Record<string, unknown>> | null): SeedPricing | null {
+  if (cost === null) return null
+  const prices = tokenPrices(cost)
+  if (prices.prompt === undefined || prices.completion === undefined) return null
+  // Perplexity's request fee is USD per thousand requests in the facts.
+  const request = perUnit(cost['request'], 3)
+  const tiers = tiersOf(cost)
+  return {
+    ...prices,
+    prompt: prices.prompt,
+    completion: prices.completion,
+    ...(request === undefined ? {} : { request }),
+    ...(tiers.length === 0 ? {} : { tiers }),
+  }
+}
+
+function tokenPrices(cost: Readonly<Record<string, unknown>>): Partial<SeedPricing> {
+  const prices: Record<string, string> = {}
+  for (const [bucket, names] of TOKEN_BUCKETS) {
+    const name = names.find((candidate) => cost[candidate] !== undefined)
+    const price = name === undefined ? undefined : perUnit(cost[name], 6)
+    if (price !== undefined) prices[bucket] = price
+  }
+  return prices
+}
+
+/** A tier holds for prompts of more tokens than its size; ours counts from the first token that is over. */
+function tiersOf(cost: Readonly<Record<string, unknown>>): NonNullable<SeedPricing['tiers']> {
+  const listed = Array.isArray(cost['tiers']) ? cost['tiers'].filter(isObject) : []
+  const rows = listed.flatMap((row) => {
+    const size = isObject(row['tier']) ? row['tier']['size'] : undefined
+    return typeof size === 'number' && Number.isInteger(size) && size > 0 ? [{ size, row }] : []
+  })
+  const over = cost['context_over_200k']
+  if (rows.length === 0 && isObject(over)) rows.push({ size: 200_000, row: over })
+  return rows
+    .sort((left, right) => left.size - right.size)
+    .map(({ size, row }) => ({ min_prompt_tokens: size + 1, ...tierPrices(row) }))
+}
+
+function tierPrices(row: Readonly<Record<string, unknown>>): Partial<SeedPricing> {
+  const { prompt, completion, input_cache_read, input_cache_write } = tokenPrices(row)
+  return {
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(completion === undefined ? {} : { completion }),
+    ...(input_cache_read === undefined ? {} : { input_cache_read }),
+    ...(input_cache_write === undefined ? {} : { input_cache_write }),
+  }
+}
+
+/**
+ * A JSON number divided by a power of ten, as an exact plain decimal: the digits are moved, nothing is computed. More
+ * than 12 significant digits are somebody's floating-point arithmetic (0.8999999999999999) and are rounded away.
+ * Undefined for what is no price (negative, not finite, not a number).
+ */
+export function perUnit(value: unknown, powerOfTen: number): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return undefined
+  const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(Number(value.toPrecision(12))))
+  if (match === null) return undefined
+  const [, whole = '0', fraction = '', exponent = '0'] = match
+  const point = whole.length + Number(exponent) - powerOfTen
+  const digits = whole + fraction
+  const padded = point < 0 ? '0'.repeat(-point) + digits : digits.padEnd(point, '0')
+  const at = Math.max(0, point)
+  const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '') || '0'
+  const decimals = padded.slice(at).replace(/0+$/, '')
+  return decimals === '' ? integer : `${integer}.${decimals}`
+}

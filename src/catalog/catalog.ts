@@ -1,0 +1,115 @@
+import type { DialectName } from '../core/events.ts'
+import { parsePrice } from '../core/money.ts'
+import type { EndpointRecord, Pricing } from '../core/snapshot.ts'
+import type { Seed, SeedEndpoint, SeedModel, SeedPricing, SeedTier } from './seed.ts'
+
+/** The facts about models, whoever is configured. Immutable. */
+export interface Catalog {
+  /** In order of id. */
+  readonly models: readonly SeedModel[]
+  /** By id, canonical slug, alias, or the part after the author where one model alone has it; any case. */
+  named(name: string): SeedModel | undefined
+  /** What a provider serves in this dialect; empty for a provider that the catalogue does not know. */
+  endpointsOf(providerSlug: string, dialect: DialectName): readonly EndpointRecord[]
+}
+
+export function openCatalog(seed: Seed): Catalog {
+  const pricings: (Pricing | undefined)[] = []
+  let names: ReadonlyMap<string, SeedModel> | undefined
+
+  const pricingAt = (index: number | null): Pricing | null => {
+    const written = index === null ? undefined : seed.pricings[index]
+    if (index === null || written === undefined) return null
+    pricings[index] ??= pricingOf(written)
+    return pricings[index]
+  }
+
+  return {
+    models: seed.models,
+    named(name) {
+      names ??= namesOf(seed.models)
+      return names.get(name.toLowerCase())
+    },
+    endpointsOf(providerSlug, dialect) {
+      const rows = Object.hasOwn(seed.endpoints, providerSlug) ? (seed.endpoints[providerSlug] ?? []) : []
+      return rows.flatMap((row) => {
+        const [modelIndex, , , , , , , pricing, , only] = row
+        const model = seed.models[modelIndex]
+        if (model === undefined || (only !== null && only !== dialect)) return []
+        return [endpointOf(seed, row, providerSlug, model.id, pricingAt(pricing))]
+      })
+    },
+  }
+}
+
+function endpointOf(
+  seed: Seed,
+  row: SeedEndpoint,
+  providerSlug: string,
+  modelId: string,
+  pricing: Pricing | null,
+): EndpointRecord {
+  const [, upstreamId, contextLength, maxCompletionTokens, input, output, parameters, , quantization] = row
+  return {
+    id: `${providerSlug}/${modelId}`,
+    providerSlug,
+    modelId,
+    upstreamId,
+    contextLength,
+    maxCompletionTokens,
+    inputModalities: seed.modalities[input] ?? [],
+    outputModalities: seed.modalities[output] ?? [],
+    supportedParameters: seed.parameters[parameters] ?? null,
+    pricing,
+    quantization,
+    isZdr: false,
+  }
+}
+
+/** Names in lower case; an earlier kind of name is never taken by a later one. */
+function namesOf(models: readonly SeedModel[]): Map<string, SeedModel> {
+  const names = new Map<string, SeedModel>()
+  const bare = new Map<string, SeedModel | null>()
+  for (const model of models) names.set(model.id.toLowerCase(), model)
+  for (const model of models) {
+    for (const name of [model.canonical_slug, ...model.aliases]) {
+      const key = name.toLowerCase()
+      if (!names.has(key)) names.set(key, model)
+    }
+    const slug = model.id.slice(model.id.indexOf('/') + 1).toLowerCase()
+    bare.set(slug, bare.has(slug) ? null : model)
+  }
+  for (const [slug, model] of bare) if (model !== null && !names.has(slug)) names.set(slug, model)
+  return names
+}
+
+function pricingOf(written: SeedPricing): Pricing {
+  return {
+    prompt: parsePrice(written.prompt),
+    completion: parsePrice(written.completion),
+    request: parsePrice(written.request ?? '0'),
+    ...optional('inputCacheRead', written.input_cache_read),
+    ...optional('inputCacheWrite', written.input_cache_write),
+    ...optional('internalReasoning', written.internal_reasoning),
+    ...optional('audio', written.audio),
+    ...optional('audioOutput', written.audio_output),
+    ...(written.tiers === undefined ? {} : { tiers: written.tiers.map(tierOf) }),
+  }
+}
+
+const tierOf = (tier: SeedTier): NonNullable<Pricing['tiers']>[number] => ({
+  minPromptTokens: tier.min_prompt_tokens,
+  ...optional('prompt', tier.prompt),
+  ...optional('completion', tier.completion),
+  ...optional('inputCacheRead', tier.input_cache_read),
+  ...optional('inputCacheWrite', tier.input_cache_write),
+})
+
+const optional = <Name extends string>(
+  name: Name,
+  decimal: string | undefined,
+): Partial<Record<Name, bigint>> => {
+  const prices: Partial<Record<Name, bigint>> = {}
+  if (decimal !== undefined) prices[name] = parsePrice(decimal)
+  return prices
+}

@@ -1,0 +1,135 @@
+import type {
+  EndpointRecord,
+  ModelDirectory,
+  ModelOffer,
+  ModelRecord,
+  ProviderRecord,
+} from '../core/snapshot.ts'
+import type { Catalog } from './catalog.ts'
+import { nearestNames } from './nearest.ts'
+
+/** A model while it is put together. */
+interface Draft {
+  readonly id: string
+  canonicalSlug: string
+  name: string
+  created: number
+  readonly endpoints: EndpointRecord[]
+  readonly aliases: readonly string[]
+  /** What its providers call it. */
+  readonly ownNames: string[]
+}
+
+/**
+ * What can be called: the catalogue's models at the providers that are configured, and the models that providers offer
+ * themselves. A provider with offers of its own serves those alone. Endpoints stand in the order of `providers`.
+ *
+ * A name is looked up as it is written and then in any case. Where two models claim a name, the first of these has it:
+ * id, canonical slug, catalogue alias, `provider/name`, and last the provider's own name, which must be the only one.
+ * A look-up is two reads of a map at most.
+ */
+export function createDirectory(
+  catalog: Catalog,
+  providers: readonly ProviderRecord[],
+  offers: readonly ModelOffer[],
+): ModelDirectory {
+  const drafts = new Map<string, Draft>()
+  const offering = new Set(offers.map((offer) => offer.endpoint.providerSlug))
+  for (const provider of providers) {
+    if (offering.has(provider.slug)) {
+      for (const offer of offers)
+        if (offer.endpoint.providerSlug === provider.slug) addOffer(drafts, catalog, offer)
+      continue
+    }
+    for (const endpoint of catalog.endpointsOf(provider.slug, provider.dialect)) {
+      const draft = draftOf(drafts, catalog, endpoint.modelId)
+      draft.endpoints.push(endpoint)
+      draft.ownNames.push(endpoint.upstreamId)
+    }
+  }
+  const entries = [...drafts.values()]
+    .sort((left, right) => (left.id < right.id ? -1 : 1))
+    .map((draft) => ({ draft, model: modelOf(draft) }))
+  const models = entries.map(({ model }) => model)
+  const { exact, anyCase } = namesOf(entries)
+  const find = (name: string): ModelRecord | undefined => exact.get(name) ?? anyCase.get(name.toLowerCase())
+  return {
+    find,
+    isKnown: (name) => find(name) !== undefined || catalog.named(name) !== undefined,
+    nearest: (name, count) =>
+      nearestNames(
+        name,
+        models.map((model) => model.id),
+        count,
+      ),
+    list: () => models,
+  }
+}
+
+function draftOf(drafts: Map<string, Draft>, catalog: Catalog, id: string): Draft {
+  const existing = drafts.get(id)
+  if (existing !== undefined) return existing
+  const known = catalog.named(id)
+  const facts = known?.id === id ? known : undefined
+  const draft: Draft = {
+    id,
+    canonicalSlug: facts?.canonical_slug ?? id,
+    name: facts?.name ?? id,
+    created: facts?.created ?? 0,
+    endpoints: [],
+    aliases: facts?.aliases ?? [],
+    ownNames: [],
+  }
+  drafts.set(id, draft)
+  return draft
+}
+
+/** One more endpoint of a catalogue model, where the offer may be that and the provider has none of it yet. */
+function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffer): void {
+  const { endpoint } = offer
+  const known = offer.mayJoinCatalog ? catalog.named(endpoint.modelId) : undefined
+  const isTaken = (id: string): boolean =>
+    drafts.get(id)?.endpoints.some((other) => other.providerSlug === endpoint.providerSlug) ?? false
+  const id = known !== undefined && !isTaken(known.id) ? known.id : endpoint.modelId
+  const draft = draftOf(drafts, catalog, id)
+  if (draft.created === 0) draft.created = offer.created ?? 0
+  if (draft.name === id) draft.name = offer.name ?? id
+  const joined =
+    id === endpoint.modelId ? endpoint : { ...endpoint, id: `${endpoint.providerSlug}/${id}`, modelId: id }
+  draft.endpoints.push(joined)
+  draft.ownNames.push(endpoint.modelId, ...offer.aliases)
+}
+
+const modelOf = ({ id, canonicalSlug, name, created, endpoints }: Draft): ModelRecord => ({
+  id,
+  canonicalSlug,
+  name,
+  created,
+  endpoints,
+})
+
+type Names = Map<string, ModelRecord>
+
+function namesOf(entries: readonly { draft: Draft; model: ModelRecord }[]): { exact: Names; anyCase: Names } {
+  const exact: Names = new Map()
+  const anyCase: Names = new Map()
+  const claim = (name: string, model: ModelRecord): void => {
+    if (!exact.has(name)) exact.set(name, model)
+    const lower = name.toLowerCase()
+    if (!anyCase.has(lower)) anyCase.set(lower, model)
+  }
+  for (const { model } of entries) claim(model.id, model)
+  for (const { model } of entries) claim(model.canonicalSlug, model)
+  for (const { draft, model } of entries) for (const alias of draft.aliases) claim(alias, model)
+  for (const { draft, model } of entries) {
+    const slugs = new Set(model.endpoints.map((endpoint) => endpoint.providerSlug))
+    for (const slug of slugs)
+      for (const name of [model.id, ...draft.ownNames]) claim(`${slug}/${name}`, model)
+  }
+  const own = new Map<string, ModelRecord | null>()
+  for (const { draft, model } of entries) {
+    for (const name of draft.ownNames) own.set(name, own.has(name) && own.get(name) !== model ? null : model)
+  }
+  for (const [name, model] of own) if (model !== null) claim(name, model)
+  return { exact, anyCase }
+}

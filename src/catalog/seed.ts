@@ -1,0 +1,85 @@
+import { isObject } from '../core/json.ts'
+
+/**
+ * The form of the catalogue file, as `scripts/catalog/build-seed.ts` writes it. Names of fields are the API's.
+ * What repeats thousands of times (modalities, parameters, prices) stands once in a table; rows hold its index.
+ */
+export interface Seed {
+  readonly version: 1
+  readonly modalities: readonly (readonly string[])[]
+  readonly parameters: readonly (readonly string[])[]
+  readonly pricings: readonly SeedPricing[]
+  /** In order of id. */
+  readonly models: readonly SeedModel[]
+  /** By provider slug. */
+  readonly endpoints: Readonly<Record<string, readonly SeedEndpoint[]>>
+}
+
+export interface SeedModel {
+  /** `author/slug`, perhaps with a variant (`:free`). */
+  readonly id: string
+  readonly canonical_slug: string
+  readonly name: string
+  /** Unix seconds of the release. */
+  readonly created: number
+  /** Further names: other authors' spellings, the lab's own. */
+  readonly aliases: readonly string[]
+  readonly tokenizer: string
+  readonly instruct_type: string | null
+  readonly hugging_face_id: string | null
+  /** A date (`2025-01-31` or `2025-01`). */
+  readonly knowledge_cutoff: string | null
+  readonly open_weights: boolean
+  readonly reasoning: SeedReasoning | null
+}
+
+export interface SeedReasoning {
+  /** False: it can be switched off. */
+  readonly mandatory: boolean
+  readonly supported_efforts: readonly string[] | null
+  readonly supports_max_tokens: boolean
+}
+
+/** USD per token as plain decimals (`request`: per request). Absent buckets: nobody told a price. */
+export interface SeedPricing {
+  readonly prompt: string
+  readonly completion: string
+  readonly request?: string
+  readonly input_cache_read?: string
+  readonly input_cache_write?: string
+  readonly internal_reasoning?: string
+  readonly audio?: string
+  readonly audio_output?: string
+  readonly tiers?: readonly SeedTier[]
+}
+
+export interface SeedTier {
+  readonly min_prompt_tokens: number
+  readonly prompt?: string
+  readonly completion?: string
+  readonly input_cache_read?: string
+  readonly input_cache_write?: string
+}
+
+export type SeedEndpoint = readonly [
+  /** Index in `models`. */
+  model: number,
+  /** What the provider calls it. */
+  upstreamId: string,
+  contextLength: number | null,
+  maxCompletionTokens: number | null,
+  /** Indexes in `modalities`. */
+  input: number,
+  output: number,
+  /** Index in `parameters`. */
+  parameters: number,
+  /** Index in `pricings`; null: unpriced. */
+  pricing: number | null,
+  quantization: string | null,
+  /** The only dialect that this model is served in; null: the provider's own. */
+  dialect: string | null,
+]
+
+/** True for a file of this version. Its rows are trusted: they were written by our own script and tested. */
+export const isSeed = (value: unknown): value is Seed =>
+  isObject(value) && value['version'] === 1 && Array.isArray(value['models']) && isObject(value['endpoints'])
