@@ -1,0 +1,180 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { InferenceEvent, InferenceFrame } from '../../core/events.ts'
+import { isObject } from '../values.ts'
+import { endReply, isFinished, newReply, readChunk } from './chunk.ts'
+import { cutTemplate, matchTemplate, readJsonString, type TextTemplate } from './fast.ts'
+import { errorInReply, isErrorBody } from './read-error.ts'
+
+/** Reads the parts of one reply, in order: the `data` of its events, or its whole body. */
+export interface ChatDecoder {
+  /**
+   * One event of a stream; undefined where it says nothing. Throws `malformed` for what is not JSON. After
+   * `failure` or `isTerminated` no other may be given.
+   */
+  takeEvent(name: string, data: string): InferenceFrame | undefined
+  /** An event that the end of the body cut: not JSON means `truncated`. */
+  takeTail(name: string, data: string): InferenceFrame | undefined
+  /** A body that is one JSON document. */
+  takeBody(body: unknown): InferenceFrame | undefined
+  /** The last frame. Throws `truncated` or `malformed` where the reply is not whole. */
+  end(): InferenceFrame
+  /** What an error in the reply says: to be thrown once the frame that came with it was given. */
+  readonly failure: UpstreamError | null
+  /** The terminal marker came: nothing after it counts. */
+  readonly isTerminated: boolean
+  /** Every choice has its finish reason; only usage may follow. */
+  readonly isFinished: boolean
+}
+
+export interface DecodeOptions {
+  /** The HTTP status of the reply. */
+  status: number
+  /** False: every chunk is parsed. The same events come, without `plainText`. */
+  fast: boolean
+}
+
+export function createChatDecoder({ status, fast }: DecodeOptions): ChatDecoder {
+  const state = newReply(status)
+  const shortcut = fast ? createShortcut() : undefined
+  let isTerminated = false
+  let isBody = false
+
+  function takeEvent(name: string, data: string): InferenceFrame | undefined {
+    if (name === 'error') return takeErrorEvent(data)
+    const repeated = shortcut?.repeat(data)
+    if (repeated !== undefined) return repeated
+    if (data === '') return undefined
+    if (isDone(data)) {
+      isTerminated = true
+      return undefined
+    }
+    const chunk = parse(data)
+    if (chunk === undefined)
+      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+    const events: InferenceEvent[] = []
+    readChunk(chunk, state, false, events)
+    // Perplexity has no `[DONE]`.
+    if (isObject(chunk) && chunk['object'] === 'chat.completion.done') isTerminated = true
+    return (mayRepeat(chunk) ? shortcut?.learn(data, events) : shortcut?.forget()) ?? frameOf(events)
+  }
+
+  /** Groq names its errors by the event, whatever is in them. */
+  function takeErrorEvent(data: string): undefined {
+    state.failure = errorInReply(parse(data) ?? [data], status)
+  }
+
+  function end(): InferenceFrame {
+    if (state.choices.length === 0) throw noAnswer(status)
+    const saysSomething = state.choices.some((each) => each.hasContent || each.finishReason !== null)
+    if (!isFinished(state) && !(isTerminated && saysSomething) && !isBody) {
+      throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+    }
+    return { events: endReply(state) }
+  }
+
+  return {
+    takeEvent,
+    takeTail(name, data) {
+      if (name !== 'error' && data !== '' && !isDone(data) && parse(data) === undefined) {
+        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
+      }
+      return takeEvent(name, data)
+    },
+    takeBody(body) {
+      isBody = true
+      const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body
+      if (!isErrorBody(only) && !hasChoices(only)) throw noAnswer(status)
+      const events: InferenceEvent[] = []
+      readChunk(only, state, true, events)
+      return frameOf(events)
+    },
+    end,
+    get failure() {
+      return state.failure
+    },
+    get isTerminated() {
+      return isTerminated
+    },
+    get isFinished() {
+      return isFinished(state)
+    },
+  }
+}
+
+/** The fast path: chunks that differ from a parsed one in their text alone are not parsed. */
+interface Shortcut {
+  repeat(data: string): InferenceFrame | undefined
+  /** Looks at a chunk that was parsed: as the model of the next ones, when it is plain text. */
+  learn(data: string, events: InferenceEvent[]): InferenceFrame | undefined
+  /** What this chunk changed (a fingerprint, say), an older template does not know. */
+  forget(): undefined
+}
+
+/** Where no chunk is like the one before, cutting is given up after this many in vain. */
+const MAX_VAIN_CUTS = 16
+
+function createShortcut(): Shortcut {
+  let template: TextTemplate | undefined
+  let vainCuts = 0
+  return {
+    repeat(data) {
+      if (template === undefined) return undefined
+      const json = matchTemplate(template, data)
+      if (json === undefined) return undefined
+      const text = readJsonString(json)
+      if (text === undefined) return undefined
+      vainCuts = 0
+      return plainFrame([{ type: 'text-delta', choice: 0, text }], json)
+    },
+    forget() {
+      template = undefined
+    },
+    learn(data, events) {
+      template = undefined
+      const only = events[0]
+      if (events.length !== 1 || only?.type !== 'text-delta' || only.choice !== 0) return undefined
+      if (vainCuts >= MAX_VAIN_CUTS) return undefined
+      vainCuts++
+      const cut = cutTemplate(data, only.text)
+      template = cut?.template
+      return cut && plainFrame(events, cut.json)
+    },
+  }
+}
+
+/** Only a fragment of a call can change what is remembered each time that it comes; all else is told once. */
+function mayRepeat(chunk: unknown): boolean {
+  const choices = isObject(chunk) && Array.isArray(chunk['choices']) ? chunk['choices'] : []
+  const delta = choices.length === 1 && isObject(choices[0]) ? choices[0]['delta'] : undefined
+  if (!isObject(delta) || isObject(delta['function_call'])) return false
+  return !Array.isArray(delta['tool_calls']) || delta['tool_calls'].length === 0
+}
+
+const plainFrame = (events: InferenceEvent[], json: string): InferenceFrame => ({
+  events,
+  plainText: { dialect: 'chat', json },
+})
+
+const frameOf = (events: InferenceEvent[]): InferenceFrame | undefined =>
+  events.length > 0 ? { events } : undefined
+
+/** A 200 with `{}`, `choices: []` or nothing at all. */
+const noAnswer = (status: number): UpstreamError =>
+  new UpstreamError('malformed', 'the reply holds no choices', { status })
+
+const hasChoices = (body: unknown): boolean =>
+  isObject(body) &&
+  Array.isArray(body['choices']) &&
+  body['choices'].some((entry) => isObject(entry) && Object.keys(entry).length > 0)
+
+const OPENING_BRACKET = 91
+const isDone = (data: string): boolean => data.charCodeAt(0) === OPENING_BRACKET && data.trim() === '[DONE]'
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+import type { FinishReason } from '../../core/events.ts'
+
+/**
+ * The words of OpenAI-shaped providers beside OpenAI's own. `eos` is Together's, `model_length` Mistral's,
+ * `sensitive` and `network_error` Z.ai's, `insufficient_system_resource` DeepSeek's, `abort` vLLM's and SGLang's;
+ * the others are words of other dialects that gateways let through.
+ */
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  eos: 'stop',
+  eos_token: 'stop',
+  stop_sequence: 'stop',
+  end_turn: 'stop',
+  complete: 'stop',
+  completed: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  max_output_tokens: 'length',
+  model_length: 'length',
+  model_context_window_exceeded: 'length',
+  tool_calls: 'tool_calls',
+  tool_call: 'tool_calls',
+  tool_use: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+  content_filtered: 'content_filter',
+  safety: 'content_filter',
+  recitation: 'content_filter',
+  prohibited_content: 'content_filter',
+  refusal: 'content_filter',
+  sensitive: 'content_filter',
+  error: 'error',
+  network_error: 'error',
+  insufficient_system_resource: 'error',
+  abort: 'error',
+}
+
+/**
+ * OpenAI's word for a provider's. `error` means that the reply broke off. A word that nobody knows is an end all
+ * the same: `tool_calls` when calls were made, else `stop`.
+ */
+export const finishReasonOf = (native: string, hasCalls: boolean): FinishReason =>
+  Object.hasOwn(REASONS, native.toLowerCase())
+    ? (REASONS[native.toLowerCase()] ?? 'stop')
+    : defaultReason(hasCalls)
+
+/** For a reply that is whole and gave no reason. */
+export const defaultReason = (hasCalls: boolean): FinishReason => (hasCalls ? 'tool_calls' : 'stop')

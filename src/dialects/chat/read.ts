@@ -1,0 +1,111 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { InferenceFrame, InferenceFrames } from '../../core/events.ts'
+import type { UpstreamReply } from '../../core/reply.ts'
+import { createPuller, formOfText, restOfBody, sniff } from '../pull.ts'
+import { createSseParser } from '../sse.ts'
+import { type ChatDecoder, createChatDecoder } from './decode.ts'
+
+export interface ReadOptions {
+  /** False: every chunk is parsed. The same events come, without `plainText`. */
+  fast?: boolean
+  /** How long the rest is waited for after the finish reason. */
+  lingerMs?: number
+  /** How long the end of the body is waited for after the terminal marker, so that the connection is kept. */
+  drainMs?: number
+}
+
+const LINGER_MS = 10_000
+const DRAIN_MS = 50
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+
+/**
+ * Reads a 2xx reply of an OpenAI-shaped provider as one stream of frames. What came decides how it is read, not
+ * what was asked for: JSON where a stream was asked for, and a stream where JSON was.
+ *
+ * `response-end` is alone in the last frame and comes only after a whole reply: a finish reason and then a clean
+ * end of the body (or a reset, or 10 s), or the terminal marker. Otherwise throws `UpstreamError`: `malformed`,
+ * `truncated`, or what an error object in the reply says; and whatever the body throws.
+ */
+export function readChat(
+  reply: UpstreamReply,
+  streamed: boolean,
+  options: ReadOptions = {},
+): InferenceFrames {
+  const decoder = createChatDecoder({ status: reply.status, fast: options.fast ?? true })
+  return streamed ? readStream(reply, decoder, options) : readWhole(reply, decoder)
+}
+
+async function* readWhole(reply: UpstreamReply, decoder: ChatDecoder): InferenceFrames {
+  yield* readText(await reply.text(MAX_BODY_BYTES), reply.status, decoder)
+}
+
+async function* readStream(
+  { status, bytes }: UpstreamReply,
+  decoder: ChatDecoder,
+  options: ReadOptions,
+): InferenceFrames {
+  const body = createPuller(bytes, options.lingerMs ?? LINGER_MS)
+  try {
+    const { form, head } = await sniff(body)
+    if (form !== 'events') {
+      yield* readText(await restOfBody(head, body, MAX_BODY_BYTES), status, decoder)
+      return
+    }
+    const sse = createSseParser()
+    let next: Uint8Array | null = head.length === 1 ? (head[0] ?? null) : Buffer.concat(head)
+    while (next !== null) {
+      for (const { name, data } of sse.push(next)) {
+        const frame = decoder.takeEvent(name, data)
+        if (frame !== undefined) yield frame
+        if (decoder.failure !== null) throw decoder.failure
+        if (decoder.isTerminated) break
+      }
+      if (decoder.isTerminated) break
+      next = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
+    }
+    if (decoder.isTerminated) await body.drain(options.drainMs ?? DRAIN_MS)
+    else if (body.hasEnded) yield* takeTail(sse.end(), decoder)
+    yield decoder.end()
+  } finally {
+    await body.leave()
+  }
+}
+
+function* readText(text: string, status: number, decoder: ChatDecoder): Iterable<InferenceFrame> {
+  const form = formOfText(text)
+  if (form === 'page') throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
+  if (form === 'json') {
+    const frame = decoder.takeBody(parseBody(text, status))
+    if (frame) yield frame
+    if (decoder.failure !== null) throw decoder.failure
+  } else {
+    const sse = createSseParser()
+    for (const event of sse.pushText(text)) {
+      const frame = decoder.takeEvent(event.name, event.data)
+      if (frame) yield frame
+      if (decoder.failure !== null) throw decoder.failure
+      if (decoder.isTerminated) break
+    }
+    if (!decoder.isTerminated) yield* takeTail(sse.end(), decoder)
+  }
+  yield decoder.end()
+}
+
+/** The lines that the end of the body left without a blank one. Half an event shows by not being JSON. */
+function* takeTail(events: readonly { name: string; data: string }[], decoder: ChatDecoder) {
+  for (const { name, data } of events) {
+    if (decoder.isTerminated) return
+    const frame = decoder.takeTail(name, data)
+    if (frame) yield frame
+    if (decoder.failure !== null) throw decoder.failure
+  }
+}
+
+function parseBody(text: string, status: number): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    throw new UpstreamError('malformed', 'the reply is not JSON', { status })
+  }
+}
