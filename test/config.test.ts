@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exposureProblem } from '../src/config/exposure.ts'
 import { type Config, ConfigError, type ConfigSources, loadConfig, settings } from '../src/config.ts'
+import { readEntries } from '../src/providers/entries.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-config-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -303,5 +304,38 @@ describe('listening beyond this machine', () => {
     mkdirSync(join(folder, 'sluice-data'))
     chmodSync(write('sluice-data/secret.key', 'x'), 0o600)
     expect(await exposure({}, true)).toBeNull()
+  })
+})
+
+describe('the README', () => {
+  const shown = (value: unknown): string => {
+    if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return ''
+    return `\`${value === true ? 'on' : value}\``
+  }
+  const rows = Object.values(settings).map(
+    ({ variable, flag, type, fallback, meaning }) =>
+      `| \`${variable}\` | ${flag === undefined ? '' : `\`${flag.split(' ')[0]}\``} | ${type} | ${shown(fallback)} | ${meaning} |`,
+  )
+  const table = ['| Variable | Flag | Type | Default | Meaning |', '|---|---|---|---|---|', ...rows].join(
+    '\n',
+  )
+
+  test('has the table of settings as the code has it', async () => {
+    const readme = await Bun.file(join(import.meta.dir, '../README.md')).text()
+    const [, inReadme = ''] = /<!-- settings -->\n([\s\S]*?)\n?<!-- \/settings -->/.exec(readme) ?? []
+    expect(inReadme).toBe(table)
+  })
+
+  test('its example entry is a valid one', async () => {
+    const readme = await Bun.file(join(import.meta.dir, '../README.md')).text()
+    const [, entry = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? []
+    write('sluice.yaml', entry)
+    const { providers, environment } = await load({ environment: { LAB_KEY: 'k' } })
+    const read = readEntries(providers, environment, {
+      timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 },
+      maxInFlight: 1,
+    })
+    expect(read.problems).toEqual([])
+    expect(read.models.map(({ endpoint }) => endpoint.id)).toEqual(['lab/tiny'])
   })
 })

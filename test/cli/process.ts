@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const SOURCE = [process.execPath, join(import.meta.dir, '../../src/main.ts')]
+
+export const BOOTSTRAP = {
+  SLUICE_SECRET_KEY: 'ab'.repeat(32),
+  SLUICE_MANAGEMENT_KEY: `management-${'m'.repeat(32)}`,
+  SLUICE_API_KEY: `inference-${'i'.repeat(32)}`,
+}
+
+/** The surroundings of a child: none of this process's settings or credentials. */
+export const bare = (extra: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: process.env['HOME'] ?? '',
+  NO_COLOR: '1',
+  SLUICE_DISCOVER: 'off',
+  ...extra,
+})
+
+/** A folder that is gone after `run`. */
+export async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
+  try {
+    return await run(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export interface Ended {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs one command to its end. */
+export async function sluice(
+  args: readonly string[],
+  options: { env?: Readonly<Record<string, string>>; cwd?: string; command?: readonly string[] } = {},
+): Promise<Ended> {
+  const child = Bun.spawn([...(options.command ?? SOURCE), ...args], {
+    env: bare(options.env),
+    cwd: options.cwd ?? tmpdir(),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+export interface Served {
+  readonly url: string
+  readonly pid: number
+  /** All that it has said so far on stderr. */
+  stderr(): string
+  kill(signal: NodeJS.Signals): void
+  readonly exited: Promise<number>
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number>
+}
+
+/** Starts a server on a free port and waits until it says where it listens. */
+export async function startServer(
+  folder: string,
+  options: {
+    env?: Readonly<Record<string, string>>
+    cwd?: string
+    command?: readonly string[]
+    args?: readonly string[]
+  } = {},
+): Promise<Served> {
+  const child = Bun.spawn(
+    [...(options.command ?? SOURCE), 'serve', '--port', '0', '--data', folder, ...(options.args ?? [])],
+    {
+      env: bare(options.env),
+      cwd: options.cwd ?? tmpdir(),
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'pipe',
+    },
+  )
+  let text = ''
+  const listening = Promise.withResolvers<string>()
+  const collect = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stderr) {
+      text += decoder.decode(chunk, { stream: true })
+      const [, url] = /listening on (http:\S+)/.exec(text) ?? []
+      if (url !== undefined) listening.resolve(url)
+    }
+    listening.reject(new Error(`the server ended with ${await child.exited}: ${text}`))
+  }
+  collect().catch(listening.reject)
+  const url = await listening.promise
+  return {
+    url,
+    pid: child.pid,
+    stderr: () => text,
+    kill: (signal) => child.kill(signal),
+    exited: child.exited,
+    stop: () => {
+      child.kill('SIGTERM')
+      return child.exited
+    },
+  }
+}
