@@ -21,6 +21,7 @@ export interface Database {
   readonly sync: SyncDb
   /** The file itself, for migrations, pragmas and the group commit. */
   readonly file: SqliteFile
+  /** Leaves everything in the one file. A second call does nothing. */
   close(): void
 }
 
@@ -68,16 +69,40 @@ export function openForReading(path: string): Database {
     const file = new SqliteFile(path, { readonly: true, strict: true })
     file.run('PRAGMA busy_timeout = 2000')
     file.query('SELECT count(*) FROM sqlite_master').get()
-    return databaseOf(path, file)
+    return databaseOf(path, file, true)
   } catch (cause) {
     throw unreadable(path, cause)
   }
 }
 
 /** A handle over a file that is already open. */
-export function databaseOf(path: string, file: SqliteFile): Database {
+export function databaseOf(path: string, file: SqliteFile, isReadOnly = false): Database {
   const sync = drizzle({ client: file, schema: tables })
-  return { path, db: awaitable(sync), sync, file, close: () => file.close() }
+  let isClosed = false
+  return {
+    path,
+    db: awaitable(sync),
+    sync,
+    file,
+    close() {
+      if (isClosed) return
+      isClosed = true
+      if (!isReadOnly) emptyLog(file)
+      file.close()
+    },
+  }
+}
+
+/**
+ * The driver closes for good only once it has forgotten every prepared statement: without this the last commits would
+ * stay in the write-ahead log, and a copy of the file alone would lack them.
+ */
+function emptyLog(file: SqliteFile): void {
+  try {
+    file.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // A full disk: nothing is lost, the log is read at the next start.
+  }
 }
 
 /** Opens `path` and keeps it locked against every other process until it is closed; null when another has it. */

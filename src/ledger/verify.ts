@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sayUsd } from '../core/money.ts'
-import { type Database, openForReading } from '../db/database.ts'
+import { DATABASE_FILE, type Database, openForReading } from '../db/database.ts'
 import { appliedTags, newestTag } from '../db/migrations.ts'
 import { compareCounters, compareHours } from './recount.ts'
 
@@ -30,6 +30,9 @@ export function verifyFile(path: string): VerifyReport {
     close()
   }
 }
+
+/** The database of a data folder: see `verifyFile`. */
+export const verifyFolder = (folder: string): VerifyReport => verifyFile(join(folder, DATABASE_FILE))
 
 export function verifyLedger(database: Database, path = database.path): VerifyReport {
   const { file } = database

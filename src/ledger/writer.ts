@@ -144,6 +144,7 @@ export function createWriter({ commit, running, onFailure, retryDelayMs = doubli
     },
     isWritable: () => failures === 0,
     async close() {
+      clearTimeout(timer)
       let tries = 0
       while (waiting.length + unwritten.size + forgotten.size > 0) {
         if (flush(true)) continue

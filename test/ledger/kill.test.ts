@@ -1,0 +1,66 @@
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openLedger } from '../../src/ledger/open.ts'
+import { verifyFolder } from '../../src/ledger/verify.ts'
+import { makeFolder, openMigrated, rowsOf } from './fixture.ts'
+
+const folder = makeFolder()
+afterAll(folder.remove)
+
+const KILLS = 10
+
+/** Runs the writer until it has acknowledged `wanted` generations, kills it, and answers all that it had said. */
+async function runAndKill(wanted: number): Promise<{ recovered: number; acknowledged: string[] }> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'kill-writer.ts'), folder.path], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let said = ''
+  let isKilled = false
+  const decoder = new TextDecoder()
+  for await (const bytes of child.stdout) {
+    said += decoder.decode(bytes, { stream: true })
+    if (!isKilled && said.split('\n').length - 2 >= wanted) {
+      isKilled = true
+      child.kill('SIGKILL')
+    }
+  }
+  await child.exited
+  expect(child.signalCode).toBe('SIGKILL')
+  // A line that the kill cut short was not heard.
+  const [first = '', ...lines] = said.split('\n').slice(0, -1)
+  return { recovered: Number(/^recovered (\d+)$/.exec(first)?.[1]), acknowledged: lines }
+}
+
+test(`${KILLS} times kill -9: no acknowledged row is lost, none is there twice, and everything adds up`, async () => {
+  const acknowledged: string[] = []
+  let recovered = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const life = await runAndKill(1 + kill * 40)
+    acknowledged.push(...life.acknowledged)
+    recovered += life.recovered
+    // As a stopped folder is verified: its last writer closed nothing.
+    const report = verifyFolder(folder.path)
+    expect(report.differences).toEqual([])
+    expect(report.generations).toBeGreaterThanOrEqual(acknowledged.length)
+  }
+
+  const database = openMigrated(folder.databasePath)
+  recovered += openLedger(database).recovered
+  const ids = rowsOf(database, 'SELECT id FROM generations').map((row) => String(row['id']))
+  const present = new Set(ids)
+  expect(present.size).toBe(ids.length)
+  expect(acknowledged.filter((id) => !present.has(id))).toEqual([])
+  expect(new Set(acknowledged).size).toBe(acknowledged.length)
+  const flagged = rowsOf(
+    database,
+    `SELECT id FROM generations WHERE finish_reason = 'error' AND cancelled AND estimated AND cost_nano_usd = 70`,
+  )
+  expect(flagged.length).toBe(recovered)
+  expect(recovered).toBeGreaterThan(0)
+  const finished = new Set(acknowledged)
+  expect(flagged.filter((row) => finished.has(String(row['id'])))).toEqual([])
+  expect(rowsOf(database, 'SELECT * FROM journal')).toEqual([])
+  database.close()
+  expect(verifyFolder(folder.path).differences).toEqual([])
+})

@@ -1,0 +1,314 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/core/errors.ts'
+import type { Database } from '../../src/db/database.ts'
+import { apiKeys, organizations, users, workspaces } from '../../src/db/tables.ts'
+import type { Ledger } from '../../src/ledger/ledger.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import {
+  type DataFolder,
+  entryOf,
+  keyGate,
+  makeFolder,
+  NOON,
+  openMigrated,
+  rowsOf,
+  settlementOf,
+} from './fixture.ts'
+
+let folder: DataFolder
+let database: Database
+let ledger: Ledger
+
+beforeEach(() => {
+  folder = makeFolder()
+  database = openMigrated(folder.databasePath)
+  ledger = openLedger(database, { now: () => NOON }).ledger
+})
+
+afterEach(async () => {
+  await ledger.close()
+  const { differences } = verifyLedger(database)
+  database.close()
+  folder.remove()
+  expect(differences).toEqual([])
+})
+
+const CENT = 10_000_000
+
+const spend = async (costNanoUsd: number, over: Partial<Parameters<typeof settlementOf>[0]> = {}) => {
+  const settlement = settlementOf({ ...over, costNanoUsd })
+  const hold = ledger.reserve({
+    generationId: settlement.generationId,
+    gates: [],
+    amountNanoUsd: costNanoUsd,
+    startedAt: settlement.startedAt,
+  })
+  await ledger.settle(hold, settlement)
+  return settlement
+}
+
+const hold = (amountNanoUsd: number, gates = [keyGate(10 * CENT)], startedAt = NOON) =>
+  ledger.reserve({ generationId: entryOf().generationId, gates, amountNanoUsd, startedAt })
+
+const refusalOf = (work: () => unknown): GatewayError => {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+test('500 requests of a cent at once on a ten-cent key: ten are admitted', async () => {
+  const admitted = []
+  const refused = []
+  for (let n = 0; n < 500; n++) {
+    try {
+      admitted.push(hold(CENT))
+    } catch (error) {
+      refused.push(error)
+    }
+  }
+  expect([admitted.length, refused.length]).toEqual([10, 490])
+  await Promise.all(
+    admitted.map((one) =>
+      ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT })),
+    ),
+  )
+  expect(ledger.keyUsage('key-1', NOON).daily).toBe(10 * CENT)
+  expect(ledger.heldNanoUsd()).toBe(0)
+})
+
+test('a refusal names the limit, what is used and held, what was asked and when it resets', async () => {
+  await spend(8 * CENT)
+  hold(2 * CENT)
+  const error = refusalOf(() => hold(CENT))
+  expect(error.status).toBe(402)
+  expect(error.metadata?.error_type).toBe('payment_required')
+  expect(error.message).toBe(
+    "This key's daily limit of $0.10 is reached: $0.08 is used and $0.02 is held by running requests, and this " +
+      'request needs up to $0.01. It resets at 2026-11-19T00:00:00Z; a higher limit holds at once',
+  )
+})
+
+test('a refusal of a budget that does not reset, and that still has some room', () => {
+  const gate = keyGate(CENT, {
+    scope: 'workspace',
+    id: 'w',
+    label: 'The workspace',
+    interval: 'lifetime',
+    status: 403,
+  })
+  const error = refusalOf(() => hold(3 * CENT, [gate]))
+  expect(error.status).toBe(403)
+  expect(error.message).toBe(
+    "The workspace's limit of $0.01 leaves too little room: $0.00 is used and $0.00 is held by running requests, " +
+      'and this request needs up to $0.03. It does not reset; a higher limit holds at once',
+  )
+})
+
+test('of several shut intervals of one scope, the longest is named', () => {
+  const gates = (['daily', 'monthly', 'weekly'] as const).map((interval) => keyGate(1, { interval }))
+  expect(refusalOf(() => hold(2, gates)).message).toContain('monthly limit')
+})
+
+test('all gates or none: a refusal leaves nothing held', () => {
+  const shut = keyGate(1, { scope: 'workspace', id: 'workspace-1', label: 'The workspace', status: 403 })
+  expect(refusalOf(() => hold(CENT, [keyGate(10 * CENT), shut])).status).toBe(403)
+  expect(ledger.heldNanoUsd()).toBe(0)
+  expect(ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(10 * CENT)
+})
+
+test('room is that of the tightest gate, and unbounded without gates', () => {
+  const tight = keyGate(3 * CENT, { scope: 'workspace', id: 'workspace-1' })
+  hold(CENT, [tight])
+  expect(ledger.room([keyGate(10 * CENT), tight], NOON)).toEqual({ nanoUsd: 2 * CENT, gate: tight })
+  expect(ledger.room([], NOON)).toEqual({ nanoUsd: Number.POSITIVE_INFINITY, gate: null })
+})
+
+test('a hold ends once: the second settle and a late release change nothing', async () => {
+  const one = hold(CENT)
+  const settlement = settlementOf({ generationId: one.generationId, costNanoUsd: 7 })
+  const first = ledger.settle(one, settlement)
+  const second = ledger.settle(one, { ...settlement, costNanoUsd: 9 })
+  ledger.release(one)
+  expect(ledger.heldNanoUsd()).toBe(CENT)
+  await Promise.all([first, second])
+  await ledger.settle(one, { ...settlement, costNanoUsd: 11 })
+  ledger.release(one)
+  expect(ledger.heldNanoUsd()).toBe(0)
+  expect(rowsOf(database, 'SELECT cost_nano_usd FROM generations')).toEqual([{ cost_nano_usd: 7 }])
+})
+
+test('a released hold leaves no row, and its journal row goes too', async () => {
+  const one = hold(CENT)
+  ledger.journal(entryOf({ generationId: one.generationId }))
+  const other = hold(CENT)
+  ledger.journal(entryOf({ generationId: other.generationId }))
+  await untilJournaled(2)
+  ledger.release(one)
+  ledger.release(other)
+  await ledger.close()
+  expect(rowsOf(database, 'SELECT * FROM journal')).toEqual([])
+  expect(rowsOf(database, 'SELECT * FROM generations')).toEqual([])
+})
+
+async function untilJournaled(count: number): Promise<void> {
+  while (rowsOf(database, 'SELECT 1 FROM journal').length < count) await new Promise(setImmediate)
+}
+
+test('a generation with an amount that is no whole number of nano-dollars is refused, not rounded', async () => {
+  const one = hold(CENT)
+  for (const costNanoUsd of [0.5, -1, Number.NaN, 2 ** 53]) {
+    const settlement = settlementOf({ generationId: one.generationId, costNanoUsd })
+    await expect(ledger.settle(one, settlement)).rejects.toThrow(RangeError)
+  }
+  expect(() => hold(-1)).toThrow(RangeError)
+  ledger.release(one)
+})
+
+test('a request is booked to the window in which it started, though it settles after midnight', async () => {
+  const monday = Date.UTC(2026, 10, 23)
+  const before = monday - 1
+  let now = before
+  await ledger.close()
+  ledger = openLedger(database, { now: () => now }).ledger
+  const gate = (interval: 'daily' | 'weekly') => keyGate(10 * CENT, { interval })
+  const late = hold(6 * CENT, [gate('daily'), gate('weekly')], before)
+  now = monday + 1
+  expect(ledger.room([gate('daily'), gate('weekly')], now).nanoUsd).toBe(10 * CENT)
+  await ledger.settle(
+    late,
+    settlementOf({ generationId: late.generationId, startedAt: before, endedAt: now, costNanoUsd: 6 * CENT }),
+  )
+  const after = ledger.keyUsage('key-1', now)
+  expect([after.daily, after.weekly, after.monthly, after.total]).toEqual([0, 0, 6 * CENT, 6 * CENT])
+  expect(ledger.keyUsage('key-1', before)).toMatchObject({ daily: 6 * CENT, weekly: 6 * CENT })
+  expect(ledger.room([gate('daily')], before).nanoUsd).toBe(4 * CENT)
+})
+
+test('a clock that steps back finds the earlier window as it was', async () => {
+  let now = NOON
+  await ledger.close()
+  ledger = openLedger(database, { now: () => now }).ledger
+  await spend(3 * CENT)
+  now = NOON + 86_400_000
+  await spend(2 * CENT, { startedAt: now })
+  now = NOON
+  await spend(CENT)
+  expect(ledger.keyUsage('key-1', NOON).daily).toBe(4 * CENT)
+  expect(ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(6 * CENT)
+})
+
+test('counters survive a restart, and holds do not', async () => {
+  await spend(3 * CENT)
+  hold(CENT)
+  await ledger.close()
+  ledger = openLedger(database, { now: () => NOON }).ledger
+  expect(ledger.keyUsage('key-1', NOON)).toMatchObject({ daily: 3 * CENT, weekly: 3 * CENT, total: 3 * CENT })
+  expect(ledger.heldNanoUsd()).toBe(0)
+})
+
+test('own-key spending is counted apart, and counts against a gate that says so', async () => {
+  await spend(3 * CENT, { isByok: true })
+  await spend(CENT)
+  expect(ledger.keyUsage('key-1', NOON)).toMatchObject({
+    total: CENT,
+    byokTotal: 3 * CENT,
+    byokDaily: 3 * CENT,
+  })
+  expect(ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(9 * CENT)
+  expect(ledger.room([keyGate(10 * CENT, { includeByok: true })], NOON).nanoUsd).toBe(6 * CENT)
+})
+
+test('a guardrail gate gathers what passed it, and verify can recount it', async () => {
+  const guardrail = keyGate(10 * CENT, {
+    scope: 'guardrail',
+    id: 'g-1',
+    label: 'The guardrail',
+    interval: 'monthly',
+  })
+  const one = hold(CENT, [keyGate(10 * CENT), guardrail])
+  await ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT }))
+  await spend(CENT)
+  expect(ledger.room([guardrail], NOON).nanoUsd).toBe(9 * CENT)
+  database.file.run(
+    "UPDATE spending SET usage_nano_usd = 0 WHERE scope = 'guardrail' AND interval = 'monthly'",
+  )
+  expect(verifyLedger(database).differences).toEqual([
+    'guardrail g-1, monthly from 2026-11-01T00:00:00Z: the counter says 0 nano-dollars, the rows sum to 10000000',
+  ])
+  database.file.run(`UPDATE spending SET usage_nano_usd = ${CENT} WHERE scope = 'guardrail'`)
+})
+
+test('rows know the creator of their key, and one integer per application', async () => {
+  database.sync.insert(organizations).values({ id: 'o', name: 'O' }).run()
+  database.sync.insert(users).values({ id: 'u', organization_id: 'o', name: 'U', role: 'admin' }).run()
+  const workspace = {
+    id: 'workspace-1',
+    organization_id: 'o',
+    name: 'W',
+    slug: 'w',
+    default_guardrail_id: 'g',
+  }
+  database.sync
+    .insert(workspaces)
+    .values({ ...workspace, created_by: 'u' })
+    .run()
+  const key = {
+    hash: 'key-1',
+    id: 1,
+    kind: 'inference',
+    name: 'K',
+    label: 'k',
+    creator_user_id: 'u',
+  } as const
+  database.sync
+    .insert(apiKeys)
+    .values({ ...key, workspace_id: 'workspace-1' })
+    .run()
+  await spend(1)
+  await spend(1, { title: 'Other' })
+  await spend(1)
+  await spend(1, { title: '', origin: '' })
+  expect(rowsOf(database, 'SELECT user_id, app_id FROM generations ORDER BY rowid')).toEqual([
+    { user_id: 'u', app_id: 1 },
+    { user_id: 'u', app_id: 2 },
+    { user_id: 'u', app_id: 1 },
+    { user_id: 'u', app_id: null },
+  ])
+})
+
+test('what a crash left in the journal is settled at the next start, once', async () => {
+  const left = hold(CENT)
+  ledger.journal(entryOf({ generationId: left.generationId, providerName: 'First' }))
+  await untilJournaled(1)
+  // It failed over: the later attempt is the one that is charged.
+  ledger.journal(entryOf({ generationId: left.generationId, providerName: 'Second' }))
+  await ledger.close()
+  const again = openLedger(database, { now: () => NOON })
+  ledger = again.ledger
+  expect(again.recovered).toBe(1)
+  expect(openLedger(database, { now: () => NOON }).recovered).toBe(0)
+  expect(
+    rowsOf(
+      database,
+      'SELECT id, provider_name, finish_reason, cancelled, usage_source, estimated, cost_nano_usd, tokens_prompt, tokens_completion FROM generations',
+    ),
+  ).toEqual([
+    {
+      id: left.generationId,
+      provider_name: 'Second',
+      finish_reason: 'error',
+      cancelled: 1,
+      usage_source: 'estimated',
+      estimated: 1,
+      cost_nano_usd: 70,
+      tokens_prompt: 11,
+      tokens_completion: 0,
+    },
+  ])
+  expect(ledger.keyUsage('key-1', NOON).total).toBe(70)
+})
