@@ -10,9 +10,9 @@ import { healthRoutes } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { inferenceRoutes } from './inference/routes.ts'
 
-/** Every route of the API. The same under `/api/v1` and `/v1`. */
-const apiRoutes = (deps: Deps) => (app: Elysia) =>
-  app
+/** Every route of the API below one prefix. */
+const apiRoutes = (deps: Deps, prefix: string) =>
+  new Elysia({ prefix })
     .use(inferenceRoutes(deps))
     .use(generationRoutes(deps))
     .use(currentKeyRoutes(deps))
@@ -25,8 +25,9 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     .use(errorEnvelope(deps.log))
     .use(healthRoutes({ isReady: () => !deps.run.running.isDraining() && deps.ledger.isWritable() }))
     .use(documentRoutes())
-    .group('/api/v1', apiRoutes(deps))
-    .group('/v1', apiRoutes(deps))
+    .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
+    .use(apiRoutes(deps, '/api/v1'))
+    .use(apiRoutes(deps, '/v1'))
   app.compile()
   const handle = withEdge((request) => app.fetch(request), { log: deps.log })
   return async (request) => {

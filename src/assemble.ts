@@ -27,7 +27,8 @@ export interface Assembled {
 export function assemble({ database, logger, routing, now = Date.now }: Parts): Assembled {
   const { ledger, recovered } = openLedger(database, {
     now,
-    onFailure: (error, waiting) => logger.error({ err: error, waiting }, 'the ledger could not be written; trying again'),
+    onFailure: (error, waiting) =>
+      logger.error({ err: error, waiting }, 'the ledger could not be written; trying again'),
   })
   if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
   const snapshot = createSnapshotSource(database, routing)
@@ -50,7 +51,8 @@ export function assemble({ database, logger, routing, now = Date.now }: Parts): 
       running: createRunning(),
       ticker,
       onSettled: (settlement, caller) => logSettled(logger, settlement, caller),
-      onLost: (error, generationId) => logger.error({ err: error, generation_id: generationId }, 'a failure nobody could be told of'),
+      onLost: (error, generationId) =>
+        logger.error({ err: error, generation_id: generationId }, 'a failure nobody could be told of'),
     },
   }
   const stopParts = async (): Promise<void> => {

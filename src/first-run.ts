@@ -23,7 +23,8 @@ interface Owner {
 
 /** True when an earlier start has left keys: then the settings need not name any. */
 export const hasKeys = (database: Database): boolean =>
-  (database.sync.select({ keys: count() }).from(apiKeys).where(isNull(apiKeys.deleted_at)).get()?.keys ?? 0) > 0
+  (database.sync.select({ keys: count() }).from(apiKeys).where(isNull(apiKeys.deleted_at)).get()?.keys ?? 0) >
+  0
 
 /**
  * Makes what a first run needs (organisation, owner, default workspace, a management and an inference key) and
@@ -40,7 +41,8 @@ export async function ensureFirstRun(database: Database, keys: BootstrapKeys): P
     managementKey: keys.managementKey === null ? newKey('management') : null,
     apiKey: keys.apiKey === null ? newKey('inference') : null,
   }
-  if (made.managementKey) await insertKey(database, owner, 'management', made.managementKey, 'First management key', false)
+  if (made.managementKey)
+    await insertKey(database, owner, 'management', made.managementKey, 'First management key', false)
   if (made.apiKey) await insertKey(database, owner, 'inference', made.apiKey, 'First key', false)
   return made.managementKey === null && made.apiKey === null ? null : made
 }
@@ -69,20 +71,43 @@ function ownerOf(database: Database): Owner {
 }
 
 /** The key of a setting is unlimited and enabled at every start; one that the setting no longer names is disabled. */
-async function ensureBootstrapKey(database: Database, owner: Owner, kind: KeyKind, key: string | null): Promise<void> {
+async function ensureBootstrapKey(
+  database: Database,
+  owner: Owner,
+  kind: KeyKind,
+  key: string | null,
+): Promise<void> {
   const hash = key === null ? null : hashKey(key)
   const rows = database.sync.select().from(apiKeys).where(eq(apiKeys.bootstrap, true)).all()
   const stale = rows.filter((row) => row.kind === kind && row.hash !== hash && !row.disabled)
   for (const row of stale) {
-    await atomically(database, (tx) => [tx.update(apiKeys).set({ disabled: true }).where(eq(apiKeys.hash, row.hash))])
+    await atomically(database, (tx) => [
+      tx.update(apiKeys).set({ disabled: true }).where(eq(apiKeys.hash, row.hash)),
+    ])
   }
   if (key === null || hash === null) return
   const known = database.sync.select().from(apiKeys).where(eq(apiKeys.hash, hash)).get()
-  if (!known) return insertKey(database, owner, kind, key, `${kind === 'management' ? 'SLUICE_MANAGEMENT_KEY' : 'SLUICE_API_KEY'}`, true)
+  if (!known)
+    return insertKey(
+      database,
+      owner,
+      kind,
+      key,
+      `${kind === 'management' ? 'SLUICE_MANAGEMENT_KEY' : 'SLUICE_API_KEY'}`,
+      true,
+    )
   await atomically(database, (tx) => [
     tx
       .update(apiKeys)
-      .set({ kind, disabled: false, limit_nano_usd: null, limit_reset: null, expires_at: null, deleted_at: null, bootstrap: true })
+      .set({
+        kind,
+        disabled: false,
+        limit_nano_usd: null,
+        limit_reset: null,
+        expires_at: null,
+        deleted_at: null,
+        bootstrap: true,
+      })
       .where(eq(apiKeys.hash, hash)),
   ])
 }
@@ -95,7 +120,11 @@ async function insertKey(
   name: string,
   bootstrap: boolean,
 ): Promise<void> {
-  const last = database.sync.select({ id: max(apiKeys.id) }).from(apiKeys).get()?.id ?? 0
+  const last =
+    database.sync
+      .select({ id: max(apiKeys.id) })
+      .from(apiKeys)
+      .get()?.id ?? 0
   await atomically(database, (tx) => [
     tx.insert(apiKeys).values({
       hash: hashKey(key),

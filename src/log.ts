@@ -1,7 +1,6 @@
 import pino from 'pino'
 
 export type Logger = pino.Logger
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /** Bytes that are gathered before a write; what waits is written once a second and at the exit. */
 const BUFFER_BYTES = 4096
@@ -16,7 +15,7 @@ export interface Log {
  * JSON lines on stdout. No transport: it could not be bundled. Only what is passed field by field is written, and
  * errors without their enumerable fields, which may hold a provider's words.
  */
-export function createLog(level: LogLevel): Log {
+export function createLog(level: string): Log {
   const destination = pino.destination({ dest: 1, sync: true, minLength: BUFFER_BYTES })
   const logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
 import { assemble } from './assemble.ts'
-import { type Config, ConfigError } from './config.ts'
 import { exposureProblem } from './config/exposure.ts'
+import { type Config, ConfigError } from './config.ts'
 import { DATABASE_FILE, type Database, openDatabase } from './db/database.ts'
 import { lockFolder } from './db/lock.ts'
 import { migrate } from './db/migrations.ts'
@@ -11,9 +11,9 @@ import { openSealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
 import { ensureFirstRun, hasKeys, type MadeKeys } from './first-run.ts'
 import { createLog, type Logger } from './log.ts'
-import { startDiscovery } from './providers/discovery.ts'
-import { probe } from './net/probe.ts'
-import { configuredRouting, defaultsOf, withDiscovered } from './routing.ts'
+import { probeJson } from './net/probe.ts'
+import { watchLocalServers } from './providers/discovery.ts'
+import { createRoutingSource, NOTHING_DISCOVERED, type RoutingSource } from './routing.ts'
 import { welcome } from './welcome.ts'
 
 /** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
@@ -30,11 +30,16 @@ interface Opened {
 export async function serve(config: Config): Promise<number> {
   const { logger, flush } = createLog(config.logLevel)
   for (const warning of config.warnings) logger.warn(warning)
+  const routing = createRoutingSource(config)
   const opened = await openFolder(config, logger)
-  const { deps, stopParts } = assemble({ database: opened.database, logger, routing: configuredRouting(config) })
+  const { deps, stopParts } = assemble({
+    database: opened.database,
+    logger,
+    routing: routing.withDiscovered(NOTHING_DISCOVERED),
+  })
   const server = listen(config, deps)
   const address = publicAddress(config, server.port ?? config.port)
-  const discovery = discover(config, deps, logger)
+  const discovery = config.discover ? discover(routing, deps, logger) : null
   logger.info({ address, data: config.data }, 'listening')
   flush()
   welcome(address, opened.made)
@@ -43,7 +48,7 @@ export async function serve(config: Config): Promise<number> {
   logger.info({ signal, running: deps.run.running.count() }, 'stopping: running requests may finish')
   flush()
   process.on(signal, () => process.exit(1))
-  discovery.stop()
+  discovery?.stop()
   await deps.run.running.drain(config.shutdownGraceMs)
   await server.stop(true)
   await stopParts()
@@ -59,7 +64,8 @@ async function openFolder(config: Config, logger: Logger): Promise<Opened> {
   const unlock = lockFolder(config.data)
   const database = openDatabase(join(config.data, DATABASE_FILE))
   const report = migrate(database)
-  if (report.applied.length > 0) logger.info({ migrations: report.applied, copy: report.copy }, 'database migrated')
+  if (report.applied.length > 0)
+    logger.info({ migrations: report.applied, copy: report.copy }, 'database migrated')
   const problem = exposureProblem(config, hasKeys(database))
   if (problem !== null) {
     database.close()
@@ -85,13 +91,14 @@ function listen(config: Config, deps: Deps): Bun.Server<undefined> {
   return server
 }
 
-function discover(config: Config, deps: Deps, logger: Logger): { stop(): void } {
-  if (!config.discover) return { stop: () => undefined }
-  return startDiscovery({
-    probe,
-    defaults: defaultsOf(config),
+/** Looks for local model servers, at once and then every minute; the start does not wait for it. */
+function discover(routing: RoutingSource, deps: Deps, logger: Logger): { stop(): void } {
+  return watchLocalServers({
+    probe: probeJson,
+    defaults: routing.defaults,
+    configured: () => routing.configured,
     onChange: (found) => {
-      deps.snapshot.route(withDiscovered(config, found))
+      deps.snapshot.route(routing.withDiscovered(found))
       logger.info({ servers: found.providers.map(({ slug }) => slug) }, 'local model servers')
     },
   })

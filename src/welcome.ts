@@ -12,7 +12,8 @@ export function welcome(address: string, made: MadeKeys | null): void {
 
 function keyLines({ apiKey, managementKey }: MadeKeys): string[] {
   const lines = ['', '  Two keys were made. They are shown this once: keep them.']
-  if (managementKey === null || apiKey === null) lines[1] = '  A key was made. It is shown this once: keep it.'
+  if (managementKey === null || apiKey === null)
+    lines[1] = '  A key was made. It is shown this once: keep it.'
   if (apiKey !== null) lines.push(`    inference    ${apiKey}`)
   if (managementKey !== null) lines.push(`    management   ${managementKey}`)
   return lines

@@ -10,7 +10,7 @@ import { migrate } from '../src/db/migrations.ts'
 import type { Deps } from '../src/deps.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
-import { configuredRouting } from '../src/routing.ts'
+import { createRoutingSource, NOTHING_DISCOVERED } from '../src/routing.ts'
 
 export const API_KEY = 'test-inference-key-0123456789abcdefghij'
 export const MANAGEMENT_KEY = 'test-management-key-0123456789abcdefghij'
@@ -55,17 +55,37 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const database = openDatabase(join(folder, DATABASE_FILE))
   migrate(database)
   await ensureFirstRun(database, config)
-  const routing = configuredRouting({ ...config, providers: options.providers ?? [] })
+  const routing = createRoutingSource({ ...config, providers: options.providers ?? [] }).withDiscovered(
+    NOTHING_DISCOVERED,
+  )
   const logger = pino({ level: 'silent' })
-  const { deps, stopParts } = assemble({ database, logger, routing, ...(options.now ? { now: options.now } : {}) })
+  const { deps, stopParts } = assemble({
+    database,
+    logger,
+    routing,
+    ...(options.now ? { now: options.now } : {}),
+  })
   const app = createApp(deps)
-  const server = options.listens ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app }) : null
+  const server = options.listens
+    ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app })
+    : null
   if (server) deps.keepOpen = (request) => server.timeout(request, 0)
   const url = server ? `http://127.0.0.1:${server.port}` : ''
-  const send = async (method: string, path: string, key: string, body: unknown, headers: Record<string, string> = {}) => {
+  const send = async (
+    method: string,
+    path: string,
+    key: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ) => {
     const init: RequestInit = {
       method,
-      headers: { host: 'localhost', authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        host: 'localhost',
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
     }
     if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
     const target = `${server ? url : 'http://localhost'}/api/v1${path}`
@@ -80,11 +100,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     manage: (method, path, body) => send(method, path, MANAGEMENT_KEY, body),
     async makeKey(fields) {
       const response = await send('POST', '/keys', MANAGEMENT_KEY, { name: 'test', ...fields })
-      if (response.status !== 200) throw new Error(`POST /keys answered ${response.status}: ${await response.text()}`)
+      if (response.status !== 200)
+        throw new Error(`POST /keys answered ${response.status}: ${await response.text()}`)
       const { key, data } = await response.json()
       return { key, hash: data.hash }
     },
-    generations: () => database.file.query<Record<string, unknown>, []>('SELECT * FROM generations ORDER BY id').all(),
+    generations: () =>
+      database.file.query<Record<string, unknown>, []>('SELECT * FROM generations ORDER BY id').all(),
     async stop() {
       await deps.run.running.drain(0)
       await server?.stop(true)

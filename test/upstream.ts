@@ -31,7 +31,9 @@ export function startUpstream(): FakeUpstream {
       const entry = { path: new URL(request.url).pathname, headers: request.headers, body }
       seen.push(entry)
       const answer = answers.get(String(body.model))
-      return answer ? answer(entry, request) : Response.json({ error: { message: 'no such model' } }, { status: 404 })
+      return answer
+        ? answer(entry, request)
+        : Response.json({ error: { message: 'no such model' } }, { status: 404 })
     },
   })
   return {
@@ -52,18 +54,24 @@ export function startUpstream(): FakeUpstream {
 
 export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
-export const unary = (text: string, more: Record<string, unknown> = {}): Answer => () =>
-  Response.json({
-    id: 'chatcmpl-up',
-    object: 'chat.completion',
-    created: 1_700_000_000,
-    model: 'upstream-name',
-    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
-    usage: USAGE,
-    ...more,
-  })
+export const unary =
+  (text: string, more: Record<string, unknown> = {}): Answer =>
+  () =>
+    Response.json({
+      id: 'chatcmpl-up',
+      object: 'chat.completion',
+      created: 1_700_000_000,
+      model: 'upstream-name',
+      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+      usage: USAGE,
+      ...more,
+    })
 
-export const chunk = (delta: Record<string, unknown>, finish: string | null = null, more: Record<string, unknown> = {}) =>
+export const chunk = (
+  delta: Record<string, unknown>,
+  finish: string | null = null,
+  more: Record<string, unknown> = {},
+) =>
   `data: ${JSON.stringify({
     id: 'chatcmpl-up',
     object: 'chat.completion.chunk',
@@ -90,7 +98,10 @@ export const frames = (words: readonly string[], usage: Record<string, unknown> 
 export const sse = (parts: readonly string[]): Response =>
   new Response(parts.join(''), { headers: { 'content-type': 'text/event-stream' } })
 
-export const streamed = (words: readonly string[]): Answer => () => sse(frames(words))
+export const streamed =
+  (words: readonly string[]): Answer =>
+  () =>
+    sse(frames(words))
 
 /** Sends the parts one after the other and then does `end`. `release` lets a test decide when it goes on. */
 export function paced(

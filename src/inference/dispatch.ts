@@ -1,6 +1,12 @@
 import type { Attempt, UpstreamCall } from '../core/attempt.ts'
 import { UpstreamError } from '../core/errors.ts'
-import { type DialectName, type InferenceFrame, type InferenceFrames, isContent, type JsonObject } from '../core/events.ts'
+import {
+  type DialectName,
+  type InferenceFrame,
+  type InferenceFrames,
+  isContent,
+  type JsonObject,
+} from '../core/events.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { InferenceRequest } from '../core/request.ts'

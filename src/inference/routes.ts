@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Snapshot } from '../core/snapshot.ts'
-import { ingresses } from '../dialects/index.ts'
 import type { Ingress } from '../dialects/dialect.ts'
+import { ingresses } from '../dialects/index.ts'
 import { deferLine, note } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
-import { run, type RunDeps } from './run.ts'
+import { type RunDeps, run } from './run.ts'
 
 export interface InferenceRouteDeps {
   snapshot: { current(): Snapshot }
@@ -17,7 +17,9 @@ export interface InferenceRouteDeps {
 
 /** The inference routes. Each reads its body itself, after the caller is known. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
-  new Elysia().post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), { parse: 'none' })
+  new Elysia().post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
+    parse: 'none',
+  })
 
 /** Authenticate, read, parse, run: the same for every dialect. */
 async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDeps): Promise<Response> {

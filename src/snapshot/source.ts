@@ -1,5 +1,11 @@
 import { isNull } from 'drizzle-orm'
-import type { KeyRecord, ModelDirectory, ProviderRecord, Snapshot, WorkspaceRecord } from '../core/snapshot.ts'
+import type {
+  KeyRecord,
+  ModelDirectory,
+  ProviderRecord,
+  Snapshot,
+  WorkspaceRecord,
+} from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { apiKeys, organizations, workspaces } from '../db/tables.ts'
 

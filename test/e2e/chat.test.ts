@@ -22,13 +22,24 @@ const entry = (slug: string, baseUrl: string, models: string[], more: Record<str
   dialect: 'chat',
   base_url: baseUrl,
   api_key: `secret-of-${slug}`,
-  models: models.map((id) => ({ id, pricing: { prompt: '0.000001', completion: '0.000002', request: '0' }, ...more })),
+  models: models.map((id) => ({
+    id,
+    pricing: { prompt: '0.000001', completion: '0.000002', request: '0' },
+    ...more,
+  })),
 })
+
+/** A model for each failure, so that no breaker of a former one decides. */
+const FAILING = Array.from({ length: 40 }, (_, index) => `failing-${index}`)
+let failing = 0
 
 beforeAll(async () => {
   upstream = startUpstream()
   gateway = await startGateway({
-    providers: [entry('lab', upstream.baseUrl, ['tiny', 'other']), entry('second', upstream.baseUrl, ['backup'])],
+    providers: [
+      entry('lab', upstream.baseUrl, ['tiny', 'other', 'mistaken', ...FAILING]),
+      entry('second', upstream.baseUrl, ['backup']),
+    ],
   })
 })
 afterAll(async () => {
@@ -92,7 +103,13 @@ describe('a unary answer', () => {
     await gateway.call(
       '/chat/completions',
       ask({
-        messages: [{ role: 'user', content: [{ type: 'text', text: 'x', part_extra: 1 }], message_extra: { deep: [1] } }],
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'text', text: 'x', part_extra: 1 }],
+            message_extra: { deep: [1] },
+          },
+        ],
         top_extra: { a: { b: null } },
         provider: { only: ['lab'] },
       }),
@@ -101,16 +118,22 @@ describe('a unary answer', () => {
     const [seen] = upstream.seen
     expect(seen?.path).toBe('/v1/chat/completions')
     expect(seen?.headers.get('authorization')).toBe('Bearer secret-of-lab')
-    for (const name of ['x-api-key', 'cookie', 'x-forwarded-for', 'http-referer']) expect(seen?.headers.get(name)).toBeNull()
+    for (const name of ['x-api-key', 'cookie', 'x-forwarded-for', 'http-referer'])
+      expect(seen?.headers.get(name)).toBeNull()
     expect(seen?.body).toEqual({
       model: 'tiny',
-      messages: [{ role: 'user', content: [{ type: 'text', text: 'x', part_extra: 1 }], message_extra: { deep: [1] } }],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'x', part_extra: 1 }], message_extra: { deep: [1] } },
+      ],
       top_extra: { a: { b: null } },
     })
   })
 
   test('unknown fields of the reply survive', async () => {
-    upstream.on('tiny', unary('ok', { system_fingerprint: 'fp_1', service_tier: 'default', novelty: { x: 1 } }))
+    upstream.on(
+      'tiny',
+      unary('ok', { system_fingerprint: 'fp_1', service_tier: 'default', novelty: { x: 1 } }),
+    )
     const body = await (await gateway.call('/chat/completions', ask())).json()
     expect(body).toMatchObject({ system_fingerprint: 'fp_1', service_tier: 'default', novelty: { x: 1 } })
   })
@@ -144,16 +167,29 @@ describe('a streamed answer', () => {
     expect(lines.at(-1)).toBe('[DONE]')
     const chunks = lines.slice(0, -1).map((line) => JSON.parse(line))
     const id = response.headers.get('x-generation-id')
-    for (const each of chunks) expect(each).toMatchObject({ id, object: 'chat.completion.chunk', provider: 'LAB' })
+    for (const each of chunks)
+      expect(each).toMatchObject({ id, object: 'chat.completion.chunk', provider: 'LAB' })
     expect(chunks[0].choices[0].delta.role).toBe('assistant')
-    expect(chunks.flatMap((each) => each.choices.map((choice: { delta: { content?: string } }) => choice.delta.content ?? '')).join('')).toBe(
-      'Hello wörld "quoted" \n',
-    )
+    expect(
+      chunks
+        .flatMap((each) =>
+          each.choices.map((choice: { delta: { content?: string } }) => choice.delta.content ?? ''),
+        )
+        .join(''),
+    ).toBe('Hello wörld "quoted" \n')
     const finishes = chunks.filter((each) => each.choices[0]?.finish_reason)
     expect(finishes.map((each) => each.choices[0].finish_reason)).toEqual(['stop'])
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, cost: 0.00002 } })
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 10, completion_tokens: 5, cost: 0.00002 },
+    })
     expect(upstream.seen[0]?.body['stream_options']).toEqual({ include_usage: true })
-    expect(lastGeneration()).toMatchObject({ id, cost_nano_usd: 20_000, streamed: 1, usage_source: 'provider' })
+    expect(lastGeneration()).toMatchObject({
+      id,
+      cost_nano_usd: 20_000,
+      streamed: 1,
+      usage_source: 'provider',
+    })
   })
 
   test('the settlement is committed before the finish is sent', async () => {
@@ -173,26 +209,67 @@ describe('a streamed answer', () => {
 
   test('debug.echo_upstream_body sends the body that went upstream first', async () => {
     upstream.on('tiny', streamed(['x']))
-    const response = await gateway.call('/chat/completions', ask({ stream: true, debug: { echo_upstream_body: true } }))
+    const response = await gateway.call(
+      '/chat/completions',
+      ask({ stream: true, debug: { echo_upstream_body: true } }),
+    )
     const [first] = await dataLines(response)
-    expect(JSON.parse(first ?? '')).toMatchObject({ choices: [], debug: { echo_upstream_body: { model: 'tiny', stream: true } } })
+    expect(JSON.parse(first ?? '')).toMatchObject({
+      choices: [],
+      debug: { echo_upstream_body: { model: 'tiny', stream: true } },
+    })
   })
 })
 
 describe('endings', () => {
   const cases: [string, string[], 'whole' | 'error', Record<string, unknown>][] = [
-    ['no [DONE] but a finish', [chunk({ content: 'x' }), chunk({}, 'stop'), usageChunk()], 'whole', { usage_source: 'provider' }],
-    ['[DONE] but no finish', [chunk({ content: 'x' }), DONE], 'whole', { finish_reason: 'stop', usage_source: 'estimated' }],
-    ['usage not told', [chunk({ content: 'x' }), chunk({}, 'stop'), DONE], 'whole', { usage_source: 'estimated' }],
+    [
+      'no [DONE] but a finish',
+      [chunk({ content: 'x' }), chunk({}, 'stop'), usageChunk()],
+      'whole',
+      { usage_source: 'provider' },
+    ],
+    [
+      '[DONE] but no finish',
+      [chunk({ content: 'x' }), DONE],
+      'whole',
+      { finish_reason: 'stop', usage_source: 'estimated' },
+    ],
+    [
+      'usage not told',
+      [chunk({ content: 'x' }), chunk({}, 'stop'), DONE],
+      'whole',
+      { usage_source: 'estimated' },
+    ],
     [
       'usage told as 0',
-      [chunk({ content: 'x' }), chunk({}, 'stop'), usageChunk({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }), DONE],
+      [
+        chunk({ content: 'x' }),
+        chunk({}, 'stop'),
+        usageChunk({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
+        DONE,
+      ],
       'whole',
       { cost_nano_usd: 0, usage_source: 'provider' },
     ],
-    ['neither finish nor marker', [chunk({ content: 'x' })], 'error', { finish_reason: 'error', cancelled: 0, usage_source: 'estimated' }],
-    ['an unreadable line', [chunk({ content: 'x' }), 'data: {"broken\n\n', chunk({}, 'stop'), DONE], 'error', { finish_reason: 'error' }],
-    ['an error object', [chunk({ content: 'x' }), 'data: {"error":{"message":"boom","code":500}}\n\n'], 'error', { finish_reason: 'error' }],
+    [
+      'neither finish nor marker',
+      [chunk({ content: 'x' })],
+      'error',
+      { finish_reason: 'error', cancelled: 0, usage_source: 'estimated' },
+    ],
+    [
+      'an unreadable line',
+      [chunk({ content: 'x' }), 'data: {"broken\n\n', chunk({}, 'stop'), DONE],
+      'error',
+      { finish_reason: 'error' },
+    ],
+    [
+      'an error object',
+      [chunk({ content: 'x' }), 'data: {"error":{"message":"boom","code":500}}\n\n'],
+      'error',
+      { finish_reason: 'error' },
+    ],
   ]
   test.each(cases)('%s', async (_, parts, expected, row) => {
     upstream.on('tiny', () => sse(parts))
@@ -219,7 +296,10 @@ describe('failing over before the first content', () => {
     ['503', () => new Response('{}', { status: 503 })],
     ['429', () => Response.json({ error: { message: 'slow down' } }, { status: 429 })],
     ['408', () => new Response('', { status: 408 })],
-    ['our credential is refused', () => Response.json({ error: { message: 'bad key sk-secret' } }, { status: 401 })],
+    [
+      'our credential is refused',
+      () => Response.json({ error: { message: 'bad key sk-secret' } }, { status: 401 }),
+    ],
     ['a redirect', () => new Response('', { status: 307, headers: { location: 'http://127.0.0.1:1/' } })],
     ['an empty 200', () => new Response('')],
     ['HTML', () => new Response('<html>hello</html>', { headers: { 'content-type': 'text/html' } })],
@@ -230,10 +310,12 @@ describe('failing over before the first content', () => {
   ]
   for (const stream of [false, true]) {
     test.each(failures)(`${stream ? 'streamed' : 'unary'}: %s`, async (_, failure) => {
-      upstream.on('tiny', failure)
+      const model = FAILING[failing++] ?? ''
+      upstream.on(model, failure)
       upstream.on('backup', stream ? streamed(['from the second']) : unary('from the second'))
-      const response = await gateway.call('/chat/completions', ask({ stream, models: ['backup'] }))
+      const response = await gateway.call('/chat/completions', ask({ model, stream, models: ['backup'] }))
       expect(response.status).toBe(200)
+      expect(upstream.seen.map((seen) => seen.body['model'])).toEqual([model, 'backup'])
       const text = await response.text()
       expect(text).toContain('from the second')
       expect(text).not.toContain('"error":{')
@@ -242,11 +324,19 @@ describe('failing over before the first content', () => {
   }
 
   test('the caller’s own mistake is not tried elsewhere', async () => {
-    upstream.on('tiny', () => Response.json({ error: { message: 'temperature is out of range', code: 'bad_value' } }, { status: 400 }))
-    const response = await gateway.call('/chat/completions', ask({ models: ['backup'] }))
+    upstream.on('mistaken', () =>
+      Response.json(
+        { error: { message: 'temperature is out of range', code: 'bad_value' } },
+        { status: 400 },
+      ),
+    )
+    const response = await gateway.call('/chat/completions', ask({ model: 'mistaken', models: ['backup'] }))
     expect(response.status).toBe(400)
-    expect((await response.json()).error).toMatchObject({ code: 400, message: expect.stringContaining('temperature is out of range') })
-    expect(upstream.seen.map((seen) => seen.body['model'])).toEqual(['tiny'])
+    expect((await response.json()).error).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('temperature is out of range'),
+    })
+    expect(upstream.seen.map((seen) => seen.body['model'])).toEqual(['mistaken'])
     expect(lastGeneration()).toMatchObject({ cost_nano_usd: 0, finish_reason: 'error' })
   })
 })
@@ -254,11 +344,21 @@ describe('failing over before the first content', () => {
 describe('when no endpoint answers', () => {
   const rows: [string, () => Response, number, RegExp][] = [
     ['500', () => new Response('secret stack', { status: 500 }), 502, /error of its own/],
-    ['credential', () => Response.json({ error: { message: 'Incorrect API key sk-secret' } }, { status: 401 }), 502, /credential/],
+    [
+      'credential',
+      () => Response.json({ error: { message: 'Incorrect API key sk-secret' } }, { status: 401 }),
+      502,
+      /credential/,
+    ],
     ['payment', () => Response.json({ error: { message: 'no money' } }, { status: 402 }), 502, /credential/],
     ['rate', () => Response.json({ error: { message: 'slow' } }, { status: 429 }), 429, /rate limit/],
     ['overloaded', () => Response.json({ error: { message: 'busy' } }, { status: 529 }), 529, /overloaded/],
-    ['too large', () => Response.json({ error: { message: 'prompt too long' } }, { status: 413 }), 413, /prompt too long/],
+    [
+      'too large',
+      () => Response.json({ error: { message: 'prompt too long' } }, { status: 413 }),
+      413,
+      /prompt too long/,
+    ],
     ['HTML', () => new Response('<html>secret</html>'), 502, /no completion/],
   ]
   for (const stream of [false, true]) {
@@ -278,8 +378,14 @@ describe('when no endpoint answers', () => {
 test('a stream whose usage repeats and whose ids differ is one answer', async () => {
   upstream.on('tiny', () =>
     sse([
-      chunk({ role: 'assistant', content: 'a' }, null, { id: '1', usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 } }),
-      chunk({ role: 'assistant', content: 'b' }, null, { id: '2', usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 } }),
+      chunk({ role: 'assistant', content: 'a' }, null, {
+        id: '1',
+        usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
+      }),
+      chunk({ role: 'assistant', content: 'b' }, null, {
+        id: '2',
+        usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 },
+      }),
       chunk({}, 'stop', { id: '3', usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } }),
       DONE,
     ]),

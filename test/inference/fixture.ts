@@ -108,7 +108,10 @@ export const workspace = (more: Partial<WorkspaceRecord> = {}): WorkspaceRecord 
   ...more,
 })
 
-export const caller = (keyMore: Partial<KeyRecord> = {}, workspaceMore: Partial<WorkspaceRecord> = {}): Caller => ({
+export const caller = (
+  keyMore: Partial<KeyRecord> = {},
+  workspaceMore: Partial<WorkspaceRecord> = {},
+): Caller => ({
   key: key(keyMore),
   workspace: workspace(workspaceMore),
 })

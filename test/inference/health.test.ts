@@ -17,7 +17,8 @@ const attemptAt = (slug: string, credentialId = 'c1'): Attempt => {
 let now = 0
 let health: Health
 const server = new UpstreamError('server', 'boom', { status: 500 })
-const limited = (retryAfterMs: number | null) => new UpstreamError('rate-limit', 'slow', { status: 429, retryAfterMs })
+const limited = (retryAfterMs: number | null) =>
+  new UpstreamError('rate-limit', 'slow', { status: 429, retryAfterMs })
 const a = attemptAt('a')
 const failTimes = (times: number) => {
   for (let i = 0; i < times; i++) health.failed(a, server)

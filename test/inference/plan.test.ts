@@ -48,7 +48,8 @@ const planned = (overrides: Overrides = {}): Plan =>
     random: overrides.random ?? (() => 0.5),
   })
 
-const order = (overrides: Overrides): string[] => planned(overrides).attempts.map(({ endpoint: { id } }) => id)
+const order = (overrides: Overrides): string[] =>
+  planned(overrides).attempts.map(({ endpoint: { id } }) => id)
 
 function refusal(overrides: Overrides): GatewayError {
   try {
@@ -67,7 +68,11 @@ describe('order', () => {
   const rows: [string, Overrides, string[]][] = [
     ['by weight: the cheaper one first for most draws', {}, [cheap, dear]],
     ['the caller’s order wins', { request: request({}, { order: ['dear'] }) }, [dear, cheap]],
-    ['order without fallbacks names all', { request: request({}, { order: ['dear'], allowFallbacks: false }) }, [dear]],
+    [
+      'order without fallbacks names all',
+      { request: request({}, { order: ['dear'], allowFallbacks: false }) },
+      [dear],
+    ],
     ['no fallbacks: the first only', { request: request({}, { allowFallbacks: false }) }, [cheap]],
     ['only', { request: request({}, { only: ['dear'] }) }, [dear]],
     ['only by display name', { request: request({}, { only: ['dear', 'nobody'] }) }, [dear]],
@@ -78,7 +83,11 @@ describe('order', () => {
       { request: request({}, { sort: 'latency' }), latencies: { [dear]: 100 } },
       [dear, cheap],
     ],
-    ['the variant :nitro sorts by speed', { request: request({ models: ['lab/tiny:nitro'] }), latencies: { [dear]: 9 } }, [dear, cheap]],
+    [
+      'the variant :nitro sorts by speed',
+      { request: request({ models: ['lab/tiny:nitro'] }), latencies: { [dear]: 9 } },
+      [dear, cheap],
+    ],
     ['zdr', { request: request({}, { zdr: true }) }, [dear]],
     ['quantisation', { request: request({}, { quantizations: ['fp8'] }) }, [cheap]],
     ['max_price is USD per million', { request: request({}, { maxPrice: { prompt: '1' } }) }, [cheap]],
@@ -87,9 +96,17 @@ describe('order', () => {
       { request: request({ parameters: ['seed'] }, { requireParameters: true }) },
       [cheap],
     ],
-    ['fallback models come after', { request: request({ models: ['lab/other', 'lab/tiny'] }) }, ['cheap/lab/other', cheap, dear]],
+    [
+      'fallback models come after',
+      { request: request({ models: ['lab/other', 'lab/tiny'] }) },
+      ['cheap/lab/other', cheap, dear],
+    ],
     ['an endpoint that fails is passed over', { blocks: { [cheap]: failing } }, [dear]],
-    ['an unknown fallback is passed over', { request: request({ models: ['no/such', 'lab/other'] }) }, ['cheap/lab/other']],
+    [
+      'an unknown fallback is passed over',
+      { request: request({ models: ['no/such', 'lab/other'] }) },
+      ['cheap/lab/other'],
+    ],
   ]
   test.each(rows)('%s', (_, overrides, expected) => expect(order(overrides)).toEqual(expected))
 
@@ -106,7 +123,10 @@ describe('order', () => {
   })
 
   test('the workspace’s default model stands in', () => {
-    const plan = planned({ request: request({ models: [] }), caller: caller({}, { defaultTextModel: 'lab/other' }) })
+    const plan = planned({
+      request: request({ models: [] }),
+      caller: caller({}, { defaultTextModel: 'lab/other' }),
+    })
     expect(plan.attempts[0]?.model.id).toBe('lab/other')
   })
 })
@@ -114,8 +134,18 @@ describe('order', () => {
 describe('refusals', () => {
   const rows: [string, Overrides, number, RegExp][] = [
     ['no model', { request: request({ models: [] }) }, 400, /no default text model/],
-    ['unknown model', { request: request({ models: ['lab/tinny'] }) }, 404, /no model "lab\/tinny".*nearest names are lab\/tiny/],
-    ['known elsewhere', { request: request({ models: ['lab/elsewhere'] }) }, 404, /no provider that offers it is configured/],
+    [
+      'unknown model',
+      { request: request({ models: ['lab/tinny'] }) },
+      404,
+      /no model "lab\/tinny".*nearest names are lab\/tiny/,
+    ],
+    [
+      'known elsewhere',
+      { request: request({ models: ['lab/elsewhere'] }) },
+      404,
+      /no provider that offers it is configured/,
+    ],
     ['unpriced', { request: request({ models: ['lab/unpriced'] }) }, 400, /SLUICE_UNPRICED/],
     ['embeddings only', { request: request({ models: ['lab/embed'] }) }, 400, /embeddings/],
     ['all left out', { request: request({}, { only: ['nobody'] }) }, 404, /provider\.only/],

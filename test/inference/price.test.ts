@@ -28,7 +28,12 @@ describe('prices', () => {
 
 describe('costs', () => {
   const table: [string, Usage, ReturnType<typeof pricing>, number][] = [
-    ['prompt and completion', usage({ inputTokens: 10, outputTokens: 5 }), pricing('0.000001', '0.000002'), 20_000],
+    [
+      'prompt and completion',
+      usage({ inputTokens: 10, outputTokens: 5 }),
+      pricing('0.000001', '0.000002'),
+      20_000,
+    ],
     ['the request fee is added', usage({}), pricing('0', '0', { request: usd('0.005') }), 5_000_000],
     [
       'cached tokens at their own price',
@@ -36,8 +41,18 @@ describe('costs', () => {
       pricing('0.000001', '0', { inputCacheRead: usd('0.0000001') }),
       20_000,
     ],
-    ['cached tokens fall back to the prompt price', usage({ cacheReadTokens: 100 }), pricing('0.000001', '0'), 100_000],
-    ['written tokens fall back to the prompt price', usage({ cacheWriteTokens: 7 }), pricing('0.000001', '0'), 7_000],
+    [
+      'cached tokens fall back to the prompt price',
+      usage({ cacheReadTokens: 100 }),
+      pricing('0.000001', '0'),
+      100_000,
+    ],
+    [
+      'written tokens fall back to the prompt price',
+      usage({ cacheWriteTokens: 7 }),
+      pricing('0.000001', '0'),
+      7_000,
+    ],
     [
       'reasoning at its own price',
       usage({ reasoningTokens: 10 }),
@@ -87,7 +102,10 @@ describe('costs', () => {
 })
 
 describe('holds', () => {
-  const prices = pricing('0.000001', '0.000002', { internalReasoning: usd('0.000004'), request: usd('0.001') })
+  const prices = pricing('0.000001', '0.000002', {
+    internalReasoning: usd('0.000004'),
+    request: usd('0.001'),
+  })
   test('the dearer of completion and reasoning, plus the fee', () => {
     expect(holdOf(prices, 10, 100)).toBe(10_000 + 400_000 + 1_000_000)
   })
