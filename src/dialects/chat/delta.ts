@@ -1,11 +1,12 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
 import {
   foreignMessage,
   mergeAudio,
   mergeLogprobs,
   reasoningTextDetail,
+  typeOfCall,
   viewAnnotation,
+  viewCalled,
   viewImage,
 } from './message-view.ts'
 import type { ChatNative } from './native.ts'
@@ -35,7 +36,15 @@ export interface ChoiceState {
   hasRole: boolean
   /** Upstream sends its own reasoning details, so none is made from the text. */
   hasOwnDetails: boolean
+  /** The type of each tool call, by its index. */
+  callTypes: Map<number, string>
 }
+
+export const newChoiceState = (): ChoiceState => ({
+  hasRole: false,
+  hasOwnDetails: false,
+  callTypes: new Map(),
+})
 
 type ChoiceEvent = Extract<InferenceEvent, { choice: number }>
 
@@ -99,7 +108,7 @@ export function writeChoice(
   const body: JsonObject = {
     ...(hideReasoning ? {} : writeReasoning(delta, state)),
     ...(delta.refusal ? { refusal: delta.refusal } : {}),
-    ...(delta.toolCalls ? { tool_calls: writeToolCalls(delta.toolCalls) } : {}),
+    ...(delta.toolCalls ? { tool_calls: writeToolCalls(delta.toolCalls, state) } : {}),
     ...(delta.annotations ? { annotations: delta.annotations } : {}),
     ...(delta.images ? { images: delta.images } : {}),
     ...(delta.audio ? { audio: delta.audio } : {}),
@@ -133,13 +142,12 @@ function writeReasoning(delta: ChoiceDelta, state: ChoiceState): JsonObject {
 }
 
 /** The first fragment of a call carries id, type and name; later ones arguments only. */
-function writeToolCalls(calls: ReadonlyMap<number, ToolCallDelta>): JsonObject[] {
+function writeToolCalls(calls: ReadonlyMap<number, ToolCallDelta>, { callTypes }: ChoiceState): JsonObject[] {
   return [...calls].map(([index, { start, json }]) => {
-    if (!start) return { index, function: { arguments: json } }
-    const { id, name, extra } = start
-    const type = typeof extra?.type === 'string' ? extra.type : 'function'
-    const inner = isObject(extra?.function) ? extra.function : {}
-    return { ...extra, index, id, type, function: { ...inner, name, arguments: json } }
+    if (!start) return { index, ...viewCalled(callTypes.get(index) ?? 'function', undefined, json) }
+    const type = typeOfCall(start.extra)
+    callTypes.set(index, type)
+    return { ...start.extra, index, id: start.id, type, ...viewCalled(type, start.name, json) }
   })
 }
 

@@ -70,13 +70,16 @@ const name = optional(t.String())
 const toolCall = t.Object(
   {
     id: t.String(),
-    type: t.Optional(t.String({ description: 'function (the default), or a type that the provider knows' })),
+    type: t.Optional(
+      t.String({ description: 'function (the default), custom, or a type that the provider knows' }),
+    ),
     function: t.Optional(
       t.Object(
         { name: t.String(), arguments: t.String({ description: 'JSON text, as the model wrote it' }) },
         OPEN,
       ),
     ),
+    custom: t.Optional(t.Object({ name: t.String(), input: t.String({ description: 'Free text' }) }, OPEN)),
   },
   OPEN,
 )

@@ -34,16 +34,22 @@ export const reasoningTextDetail = (text: string): ReasoningDetail => ({
   index: 0,
 })
 
-/** Unknown fields of the call are kept beside ours; unknown fields of its function inside it. */
-export function viewToolCall({ id, name, arguments: json, extra }: ToolCall): JsonObject {
-  const called = { name, arguments: json }
-  const ours = { id, type: 'function', function: called }
-  if (!extra) return ours
-  const inner = isObject(extra.function) ? { ...extra.function, ...called } : called
-  return { ...extra, ...ours, ...typeOf(extra), function: inner }
+/** What a tool call's type calls its content: OpenAI's custom tools take free text, all others JSON arguments. */
+export function viewCalled(type: string, name: string | undefined, json: string): JsonObject {
+  const named = name === undefined ? {} : { name }
+  return type === 'custom'
+    ? { custom: { ...named, input: json } }
+    : { function: { ...named, arguments: json } }
 }
 
-const typeOf = (extra: JsonObject): JsonObject => (typeof extra.type === 'string' ? { type: extra.type } : {})
+export const typeOfCall = (extra: JsonObject | undefined): string =>
+  typeof extra?.type === 'string' ? extra.type : 'function'
+
+/** Unknown fields of the call are kept beside ours. */
+export function viewToolCall({ id, name, arguments: json, extra }: ToolCall): JsonObject {
+  const type = typeOfCall(extra)
+  return { ...extra, id, type, ...viewCalled(type, name, json) }
+}
 
 /** Streams send a sound in pieces: base64 data and transcript are appended, everything else is replaced. */
 export function mergeAudio(audio: JsonObject, more: JsonObject): JsonObject {

@@ -81,13 +81,21 @@ function readPart(part: ChatPart, at: string): ContentPart {
   return { type: 'unknown', data: { ...part } }
 }
 
-const CALL = new Set(['id', 'type', 'function'])
+const CALL = new Set(['id', 'type', 'function', 'custom'])
 
+/** A call of an OpenAI custom tool has free text for arguments; its type travels in `extra`. */
 function readToolCall(call: ChatToolCall, at: string): ToolCall {
-  const { id, type = 'function', function: called } = call
-  if (type !== 'function') {
-    return { id, name: called?.name ?? type, arguments: called?.arguments ?? '{}', extra: { ...call } }
+  const { id, type = 'function', function: called, custom } = call
+  const rest = restOf(call, CALL)
+  if (type === 'custom' && custom) {
+    return { id, name: custom.name, arguments: custom.input, extra: { ...rest, type } }
   }
-  if (!called) throw badRequest('is required on a tool call of type "function"', `${at}.function`)
-  return defined({ id, name: called.name, arguments: called.arguments, extra: restOf(call, CALL) })
+  if (called) {
+    const extra = type === 'function' ? rest : { ...rest, type }
+    return defined({ id, name: called.name, arguments: called.arguments, extra })
+  }
+  if (type === 'function' || type === 'custom') {
+    throw badRequest(`is required on a tool call of type "${type}"`, `${at}.${type}`)
+  }
+  return { id, name: type, arguments: '{}', extra: { ...rest, type } }
 }

@@ -29,7 +29,7 @@ export function writeChatReply(result: InferenceResult, reply: ReplyContext, clo
     ...top,
     choices: result.choices.map((choice) => viewChoice(choice, natives, reply)),
     usage: viewUsage(closing),
-    service_tier: closing.serviceTier,
+    service_tier: closing.serviceTier ?? top.service_tier ?? null,
     ...viewMetadata(closing),
   }
 }

@@ -2,7 +2,14 @@ import type { ErrorType } from '../../core/errors.ts'
 import type { InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
-import { addEvent, addNative, type ChoiceDelta, type ChoiceState, writeChoice } from './delta.ts'
+import {
+  addEvent,
+  addNative,
+  type ChoiceDelta,
+  type ChoiceState,
+  newChoiceState,
+  writeChoice,
+} from './delta.ts'
 import { foreignFields, isChatNative } from './message-view.ts'
 import { viewMetadata, viewUsage } from './usage-view.ts'
 
@@ -22,17 +29,17 @@ function eventOf(json: string): string {
  * method answers ''.
  */
 export function writeChatStream(reply: ReplyContext): StreamWriter {
-  const writer = new Map<number, ChoiceState>()
+  const states = new Map<number, ChoiceState>()
   let head = headOf(reply, undefined)
   let plain = plainOf(head)
   let isOver = false
 
   const chunk = (fields: JsonObject): string => eventOf(head + JSON.stringify(fields).slice(1))
   const stateOf = (index: number): ChoiceState => {
-    const existing = writer.get(index)
+    const existing = states.get(index)
     if (existing) return existing
-    const added = { hasRole: false, hasOwnDetails: false }
-    writer.set(index, added)
+    const added = newChoiceState()
+    states.set(index, added)
     return added
   }
   const remember = (fields: JsonObject | undefined): void => {

@@ -126,9 +126,9 @@ test('a turn with tool calls, reasoning and its answer', () => {
         { id: 'c1', name: 'f', arguments: '{', extra: { extra_content: { a: 1 } } },
         {
           id: 'c2',
-          name: 'custom',
-          arguments: '{}',
-          extra: { id: 'c2', type: 'custom', custom: { name: 'g', input: 'x' } },
+          name: 'g',
+          arguments: 'x',
+          extra: { type: 'custom' },
         },
       ],
     },
@@ -175,7 +175,9 @@ describe('reasoning', () => {
     [{ include_reasoning: true }, undefined],
     [{ reasoning: {} }, undefined],
   ]
-  test.each(rows)('%j → %j', (fields, reasoning) => expect<unknown>(read(fields).reasoning).toEqual(reasoning))
+  test.each(rows)('%j → %j', (fields, reasoning) =>
+    expect<unknown>(read(fields).reasoning).toEqual(reasoning),
+  )
 })
 
 describe('provider preferences', () => {

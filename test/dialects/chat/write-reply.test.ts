@@ -89,13 +89,16 @@ describe('messages', () => {
     ],
     [
       'unknown fields of a tool call',
-      { text: 'x', toolCalls: [{ ...call, extra: { sig: 1, function: { strict: true } } }] },
+      { text: 'x', toolCalls: [{ ...call, extra: { sig: 1 } }] },
       {
         content: 'x',
-        tool_calls: [
-          { sig: 1, id: 'c1', type: 'function', function: { strict: true, name: 'f', arguments: '{}' } },
-        ],
+        tool_calls: [{ sig: 1, id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
       },
+    ],
+    [
+      'a call of a custom tool',
+      { toolCalls: [{ ...call, arguments: 'free text', extra: { type: 'custom' } }] },
+      { tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'f', input: 'free text' } }] },
     ],
     ['a refusal', { refusal: 'no' }, { content: null, refusal: 'no' }],
     [

@@ -146,6 +146,28 @@ describe('one frame is one chunk', () => {
       ],
     ],
     [
+      'calls of custom tools',
+      [
+        frame({
+          type: 'tool-call-start',
+          choice: 0,
+          index: 0,
+          id: 'c',
+          name: 'f',
+          extra: { type: 'custom' },
+        }),
+        frame({ type: 'tool-call-delta', choice: 0, index: 0, json: 'free' }),
+      ],
+      [
+        choice({
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ index: 0, id: 'c', type: 'custom', custom: { name: 'f', input: '' } }],
+        }),
+        choice({ tool_calls: [{ index: 0, custom: { input: 'free' } }] }),
+      ],
+    ],
+    [
       'refusal, image, audio, logprobs',
       [
         frame({ type: 'refusal-delta', choice: 0, text: 'no' }),
