@@ -12,6 +12,7 @@ export interface NameParts {
 }
 
 const VARIANT = /:(?:free|thinking|extended|beta)$/
+const DATE = /-20\d{6}$/
 const QUANTIZATION = /-(fp8|fp4|nvfp4|mxfp4|bf16|fp16|int8|int4)(?=-|$)/
 /** Folders that are not labs, and names of hosts or labs that some providers glue to the front. */
 const FOLDERS = /^(?:hf:|@cf\/|tee\/|workers-ai\/|unsloth\/|accounts\/[^/]+\/(?:models|routers)\/)/
@@ -74,6 +75,7 @@ export class Identities {
       if (VARIANT.test(model.id)) continue
       const [author = ''] = model.id.split('/')
       this.#add(model.canonicalSlug, model.id)
+      this.#add(model.canonicalSlug.replace(DATE, ''), model.id)
       if (model.huggingFaceId === null) continue
       const { bare } = partsOf(model.huggingFaceId, author)
       this.#add(`${author}/${bare}`, model.id)

@@ -7,7 +7,10 @@ import type { Seed, SeedEndpoint, SeedModel, SeedPricing, SeedTier } from './see
 export interface Catalog {
   /** In order of id. */
   readonly models: readonly SeedModel[]
-  /** By id, canonical slug, alias, or the part after the author where one model alone has it; any case. */
+  /**
+   * By id, canonical slug, alias, or the part after the author where one model alone has it. In any case, and with
+   * dots and dashes alike: labs and resellers differ in them (`claude-sonnet-4-5`, `claude-sonnet-4.5`).
+   */
   named(name: string): SeedModel | undefined
   /** What a provider serves in this dialect; empty for a provider that the catalogue does not know. */
   endpointsOf(providerSlug: string, dialect: DialectName): readonly EndpointRecord[]
@@ -28,7 +31,7 @@ export function openCatalog(seed: Seed): Catalog {
     models: seed.models,
     named(name) {
       names ??= namesOf(seed.models)
-      return names.get(name.toLowerCase())
+      return names.get(folded(name))
     },
     endpointsOf(providerSlug, dialect) {
       const rows = Object.hasOwn(seed.endpoints, providerSlug) ? (seed.endpoints[providerSlug] ?? []) : []
@@ -66,17 +69,19 @@ function endpointOf(
   }
 }
 
-/** Names in lower case; an earlier kind of name is never taken by a later one. */
+const folded = (name: string): string => name.toLowerCase().replace(/[._]/g, '-')
+
+/** Folded names; an earlier kind of name is never taken by a later one. */
 function namesOf(models: readonly SeedModel[]): Map<string, SeedModel> {
   const names = new Map<string, SeedModel>()
   const bare = new Map<string, SeedModel | null>()
-  for (const model of models) names.set(model.id.toLowerCase(), model)
+  for (const model of models) if (!names.has(folded(model.id))) names.set(folded(model.id), model)
   for (const model of models) {
     for (const name of [model.canonical_slug, ...model.aliases]) {
-      const key = name.toLowerCase()
+      const key = folded(name)
       if (!names.has(key)) names.set(key, model)
     }
-    const slug = model.id.slice(model.id.indexOf('/') + 1).toLowerCase()
+    const slug = folded(model.id.slice(model.id.indexOf('/') + 1))
     bare.set(slug, bare.has(slug) ? null : model)
   }
   for (const [slug, model] of bare) if (model !== null && !names.has(slug)) names.set(slug, model)

@@ -165,7 +165,6 @@ export const vendors: readonly Vendor[] = [
   usual('v0', 'v0', 'https://api.v0.dev/v1', 'V0_API_KEY'),
   usual('poolside', 'Poolside', 'https://inference.poolside.ai/v1', 'POOLSIDE_API_KEY'),
   usual('sarvam', 'Sarvam AI', 'https://api.sarvam.ai/v1', 'SARVAM_API_KEY'),
-  usual('sakana', 'Sakana AI', 'https://api.sakana.ai/v1', 'SAKANA_API_KEY'),
   usual('scaleway', 'Scaleway', 'https://api.scaleway.ai/v1', 'SCALEWAY_API_KEY'),
   usual(
     'ovhcloud',

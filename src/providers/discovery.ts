@@ -19,6 +19,8 @@ export interface DiscoveryOptions {
 export interface WatchOptions extends DiscoveryOptions {
   /** Called when what was found differs from the time before; first for the first server found. */
   readonly onChange: (found: Discovered) => void
+  /** Called when `onChange` failed; the next look comes all the same. */
+  readonly onError?: (error: unknown) => void
   readonly intervalMs?: number
 }
 
@@ -39,13 +41,17 @@ export function watchLocalServers(options: WatchOptions): Watch {
   let isStopped = false
   let timer: ReturnType<typeof setTimeout> | undefined
   const look = async (): Promise<void> => {
-    const found = await discover(options)
-    if (isStopped) return
-    const now = fingerprint(found)
-    if (now !== seen) {
-      seen = now
-      options.onChange(found)
+    try {
+      const found = await discover(options)
+      const now = fingerprint(found)
+      if (!isStopped && now !== seen) {
+        seen = now
+        options.onChange(found)
+      }
+    } catch (error) {
+      options.onError?.(error)
     }
+    if (isStopped) return
     timer = setTimeout(look, options.intervalMs ?? INTERVAL_MS)
     timer.unref()
   }
