@@ -105,7 +105,16 @@ const REASONING = new Set([
 ])
 
 /** Unknown fields of a message or delta, without reasoning under any known name when it is to be hidden. */
-export const foreignMessage = (
+export function foreignMessage(
   message: JsonObject | undefined,
   hideReasoning: boolean,
-): JsonObject | undefined => (message && hideReasoning ? restOf(message, REASONING) : message)
+): JsonObject | undefined {
+  if (!message || !hideReasoning) return message
+  const shown = restOf(message, REASONING)
+  if (!Array.isArray(shown?.content_parts)) return shown
+  return { ...shown, content_parts: shown.content_parts.filter((part) => !isReasoningPart(part)) }
+}
+
+/** A part of the content in a form that the reader does not know, such as `redacted_thinking`. */
+const isReasoningPart = (part: unknown): boolean =>
+  isObject(part) && typeof part.type === 'string' && /think|reason/i.test(part.type)

@@ -279,12 +279,25 @@ test('hidden reasoning leaves no trace, under any name', () => {
       data: { choices: [{ index: 0, message: { thinking: 'secret', reasoning_content: 'secret' } }] },
     }),
     frame(text('a'), { type: 'reasoning-delta', choice: 0, text: 'secret' }),
+    frame({
+      type: 'native',
+      dialect: 'chat',
+      data: {
+        choices: [
+          {
+            index: 0,
+            message: { content_parts: [{ type: 'redacted_thinking', data: 'secret' }, { type: 'map' }] },
+          },
+        ],
+      },
+    }),
   ]
   expect(written(frames, { ...REPLY, hideReasoning: true })).toEqual([
     null,
     null,
     null,
     choice({ role: 'assistant', content: 'a' }),
+    choice({ content_parts: [{ type: 'map' }] }),
   ])
 })
 
