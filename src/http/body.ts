@@ -1,6 +1,7 @@
 /** Request bodies, read by ourselves: counted, bounded in depth, strict JSON, whatever the content type's case. */
 import { badRequest, GatewayError, payloadTooLarge } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
+import { isJsonObject } from './json.ts'
 
 /** Bytes. */
 export const INFERENCE_BODY_LIMIT = 20_000_000
@@ -31,9 +32,6 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   if (!isJsonObject(value)) throw badRequest(`The request body must be a JSON object, not ${kindOf(value)}`)
   return value
 }
-
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function parse(bytes: Uint8Array): unknown {
   try {

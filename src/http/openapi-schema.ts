@@ -19,12 +19,12 @@ export function schemaOf31(schema: unknown): JsonObject {
     return { ...documented, ...(description === undefined ? {} : { description }) }
   const converted: JsonObject = {}
   for (const [keyword, value] of Object.entries(schema)) {
-    if (!OWN_KEYWORDS.has(keyword)) converted[keyword] = valueOf(keyword, value)
+    if (!OWN_KEYWORDS.has(keyword)) converted[keyword] = convertedValue(keyword, value)
   }
   return simplified(withoutCatchAll(converted))
 }
 
-function valueOf(keyword: string, value: unknown): unknown {
+function convertedValue(keyword: string, value: unknown): unknown {
   if (DATA.has(keyword)) return value
   if (SCHEMA_MAPS.has(keyword) && isJsonObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, schemaOf31(inner)]))

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createApp } from '../../src/app.ts'
+import { newGenerationId } from '../../src/core/ids.ts'
+import { hashKey } from '../../src/core/keys.ts'
+import { NO_USAGE } from '../../src/core/usage.ts'
+import type { Handler } from '../../src/http/edge.ts'
+import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
+import { call, runScenarios } from '../scenario.ts'
+import { addWorkspace, spend } from './fixtures.ts'
+
+const NOW = Date.UTC(2026, 6, 15, 12)
+let gateway: Gateway
+let handler: Handler
+let otherKey: string
+let id: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ now: () => NOW })
+  handler = createApp(gateway.deps)
+  otherKey = (await addWorkspace(gateway)).key
+  id = await spend(gateway, hashKey(API_KEY), 1_234_567, {
+    usage: { ...NO_USAGE, inputTokens: 10, cacheReadTokens: 4, outputTokens: 20, reasoningTokens: 3 },
+    cacheDiscountNanoUsd: 1_000,
+    httpReferer: 'https://app.example/x',
+    origin: 'https://app.example',
+    title: 'App',
+    tries: [
+      {
+        endpointId: 'a/m',
+        modelId: 'm',
+        providerSlug: 'a',
+        providerName: 'A',
+        upstreamId: null,
+        status: 503,
+        code: null,
+        latencyMs: 5.4,
+      },
+      {
+        endpointId: 'b/m',
+        modelId: 'm',
+        providerSlug: 'b',
+        providerName: 'B',
+        upstreamId: 'up-1',
+        status: 200,
+        code: null,
+        latencyMs: 9,
+      },
+    ],
+  })
+})
+afterAll(() => gateway.stop())
+
+const read = (generationId: string, key = API_KEY) =>
+  call(handler, { path: `/api/v1/generation?id=${generationId}`, key })
+
+runScenarios('GET /generation', () => handler, [
+  { name: 'without a key', path: '/v1/generation?id=x', status: 401 },
+  {
+    name: 'without an id',
+    path: '/v1/generation',
+    key: API_KEY,
+    status: 400,
+    contains: ['query parameter id: is required'],
+  },
+  {
+    name: 'with an empty id',
+    path: '/v1/generation?id=',
+    key: API_KEY,
+    status: 400,
+    contains: ['query parameter id: must be'],
+  },
+  {
+    name: 'with an unknown id',
+    path: `/v1/generation?id=${newGenerationId()}`,
+    key: API_KEY,
+    status: 404,
+    contains: ['no generation with this id'],
+  },
+  { name: 'with an id that is none', path: "/v1/generation?id='%20or%201=1--", key: API_KEY, status: 404 },
+  {
+    name: 'with an id of 201 characters',
+    path: `/v1/generation?id=${'g'.repeat(201)}`,
+    key: API_KEY,
+    status: 400,
+  },
+])
+
+test('every field of the record', async () => {
+  expect(await read(id)).toMatchObject({ status: 200 })
+  const { json } = await read(id)
+  expect(json).toEqual({
+    data: {
+      id,
+      request_id: 'req-1',
+      upstream_id: 'chatcmpl-1',
+      workspace_id: expect.any(String),
+      model: 'lab/tiny',
+      provider_name: 'Lab',
+      api_type: 'completions',
+      router: 'direct',
+      service_tier: null,
+      data_region: 'global',
+      preset_id: null,
+      created_at: '2026-07-15T12:00:00.000Z',
+      streamed: true,
+      cancelled: false,
+      is_byok: false,
+      finish_reason: 'stop',
+      native_finish_reason: 'stop',
+      app_id: expect.any(Number),
+      origin: 'https://app.example',
+      http_referer: 'https://app.example/x',
+      user_agent: 'test/1',
+      external_user: null,
+      session_id: null,
+      latency: 12,
+      generation_time: 35,
+      moderation_latency: null,
+      tokens_prompt: 14,
+      tokens_completion: 23,
+      native_tokens_prompt: 14,
+      native_tokens_completion: 23,
+      native_tokens_completion_images: 0,
+      native_tokens_reasoning: 3,
+      native_tokens_cached: 4,
+      num_input_audio_prompt: 0,
+      num_media_prompt: 0,
+      num_media_completion: 0,
+      num_search_results: 0,
+      num_fetches: null,
+      web_search_engine: null,
+      response_cache_source_id: null,
+      total_cost: 0.001234567,
+      usage: 0.001234567,
+      upstream_inference_cost: expect.any(Number),
+      cache_discount: 0.000001,
+      // No null where a provider gave no id: clients take a missing one alone.
+      provider_responses: [
+        {
+          endpoint_id: 'a/m',
+          is_byok: false,
+          latency: 5,
+          model_permaslug: 'm',
+          provider_name: 'A',
+          status: 503,
+        },
+        {
+          endpoint_id: 'b/m',
+          id: 'up-1',
+          is_byok: false,
+          latency: 9,
+          model_permaslug: 'm',
+          provider_name: 'B',
+          status: 200,
+        },
+      ],
+      usage_source: 'provider',
+    },
+  })
+})
+
+test("another workspace's generation is as unknown as one that never was", async () => {
+  const foreign = await read(id, otherKey)
+  const unknown = await read(newGenerationId(), otherKey)
+  expect(foreign.status).toBe(404)
+  expect(foreign.text).toBe(unknown.text)
+})
+
+test('a management key sees every workspace', async () => {
+  const other = await spend(gateway, hashKey(otherKey), 5)
+  expect((await read(other, API_KEY)).status).toBe(404)
+  expect((await read(other, otherKey)).status).toBe(200)
+  expect((await read(other, MANAGEMENT_KEY)).status).toBe(200)
+})
+
+test('the id of a reply in another dialect names the generation', async () => {
+  expect(await read(id.replace('gen-', 'resp_'))).toMatchObject({ status: 200, json: { data: { id } } })
+})
