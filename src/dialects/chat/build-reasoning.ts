@@ -29,8 +29,9 @@ export function applyReasoning(
     body.reasoning = { ...said, ...objectOf(reasoning) }
     return
   }
-  const effort = effortOf(reasoning)
+  const effort = effortOf(reasoning, attempt)
   if (effort !== undefined) body.reasoning_effort = effort
+  else if (reasoning.enabled === true && reasoning.maxTokens === undefined) dropped.push('reasoning.enabled')
   if (reasoning.maxTokens !== undefined) dropped.push('reasoning.max_tokens')
   if (reasoning.summary !== undefined) dropped.push('reasoning.summary')
   for (const name of Object.keys(reasoning.extra ?? {})) dropped.push(`reasoning.${name}`)
@@ -48,9 +49,15 @@ const asks = ({ effort, enabled, maxTokens, summary }: Reasoning): boolean =>
   maxTokens !== undefined ||
   summary !== undefined
 
-/** To turn reasoning off is the effort `none`; to turn it on without an effort is the provider's default. */
-const effortOf = ({ effort, enabled }: Reasoning): Effort | undefined =>
-  effort ?? (enabled === false ? 'none' : undefined)
+/**
+ * To turn reasoning off is the effort `none`; to turn it on without an effort is `medium`, where the endpoint is
+ * known to take an effort (some that always reason refuse the field).
+ */
+function effortOf({ effort, enabled }: Reasoning, { endpoint }: Attempt): Effort | undefined {
+  if (effort !== undefined || enabled === undefined) return effort
+  if (!enabled) return 'none'
+  return endpoint.supportedParameters?.includes('reasoning_effort') ? 'medium' : undefined
+}
 
 const objectOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject => ({
   ...(effort === undefined ? {} : { effort }),

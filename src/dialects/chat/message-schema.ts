@@ -11,13 +11,16 @@ const textPart = t.Object({ type: t.Literal('text'), text: t.String(), cache_con
 const imagePart = t.Object(
   {
     type: t.Literal('image_url'),
-    image_url: t.Object(
-      {
-        url: t.String({ minLength: 1, description: 'An https URL or a data URL' }),
-        detail: t.Optional(t.String({ description: 'auto, low, high or original' })),
-      },
-      OPEN,
-    ),
+    image_url: t.Union([
+      t.Object(
+        {
+          url: t.String({ minLength: 1, description: 'An https URL or a data URL' }),
+          detail: t.Optional(t.String({ description: 'auto, low, high or original' })),
+        },
+        OPEN,
+      ),
+      t.String({ minLength: 1, description: "Mistral's short form: the URL alone" }),
+    ]),
     cache_control: cacheControl,
   },
   OPEN,

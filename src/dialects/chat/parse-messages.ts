@@ -61,7 +61,8 @@ function readPart(part: ChatPart, at: string): ContentPart {
     return defined({ type: 'text', text: part.text, extra: restOf(part, TEXT) })
   }
   if (part.type === 'image_url' && 'image_url' in part) {
-    const { url, detail } = part.image_url
+    const { image_url } = part
+    const { url, detail } = typeof image_url === 'string' ? { url: image_url } : image_url
     return defined({ type: 'image', url, detail, extra: restOf(part, IMAGE) })
   }
   if (part.type === 'input_audio' && 'input_audio' in part) {

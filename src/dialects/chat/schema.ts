@@ -50,7 +50,7 @@ const responseFormat = t.Object(
     json_schema: t.Optional(
       t.Object(
         {
-          name: t.String({ maxLength: 64 }),
+          name: t.Optional(t.String({ maxLength: 64 })),
           description: optional(t.String()),
           schema: optional(anyObject('JSON Schema')),
           strict: optional(t.Boolean()),

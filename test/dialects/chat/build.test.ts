@@ -161,7 +161,13 @@ describe('reasoning', () => {
     [{ reasoning: { effort: 'high' } }, attemptOf(), { reasoning_effort: 'high' }, []],
     [{ reasoning_effort: 'low' }, attemptOf(), { reasoning_effort: 'low' }, []],
     [{ reasoning: { exclude: true } }, attemptOf(), {}, []],
-    [{ reasoning: { enabled: true } }, attemptOf(), {}, []],
+    [{ reasoning: { enabled: true } }, attemptOf(), {}, ['reasoning.enabled']],
+    [
+      { reasoning: { enabled: true } },
+      attemptOf({}, ['reasoning_effort']),
+      { reasoning_effort: 'medium' },
+      [],
+    ],
     [{ reasoning: { enabled: false } }, attemptOf(), { reasoning_effort: 'none' }, []],
     [
       { reasoning: { max_tokens: 900, summary: 'auto', odd: 1 } },

@@ -45,7 +45,7 @@ describe('messages are refused with their path', () => {
     [message([{ type: 'text', text: 5 }]), 'messages[0].content[0].text: must be a string, not 5'],
     [
       message([{ type: 'text', text: '' }, { type: 'image_url' }]),
-      'messages[0].content[1].image_url: is required and must be an object',
+      'messages[0].content[1].image_url: is required and must be an object or a string that is not empty',
     ],
     [
       message([{ type: 'image_url', image_url: {} }]),

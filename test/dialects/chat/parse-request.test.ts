@@ -73,6 +73,7 @@ test('parts of every type, with their marks; unknown ones as they came', () => {
   const content = [
     { type: 'text', text: 'x', ...cache },
     { type: 'image_url', image_url: { url: 'https://a.example/i.png', detail: 'low' } },
+    { type: 'image_url', image_url: 'https://a.example/j.png' },
     { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
     { type: 'file', file: { file_data: 'data:,x', filename: 'x.txt' }, ...cache },
     { type: 'file', file: { file_id: 'file_1' } },
@@ -88,6 +89,7 @@ test('parts of every type, with their marks; unknown ones as they came', () => {
       content: [
         { type: 'text', text: 'x', extra: cache },
         { type: 'image', url: 'https://a.example/i.png', detail: 'low' },
+        { type: 'image', url: 'https://a.example/j.png' },
         { type: 'audio', data: 'AA==', format: 'wav' },
         { type: 'file', data: 'data:,x', filename: 'x.txt', extra: cache },
         { type: 'file', fileId: 'file_1' },
