@@ -5,6 +5,10 @@ import { openExclusively } from './database.ts'
 const LOCK_FILE = 'lock.db'
 const HOLDER_FILE = 'lock.pid'
 
+// Referred to from here until they are released: an open file that nothing refers to is closed by the collector,
+// and its lock with it.
+const held = new Set<{ close(): void }>()
+
 /**
  * Takes the data folder for this process. The lock is the operating system's (SQLite's exclusive lock on a file of
  * its own, the same on every platform) and dies with the process, however it dies. Throws within 2 s, naming the
@@ -14,11 +18,10 @@ export function lockFolder(folder: string): () => void {
   const holder = join(folder, HOLDER_FILE)
   const lock = openExclusively(join(folder, LOCK_FILE))
   if (lock === null) throw new Error(heldBy(folder, holder))
+  held.add(lock)
   writeFileSync(holder, `${process.pid}\n`)
-  let isHeld = true
   return () => {
-    if (!isHeld) return
-    isHeld = false
+    if (!held.delete(lock)) return
     rmSync(holder, { force: true })
     lock.close()
   }

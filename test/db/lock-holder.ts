@@ -1,0 +1,13 @@
+/** Takes the folder that its argument names, says how that went, and then stays until it is killed. */
+import { writeSync } from 'node:fs'
+import { lockFolder } from '../../src/db/lock.ts'
+
+try {
+  lockFolder(process.argv[2] ?? '')
+  // What nobody refers to any more is gone now.
+  Bun.gc(true)
+  writeSync(1, 'held\n')
+  setInterval(() => {}, 60_000)
+} catch (error) {
+  writeSync(1, `${error instanceof Error ? error.message : String(error)}\n`)
+}
