@@ -12,29 +12,16 @@ import {
 } from './delta.ts'
 import { foreignFields, isChatNative } from './message-view.ts'
 import { viewMetadata, viewUsage } from './usage-view.ts'
-
-/** Line ends to some SSE clients, though JSON may carry them bare: always escaped. */
-const LINE_ENDS = /[\n\r\u0085\u2028\u2029]/
-const LINE_ENDS_ALL = /[\u0085\u2028\u2029]/g
-const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-
-/** One SSE event. Text can never end it: JSON escapes CR and LF, and the rest is escaped here. */
-function eventOf(json: string): string {
-  return `data: ${LINE_ENDS.test(json) ? json.replace(LINE_ENDS_ALL, escapeUnit) : json}\n\n`
-}
+import { type Chunks, createChunks, mayBeSpliced } from './write-chunks.ts'
 
 /**
- * Writes a chat completion as chunks: one upstream frame gives at most one chunk. All chunks share id, created,
- * model and provider, and from the first that has one, the system fingerprint. After `end` or `fail` every
+ * Writes a chat completion as chunks: one upstream frame gives at most one chunk. After `end` or `fail` every
  * method answers ''.
  */
 export function writeChatStream(reply: ReplyContext): StreamWriter {
+  const chunks = createChunks(reply)
   const states = new Map<number, ChoiceState>()
-  let head = headOf(reply, undefined)
-  let plain = plainOf(head)
   let isOver = false
-
-  const chunk = (fields: JsonObject): string => eventOf(head + JSON.stringify(fields).slice(1))
   const stateOf = (index: number): ChoiceState => {
     const existing = states.get(index)
     if (existing) return existing
@@ -42,73 +29,50 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
     states.set(index, added)
     return added
   }
-  const remember = (fields: JsonObject | undefined): void => {
-    if (typeof fields?.system_fingerprint !== 'string') return
-    head = headOf(reply, fields.system_fingerprint)
-    plain = plainOf(head)
+  const last = (write: () => string): string => {
+    if (isOver) return ''
+    isOver = true
+    return write()
   }
-  const writeFrame = (frame: InferenceFrame): string => {
-    const { deltas, fields } = gather(frame)
-    remember(fields)
-    const choices = deltas.flatMap(
-      (delta) => writeChoice(delta, stateOf(delta.index), reply.hideReasoning) ?? [],
-    )
-    const { system_fingerprint: _said, ...foreign } = fields ?? {}
-    return choices.length === 0 && Object.keys(foreign).length === 0 ? '' : chunk({ choices, ...foreign })
-  }
-  const finishChunks = ({ finishes }: Closing): string => {
-    let text = ''
-    for (const { choice, reason, native } of finishes) {
-      const delta = stateOf(choice).hasRole ? {} : { role: 'assistant', content: '' }
-      text += chunk({
-        choices: [{ index: choice, delta, finish_reason: reason, native_finish_reason: native }],
-      })
-    }
-    return text
-  }
-  const unlessOver = (write: () => string): string => (isOver ? '' : write())
-  const last = (write: () => string): string =>
-    unlessOver(() => {
-      isOver = true
-      return write()
-    })
-
   return {
-    echo: (body) => unlessOver(() => chunk({ choices: [], debug: { echo_upstream_body: body } })),
+    echo: (body) => (isOver ? '' : chunks.write({ choices: [], debug: { echo_upstream_body: body } })),
     write(frame) {
       if (isOver) return ''
       const json = frame.plainText?.dialect === 'chat' ? frame.plainText.json : undefined
-      if (json === undefined || LINE_ENDS.test(json)) return writeFrame(frame)
+      if (json === undefined || !mayBeSpliced(json)) {
+        return writeFrame(frame, chunks, stateOf, reply.hideReasoning)
+      }
       if (json === '') return ''
       const state = stateOf(0)
-      if (state.hasRole) return plain.next + json + plain.tail
+      const isFirst = !state.hasRole
       state.hasRole = true
-      return plain.first + json + plain.tail
+      return chunks.splice(json, isFirst)
     },
-    end: (closing) =>
-      last(() => {
-        const usage = { choices: [], usage: viewUsage(closing), service_tier: closing.serviceTier }
-        return `${finishChunks(closing)}${chunk({ ...usage, ...viewMetadata(closing) })}data: [DONE]\n\n`
-      }),
-    fail: (error) => last(() => chunk(failureOf(error))),
+    end: (closing) => last(() => writeEnd(closing, chunks, stateOf)),
+    fail: (error) => last(() => chunks.write(failureOf(error))),
   }
 }
 
-/** The opened object that every chunk begins with. */
-function headOf({ generationId, created, model, providerName }: ReplyContext, fingerprint?: string): string {
-  const fields = { id: generationId, object: 'chat.completion.chunk', created, model, provider: providerName }
-  const all = fingerprint === undefined ? fields : { ...fields, system_fingerprint: fingerprint }
-  return `${JSON.stringify(all).slice(0, -1)},`
+type StateOf = (index: number) => ChoiceState
+
+function writeFrame(frame: InferenceFrame, chunks: Chunks, stateOf: StateOf, hideReasoning: boolean): string {
+  const { deltas, fields } = gather(frame)
+  const { system_fingerprint, ...foreign } = fields ?? {}
+  if (typeof system_fingerprint === 'string') chunks.remember(system_fingerprint)
+  const choices = deltas.flatMap((delta) => writeChoice(delta, stateOf(delta.index), hideReasoning) ?? [])
+  if (choices.length === 0 && Object.keys(foreign).length === 0) return ''
+  return chunks.write({ choices, ...foreign })
 }
 
-/** What stands before and after the JSON text of a plain text delta. */
-function plainOf(head: string) {
-  const open = eventOf(`${head}"choices":[{"index":0,"delta":{`).slice(0, -2)
-  return {
-    first: `${open}"role":"assistant","content":"`,
-    next: `${open}"content":"`,
-    tail: '"},"finish_reason":null}]}\n\n',
+function writeEnd(closing: Closing, chunks: Chunks, stateOf: StateOf): string {
+  let text = ''
+  for (const { choice, reason, native } of closing.finishes) {
+    const delta = stateOf(choice).hasRole ? {} : { role: 'assistant', content: '' }
+    const entry = { index: choice, delta, finish_reason: reason, native_finish_reason: native }
+    text += chunks.write({ choices: [entry] })
   }
+  const usage = { choices: [], usage: viewUsage(closing), service_tier: closing.serviceTier }
+  return `${text}${chunks.write({ ...usage, ...viewMetadata(closing) })}data: [DONE]\n\n`
 }
 
 /** The events of a frame by choice, in the order of their first event, and the foreign top-level fields. */

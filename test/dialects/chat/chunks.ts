@@ -1,0 +1,56 @@
+import { expect } from 'bun:test'
+import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
+import type { Closing, ReplyContext } from '../../../src/core/result.ts'
+import { NO_USAGE } from '../../../src/core/usage.ts'
+import { isObject } from '../../../src/dialects/values.ts'
+
+export const REPLY: ReplyContext = {
+  generationId: 'gen-1',
+  created: 1_700_000_000,
+  model: 'acme/large',
+  providerName: 'Acme',
+  hideReasoning: false,
+}
+export const SHARED = {
+  id: 'gen-1',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'acme/large',
+  provider: 'Acme',
+}
+export const CLOSING: Closing = {
+  finishes: [{ choice: 0, reason: 'stop', native: 'end_turn' }],
+  usage: { ...NO_USAGE, inputTokens: 7, cacheReadTokens: 3, outputTokens: 4, reasoningTokens: 1 },
+  costNanoUsd: 1_500,
+  promptCostNanoUsd: 1_000,
+  completionCostNanoUsd: 500,
+  isByok: false,
+  serviceTier: 'default',
+  serviceMetadata: null,
+}
+
+export const frame = (...events: InferenceEvent[]): InferenceFrame => ({ events })
+export const text = (value: string, choice = 0): InferenceEvent => ({
+  type: 'text-delta',
+  choice,
+  text: value,
+})
+
+/** The events of SSE text; `[DONE]` stays a string. Anything that is not `data: …` and a blank line fails. */
+export function chunksOf(sse: string): (JsonObject | '[DONE]')[] {
+  if (sse === '') return []
+  expect(sse.endsWith('\n\n')).toBe(true)
+  return sse
+    .slice(0, -2)
+    .split('\n\n')
+    .map((event) => {
+      expect(event.startsWith('data: ')).toBe(true)
+      expect(event).not.toMatch(/[\n\r\u0085\u2028\u2029]/)
+      const data = event.slice(6)
+      if (data === '[DONE]') return data
+      const chunk: unknown = JSON.parse(data)
+      if (!isObject(chunk)) throw new Error(`not a chunk: ${data}`)
+      expect(chunk).toMatchObject(SHARED)
+      return chunk
+    })
+}
