@@ -5,6 +5,7 @@ import { ingresses } from '../dialects/index.ts'
 import { deferLine, note } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
+import { chatOperation } from './chat-operation.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
 import { type RunDeps, run } from './run.ts'
 
@@ -19,6 +20,7 @@ export interface InferenceRouteDeps {
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
   new Elysia().post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
     parse: 'none',
+    detail: chatOperation,
   })
 
 /** Authenticate, read, parse, run: the same for every dialect. */

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Elysia, t } from 'elysia'
+import { createApp } from '../../src/app.ts'
+import type { Handler } from '../../src/http/edge.ts'
+import { objectOf } from '../../src/http/json.ts'
+import { documentRoutes } from '../../src/http/openapi.ts'
+import { operation } from '../../src/http/operation.ts'
+import { type Gateway, startGateway } from '../gateway.ts'
+import { call } from '../scenario.ts'
+
+let gateway: Gateway
+let handler: Handler
+let document: Record<string, unknown>
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  handler = createApp(gateway.deps)
+  document = objectOf((await call(handler, { path: '/openapi.json' })).json)
+})
+afterAll(() => gateway.stop())
+
+/** `at(document, 'paths', '/keys', 'post')` */
+const at = (value: unknown, ...names: (string | number)[]): unknown =>
+  names.reduce<unknown>(
+    (inner, name) => (Array.isArray(inner) ? inner[Number(name)] : objectOf(inner)[name]),
+    value,
+  )
+const operations = (): { path: string; method: string; value: Record<string, unknown> }[] =>
+  Object.entries(objectOf(document['paths'])).flatMap(([path, methods]) =>
+    Object.entries(objectOf(methods)).map(([method, value]) => ({ path, method, value: objectOf(value) })),
+  )
+
+describe('/openapi.json', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(document))
+    expect({ valid: result.valid, errors: result.errors }).toEqual({ valid: true, errors: undefined })
+    expect(document['openapi']).toBe('3.1.0')
+  })
+
+  test('shows each operation once, under the first prefix', () => {
+    expect(
+      operations()
+        .map(({ method, path }) => `${method} ${path}`)
+        .toSorted(),
+    ).toEqual([
+      'delete /keys/{hash}',
+      'get /activity',
+      'get /generation',
+      'get /key',
+      'get /keys',
+      'get /keys/{hash}',
+      'patch /keys/{hash}',
+      'post /chat/completions',
+      'post /keys',
+    ])
+    expect(document['servers']).toEqual([{ url: '/api/v1' }])
+  })
+
+  test('ids are unique, and every operation has a summary, a tag and a 200 schema', () => {
+    const ids = operations().map(({ value }) => value['operationId'])
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { method, path, value } of operations()) {
+      const schema = at(value, 'responses', '200', 'content', 'application/json', 'schema')
+      expect({ method, path, ...value, schema }).toMatchObject({
+        summary: expect.any(String),
+        tags: [expect.any(String)],
+        schema: { type: 'object', properties: expect.anything() },
+      })
+    }
+  })
+
+  const statuses: [method: string, path: string, declared: number[]][] = [
+    ['post', '/chat/completions', [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529]],
+    ['post', '/keys', [400, 401, 403, 429, 500]],
+    ['patch', '/keys/{hash}', [400, 401, 404, 429, 500]],
+    ['get', '/keys', [400, 401, 429, 500]],
+    ['get', '/generation', [401, 402, 404, 429, 500, 502, 524, 529]],
+    ['get', '/activity', [400, 401, 403, 404, 500]],
+  ]
+  for (const [method, path, declared] of statuses) {
+    test(`${method} ${path} declares its statuses with the envelope`, () => {
+      for (const status of declared) {
+        const schema = at(
+          document,
+          'paths',
+          path,
+          method,
+          'responses',
+          status,
+          'content',
+          'application/json',
+          'schema',
+        )
+        expect({ status, schema }).toEqual({ status, schema: { $ref: '#/components/schemas/Error' } })
+      }
+    })
+  }
+
+  test('every operation takes a bearer key', () => {
+    expect(document['security']).toEqual([{ apiKey: [] }])
+    expect(at(document, 'components', 'securitySchemes', 'apiKey')).toMatchObject({
+      type: 'http',
+      scheme: 'bearer',
+    })
+  })
+
+  test('the routing metadata header is a parameter', () => {
+    const parameters = at(document, 'paths', '/chat/completions', 'post', 'parameters')
+    expect(parameters).toContainEqual({
+      name: 'X-Service-Metadata',
+      in: 'header',
+      required: false,
+      description: expect.any(String),
+      schema: { type: 'string', enum: ['disabled', 'enabled'], default: 'disabled' },
+    })
+  })
+
+  const chatFields =
+    'messages model models stream stream_options max_tokens max_completion_tokens temperature top_p top_k top_a min_p frequency_penalty presence_penalty repetition_penalty seed stop logit_bias logprobs top_logprobs tools tool_choice parallel_tool_calls response_format reasoning modalities plugins provider route service_tier session_id user metadata trace cache_control debug image_config stop_server_tools_when'
+  test('the chat body shows every field of the specification', () => {
+    const schema = at(
+      document,
+      'paths',
+      '/chat/completions',
+      'post',
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+    )
+    const shown = Object.keys(objectOf(at(schema, 'properties')))
+    expect(chatFields.split(' ').filter((field) => !shown.includes(field))).toEqual([])
+    expect(at(schema, 'required')).toEqual(['messages'])
+    const content = objectOf(
+      at(document, 'paths', '/chat/completions', 'post', 'responses', '200', 'content'),
+    )
+    expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream'])
+  })
+
+  test('nullable fields are lists of types, choices are enums', () => {
+    const properties = at(
+      document,
+      'paths',
+      '/keys',
+      'post',
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+      'properties',
+    )
+    expect(at(properties, 'limit')).toMatchObject({ type: ['number', 'null'], minimum: 0 })
+    expect(at(properties, 'limit_reset')).toEqual({
+      type: ['string', 'null'],
+      enum: ['daily', 'weekly', 'monthly', null],
+    })
+    expect(at(properties, 'expires_at')).toMatchObject({ type: ['string', 'null'], format: 'date-time' })
+    const [, offset] = [
+      at(document, 'paths', '/keys', 'get', 'parameters', 0),
+      at(document, 'paths', '/keys', 'get', 'parameters', 1),
+    ]
+    expect(offset).toMatchObject({ name: 'offset', in: 'query', schema: { type: 'integer', minimum: 0 } })
+  })
+
+  test('holds no keyword of ours', () => {
+    expect(JSON.stringify(document)).not.toMatch(/"(documented|expects|x-shapes|x-errors|patternProperties)"/)
+  })
+
+  test('names its address below a base path', async () => {
+    const reply = await call(createApp(gateway.deps, '/ai'), { path: '/ai/openapi.json' })
+    expect(reply.json).toMatchObject({ servers: [{ url: '/ai/api/v1' }] })
+    expect(Object.keys(objectOf(at(reply.json, 'paths')))).toContain('/keys/{hash}')
+    expect((await call(createApp(gateway.deps, '/ai'), { path: '/ai/docs' })).text).toContain(
+      'src="/ai/docs/start.js"',
+    )
+  })
+
+  test('two operations of one id are a mistake that is told', async () => {
+    const detail = operation({ id: 'same', tag: 'x', summary: 'x', errors: [] })
+    const app = new Elysia()
+      .use(documentRoutes())
+      .onError(({ error }) => String(error))
+      .get('/api/v1/a', () => '', { detail, response: t.String() })
+      .get('/api/v1/b', () => '', { detail, response: t.String() })
+    const response = await app.handle(new Request('http://localhost/openapi.json'))
+    expect(await response.text()).toContain('two operations of the API document have the id same')
+  })
+})
+
+describe('/docs', () => {
+  const assets: [path: string, type: string, holds: string][] = [
+    ['/docs', 'text/html; charset=utf-8', '<div id="swagger-ui">'],
+    ['/docs/start.js', 'text/javascript; charset=utf-8', 'url: "/openapi.json"'],
+    ['/docs/swagger-ui.js', 'text/javascript; charset=utf-8', 'SwaggerUIBundle'],
+    ['/docs/swagger-ui.css', 'text/css; charset=utf-8', '.swagger-ui'],
+  ]
+  for (const [path, type, holds] of assets) {
+    test(`${path} comes from the program itself`, async () => {
+      const reply = await call(handler, { path })
+      expect(reply).toMatchObject({ status: 200 })
+      expect(reply.headers.get('content-type')).toBe(type)
+      expect(reply.headers.get('content-security-policy')).toStartWith(
+        "default-src 'none'; script-src 'self'",
+      )
+      expect(reply.text).toContain(holds)
+    })
+  }
+
+  test('names no address outside', async () => {
+    for (const path of ['/docs', '/docs/start.js']) {
+      expect((await call(handler, { path })).text).not.toMatch(/(?:https?:)?\/\/[a-z]/)
+    }
+  })
+})
