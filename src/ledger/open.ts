@@ -73,8 +73,13 @@ export function openLedger(
       if (hold === undefined) return
       const committed = writer.settle(rowOf({ ...settlement, generationId }, chargedScopes(hold.gates)))
       settling.set(generationId, committed)
-      await committed
-      settling.delete(generationId)
+      try {
+        await committed
+      } finally {
+        settling.delete(generationId)
+        // Gone already, unless the row could not be written.
+        holds.end(generationId)
+      }
     },
     keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
     heldNanoUsd: holds.heldNanoUsd,

@@ -1,9 +1,13 @@
 import type { Batch } from './batch.ts'
+import { createQueue, type Queue } from './queue.ts'
 import type { GenerationRow, JournalRow } from './row.ts'
 
 /** Group commit: what arrives together is committed together. */
 export interface Writer {
-  /** Resolves once the row is committed; while commits fail it stays pending, and the row is kept. */
+  /**
+   * Resolves once the row is committed. While commits fail it stays pending, and the row is kept; it rejects only for
+   * a row that the database can never take.
+   */
   settle(row: GenerationRow): Promise<void>
   /** Committed with the next batch that is due; dropped when the settlement comes before that. */
   journal(row: JournalRow): void
@@ -17,10 +21,10 @@ export interface Writer {
 export interface WriterOptions {
   /** One transaction; throws when nothing of it was written. */
   commit(batch: Batch): void
-  /** A commit failed: how many settlements wait for the next try. */
-  onFailure?(error: unknown, waiting: number): void
   /** How many requests run, those that wait for their commit included: with no others there is none to wait for. */
   running(): number
+  /** A commit failed: how many settlements wait for the next try. */
+  onFailure?(error: unknown, waiting: number): void
   /** Milliseconds until the n-th try after a failure (n from 1). */
   retryDelayMs?(failures: number): number
 }
@@ -33,68 +37,19 @@ const MAX_GATHER_MS = 5
 const JOURNAL_DELAY_MS = 5
 const TRIES_AT_CLOSE = 5
 
-interface Waiting {
-  row: GenerationRow
-  committed(): void
-}
-
 const doubling = (failures: number): number => Math.min(2000, 25 * 2 ** failures)
 
-export function createWriter({ commit, running, onFailure, retryDelayMs = doubling }: WriterOptions): Writer {
-  const waiting: Waiting[] = []
-  const unwritten = new Map<string, { row: JournalRow; dueAt: number }>()
-  /** Generations whose journal row is in the table. */
-  const journaled = new Set<string>()
-  let failures = 0
-  /** Journal rows to remove although nothing is settled. */
-  const forgotten = new Set<string>()
+export function createWriter(options: WriterOptions): Writer {
+  const { running, retryDelayMs = doubling } = options
+  const queue = createQueue()
+  const committer = createCommitter(queue, options)
   let next: 'nothing' | 'retry' | 'journal' | 'gather' | 'now' = 'nothing'
   let timer: ReturnType<typeof setTimeout> | undefined
-  let lastEnd = Number.NEGATIVE_INFINITY
-  let lastDurationMs = 0
-
-  /** Commits one batch; false when that failed, with everything kept. */
-  function flush(isEverythingDue = false): boolean {
-    const startedAt = performance.now()
-    const settling = waiting.slice(0, MAX_ROWS)
-    const due = dueEntries(isEverythingDue ? Number.POSITIVE_INFINITY : startedAt)
-    const unjournaled = settling.map((item) => item.row.id).filter((id) => journaled.has(id))
-    unjournaled.push(...forgotten)
-    if (settling.length + due.length + unjournaled.length === 0) return true
-    try {
-      commit({ settled: settling.map((item) => item.row), journaled: due, unjournaled })
-    } catch (error) {
-      failures += 1
-      onFailure?.(error, waiting.length)
-      return false
-    }
-    failures = 0
-    lastEnd = performance.now()
-    lastDurationMs = lastEnd - startedAt
-    waiting.splice(0, settling.length)
-    for (const row of due) {
-      unwritten.delete(row.generation_id)
-      journaled.add(row.generation_id)
-    }
-    for (const id of unjournaled) journaled.delete(id)
-    forgotten.clear()
-    for (const item of settling) item.committed()
-    return true
-  }
-
-  function dueEntries(at: number): JournalRow[] {
-    const due: JournalRow[] = []
-    for (const entry of unwritten.values()) {
-      if (entry.dueAt > at || due.length === MAX_ROWS) break
-      due.push(entry.row)
-    }
-    return due
-  }
 
   function run(): void {
     next = 'nothing'
     clearTimeout(timer)
-    flush()
+    committer.flush(performance.now())
     schedule()
   }
 
@@ -105,55 +60,110 @@ export function createWriter({ commit, running, onFailure, retryDelayMs = doubli
   }
 
   /**
-   * An idle writer commits at the end of the current turn, as does one that knows of no more to come. A busy one leaves a pause of twice the last commit's
-   * duration, so that the disk never takes more than a third of the thread, and more rows share a commit.
+   * An idle writer commits at the end of the current turn, as does one that knows of no more to come. A busy one
+   * leaves a pause of twice the last commit's duration, so that the disk never takes more than a third of the thread,
+   * and more rows share a commit.
    */
   function schedule(): void {
-    if (next === 'now' || next === 'retry') return
-    if (failures > 0) {
-      after(retryDelayMs(failures), 'retry')
-      return
+    if (next === 'now' || next === 'retry' || queue.isEmpty()) return
+    if (committer.failures() > 0) after(retryDelayMs(committer.failures()), 'retry')
+    else if (queue.settlements() === 0) {
+      if (next === 'nothing') after(JOURNAL_DELAY_MS, 'journal')
+    } else {
+      const pauseMs = committer.pauseMs(performance.now())
+      if (pauseMs <= 0 || queue.settlements() >= Math.min(MAX_ROWS, running())) {
+        next = 'now'
+        setImmediate(run)
+      } else if (next !== 'gather') after(Math.ceil(pauseMs), 'gather')
     }
-    if (waiting.length === 0) {
-      if (next === 'nothing' && unwritten.size + forgotten.size > 0) after(JOURNAL_DELAY_MS, 'journal')
-      return
-    }
-    const pauseMs = lastEnd + Math.min(MAX_GATHER_MS, 2 * lastDurationMs) - performance.now()
-    if (pauseMs <= 0 || waiting.length >= Math.min(MAX_ROWS, running())) {
-      next = 'now'
-      setImmediate(run)
-    } else if (next !== 'gather') after(Math.ceil(pauseMs), 'gather')
   }
 
   return {
     settle(row) {
-      unwritten.delete(row.id)
-      const committed = new Promise<void>((resolve) => waiting.push({ row, committed: resolve }))
+      const written = queue.settle(row)
       schedule()
-      return committed
+      return written
     },
     journal(row) {
-      unwritten.set(row.generation_id, { row, dueAt: performance.now() + JOURNAL_DELAY_MS })
+      queue.journal(row, performance.now() + JOURNAL_DELAY_MS)
       schedule()
     },
     forget(generationId) {
-      unwritten.delete(generationId)
-      if (!journaled.has(generationId)) return
-      forgotten.add(generationId)
-      schedule()
+      if (queue.forget(generationId)) schedule()
     },
-    isWritable: () => failures === 0,
+    isWritable: () => committer.failures() === 0 || queue.isEmpty(),
     async close() {
       clearTimeout(timer)
-      let tries = 0
-      while (waiting.length + unwritten.size + forgotten.size > 0) {
-        if (flush(true)) continue
-        tries += 1
+      for (let tries = 1; !queue.isEmpty(); ) {
+        if (committer.flush(Number.POSITIVE_INFINITY)) continue
         if (tries === TRIES_AT_CLOSE) {
-          throw new Error(`${waiting.length} settled generations could not be written to the ledger`)
+          throw new Error(`${queue.settlements()} settled generations could not be written to the ledger`)
         }
-        await Bun.sleep(retryDelayMs(failures))
+        tries += 1
+        await Bun.sleep(retryDelayMs(committer.failures()))
       }
     },
   }
+}
+
+/** Commits one batch after the other, and knows how that goes. */
+function createCommitter(queue: Queue, { commit, onFailure }: WriterOptions) {
+  /** In a row, since the last commit that went well. */
+  let failures = 0
+  /** How many rows are still to be tried one by one, since one of them cannot be written. */
+  let suspects = 0
+  let lastEnd = Number.NEGATIVE_INFINITY
+  let lastDurationMs = 0
+
+  function failed(batch: Batch, error: unknown): boolean {
+    onFailure?.(error, queue.settlements())
+    if (!isRowAtFault(error)) {
+      failures += 1
+      return false
+    }
+    if (batch.settled.length + batch.journaled.length === 1) {
+      queue.giveUp(batch, error)
+      suspects -= 1
+    } else suspects = batch.settled.length + batch.journaled.length
+    return true
+  }
+
+  return {
+    failures: () => failures,
+    /** How long to wait before the next commit, so that others may join it. */
+    pauseMs: (now: number) => lastEnd + Math.min(MAX_GATHER_MS, 2 * lastDurationMs) - now,
+    /** Commits one batch; false when nothing can be written now, with everything kept. */
+    flush(due: number): boolean {
+      const startedAt = performance.now()
+      const batch = suspects > 0 ? one(queue.next(due, 1)) : queue.next(due, MAX_ROWS)
+      if (batch.settled.length + batch.journaled.length + batch.unjournaled.length === 0) {
+        suspects = 0
+        return true
+      }
+      try {
+        commit(batch)
+      } catch (error) {
+        return failed(batch, error)
+      }
+      failures = 0
+      suspects = Math.max(0, suspects - 1)
+      lastEnd = performance.now()
+      lastDurationMs = lastEnd - startedAt
+      queue.written(batch)
+      return true
+    },
+  }
+}
+
+/** A settlement or a journal row, not both. */
+const one = (batch: Batch): Batch => (batch.settled.length === 0 ? batch : { ...batch, journaled: [] })
+
+/**
+ * True for a row that no retry can write (a missing value, say): it must not stand in the way of the others for ever.
+ * Everything else (a full disk, a lock, an I/O error) passes, and is waited for.
+ */
+function isRowAtFault(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)
 }

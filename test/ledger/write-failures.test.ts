@@ -149,6 +149,46 @@ test('a full disk stops new requests, and room on it is enough to go on', async 
   await end()
 })
 
+test('a row that can never be written is given up alone; its neighbours are written', async () => {
+  const { database, ledger, reserve, end } = openFaulty()
+  database.file.run(`CREATE TRIGGER refuse BEFORE INSERT ON generations WHEN new.model = 'cursed'
+    BEGIN SELECT raise(ABORT, 'no such row, ever'); END`)
+  const holds = Array.from({ length: 20 }, reserve)
+  ledger.journal(entryOf({ generationId: holds[7]?.generationId ?? '' }))
+  while (rowsOf(database, 'SELECT 1 FROM journal').length === 0) await new Promise(setImmediate)
+  const results = await Promise.allSettled(
+    holds.map(({ generationId, amountNanoUsd }, n) =>
+      ledger.settle(
+        { generationId, amountNanoUsd },
+        settlementOf({ generationId, costNanoUsd: 5, modelId: n === 7 ? 'cursed' : 'lab/tiny' }),
+      ),
+    ),
+  )
+  const failed = results.flatMap((result, n) => (result.status === 'rejected' ? [n] : []))
+  expect(failed).toEqual([7])
+  expect(ledger.isWritable()).toBe(true)
+  expect(ledger.heldNanoUsd()).toBe(0)
+  expect(ledger.keyUsage('key-1', NOON).total).toBe(19 * 5)
+  // What it was journalled with is charged at the next start.
+  expect(rowsOf(database, 'SELECT generation_id AS id FROM journal')).toEqual([
+    { id: holds[7]?.generationId },
+  ])
+  await end()
+})
+
+test('when what could not be written is given up, new requests are taken again', async () => {
+  const { faults, ledger, nextFailure, reserve, end } = openFaulty()
+  const hold = reserve()
+  faults.arm(1, 'SQLITE_FULL', true)
+  const failed = nextFailure()
+  ledger.journal(entryOf({ generationId: hold.generationId }))
+  await failed
+  expect(ledger.isWritable()).toBe(false)
+  ledger.release(hold)
+  expect(ledger.isWritable()).toBe(true)
+  await end()
+})
+
 test('a close that cannot write says how much is lost', async () => {
   const { faults, ledger, reserve, end } = openFaulty()
   const hold = reserve()
