@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ProviderRecord } from '../../src/core/snapshot.ts'
+import { chatEgress } from '../../src/dialects/chat/egress.ts'
+import { chatIngress } from '../../src/dialects/chat/ingress.ts'
+import { factsOf, type Vendor, vendors } from '../../src/providers/compatible.ts'
+import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
+import { providers } from '../../src/providers/index.ts'
+import { FIXTURES, loadRecordings, type Recording, TRANSCRIPTS } from '../recordings.ts'
+import { defaults } from './defaults.ts'
+
+const ACCOUNT_PARTS = {
+  CLOUDFLARE_ACCOUNT_ID: 'account-1',
+  DATABRICKS_HOST: 'dbc-1.cloud.databricks.com',
+  SNOWFLAKE_ACCOUNT: 'org-account',
+}
+/** Folders of recordings that are not called as the vendor is here. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  moonshotai: 'moonshot',
+  'ollama-cloud': 'ollama',
+  'z-ai': 'zai',
+}
+/** How vendors say that a credential is wrong: their own shapes, from their documentation and recordings. */
+const REFUSALS: Readonly<Record<string, { status: number; body: unknown; says: string }>> = {
+  mistral: { status: 401, body: { detail: 'Unauthorized' }, says: 'Unauthorized' },
+  xai: {
+    status: 400,
+    body: { code: 'Client specified an invalid argument', error: 'Incorrect API key provided' },
+    says: 'Incorrect API key',
+  },
+  cohere: { status: 401, body: { id: 'x', message: 'invalid api token' }, says: 'invalid api token' },
+  perplexity: {
+    status: 401,
+    body: { error: { message: 'Invalid API key', type: 'invalid_api_key', code: 401 } },
+    says: 'Invalid API key',
+  },
+  google: {
+    status: 400,
+    body: [{ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }],
+    says: 'API key not valid',
+  },
+}
+const USUAL_REFUSAL = {
+  status: 401,
+  body: {
+    error: {
+      message: 'Incorrect API key provided',
+      type: 'invalid_request_error',
+      param: null,
+      code: 'invalid_api_key',
+    },
+  },
+  says: 'Incorrect API key provided',
+}
+const PLAIN_STREAM = [
+  '{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}',
+  '{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}',
+  '[DONE]',
+]
+  .map((data) => `data: ${data}\n\n`)
+  .join('')
+
+const recordings = [...loadRecordings(TRANSCRIPTS), ...loadRecordings(FIXTURES)].filter(
+  ({ api, isStream, status, expected }) =>
+    api === 'openai-chat' && isStream && status === 200 && !expected.error,
+)
+const recordingOf = (vendor: Vendor): Recording | undefined =>
+  recordings.find(
+    ({ provider, expected }) => provider === (FOLDERS[vendor.slug] ?? vendor.slug) && expected.finish,
+  )
+
+interface Seen {
+  path: string
+  authorization: string | null
+  type: string | null
+  body: Record<string, unknown>
+}
+let seen: Seen[] = []
+let answer: () => Response = () => new Response()
+let server: Bun.Server<undefined>
+beforeAll(() => {
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      seen.push({
+        path: new URL(request.url).pathname,
+        authorization: request.headers.get('authorization'),
+        type: request.headers.get('content-type'),
+        body: JSON.parse(await request.text()),
+      })
+      return answer()
+    },
+  })
+})
+afterAll(() => server.stop(true))
+
+/** The vendor as the environment turns it on, at the replaying server. */
+function moved(vendor: Vendor): ProviderRecord {
+  const [key] = vendor.keys
+  const base = `http://127.0.0.1:${server.port}/moved/v9/`
+  const found = environmentProviders({ [key]: ' secret-1 ', [baseUrlVariable(key)]: base }, defaults)
+  expect(found.problems).toEqual([])
+  const [provider, ...others] = found.providers
+  expect(others).toEqual([])
+  if (provider === undefined) throw new Error(`${key} does not turn ${vendor.slug} on`)
+  return provider
+}
+
+async function call(provider: ProviderRecord): Promise<Response> {
+  const request = chatIngress.parse(
+    {
+      model: 'lab/model',
+      stream: true,
+      max_tokens: 11,
+      messages: [
+        { role: 'developer', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+    new Headers(),
+  )
+  const [credential] = provider.credentials
+  if (credential === undefined) throw new Error('no credential')
+  const endpoint = {
+    id: `${provider.slug}/lab/model`,
+    providerSlug: provider.slug,
+    modelId: 'lab/model',
+    upstreamId: 'its-own-name',
+    contextLength: null,
+    maxCompletionTokens: null,
+    inputModalities: [],
+    outputModalities: [],
+    supportedParameters: null,
+    pricing: null,
+    quantization: null,
+    isZdr: false,
+  }
+  const model = {
+    id: 'lab/model',
+    canonicalSlug: 'lab/model',
+    name: 'Model',
+    created: 0,
+    endpoints: [endpoint],
+  }
+  const built = chatEgress.build(request, { model, endpoint, provider, credential })
+  const prepared = await providers[provider.kind].prepare(provider, credential, built)
+  seen = []
+  return fetch(prepared.url, {
+    method: prepared.method,
+    headers: prepared.headers,
+    body: prepared.body ?? null,
+  })
+}
+
+async function readText(response: Response): Promise<string> {
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const reply = {
+    status: response.status,
+    headers: response.headers,
+    bytes: (async function* () {
+      yield bytes
+    })(),
+    text: async () => new TextDecoder().decode(bytes),
+  }
+  let text = ''
+  let ends = 0
+  for await (const frame of chatEgress.read(reply, true)) {
+    for (const event of frame.events) {
+      if (event.type === 'text-delta' && event.choice === 0) text += event.text
+      if (event.type === 'response-end') ends += 1
+    }
+  }
+  expect(ends).toBe(1)
+  return text
+}
+
+test('there are at least 30 vendors, each with a name, a key and facts of its own', () => {
+  expect(vendors.length).toBeGreaterThanOrEqual(30)
+  for (const field of ['slug', 'name', 'baseUrl'] as const) {
+    expect(new Set(vendors.map((vendor) => vendor[field])).size).toBe(vendors.length)
+  }
+  const keys = vendors.flatMap((vendor) => vendor.keys)
+  expect(new Set(keys).size).toBe(keys.length)
+  expect(new Set(vendors.map(factsOf)).size).toBe(vendors.length)
+  expect(new Set(keys.map(baseUrlVariable)).size).toBe(keys.length)
+})
+
+describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_, vendor) => {
+  test('has an https address on the public internet, with a path that ends without a slash', () => {
+    const found = environmentProviders({ [vendor.keys[0]]: 'secret-1', ...ACCOUNT_PARTS }, defaults)
+    expect(found.problems).toEqual([])
+    const url = new URL(found.providers[0]?.baseUrl ?? '')
+    expect(url.protocol).toBe('https:')
+    expect(url.hostname).toMatch(/^[a-z0-9.-]+\.[a-z]{2,}$/)
+    expect(url.href.replace(/\/$/, '')).toBe(found.providers[0]?.baseUrl ?? '')
+    expect([url.search, url.hash, url.username, url.port]).toEqual(['', '', '', ''])
+  })
+
+  test('is called at its path, with its credential, in the words that it knows', async () => {
+    answer = () => new Response(PLAIN_STREAM, { headers: { 'content-type': 'text/event-stream' } })
+    const provider = moved(vendor)
+    expect(await readText(await call(provider))).toBe('Hello')
+    const [request] = seen
+    expect(request?.path).toBe('/moved/v9/chat/completions')
+    expect(request?.authorization).toBe('Bearer secret-1')
+    expect(request?.type).toBe('application/json')
+    const { quirks } = provider
+    const bound = quirks.outputBoundField ?? 'max_tokens'
+    expect(request?.body).toEqual({
+      model: 'its-own-name',
+      stream: true,
+      [bound]: 11,
+      ...(quirks.streamOptions === false ? {} : { stream_options: { include_usage: true } }),
+      messages: [
+        { role: quirks.developerRole === false ? 'system' : 'developer', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+      ],
+    })
+  })
+
+  test('says in its own shape that the credential is wrong', async () => {
+    const refusal = REFUSALS[vendor.slug] ?? USUAL_REFUSAL
+    answer = () => Response.json(refusal.body, { status: refusal.status })
+    const response = await call(moved(vendor))
+    const error = chatEgress.readError(response.status, response.headers, await response.text())
+    expect(error.kind).toBe('credential')
+    expect(error.reason).toContain(refusal.says)
+  })
+
+  const recording = recordingOf(vendor)
+  if (recording !== undefined) {
+    test(`streams as recorded in ${recording.name}`, async () => {
+      answer = () => new Response(recording.bytes, { headers: { 'content-type': 'text/event-stream' } })
+      expect(await readText(await call(moved(vendor)))).toBe(recording.expected.text ?? '')
+    })
+  }
+})
