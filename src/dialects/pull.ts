@@ -3,69 +3,63 @@ import { UpstreamError } from '../core/errors.ts'
 /** What a body is, by its first character: providers answer with what was not asked for, under any content type. */
 export type BodyForm = 'json' | 'page' | 'events'
 
+export type Pulled = IteratorResult<Uint8Array, undefined>
+
+/** Nothing more is waited for, but the body has not ended by itself: half a line at its end counts for nothing. */
+export const GAVE_UP: Pulled = { done: true, value: undefined }
+
 /** Pulls the bytes of one reply, and knows when waiting for more is of no use. */
 export interface Puller {
-  /** The next bytes; null at the end. Throws what the connection throws. */
-  next(): Promise<Uint8Array | null>
+  /** The next bytes. Throws what the connection throws. */
+  next(): Promise<Pulled>
   /**
-   * The same once the answer is complete, when nothing but accounts may follow: a reset is an end, and so is
-   * `lingerMs` of waiting in all.
+   * The same once the answer is complete, when nothing but accounts may follow: `GAVE_UP` after a reset, and
+   * after `lingerMs` of waiting in all.
    */
-  nextAfterFinish(): Promise<Uint8Array | null>
-  /** The body ended by itself: what its last line holds counts. */
-  readonly hasEnded: boolean
+  nextAfterFinish(): Promise<Pulled>
   /** Reads on to the end of the body, `ms` at most, so that the connection can be used again. */
   drain(ms: number): Promise<void>
-  /** Closes the connection unless the body has ended. */
+  /** Closes the connection where the body has not ended. */
   leave(): Promise<void>
 }
 
 export function createPuller(bytes: AsyncIterable<Uint8Array>, lingerMs: number): Puller {
   const iterator = bytes[Symbol.asyncIterator]()
-  let hasEnded = false
-  let isPending = false
   let lingersUntil: number | undefined
+  let isWaiting = false
 
-  async function next(): Promise<Uint8Array | null> {
-    isPending = true
-    const { done, value } = await iterator.next()
-    isPending = false
-    if (done) hasEnded = true
-    return done ? null : value
-  }
-
-  /** Undefined: nothing came in time. A reset ends the waiting too; an abort is rethrown. */
-  async function nextWithin(ms: number): Promise<Uint8Array | null | undefined> {
-    if (ms <= 0) return undefined
+  /** A reset ends the waiting too; an abort is rethrown. */
+  async function nextWithin(ms: number): Promise<Pulled> {
+    if (ms <= 0) return GAVE_UP
+    isWaiting = true
     try {
-      return await within(next(), ms)
+      const pulled = await within(iterator.next(), ms)
+      isWaiting = pulled === undefined
+      return pulled ?? GAVE_UP
     } catch (error) {
-      if (error instanceof UpstreamError) return undefined
+      isWaiting = false
+      if (error instanceof UpstreamError) return GAVE_UP
       throw error
     }
   }
 
   return {
-    next,
-    async nextAfterFinish() {
+    // Not a function of its own: it runs for every chunk.
+    next: () => iterator.next(),
+    nextAfterFinish() {
       lingersUntil ??= performance.now() + lingerMs
-      return (await nextWithin(lingersUntil - performance.now())) ?? null
-    },
-    get hasEnded() {
-      return hasEnded
+      return nextWithin(lingersUntil - performance.now())
     },
     async drain(ms) {
       const until = performance.now() + ms
-      while (!hasEnded && (await nextWithin(until - performance.now()))) {
-        // Nothing after the terminal marker counts.
-      }
+      let isOver: boolean | undefined
+      // What comes is dropped: nothing after the terminal marker counts.
+      while (!isOver) isOver = (await nextWithin(until - performance.now())).done
     },
     async leave() {
-      if (hasEnded) return
-      hasEnded = true
       const left = iterator.return?.()
       // A generator that waits for bytes answers only when they come: it is not waited for.
-      if (isPending) left?.catch(() => undefined)
+      if (isWaiting) left?.catch(() => undefined)
       else await left
     },
   }
@@ -82,10 +76,10 @@ function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
 export async function sniff(body: Puller): Promise<{ form: BodyForm; head: Uint8Array[] }> {
   const head: Uint8Array[] = []
   for (;;) {
-    const bytes = await body.next()
-    if (bytes === null) return { form: 'events', head }
-    head.push(bytes)
-    const first = bytes.find((byte) => !isBlank(byte))
+    const { done, value } = await body.next()
+    if (done) return { form: 'events', head }
+    head.push(value)
+    const first = value.find((byte) => !isBlank(byte))
     if (first !== undefined) return { form: formOf(first), head }
   }
 }
@@ -114,10 +108,10 @@ export async function restOfBody(
 ): Promise<string> {
   const parts = [...head]
   let size = parts.reduce((sum, part) => sum + part.byteLength, 0)
-  for (let bytes = await body.next(); bytes !== null; bytes = await body.next()) {
-    size += bytes.byteLength
+  for (let pulled = await body.next(); !pulled.done; pulled = await body.next()) {
+    size += pulled.value.byteLength
     if (size > maxBytes) throw new UpstreamError('malformed', `the reply is larger than ${maxBytes} bytes`)
-    parts.push(bytes)
+    parts.push(pulled.value)
   }
   return new TextDecoder().decode(Buffer.concat(parts, size))
 }

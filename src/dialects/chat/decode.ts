@@ -43,7 +43,7 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ChatDecoder 
     if (name === 'error') return takeErrorEvent(data)
     const repeated = shortcut?.repeat(data)
     if (repeated !== undefined) return repeated
-    if (data === '') return undefined
+    if (data.trim() === '') return undefined
     if (isDone(data)) {
       isTerminated = true
       return undefined
@@ -75,7 +75,7 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ChatDecoder 
   return {
     takeEvent,
     takeTail(name, data) {
-      if (name !== 'error' && data !== '' && !isDone(data) && parse(data) === undefined) {
+      if (name !== 'error' && data.trim() !== '' && !isDone(data) && parse(data) === undefined) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
       return takeEvent(name, data)

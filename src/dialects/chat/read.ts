@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
-import { createPuller, formOfText, restOfBody, sniff } from '../pull.ts'
+import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from '../pull.ts'
 import { createSseParser } from '../sse.ts'
 import { type ChatDecoder, createChatDecoder } from './decode.ts'
 
@@ -52,19 +52,18 @@ async function* readStream(
       return
     }
     const sse = createSseParser()
-    let next: Uint8Array | null = head.length === 1 ? (head[0] ?? null) : Buffer.concat(head)
-    while (next !== null) {
-      for (const { name, data } of sse.push(next)) {
+    let pulled: Pulled = { done: false, value: head.length === 1 && head[0] ? head[0] : Buffer.concat(head) }
+    while (!pulled.done && !decoder.isTerminated) {
+      for (const { name, data } of sse.push(pulled.value)) {
         const frame = decoder.takeEvent(name, data)
         if (frame !== undefined) yield frame
         if (decoder.failure !== null) throw decoder.failure
         if (decoder.isTerminated) break
       }
-      if (decoder.isTerminated) break
-      next = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
+      if (!decoder.isTerminated) pulled = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
     }
     if (decoder.isTerminated) await body.drain(options.drainMs ?? DRAIN_MS)
-    else if (body.hasEnded) yield* takeTail(sse.end(), decoder)
+    else if (pulled !== GAVE_UP) yield* takeTail(sse.end(), decoder)
     yield decoder.end()
   } finally {
     await body.leave()

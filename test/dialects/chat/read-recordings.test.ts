@@ -126,6 +126,7 @@ function reasonOf(native: string): string {
   const known = ['stop', 'length', 'tool_calls', 'content_filter']
   if (known.includes(native)) return native
   if (native === 'eos') return 'stop'
+  if (native === 'function_call') return 'tool_calls'
   throw new Error(`the table does not say what ${native} is`)
 }
 
@@ -191,7 +192,8 @@ function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {
     const isLast = i === lines.length - 1
     if (pending.length > 0 && ((line === '' && !isLast) || isLast)) {
       const list = line === '' && !isLast ? events : tail
-      for (const data of pending) if (data !== '') list.push(data)
+      const data = pending.join('\n')
+      if (data !== '') list.push(data)
       pending = []
     }
   }
