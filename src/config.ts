@@ -23,6 +23,8 @@ const optional = <T>(one: Omit<Setting<T | null>, 'fallback'>): Setting<T | null
 const HOUR_MS = 3_600_000
 const noRanges: readonly string[] = []
 
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+
 /** Every setting. Precedence: flag, environment, sluice.yaml, default. */
 export const settings = {
   host: setting({
@@ -102,7 +104,7 @@ export const settings = {
     read: read.password,
     meaning: "The owner's password. Needs the address.",
   }),
-  logLevel: setting({
+  logLevel: setting<LogLevel>({
     variable: 'SLUICE_LOG_LEVEL',
     flag: '--log-level <level>',
     type: '`trace` … `fatal`',

@@ -259,8 +259,8 @@ describe('nothing happens at import', () => {
       },
     )
     const [stdout, stderr, exitCode] = await Promise.all([
-      child.stdout.text(),
-      child.stderr.text(),
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
       child.exited,
     ])
     const written = readdirSync(folder)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type Client, isRecord, openClient } from './client.ts'
 import { CommandError, EXIT, printJson, type Terminal, table } from './terminal.ts'
 
@@ -52,7 +51,6 @@ export async function listKeys(options: Options, terminal: Terminal): Promise<nu
 export async function disableKey(reference: string, options: Options, terminal: Terminal): Promise<number> {
   const client = openClient(terminal.environment)
   const key = await findKey(client, reference)
-  refuseOwn(key, terminal, 'disable')
   const changed = await client.call('PATCH', `/keys/${key.hash}`, { disabled: true })
   if (options['json'] === true) printJson(terminal, changed)
   else terminal.print(`Disabled ${key.name} (${key.label}): its next request is refused`)
@@ -63,17 +61,10 @@ export async function disableKey(reference: string, options: Options, terminal: 
 export async function rotateKey(reference: string, options: Options, terminal: Terminal): Promise<number> {
   const client = openClient(terminal.environment)
   const old = await findKey(client, reference)
-  refuseOwn(old, terminal, 'rotate')
   if (old.record['disabled'] === true) {
     throw new CommandError(
       EXIT.failed,
       `${old.name} (${old.label}) is disabled; sluice keys create makes a new one`,
-    )
-  }
-  if (old.label.startsWith('sk-sl-mgmt-')) {
-    throw new CommandError(
-      EXIT.failed,
-      `${old.name} (${old.label}) is a management key; only inference keys are rotated`,
     )
   }
   const made = await client.call('POST', '/keys', settingsOf(old))
@@ -108,17 +99,6 @@ function settingsOf({ record }: Key): Record<string, unknown> {
     ...Object.fromEntries(kept.map((name) => [name, record[name]])),
     ...(typeof user === 'string' ? { external: { user } } : {}),
   }
-}
-
-function refuseOwn(key: Key, { environment }: Terminal, verb: string): void {
-  const own = createHash('sha256')
-    .update(environment['SLUICE_KEY'] ?? '')
-    .digest('hex')
-  if (key.hash !== own) return
-  throw new CommandError(
-    EXIT.failed,
-    `${key.name} is the key in SLUICE_KEY itself: ${verb} it with another management key`,
-  )
 }
 
 /** All pages, disabled keys too. */

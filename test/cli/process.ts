@@ -48,8 +48,8 @@ export async function sluice(
     stderr: 'pipe',
   })
   const [stdout, stderr, exitCode] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
     child.exited,
   ])
   return { exitCode, stdout, stderr }

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
+import { BOOTSTRAP, sluice, startServer } from './cli/process.ts'
+
+const BUILD_LIMIT_MS = 120_000
+const root = mkdtempSync(join(tmpdir(), 'sluice-binary-'))
+const hostile = join(root, 'hostile')
+const data = join(root, 'data')
+const command = [join(root, 'out', process.platform === 'win32' ? 'sluice.exe' : 'sluice')]
+let built = ''
+
+/** A folder that would take over a program which loads what lies around. */
+function prepareHostile(): void {
+  mkdirSync(hostile)
+  const attack = `require('node:fs').writeFileSync(${JSON.stringify(join(root, 'attacked'))}, 'yes')`
+  writeFileSync(join(hostile, 'attack.js'), attack)
+  writeFileSync(join(hostile, 'bunfig.toml'), 'preload = ["./attack.js"]\n[run]\npreload = ["./attack.js"]\n')
+  writeFileSync(
+    join(hostile, '.env'),
+    'SLUICE_PORT=none\nSLUICE_LOG_LEVEL=loud\nBUN_CONFIG_MAX_HTTP_REQUESTS=1\n',
+  )
+  writeFileSync(
+    join(hostile, 'tsconfig.json'),
+    '{ "compilerOptions": { "paths": { "*": ["./attack.js"] } } }',
+  )
+  writeFileSync(join(hostile, 'package.json'), '{ "type": "commonjs", "imports": { "#*": "./attack.js" } }')
+}
+
+beforeAll(async () => {
+  prepareHostile()
+  const build = join(import.meta.dir, '../build.ts')
+  const child = Bun.spawn([process.execPath, build, '--out', join(root, 'out')], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  built = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`the build failed: ${built}`)
+}, BUILD_LIMIT_MS)
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+describe('the binary, in a hostile folder', () => {
+  const inHostile = { command, cwd: hostile }
+
+  test('the build says what it made', async () => {
+    const hash = new Bun.CryptoHasher('sha256').update(await Bun.file(command[0] ?? '').bytes()).digest('hex')
+    expect(built).toContain(`${hash}  ${command[0]}`)
+  })
+
+  test('version', async () => {
+    const { exitCode, stdout, stderr } = await sluice(['version', '--json'], inHostile)
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version })
+  })
+
+  test('serves from the given data folder, streams an answer, and ends with 0 on SIGTERM', async () => {
+    const server = await startServer(data, { ...inHostile, env: BOOTSTRAP })
+    expect((await fetch(`${server.url}/health/live`)).status).toBe(200)
+    const answer = await fetch(`${server.url}/api/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${BOOTSTRAP.SLUICE_API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'sluice/demo',
+        stream: true,
+        messages: [{ role: 'user', content: 'Hello' }],
+      }),
+    })
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toEndWith('data: [DONE]\n\n')
+    if (process.platform === 'linux') {
+      const environment = (await Bun.file(`/proc/${server.pid}/environ`).text()).split('\0')
+      expect(environment).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=16384')
+    }
+    expect(await server.stop()).toBe(0)
+    expect(existsSync(join(data, 'sluice.db'))).toBe(true)
+    const verified = await sluice(['verify', data], inHostile)
+    expect(verified).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 generations') })
+  })
+
+  test('the document and its page come from the binary', async () => {
+    const server = await startServer(data, { ...inHostile, env: BOOTSTRAP })
+    const document: { openapi?: string } = await (await fetch(`${server.url}/openapi.json`)).json()
+    expect(document.openapi).toStartWith('3.')
+    const page = await (await fetch(`${server.url}/docs`)).text()
+    expect(page).toContain('<html')
+    const assets = [...page.matchAll(/(?:src|href)="(?!data:)([^"#]+)"/g)].map(
+      ([, path = '']) => new URL(path, `${server.url}/docs`),
+    )
+    expect(assets.length).toBeGreaterThan(0)
+    for (const asset of assets) {
+      expect(asset.host).toBe(new URL(server.url).host)
+      expect((await fetch(asset)).status).toBe(200)
+    }
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('wrong settings are sentences, without a trace of the code', async () => {
+    const { exitCode, stderr } = await sluice(['serve'], { ...inHostile, env: { SLUICE_PORT: 'x' } })
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: 'sluice: SLUICE_PORT must be a whole number from 0 to 65535, not "x"\n',
+    })
+  })
+
+  test('nothing of the folder was run', () => {
+    expect(existsSync(join(root, 'attacked'))).toBe(false)
+  })
+})

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BOOTSTRAP, inFolder, type Served, sluice, startServer } from './process.ts'
+
+describe('keys, through a running server', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-keys-'))
+  let server: Served
+  let env: Record<string, string>
+  beforeAll(async () => {
+    server = await startServer(folder, { env: BOOTSTRAP })
+    env = { SLUICE_URL: server.url, SLUICE_KEY: BOOTSTRAP.SLUICE_MANAGEMENT_KEY }
+  })
+  afterAll(async () => {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  const infer = async (key: string): Promise<number> => {
+    const answer = await fetch(`${server.url}/api/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sluice/demo', messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+    await answer.text()
+    return answer.status
+  }
+  const list = async (): Promise<Record<string, unknown>[]> => {
+    const { stdout } = await sluice(['keys', 'list', '--json'], { env })
+    return JSON.parse(stdout).data
+  }
+  const named = async (name: string) => (await list()).filter((key) => key['name'] === name)
+
+  test('create prints the key alone on stdout, and it works', async () => {
+    const made = await sluice(
+      ['keys', 'create', 'alone', '--limit', '5', '--reset', 'monthly', '--expires', '90d'],
+      { env },
+    )
+    expect(made.exitCode).toBe(0)
+    expect(made.stdout).toMatch(/^sk-sl-v1-\w+\n$/)
+    expect(made.stderr).toContain('Made alone, limit $5.00 monthly')
+    expect(await infer(made.stdout.trim())).toBe(200)
+    const [key] = await named('alone')
+    expect(key).toMatchObject({ limit: 5, limit_reset: 'monthly', disabled: false })
+    const days = (Date.parse(String(key?.['expires_at'])) - Date.now()) / 86_400_000
+    expect(Math.round(days)).toBe(90)
+  })
+
+  test('list shows name, label and state, and no key', async () => {
+    const made = await sluice(['keys', 'create', 'listed'], { env })
+    const { stdout, exitCode } = await sluice(['keys', 'list'], { env })
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^NAME +LABEL +HASH +USED +LIMIT +RESET +STATE$/m)
+    expect(stdout).toMatch(/^listed +sk-sl-v1-\S+ +[0-9a-f]{12} +\$0\.00 +- +enabled$/m)
+    expect(stdout).not.toContain(made.stdout.trim())
+  })
+
+  test('disable takes effect for the next request', async () => {
+    const key = (await sluice(['keys', 'create', 'doomed'], { env })).stdout.trim()
+    expect(await infer(key)).toBe(200)
+    const [record] = await named('doomed')
+    const disabled = await sluice(['keys', 'disable', String(record?.['hash']).slice(0, 10)], { env })
+    expect(disabled).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Disabled doomed') })
+    expect(await infer(key)).toBe(401)
+  })
+
+  test('rotate makes a successor with the same settings and disables the old key', async () => {
+    const old = (
+      await sluice(['keys', 'create', 'turning', '--limit', '2.5', '--reset', 'weekly'], { env })
+    ).stdout.trim()
+    const rotated = await sluice(['keys', 'rotate', 'turning'], { env })
+    expect(rotated.exitCode).toBe(0)
+    const [key = ''] = rotated.stdout.split('\n')
+    expect(await infer(key)).toBe(200)
+    expect(await infer(old)).toBe(401)
+    const both = (await named('turning')).map(({ disabled, limit, limit_reset }) => ({
+      disabled,
+      limit,
+      limit_reset,
+    }))
+    const settings = { limit: 2.5, limit_reset: 'weekly' }
+    expect(both).toEqual(
+      expect.arrayContaining([
+        { disabled: true, ...settings },
+        { disabled: false, ...settings },
+      ]),
+    )
+    expect(both).toHaveLength(2)
+    // Two keys bear the name now: it no longer says which.
+    expect(await sluice(['keys', 'disable', 'turning'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('2 keys are called turning'),
+    })
+  })
+
+  test('a management key is out of reach; an unknown or a wrong key is told apart', async () => {
+    const ownHash = new Bun.CryptoHasher('sha256').update(BOOTSTRAP.SLUICE_MANAGEMENT_KEY).digest('hex')
+    expect((await sluice(['keys', 'disable', ownHash], { env })).exitCode).toBe(3)
+    expect((await sluice(['keys', 'disable', 'nobody'], { env })).exitCode).toBe(3)
+    expect((await sluice(['keys', 'disable', 'f'.repeat(64)], { env })).exitCode).toBe(3)
+    const inference = { ...env, SLUICE_KEY: BOOTSTRAP.SLUICE_API_KEY }
+    expect(await sluice(['keys', 'list'], { env: inference })).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringMatching(/management/i),
+    })
+    expect((await sluice(['keys', 'list'], { env: { ...env, SLUICE_KEY: 'x'.repeat(40) } })).exitCode).toBe(4)
+  })
+
+  test('SLUICE_URL may name the API itself', async () => {
+    const api = { ...env, SLUICE_URL: `${server.url}/api/v1` }
+    expect((await sluice(['keys', 'list'], { env: api })).exitCode).toBe(0)
+  })
+
+  test('status, doctor and verify beside the running server', async () => {
+    expect((await sluice([], { env })).stdout).toBe(`Sluice at ${server.url} is ready\n`)
+    const doctor = await sluice(['doctor', '--data', folder], {
+      env: { ...BOOTSTRAP, SLUICE_PORT: new URL(server.url).port },
+    })
+    expect(doctor.stdout).toContain('a Sluice is running at 127.0.0.1')
+    expect(doctor.stdout).toContain('No problem was found')
+    const verified = await sluice(['verify', folder])
+    expect(verified.exitCode).toBe(0)
+    expect(verified.stdout.trim().split('\n').at(-1)).toContain('everything agrees to the nano-dollar')
+    expect(JSON.parse((await sluice(['verify', folder, '--json'])).stdout)).toMatchObject({
+      ok: true,
+      differences: [],
+    })
+  })
+})
+
+describe('serve', () => {
+  test('prints two keys on the first run only, which work; SIGTERM ends with 0', async () => {
+    await inFolder(async (folder) => {
+      const first = await startServer(folder)
+      const [, key] = /Bearer (sk-sl-v1-\w+)/.exec(first.stderr()) ?? []
+      expect(first.stderr()).toMatch(/sk-sl-mgmt-v1-\w+/)
+      const answer = await fetch(`${first.url}/v1/key`, { headers: { authorization: `Bearer ${key}` } })
+      expect(answer.status).toBe(200)
+      expect(await first.stop()).toBe(0)
+      const second = await startServer(folder)
+      expect(second.stderr()).not.toContain('sk-sl-')
+      expect(await second.stop()).toBe(0)
+    })
+  })
+
+  test('begins again in place, once: same pid, the bound raised, NODE_ENV set', async () => {
+    await inFolder(async (folder) => {
+      const server = await startServer(folder)
+      const environment = await Bun.file(`/proc/${server.pid}/environ`).text()
+      expect(environment.split('\0')).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=16384')
+      expect(environment.split('\0')).toContain('NODE_ENV=production')
+      await server.stop()
+      const own = await startServer(folder, { env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '512' } })
+      expect(await Bun.file(`/proc/${own.pid}/environ`).text()).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=512')
+      await own.stop()
+    })
+  })
+
+  test('is refused beyond this machine without secrets of the operator, and takes them', async () => {
+    await inFolder(async (folder) => {
+      const refused = await sluice(['serve', '--host', '0.0.0.0', '--port', '0', '--data', folder])
+      expect(refused.exitCode).toBe(2)
+      expect(refused.stderr).toContain('SLUICE_SECRET_KEY, SLUICE_MANAGEMENT_KEY, SLUICE_API_KEY must be set')
+      const server = await startServer(folder, { env: BOOTSTRAP, args: ['--host', '0.0.0.0'] })
+      expect(server.stderr()).not.toContain('sk-sl-')
+      expect(await server.stop()).toBe(0)
+    })
+  })
+
+  test('a second one on the folder exits 1 and names the first; a taken port is a sentence', async () => {
+    await inFolder(async (folder) => {
+      const first = await startServer(join(folder, 'a'))
+      const second = await sluice(['serve', '--port', '0', '--data', join(folder, 'a')])
+      expect(second).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`process ${first.pid}`) })
+      const port = new URL(first.url).port
+      const third = await sluice(['serve', '--port', port, '--data', join(folder, 'b')])
+      expect(third.exitCode).toBe(1)
+      expect(third.stderr).toContain(port)
+      expect(await first.stop()).toBe(0)
+    })
+  })
+})
