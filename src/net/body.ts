@@ -9,7 +9,11 @@ const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 const decoder = new TextDecoder()
 
-/** The answer of an exchange. Its place is held until the body is read to the end, left or cut. */
+/**
+ * The answer of an exchange. Its place is held until the body is read to the end, left or cut. Bytes that come
+ * in the same instant as a broken end of the connection may be lost (Bun 1.4.5 drops what it has buffered when
+ * a `fetch` fails); such a body still throws and never looks whole.
+ */
 export function replyOf(exchange: Exchange, response: Response): UpstreamReply {
   const body = response.body
   if (body === null) exchange.finish()

@@ -13,7 +13,11 @@ export interface SendOptions {
   answer?: (call: UpstreamCall, signal: AbortSignal) => Promise<Response>
 }
 
-/** The one way out of the server to providers. Any status is an answer; no answer is an `UpstreamError`. */
+/**
+ * The one way out of the server to providers. Any status is an answer; no answer is an `UpstreamError`, and a
+ * redirect is none. A body must be read to its end or left: until then it holds its place, and only a
+ * connection whose body was read to the end serves the next call. So read on after a terminal marker.
+ */
 export interface Upstream {
   send(call: UpstreamCall, options: SendOptions): Promise<UpstreamReply>
   /** Calls whose body has not ended. */

@@ -3,6 +3,7 @@ import { GatewayError, UpstreamError } from '../../src/core/errors.ts'
 import { parseOutboundAllow } from '../../src/net/address.ts'
 import { type GuardedOptions, guardedFetch, type Resolve } from '../../src/net/guarded.ts'
 import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
+import { failureOf } from './send.ts'
 
 const servers: ScriptedServer[] = []
 afterEach(() => {
@@ -31,13 +32,6 @@ function resolver(answers: Record<string, string[][]>): { resolve: Resolve; aske
 const FRIEND = parseOutboundAllow(['friend.example'])
 const LOOPBACK = parseOutboundAllow(['127.0.0.1'])
 const BASE: GuardedOptions = { limitBytes: 1_000_000, timeoutMs: 5000 }
-
-/** What a rejected call threw. */
-const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => null,
-    (error: unknown) => error,
-  )
 
 const text = (body: Uint8Array): string => new TextDecoder().decode(body)
 
@@ -226,7 +220,7 @@ describe('bounds', () => {
   ]
   test.each(SILENCES)('silence %s ends in a timeout', async (_name, bytes) => {
     const server = await serve((socket) => socket.write(bytes))
-    const failure = await failureOf(guardedFetch(server.url, { ...BASE, allow: LOOPBACK, timeoutMs: 80 }))
+    const failure = await failureOf(guardedFetch(server.url, { ...BASE, allow: LOOPBACK, timeoutMs: 200 }))
     expect(failure).toMatchObject({ kind: 'timeout' })
     await server.closed()
   })
