@@ -2,7 +2,6 @@
  * The API document: `@elysiajs/swagger` reads the routes and their schemas, and this file makes OpenAPI 3.1 of what it
  * wrote (its raw output is not valid: 3.0 with TypeBox's keywords, replies without descriptions, doubled routes).
  */
-import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import type { JsonObject } from '../core/events.ts'
 import { isJsonObject, objectOf } from './json.ts'
@@ -57,6 +56,8 @@ export async function apiDocument({ routes, basePath, version }: DocumentOptions
 
 /** What the generator writes for routes below `prefix`, on an application that has nothing else. */
 async function rawDocument(routes: readonly DocumentedRoute[], prefix: string): Promise<JsonObject> {
+  // Loaded when someone asks for the document: the start does not wait for it.
+  const { swagger } = await import('@elysiajs/swagger')
   const documented = new Elysia()
   for (const { method, path, hooks } of routes) {
     if (path.startsWith(`${prefix}/`))
