@@ -45,6 +45,17 @@ export interface GuardedReply {
 }
 
 const DEFAULT_MAX_REDIRECTS = 5
+const OWN_HEADERS = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+])
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**
@@ -103,12 +114,7 @@ async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Pro
     url,
     {
       method: options.method ?? 'GET',
-      headers: {
-        'user-agent': 'sluice',
-        ...options.headers,
-        'accept-encoding': 'identity',
-        ...(options.body === undefined ? {} : { 'content-length': Buffer.byteLength(options.body) }),
-      },
+      headers: outgoingHeaders(options),
       // A pooled connection was opened for somebody else's check.
       agent: false,
       lookup: (_host, lookupOptions, done) => {
@@ -129,6 +135,18 @@ async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Pro
     request.destroy()
     throw signal.aborted ? signal.reason : connectionFailure(error)
   }
+}
+
+/** The caller's headers but those that frame the message or name its target: these are ours to say. */
+function outgoingHeaders(options: GuardedOptions): Record<string, string | number> {
+  const headers: Record<string, string | number> = { 'user-agent': 'sluice' }
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    const lowerCase = name.toLowerCase()
+    if (!OWN_HEADERS.has(lowerCase)) headers[lowerCase] = value
+  }
+  headers['accept-encoding'] = 'identity'
+  if (options.body !== undefined) headers['content-length'] = Buffer.byteLength(options.body)
+  return headers
 }
 
 /** What to connect to, in this order: the addresses that the host has now, all of which must be reachable. */
