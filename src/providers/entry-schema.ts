@@ -133,7 +133,7 @@ function standIn(error: ValueError, index: number): string | undefined {
   const name = error.path.slice(error.path.lastIndexOf('/') + 1)
   if (name === 'base_url') return 'http://unset.invalid'
   if (name === 'slug' || name === 'id') return `unset-${index}${error.path.replaceAll('/', '-')}`
-  return error.schema === price ? '0' : undefined
+  return error.schema.description === price.description ? '0' : undefined
 }
 
 function repair(root: unknown, segments: readonly string[], replacement: string | undefined): void {
