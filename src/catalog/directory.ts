@@ -17,7 +17,7 @@ interface Draft {
   readonly endpoints: EndpointRecord[]
   readonly aliases: readonly string[]
   /** What its providers call it. */
-  readonly ownNames: string[]
+  readonly ownNames: { readonly provider: string; readonly name: string }[]
 }
 
 /**
@@ -44,7 +44,7 @@ export function createDirectory(
     for (const endpoint of catalog.endpointsOf(provider.slug, provider.dialect)) {
       const draft = draftOf(drafts, catalog, endpoint.modelId)
       draft.endpoints.push(endpoint)
-      draft.ownNames.push(endpoint.upstreamId)
+      draft.ownNames.push({ provider: provider.slug, name: endpoint.upstreamId })
     }
   }
   const entries = [...drafts.values()]
@@ -97,7 +97,9 @@ function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffe
   const joined =
     id === endpoint.modelId ? endpoint : { ...endpoint, id: `${endpoint.providerSlug}/${id}`, modelId: id }
   draft.endpoints.push(joined)
-  draft.ownNames.push(endpoint.modelId, ...offer.aliases)
+  for (const name of [endpoint.modelId, ...offer.aliases]) {
+    draft.ownNames.push({ provider: endpoint.providerSlug, name })
+  }
 }
 
 const modelOf = ({ id, canonicalSlug, name, created, endpoints }: Draft): ModelRecord => ({
@@ -122,13 +124,13 @@ function namesOf(entries: readonly { draft: Draft; model: ModelRecord }[]): { ex
   for (const { model } of entries) claim(model.canonicalSlug, model)
   for (const { draft, model } of entries) for (const alias of draft.aliases) claim(alias, model)
   for (const { draft, model } of entries) {
-    const slugs = new Set(model.endpoints.map((endpoint) => endpoint.providerSlug))
-    for (const slug of slugs)
-      for (const name of [model.id, ...draft.ownNames]) claim(`${slug}/${name}`, model)
+    for (const { provider, name } of draft.ownNames) claim(`${provider}/${name}`, model)
+    for (const { providerSlug } of model.endpoints) claim(`${providerSlug}/${model.id}`, model)
   }
   const own = new Map<string, ModelRecord | null>()
   for (const { draft, model } of entries) {
-    for (const name of draft.ownNames) own.set(name, own.has(name) && own.get(name) !== model ? null : model)
+    for (const { name } of draft.ownNames)
+      own.set(name, own.has(name) && own.get(name) !== model ? null : model)
   }
   for (const [name, model] of own) if (model !== null) claim(name, model)
   return { exact, anyCase }
