@@ -46,21 +46,17 @@ const SERVER_PRAGMAS = [
  * such a file is not touched.
  */
 export function openDatabase(path: string): Database {
-  let file: SqliteFile
+  let file: SqliteFile | undefined
   try {
     file = new SqliteFile(path, { create: true, readwrite: true, strict: true })
-  } catch (cause) {
-    throw new Error(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
-  }
-  try {
     file.run('PRAGMA busy_timeout = 250')
     refuseDamage(file)
     for (const pragma of SERVER_PRAGMAS) file.run(pragma)
+    return databaseOf(path, file)
   } catch (cause) {
-    file.close()
+    file?.close()
     throw unreadable(path, cause)
   }
-  return databaseOf(path, file)
 }
 
 /** Opens a file for reading alone, whether or not a server has it. */
@@ -132,13 +128,20 @@ function refuseDamage(file: SqliteFile): void {
   if (verdict !== 'ok') throw new Error(verdict ?? 'quick_check said nothing')
 }
 
-/** Says in a sentence that `path` is damaged or no database; the driver's words are the cause. */
-export const unreadable = (path: string, cause: unknown): Error =>
-  new Error(
-    `The database ${path} cannot be read: it is damaged or is no SQLite database ` +
-      `(${cause instanceof Error ? cause.message : String(cause)}). Put a copy in its place`,
-    { cause },
-  )
+/** Why `path` cannot be used, in a sentence; the driver's error is the cause. */
+export function unreadable(path: string, cause: unknown): Error {
+  const words = cause instanceof Error ? cause.message : String(cause)
+  const message = isClosedToUs(cause)
+    ? `The database ${path} cannot be opened: ${words}`
+    : `The database ${path} cannot be read: it is damaged or is no SQLite database (${words}). Put a copy in its place`
+  return new Error(message, { cause })
+}
+
+/** The file may be whole, but this process may not open it, or not as it must be opened (a log that may not be made). */
+export const isClosedToUs = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  /^(?:SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)|EACCES|EPERM)/.test(String(error.code))
 
 interface Write {
   run(): unknown

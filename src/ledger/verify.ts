@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sayUsd } from '../core/money.ts'
-import { DATABASE_FILE, type Database, openForReading } from '../db/database.ts'
+import { DATABASE_FILE, type Database, isClosedToUs, openForReading, unreadable } from '../db/database.ts'
 import { appliedTags, newestTag } from '../db/migrations.ts'
 import { compareCounters, compareHours } from './recount.ts'
 
@@ -81,8 +81,7 @@ function openAnyhow(path: string): { database: Database; close(): void } {
     const database = openForReading(path)
     return { database, close: database.close }
   } catch (cause) {
-    const isUnopenable = cause instanceof Error && String(cause.cause).includes('unable to open')
-    if (!isUnopenable) throw cause
+    if (!(cause instanceof Error && isClosedToUs(cause.cause))) throw cause
   }
   const folder = mkdtempSync(join(tmpdir(), 'sluice-verify-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -98,9 +97,9 @@ function openAnyhow(path: string): { database: Database; close(): void } {
         remove()
       },
     }
-  } catch (error) {
+  } catch (cause) {
     remove()
-    throw error
+    throw unreadable(path, cause)
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Database } from '../../src/db/database.ts'
+import { DATABASE_FILE, type Database } from '../../src/db/database.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { sayReport, verifyFile, verifyFolder } from '../../src/ledger/verify.ts'
@@ -98,6 +98,24 @@ test('a copy of the file alone is verified, and is not changed', () => {
   const before = [Bun.hash(readFileSync(copy)), statSync(copy).mtimeMs]
   expect(verifyFile(copy)).toMatchObject({ generations: 3, differences: [] })
   expect([Bun.hash(readFileSync(copy)), statSync(copy).mtimeMs]).toEqual(before)
+})
+
+test('a copy in a folder that may not be written is verified', () => {
+  database.close()
+  const shelf = join(folder.path, 'shelf')
+  mkdirSync(shelf)
+  copyFileSync(folder.databasePath, join(shelf, DATABASE_FILE))
+  chmodSync(join(shelf, DATABASE_FILE), 0o444)
+  chmodSync(shelf, 0o555)
+  try {
+    expect(verifyFolder(shelf)).toMatchObject({
+      generations: 3,
+      differences: [],
+      path: join(shelf, DATABASE_FILE),
+    })
+  } finally {
+    chmodSync(shelf, 0o755)
+  }
 })
 
 test('an index that disagrees with its table is told', () => {

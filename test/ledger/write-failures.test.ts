@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
-import { openForReading } from '../../src/db/database.ts'
+import { openDatabase, openForReading } from '../../src/db/database.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { withFaults } from './failing-file.ts'
@@ -186,6 +186,22 @@ test('when what could not be written is given up, new requests are taken again',
   expect(ledger.isWritable()).toBe(false)
   ledger.release(hold)
   expect(ledger.isWritable()).toBe(true)
+  await end()
+})
+
+test('another process that holds the file for longer than we wait delays a settlement, and loses none', async () => {
+  const { folder, database, ledger, nextFailure, reserve, end } = openFaulty()
+  const other = openDatabase(folder.databasePath)
+  other.file.run('BEGIN IMMEDIATE')
+  const failed = nextFailure()
+  const hold = reserve()
+  const settled = ledger.settle(hold, settlementOf({ generationId: hold.generationId, costNanoUsd: 5 }))
+  expect(await failed).toMatchObject({ code: 'SQLITE_BUSY' })
+  expect(reserve).toThrow('cannot be written')
+  other.file.run('ROLLBACK')
+  other.close()
+  await settled
+  expect(rowsOf(database, 'SELECT count(*) AS n FROM generations')).toEqual([{ n: 1 }])
   await end()
 })
 
