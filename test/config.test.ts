@@ -323,7 +323,10 @@ describe('the README', () => {
   test('has the table of settings as the code has it', async () => {
     const readme = await Bun.file(join(import.meta.dir, '../README.md')).text()
     const [, inReadme = ''] = /<!-- settings -->\n([\s\S]*?)\n?<!-- \/settings -->/.exec(readme) ?? []
-    expect(inReadme).toBe(table)
+    // The formatter pads the cells.
+    const cells = (text: string): string[][] =>
+      text.split('\n').map((row) => row.split('|').map((cell) => cell.trim().replace(/^-+$/, '---')))
+    expect(cells(inReadme)).toEqual(cells(table))
   })
 
   test('its example entry is a valid one', async () => {

@@ -35,7 +35,9 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Runs one command to its end. */
+const LIMIT_MS = 10_000
+
+/** Runs one command to its end; one that goes on is killed (exit code 137). */
 export async function sluice(
   args: readonly string[],
   options: { env?: Readonly<Record<string, string>>; cwd?: string; command?: readonly string[] } = {},
@@ -46,6 +48,8 @@ export async function sluice(
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
   })
   const [stdout, stderr, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
