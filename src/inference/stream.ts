@@ -26,6 +26,11 @@ export interface StreamInput {
 const KEEP_ALIVE = ': SLUICE PROCESSING\n\n'
 const KEEP_ALIVE_MS = 5_000
 const SLOW_READER_MS = 60_000
+/**
+ * After so much text the event loop gets a turn: buffered frames are otherwise relayed in one go, and with large ones
+ * the other callers wait and garbage piles up (100 streams of 4 MB: 790 MB at the peak, 160 MB with turns).
+ */
+const BURST_CHARACTERS = 64 * 1024
 
 /**
  * The relay. Pulled by the caller's connection, so a slow caller slows the provider and nothing piles up here.
@@ -39,6 +44,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   let pending: Promise<IteratorResult<InferenceFrame>> | null = null
   let stopSlowReaderClock: () => void = () => undefined
   let opening = ''
+  let burst = 0
   let cutConnection: (reason: Error) => void = () => undefined
   // Awaited by the first pull; a caller that leaves before it must not make this an unhandled rejection.
   input.starting.catch(() => undefined)
@@ -96,7 +102,12 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     stopSlowReaderClock()
     try {
+      if (burst > BURST_CHARACTERS) {
+        burst = 0
+        await new Promise((resolve) => setImmediate(resolve))
+      }
       const { text, isEnd } = await nextText()
+      burst += text.length
       if (text !== '') controller.enqueue(encoder.encode(text))
       if (!isEnd) {
         stopSlowReaderClock = ticker.after(SLOW_READER_MS, () =>

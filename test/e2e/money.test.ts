@@ -49,7 +49,11 @@ describe('500 parallel requests of a cent on a ten-cent key', () => {
       const { key, hash } = await gateway.makeKey({ limit: 0.1, limit_reset: 'daily' })
       const replies = await Promise.all(
         Array.from({ length: 500 }, async () => {
-          const response = await gateway.call('/chat/completions', ask('cent', { stream, max_tokens: 5 }), withKey(key))
+          const response = await gateway.call(
+            '/chat/completions',
+            ask('cent', { stream, max_tokens: 5 }),
+            withKey(key),
+          )
           return { status: response.status, text: await response.text() }
         }),
       )
@@ -72,18 +76,27 @@ describe('500 parallel requests of a cent on a ten-cent key', () => {
 test('the limit is open again after midnight, and the counters of longer windows stay', async () => {
   upstream.on('cent', unary('x'))
   const { key, hash } = await gateway.makeKey({ limit: 0.01, limit_reset: 'daily' })
-  const send = async () => (await gateway.call('/chat/completions', ask('cent', { max_tokens: 1 }), withKey(key))).status
+  const send = async () =>
+    (await gateway.call('/chat/completions', ask('cent', { max_tokens: 1 }), withKey(key))).status
   expect([await send(), await send()]).toEqual([200, 402])
   now = Date.UTC(2026, 2, 12, 0, 0, 1)
   expect(await send()).toBe(200)
-  expect(await keyRecord(hash)).toMatchObject({ usage: 0.02, usage_daily: 0.01, usage_weekly: 0.02, usage_monthly: 0.02 })
+  expect(await keyRecord(hash)).toMatchObject({
+    usage: 0.02,
+    usage_daily: 0.01,
+    usage_weekly: 0.02,
+    usage_monthly: 0.02,
+  })
 })
 
 test('without max_tokens the largest bound that fits is sent and named', async () => {
   upstream.on('tokens', unary('x'))
   const { key } = await gateway.makeKey({ limit: 0.01 })
   upstream.seen.length = 0
-  const response = await gateway.call('/chat/completions', ask('tokens'), { ...withKey(key), 'x-service-metadata': 'enabled' })
+  const response = await gateway.call('/chat/completions', ask('tokens'), {
+    ...withKey(key),
+    'x-service-metadata': 'enabled',
+  })
   expect(response.status).toBe(200)
   expect(upstream.seen[0]?.body['max_tokens']).toBe(10_000)
   expect((await response.json()).service_metadata.params).toMatchObject({ max_tokens: 10_000 })
@@ -117,7 +130,8 @@ test('an unpriced model is refused with how to set a price, and nothing is sent'
 test('a change of the limit holds for the next request; a disabled, deleted or expired key is a 401', async () => {
   upstream.on('cent', unary('x'))
   const { key, hash } = await gateway.makeKey({ limit: 0 })
-  const send = async () => (await gateway.call('/chat/completions', ask('cent', { max_tokens: 1 }), withKey(key))).status
+  const send = async () =>
+    (await gateway.call('/chat/completions', ask('cent', { max_tokens: 1 }), withKey(key))).status
   expect(await send()).toBe(402)
   await gateway.manage('PATCH', `/keys/${hash}`, { limit: null })
   expect(await send()).toBe(200)
@@ -146,7 +160,9 @@ test('a request books to the window in which it started', async () => {
 test('a cut answer is charged for what was delivered, at most the hold', async () => {
   upstream.on('tokens', () => sse([chunk({ content: 'word '.repeat(40) })]))
   const { key, hash } = await gateway.makeKey({ limit: 1 })
-  await (await gateway.call('/chat/completions', ask('tokens', { stream: true, max_tokens: 20 }), withKey(key))).text()
+  await (
+    await gateway.call('/chat/completions', ask('tokens', { stream: true, max_tokens: 20 }), withKey(key))
+  ).text()
   // Two hundred characters are fifty tokens by our count; the hold was for twenty.
   expect(spentBy(hash)).toBe(20_000)
 })
@@ -158,7 +174,8 @@ test('GET /activity adds up to the counters', async () => {
   upstream.on('cent', () => new Response('', { status: 400 }))
   await gateway.call('/chat/completions', ask('cent'), withKey(key))
   const { data } = await (await gateway.manage('GET', `/activity?api_key_hash=${hash}`)).json()
-  const sum = (field: string) => data.reduce((total: number, item: Record<string, number>) => total + (item[field] ?? 0), 0)
+  const sum = (field: string) =>
+    data.reduce((total: number, item: Record<string, number>) => total + (item[field] ?? 0), 0)
   expect(sum('requests')).toBe(4)
   expect(sum('usage')).toBeCloseTo(0.03, 9)
   expect(await keyRecord(hash)).toMatchObject({ usage: 0.03 })
