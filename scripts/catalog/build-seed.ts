@@ -1,5 +1,5 @@
 /**
- * Writes the catalogue that is built into the program: `bun scripts/catalog/build-seed.ts <facts folder>`, where the
+ * Writes the catalogue that is built into the program: `bun scripts/catalog/build-seed.ts <facts folder> [output]`. The
  * folder has `models.dev.json` (the shape of models.dev's api.json) and `openrouter-models.facts.json` (the shape of
  * OpenRouter's model list). The same facts give the same bytes.
  */
@@ -164,14 +164,15 @@ function table<Row>(): { rows: Row[]; indexOf(row: Row): number } {
 
 async function build(): Promise<void> {
   const folder = process.argv[2]
-  if (folder === undefined) throw new Error('usage: bun scripts/catalog/build-seed.ts <facts folder>')
+  if (folder === undefined)
+    throw new Error('usage: bun scripts/catalog/build-seed.ts <facts folder> [output]')
   const facts = await readFacts(join(folder, 'models.dev.json'))
   const listed = await readListed(join(folder, 'openrouter-models.facts.json'))
   const served = gather(facts, listed)
   const seed = { version: 1, ...rowsOf(served, new Map(listed.map((model) => [model.id, model]))) }
   const text = JSON.stringify(seed)
   const packed = Bun.gzipSync(new TextEncoder().encode(text), { level: 9 })
-  await Bun.write(OUTPUT, packed)
+  await Bun.write(process.argv[3] ?? OUTPUT, packed)
   console.log(
     `${seed.models.length} models, ${Object.values(seed.endpoints).flat().length} endpoints of ` +
       `${Object.keys(seed.endpoints).length} providers; ${text.length} bytes, ${packed.byteLength} packed`,

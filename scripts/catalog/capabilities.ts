@@ -1,17 +1,15 @@
 import type { SeedReasoning } from '../../src/catalog/seed.ts'
 import type { FactModel } from './facts.ts'
 
-/** What a compatible server takes unless the facts say otherwise. */
-const USUAL = [
-  'frequency_penalty',
-  'max_tokens',
-  'presence_penalty',
-  'response_format',
-  'seed',
-  'stop',
-  'temperature',
-  'top_p',
-]
+/**
+ * The API's whole vocabulary. A model that nobody lists gets all of it but what its facts deny: a parameter must not
+ * be left out of a request because we do not know.
+ */
+const VOCABULARY = (
+  'frequency_penalty include_reasoning logit_bias logprobs max_completion_tokens max_tokens min_p parallel_tool_calls ' +
+  'prediction presence_penalty reasoning reasoning_effort repetition_penalty response_format seed stop ' +
+  'structured_outputs temperature tool_choice tools top_a top_k top_logprobs top_p verbosity web_search_options'
+).split(' ')
 const SAMPLING = ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p']
 const NOT_TEXT = ['embeddings', 'rerank', 'speech', 'transcription']
 
@@ -32,7 +30,7 @@ export function outputOf(model: FactModel): string[] {
 /** `listed`: what OpenRouter lists for the model; the endpoint's own facts add to it and take from it. */
 export function parametersOf(model: FactModel, listed: readonly string[] | undefined): string[] {
   if (outputOf(model).some((kind) => NOT_TEXT.includes(kind))) return []
-  const names = new Set(listed ?? USUAL)
+  const names = new Set(listed ?? VOCABULARY)
   const set = (given: readonly string[], has: boolean): void => {
     for (const name of given) {
       if (has) names.add(name)
@@ -41,7 +39,8 @@ export function parametersOf(model: FactModel, listed: readonly string[] | undef
   }
   set(['tools', 'tool_choice'], model.callsTools)
   set(['reasoning', 'include_reasoning'], model.reasoning)
-  if (model.efforts.length > 0) names.add('reasoning_effort')
+  if (!model.callsTools) names.delete('parallel_tool_calls')
+  set(['reasoning_effort'], model.efforts.length > 0 || (model.reasoning && names.has('reasoning_effort')))
   if (model.structuredOutput !== null) set(['structured_outputs'], model.structuredOutput)
   if (listed === undefined && !model.takesTemperature) set(SAMPLING, false)
   return [...names].sort()

@@ -8,8 +8,9 @@ export interface Catalog {
   /** In order of id. */
   readonly models: readonly SeedModel[]
   /**
-   * By id, canonical slug, alias, or the part after the author where one model alone has it. In any case, and with
-   * dots and dashes alike: labs and resellers differ in them (`claude-sonnet-4-5`, `claude-sonnet-4.5`).
+   * By id, canonical slug, alias, or the part after the author where one model alone has it and it has a digit (`auto`
+   * and `free` say too little). In any case, and with dots and dashes alike: labs and resellers differ in them
+   * (`claude-sonnet-4-5`, `claude-sonnet-4.5`).
    */
   named(name: string): SeedModel | undefined
   /** What a provider serves in this dialect; empty for a provider that the catalogue does not know. */
@@ -82,7 +83,7 @@ function namesOf(models: readonly SeedModel[]): Map<string, SeedModel> {
       if (!names.has(key)) names.set(key, model)
     }
     const slug = folded(model.id.slice(model.id.indexOf('/') + 1))
-    bare.set(slug, bare.has(slug) ? null : model)
+    if (/\d/.test(slug)) bare.set(slug, bare.has(slug) ? null : model)
   }
   for (const [slug, model] of bare) if (model !== null && !names.has(slug)) names.set(slug, model)
   return names

@@ -97,7 +97,7 @@ function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffe
   const joined =
     id === endpoint.modelId ? endpoint : { ...endpoint, id: `${endpoint.providerSlug}/${id}`, modelId: id }
   draft.endpoints.push(joined)
-  for (const name of [endpoint.modelId, ...offer.aliases]) {
+  for (const name of new Set([endpoint.modelId, endpoint.upstreamId, ...offer.aliases])) {
     draft.ownNames.push({ provider: endpoint.providerSlug, name })
   }
 }

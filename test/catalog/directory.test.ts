@@ -157,7 +157,8 @@ describe('known and configured are two things', () => {
     ['maker/gamma', true, false],
     ['Maker/Gamma', true, false],
     ['third/only-in-responses', true, false],
-    ['only-in-responses', true, false],
+    ['other-maker/alpha.1.5', true, false],
+    ['only-in-responses', false, false],
     ['gamma', false, false],
     ['maker/delta', false, false],
   ])('%s', (name, isKnown, isFound) => {
@@ -169,7 +170,7 @@ describe('known and configured are two things', () => {
 describe("an entry's models", () => {
   test('answer to their id and to the entry and the id', () => {
     const directory = directoryOf([], [lab('lab', { id: 'tiny', upstream_id: 'tiny-7b', name: 'Tiny' })])
-    for (const name of ['tiny', 'lab/tiny', 'LAB/Tiny']) {
+    for (const name of ['tiny', 'lab/tiny', 'LAB/Tiny', 'tiny-7b', 'lab/tiny-7b']) {
       expect(directory.find(name)).toMatchObject({ id: 'tiny', name: 'Tiny', canonicalSlug: 'tiny' })
     }
     expect(directory.list().map(({ id }) => id)).toContain('tiny')

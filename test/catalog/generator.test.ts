@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dialectOf, inputOf, outputOf, parametersOf } from '../../scripts/catalog/capabilities.ts'
+import type { FactModel, ListedModel } from '../../scripts/catalog/facts.ts'
+import { Identities, partsOf } from '../../scripts/catalog/identity.ts'
+import { perUnit, pricingOf } from '../../scripts/catalog/prices.ts'
+
+const fact = (id: string, more: Partial<FactModel> = {}): FactModel => ({
+  id,
+  name: id,
+  baseModel: null,
+  releaseDate: '2025-01-01',
+  knowledge: null,
+  reasoning: false,
+  efforts: [],
+  takesReasoningBudget: false,
+  mayStopReasoning: false,
+  takesTemperature: true,
+  callsTools: false,
+  structuredOutput: null,
+  openWeights: false,
+  input: ['text'],
+  output: ['text'],
+  context: 1000,
+  maxOutput: 100,
+  cost: null,
+  deprecated: false,
+  override: null,
+  ...more,
+})
+const listing = (id: string, canonicalSlug: string, huggingFaceId: string | null = null): ListedModel => ({
+  id,
+  canonicalSlug,
+  name: id,
+  huggingFaceId,
+  tokenizer: null,
+  instructType: null,
+  parameters: [],
+})
+
+describe('prices', () => {
+  test.each<[value: unknown, power: number, expected: string | undefined]>([
+    [1.25, 6, '0.00000125'],
+    [0.075, 6, '0.000000075'],
+    [10, 6, '0.00001'],
+    [0, 6, '0'],
+    [1e-7, 6, '0.0000000000001'],
+    [3_000_000, 6, '3'],
+    [12_345_678, 6, '12.345678'],
+    [1e21, 6, '1000000000000000'],
+    [0.8999999999999999, 6, '0.0000009'],
+    [5, 3, '0.005'],
+    [-1, 6, undefined],
+    [Number.NaN, 6, undefined],
+    ['1', 6, undefined],
+    [undefined, 6, undefined],
+  ])('%p by 10^%p is %p', (value, power, expected) => expect(perUnit(value, power)).toBe(expected))
+
+  test('buckets, also under their wrong names', () => {
+    expect(
+      pricingOf({
+        input: 1,
+        output: 2,
+        cache_input: 0.1,
+        cached_write: 3,
+        reasoning: 4,
+        input_audio: 5,
+        output_audio: 6,
+      }),
+    ).toEqual({
+      prompt: '0.000001',
+      completion: '0.000002',
+      input_cache_read: '0.0000001',
+      input_cache_write: '0.000003',
+      internal_reasoning: '0.000004',
+      audio: '0.000005',
+      audio_output: '0.000006',
+    })
+    expect(pricingOf({ input: 1, output: 2, cached_input: 0.5, cache_read: 0.1 })?.input_cache_read).toBe(
+      '0.0000001',
+    )
+  })
+
+  test('no cost, or half of one, is no price; zero is one', () => {
+    expect(pricingOf(null)).toBeNull()
+    expect(pricingOf({ input: 1 })).toBeNull()
+    expect(pricingOf({ input: -1, output: 1 })).toBeNull()
+    expect(pricingOf({ input: 0, output: 0 })).toEqual({ prompt: '0', completion: '0' })
+  })
+
+  test('tiers in order, from the first token over; the one-tier form where there are none', () => {
+    const over = { input: 9, output: 9 }
+    expect(
+      pricingOf({
+        input: 1,
+        output: 2,
+        tiers: [
+          { tier: { size: 256_000 }, input: 4, output: 8 },
+          { tier: { type: 'context', size: 32_000 }, input: 2, cache_read: 0.2 },
+          { tier: {}, input: 7 },
+        ],
+        context_over_200k: over,
+      })?.tiers,
+    ).toEqual([
+      { min_prompt_tokens: 32_001, prompt: '0.000002', input_cache_read: '0.0000002' },
+      { min_prompt_tokens: 256_001, prompt: '0.000004', completion: '0.000008' },
+    ])
+    expect(pricingOf({ input: 1, output: 2, context_over_200k: over })?.tiers).toEqual([
+      { min_prompt_tokens: 200_001, prompt: '0.000009', completion: '0.000009' },
+    ])
+  })
+})
+
+describe('identity', () => {
+  test.each<[upstreamId: string, author: string, bare: string, variant: string, quantization: string | null]>(
+    [
+      ['gpt-4o', 'openai', 'gpt-4o', '', null],
+      ['meta-llama/Llama-3.3-70B-Instruct', 'meta-llama', 'llama-3.3-70b-instruct', '', null],
+      ['meta/llama-3_3-70b-instruct', 'meta-llama', 'llama-3.3-70b-instruct', '', null],
+      ['zai-org/GLM-5.1-FP8', 'z-ai', 'glm-5.1', '', 'fp8'],
+      ['accounts/fireworks/models/glm-5p1', 'z-ai', 'glm-5.1', '', null],
+      ['@cf/meta/llama-3.1-8b-instruct-fp8', 'meta-llama', 'llama-3.1-8b-instruct', '', 'fp8'],
+      ['hf:moonshotai/Kimi-K2.6', 'moonshotai', 'kimi-k2.6', '', null],
+      ['moonshotai/chat-completion/models/Kimi-K2_6', 'moonshotai', 'kimi-k2.6', '', null],
+      ['gpt-oss:120b', 'openai', 'gpt-oss-120b', '', null],
+      ['qwen/qwen3-coder:free', 'qwen', 'qwen3-coder', ':free', null],
+      ['databricks-claude-opus-4-1', 'anthropic', 'claude-opus-4-1', '', null],
+      ['moonshotai/Kimi-K2.5-TEE', 'moonshotai', 'kimi-k2.5', '', null],
+      ['in-house-thing', 'fallback', 'in-house-thing', '', null],
+    ],
+  )('%s', (upstreamId, author, bare, variant, quantization) => {
+    expect(partsOf(upstreamId, 'fallback')).toEqual({ author, bare, variant, quantization })
+  })
+
+  const identities = (): Identities =>
+    new Identities([
+      listing('qwen/qwen3-coder', 'qwen/qwen3-coder-480b-a35b-07-25', 'Qwen/Qwen3-Coder-480B-A35B-Instruct'),
+      listing(
+        'qwen/qwen3-coder:free',
+        'qwen/qwen3-coder-480b-a35b-07-25',
+        'Qwen/Qwen3-Coder-480B-A35B-Instruct',
+      ),
+      listing('anthropic/claude-sonnet-4.5', 'anthropic/claude-4.5-sonnet-20250929'),
+      listing('moonshotai/kimi-k2.7-code', 'moonshotai/kimi-k2.7-code-20260601'),
+    ])
+
+  test.each<[upstreamId: string, expected: string]>([
+    ['Qwen/Qwen3-Coder-480B-A35B-Instruct', 'qwen/qwen3-coder'],
+    ['qwen3-coder-480b-a35b-instruct', 'qwen/qwen3-coder'],
+    ['qwen/qwen3-coder:free', 'qwen/qwen3-coder:free'],
+    ['claude-sonnet-4-5', 'anthropic/claude-sonnet-4.5'],
+    ['claude-4-5-sonnet', 'anthropic/claude-sonnet-4.5'],
+    ['claude-sonnet-4-5-20250929', 'anthropic/claude-sonnet-4-5-20250929'],
+    ['llama-3.3-70b-versatile', 'meta-llama/llama-3.3-70b-instruct'],
+  ])('%s is %s', (upstreamId, expected) =>
+    expect(identities().idOf(fact(upstreamId), 'somebody')).toBe(expected),
+  )
+
+  test('inheritance in the facts joins the same and not siblings', () => {
+    const base = 'moonshotai/kimi-k2.7-code'
+    expect(identities().idOf(fact('kimi-k2.7-code-tee', { baseModel: base }), 'x')).toBe(base)
+    expect(identities().idOf(fact('moonshotai/K2.7-Code-Instruct', { baseModel: base }), 'x')).toBe(base)
+    expect(identities().idOf(fact('kimi-k2.7-code-highspeed', { baseModel: base }), 'x')).toBe(
+      `${base}-highspeed`,
+    )
+  })
+
+  test('a model that nobody lists is the same at its second provider', () => {
+    const known = identities()
+    expect(known.idOf(fact('acme/Rocket-2.0'), 'one')).toBe('acme/rocket-2.0')
+    expect(known.idOf(fact('acme/rocket-2-0'), 'two')).toBe('acme/rocket-2.0')
+  })
+})
+
+describe('capabilities', () => {
+  test('pdf is a file; embeddings, reranking and speech are told by name', () => {
+    expect(inputOf(fact('a', { input: ['text', 'pdf', 'image'] }))).toEqual(['text', 'file', 'image'])
+    expect(outputOf(fact('text-embedding-3-small'))).toEqual(['embeddings'])
+    expect(outputOf(fact('BAAI/bge-m3'))).toEqual(['embeddings'])
+    expect(outputOf(fact('rerank-v3.5'))).toEqual(['rerank'])
+    expect(outputOf(fact('whisper-large-v3'))).toEqual(['transcription'])
+    expect(outputOf(fact('gemini-2.5-flash-preview-tts'))).toEqual(['speech'])
+    expect(outputOf(fact('gpt-5', { output: ['text', 'image'] }))).toEqual(['text', 'image'])
+  })
+
+  test('the list of parameters follows the listing, but for what the endpoint denies', () => {
+    const listed = ['max_tokens', 'seed', 'tools', 'tool_choice']
+    expect(parametersOf(fact('a', { callsTools: true }), listed)).toEqual([
+      'max_tokens',
+      'seed',
+      'tool_choice',
+      'tools',
+    ])
+    expect(parametersOf(fact('a'), listed)).toEqual(['max_tokens', 'seed'])
+    expect(parametersOf(fact('a', { reasoning: true, structuredOutput: true }), listed)).toEqual([
+      'include_reasoning',
+      'max_tokens',
+      'reasoning',
+      'seed',
+      'structured_outputs',
+    ])
+  })
+
+  test('what is not known of an unlisted model is not denied', () => {
+    const open = parametersOf(fact('a', { callsTools: true }), undefined)
+    for (const name of ['logprobs', 'top_k', 'seed', 'stop', 'temperature']) expect(open).toContain(name)
+    const closed = parametersOf(fact('a', { takesTemperature: false, structuredOutput: false }), undefined)
+    for (const name of ['temperature', 'top_p', 'tools', 'structured_outputs', 'reasoning'])
+      expect(closed).not.toContain(name)
+  })
+
+  test('models that their provider serves elsewhere are left out', () => {
+    const override = (npm: string | null, api: string | null = null, shape: string | null = null) =>
+      dialectOf(fact('a', { override: { npm, api, shape } }), 'x')
+    expect(override('@ai-sdk/openai-compatible')).toBeNull()
+    expect(override('@ai-sdk/anthropic')).toBe('messages')
+    expect(override(null, null, 'responses')).toBe('responses')
+    expect(override('@ai-sdk/google')).toBeUndefined()
+    expect(override('@ai-sdk/openai-compatible', 'https://elsewhere.example')).toBeUndefined()
+    expect(dialectOf(fact('gpt-5-pro'), 'openai')).toBe('responses')
+    expect(dialectOf(fact('gpt-5.3-codex'), 'openai')).toBe('responses')
+    expect(dialectOf(fact('gpt-5-mini'), 'openai')).toBeNull()
+    expect(dialectOf(fact('gpt-5-pro'), 'poe')).toBeNull()
+  })
+})
+
+const FACTS = process.env['SLUICE_CATALOG_FACTS'] ?? join(import.meta.dir, '../../../shared/catalog')
+const hasFacts = existsSync(join(FACTS, 'models.dev.json'))
+if (!hasFacts) console.warn(`skipped: no facts in ${FACTS} (SLUICE_CATALOG_FACTS names another folder)`)
+
+describe.if(hasFacts)('the committed catalogue', () => {
+  test('is what the facts give, whenever they are read', async () => {
+    const root = join(import.meta.dir, '../..')
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-seed-'))
+    try {
+      const output = join(folder, 'catalog.json.gz')
+      const run = Bun.spawn([process.execPath, 'scripts/catalog/build-seed.ts', FACTS, output], {
+        cwd: root,
+        stderr: 'pipe',
+      })
+      expect(await run.exited).toBe(0)
+      const unpack = async (path: string): Promise<string> =>
+        new TextDecoder().decode(Bun.gunzipSync(await Bun.file(path).bytes()))
+      const isSame = (await unpack(output)) === (await unpack(join(root, 'src/catalog/seed/catalog.json.gz')))
+      expect(isSame).toBe(true)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Catalog } from '../../src/catalog/catalog.ts'
+import { createDirectory } from '../../src/catalog/directory.ts'
+import { loadCatalog } from '../../src/catalog/load.ts'
+import { formatPrice, type Price } from '../../src/core/money.ts'
+import type { EndpointRecord, ModelDirectory } from '../../src/core/snapshot.ts'
+import { vendors } from '../../src/providers/compatible.ts'
+import { environmentProviders } from '../../src/providers/environment.ts'
+import { defaults } from '../providers/defaults.ts'
+
+const MODALITIES = [
+  'text',
+  'image',
+  'file',
+  'audio',
+  'video',
+  'embeddings',
+  'rerank',
+  'speech',
+  'transcription',
+]
+const PARAMETERS = (
+  'temperature top_p top_k min_p top_a frequency_penalty presence_penalty repetition_penalty max_tokens ' +
+  'max_completion_tokens logit_bias logprobs top_logprobs prediction seed response_format structured_outputs stop tools ' +
+  'tool_choice parallel_tool_calls include_reasoning reasoning reasoning_effort web_search_options verbosity'
+).split(' ')
+
+let catalog: Catalog
+let everything: ModelDirectory
+beforeAll(() => {
+  catalog = loadCatalog()
+  const keys = Object.fromEntries(vendors.map(({ keys: [key] }) => [key, 'k']))
+  const account = { CLOUDFLARE_ACCOUNT_ID: 'a', DATABRICKS_HOST: 'h.example', SNOWFLAKE_ACCOUNT: 's' }
+  everything = createDirectory(catalog, environmentProviders({ ...keys, ...account }, defaults).providers, [])
+})
+
+const endpoints = (): EndpointRecord[] => everything.list().flatMap((model) => model.endpoints)
+const perMillion = (price: Price | undefined): string | undefined =>
+  price === undefined ? undefined : formatPrice(price * 1_000_000n)
+const at = (id: string, provider: string): EndpointRecord | undefined =>
+  everything.find(id)?.endpoints.find(({ providerSlug }) => providerSlug === provider)
+
+describe('the whole of it', () => {
+  test('hundreds of models at thousands of endpoints, of every vendor', () => {
+    expect(everything.list().length).toBeGreaterThan(800)
+    expect(endpoints().length).toBeGreaterThan(2000)
+    const text = endpoints().filter(({ outputModalities }) => outputModalities.includes('text'))
+    expect(new Set(text.map(({ providerSlug }) => providerSlug)).size).toBe(vendors.length)
+  })
+
+  test('ids are author/slug, in order, once each', () => {
+    const ids = catalog.models.map(({ id }) => id)
+    expect(ids).toEqual([...new Set(ids)].sort())
+    expect(ids.filter((id) => !/^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9._+-]*(?::[a-z]+)?$/.test(id))).toEqual(
+      [],
+    )
+  })
+
+  test('every model is found by each of its names', () => {
+    const lost = catalog.models.flatMap(({ id, canonical_slug, aliases }) =>
+      [id, canonical_slug, ...aliases].filter((name) => catalog.named(name) === undefined),
+    )
+    expect(lost).toEqual([])
+    expect(catalog.models.filter(({ id }) => catalog.named(id)?.id !== id).map(({ id }) => id)).toEqual([])
+  })
+
+  test('a provider has a model once', () => {
+    const ids = endpoints().map(({ id }) => id)
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+  })
+
+  test('names, dates and limits make sense', () => {
+    const [from, to] = [Date.UTC(2020, 0) / 1000, Date.UTC(2027, 0) / 1000]
+    expect(
+      catalog.models.filter(({ created }) => created < from || created > to).map(({ id }) => id),
+    ).toEqual([])
+    expect(catalog.models.filter(({ name }) => !/\S/.test(name))).toEqual([])
+    const wrong = endpoints().filter(({ contextLength, maxCompletionTokens }) =>
+      [contextLength, maxCompletionTokens].some(
+        (count) => count !== null && !(Number.isInteger(count) && count > 0),
+      ),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('modalities and parameters are of the vocabulary', () => {
+    const used = new Set(endpoints().flatMap((one) => [...one.inputModalities, ...one.outputModalities]))
+    expect([...used].filter((name) => !MODALITIES.includes(name))).toEqual([])
+    const parameters = new Set(endpoints().flatMap((one) => one.supportedParameters ?? []))
+    expect([...parameters].filter((name) => !PARAMETERS.includes(name))).toEqual([])
+  })
+
+  test('prices are per token: none is a thousand dollars a million, none negative', () => {
+    const dear = endpoints().filter(
+      ({ pricing }) => pricing !== null && pricing.completion > 1_000_000_000_000_000n,
+    )
+    expect(dear.map(({ id }) => id)).toEqual([])
+    for (const { pricing } of endpoints()) {
+      for (const price of Object.values(pricing ?? {}))
+        if (typeof price === 'bigint') expect(price >= 0n).toBe(true)
+    }
+  })
+
+  test('an unknown provider has nothing', () => {
+    for (const slug of ['nobody', '__proto__', 'constructor', ''])
+      expect(catalog.endpointsOf(slug, 'chat')).toEqual([])
+  })
+})
+
+describe('facts that are public', () => {
+  test.each<
+    [id: string, provider: string, prompt: string, completion: string, cacheRead: string | undefined]
+  >([
+    ['openai/gpt-4o-mini', 'openai', '0.15', '0.6', '0.075'],
+    ['openai/gpt-5', 'openai', '1.25', '10', '0.125'],
+    ['anthropic/claude-sonnet-4.5', 'anthropic', '3', '15', '0.3'],
+    ['google/gemini-2.5-flash', 'google', '0.3', '2.5', '0.03'],
+    ['meta-llama/llama-3.3-70b-instruct', 'groq', '0.59', '0.79', undefined],
+  ])('%s at %s costs %s and %s a million', (id, provider, prompt, completion, cacheRead) => {
+    const pricing = at(id, provider)?.pricing
+    expect([perMillion(pricing?.prompt), perMillion(pricing?.completion)]).toEqual([prompt, completion])
+    expect(perMillion(pricing?.inputCacheRead)).toBe(cacheRead)
+  })
+
+  test('long prompts cost more where the lab says so', () => {
+    expect(
+      at('google/gemini-2.5-pro', 'google')?.pricing?.tiers?.map((tier) => [
+        tier.minPromptTokens,
+        perMillion(tier.prompt),
+      ]),
+    ).toEqual([[200_001, '2.5']])
+  })
+
+  test('no price is not a free one', () => {
+    expect(
+      endpoints().some(({ providerSlug, pricing }) => providerSlug === 'ollama-cloud' && pricing !== null),
+    ).toBe(false)
+    expect(endpoints().some(({ pricing }) => pricing?.prompt === 0n)).toBe(true)
+  })
+
+  test('one model, whoever serves it and however it is spelled there', () => {
+    const served = (id: string): number => everything.find(id)?.endpoints.length ?? 0
+    expect(served('openai/gpt-oss-120b')).toBeGreaterThan(20)
+    expect(served('deepseek/deepseek-v4-pro')).toBeGreaterThan(10)
+    for (const name of [
+      'accounts/fireworks/models/deepseek-v4-pro',
+      'deepseek-ai/DeepSeek-V4-Pro',
+      'together/deepseek-ai/DeepSeek-V4-Pro',
+    ]) {
+      expect(everything.find(name)?.id).toBe('deepseek/deepseek-v4-pro')
+    }
+    expect(everything.find('gpt-oss:120b')?.id).toBe('openai/gpt-oss-120b')
+    expect(everything.find('claude-sonnet-4-5')?.id).toBe('anthropic/claude-sonnet-4.5')
+    expect(everything.find('anthropic/claude-4.5-sonnet-20250929')?.id).toBe('anthropic/claude-sonnet-4.5')
+  })
+
+  test('siblings stay apart', () => {
+    for (const [left, right] of [
+      ['moonshotai/kimi-k2.7-code', 'moonshotai/kimi-k2.7-code-highspeed'],
+      ['openai/gpt-5', 'openai/gpt-5-mini'],
+      ['qwen/qwen3-coder', 'qwen/qwen3-coder:free'],
+    ] as const) {
+      expect(everything.find(left)?.id).toBe(left)
+      expect(everything.find(right)?.id).toBe(right)
+    }
+  })
+
+  test('what another dialect alone serves is not offered in chat, and is known', () => {
+    expect(at('openai/gpt-5-pro', 'openai')).toBeUndefined()
+    expect(everything.isKnown('openai/gpt-5-pro')).toBe(true)
+    expect(everything.isKnown('cohere/rerank-v3.5')).toBe(true)
+    expect(at('cohere/rerank-v3.5', 'cohere')).toBeUndefined()
+    expect(
+      catalog.endpointsOf('cohere', 'cohere').find(({ upstreamId }) => upstreamId === 'rerank-v3.5'),
+    ).toMatchObject({
+      outputModalities: ['rerank'],
+    })
+  })
+
+  test('embedding models give embeddings', () => {
+    expect(at('openai/text-embedding-3-small', 'openai')?.outputModalities).toEqual(['embeddings'])
+  })
+})
+
+describe('cost', () => {
+  const fastest = (work: () => unknown): number =>
+    Math.min(
+      ...Array.from({ length: 5 }, () => {
+        const startedAt = performance.now()
+        work()
+        return performance.now() - startedAt
+      }),
+    )
+
+  test('loads within 30 ms', () => expect(fastest(loadCatalog)).toBeLessThan(30))
+
+  test('a look-up within a microsecond', () => {
+    const milliseconds = fastest(() => {
+      for (let round = 0; round < 100_000; round += 1) everything.find('openai/gpt-4o-mini')
+    })
+    expect(milliseconds * 10).toBeLessThan(1000)
+  })
+})
