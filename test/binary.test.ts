@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
-import { BOOTSTRAP, sluice, startServer } from './cli/process.ts'
+import { BOOTSTRAP, killServers, sluice, startServer } from './cli/process.ts'
 
 const BUILD_LIMIT_MS = 120_000
 const root = mkdtempSync(join(tmpdir(), 'sluice-binary-'))
@@ -42,6 +42,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describe('the binary, in a hostile folder', () => {
+  afterEach(killServers)
   const inHostile = { command, cwd: hostile }
 
   test('the build says what it made', async () => {

@@ -70,6 +70,14 @@ export interface Served {
   stop(): Promise<number>
 }
 
+const children = new Set<{ kill(signal: NodeJS.Signals): void }>()
+
+/** For what a failed test has left running. */
+export function killServers(): void {
+  for (const child of children) child.kill('SIGKILL')
+  children.clear()
+}
+
 /** Starts a server on a free port and waits until it says where it listens. */
 export async function startServer(
   folder: string,
@@ -90,6 +98,8 @@ export async function startServer(
       stderr: 'pipe',
     },
   )
+  children.add(child)
+  child.exited.then(() => children.delete(child))
   let text = ''
   const listening = Promise.withResolvers<string>()
   const collect = async (): Promise<void> => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BOOTSTRAP, inFolder, type Served, sluice, startServer } from './process.ts'
+import { BOOTSTRAP, inFolder, killServers, type Served, sluice, startServer } from './process.ts'
 
 describe('keys, through a running server', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-keys-'))
@@ -130,6 +130,8 @@ describe('keys, through a running server', () => {
 })
 
 describe('serve', () => {
+  afterEach(killServers)
+
   test('prints two keys on the first run only, which work; SIGTERM ends with 0', async () => {
     await inFolder(async (folder) => {
       const first = await startServer(folder)
