@@ -43,7 +43,7 @@ test('the server waits at most a quarter of a second for another writer', () => 
 })
 
 test('all writes or none', async () => {
-  const app = { origin: 'https://a.example', title: 'A' }
+  const app = { origin: 'https://a.example', title: 'A', created_at: new Date() }
   const twice = atomically(database, (tx) => [tx.insert(apps).values(app), tx.insert(apps).values(app)])
   await expect(twice).rejects.toThrow()
   expect(await database.db.select().from(apps)).toEqual([])

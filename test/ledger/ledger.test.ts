@@ -280,35 +280,3 @@ test('rows know the creator of their key, and one integer per application', asyn
     { user_id: 'u', app_id: null },
   ])
 })
-
-test('what a crash left in the journal is settled at the next start, once', async () => {
-  const left = hold(CENT)
-  ledger.journal(entryOf({ generationId: left.generationId, providerName: 'First' }))
-  await untilJournaled(1)
-  // It failed over: the later attempt is the one that is charged.
-  ledger.journal(entryOf({ generationId: left.generationId, providerName: 'Second' }))
-  await ledger.close()
-  const again = openLedger(database, { now: () => NOON })
-  ledger = again.ledger
-  expect(again.recovered).toBe(1)
-  expect(openLedger(database, { now: () => NOON }).recovered).toBe(0)
-  expect(
-    rowsOf(
-      database,
-      'SELECT id, provider_name, finish_reason, cancelled, usage_source, estimated, cost_nano_usd, tokens_prompt, tokens_completion FROM generations',
-    ),
-  ).toEqual([
-    {
-      id: left.generationId,
-      provider_name: 'Second',
-      finish_reason: 'error',
-      cancelled: 1,
-      usage_source: 'estimated',
-      estimated: 1,
-      cost_nano_usd: 70,
-      tokens_prompt: 11,
-      tokens_completion: 0,
-    },
-  ])
-  expect(ledger.keyUsage('key-1', NOON).total).toBe(70)
-})

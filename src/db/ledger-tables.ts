@@ -1,0 +1,215 @@
+/** The tables that the ledger alone writes: see tables.ts. */
+import type { Interval } from '../core/gate.ts'
+import type { ApiType } from '../core/request.ts'
+import type { UsageSource } from '../core/usage.ts'
+import {
+  boolean,
+  index,
+  integer,
+  json,
+  nanoUsd,
+  primaryKey,
+  real,
+  serial,
+  table,
+  text,
+  timestamp,
+  uniqueIndex,
+  word,
+} from './columns.ts'
+
+/** Applications that call us, by what they say of themselves: `app_id` of the generation record. */
+export const apps = table(
+  'apps',
+  {
+    id: serial(),
+    /** Scheme and host of the referer; '' without one. */
+    origin: text().notNull(),
+    /** X-Title; '' without one. */
+    title: text().notNull(),
+    created_at: timestamp().notNull(),
+  },
+  (t) => [uniqueIndex('apps_origin_title').on(t.origin, t.title)],
+)
+
+/** A further counter that a generation was booked to, beside those of its key and its workspace. */
+export interface ChargedScope {
+  scope: 'guardrail' | 'organization'
+  id: string
+}
+
+/** One try at a provider, as `provider_responses` shows it. */
+export interface ProviderResponseRow {
+  endpoint_id: string
+  id: string | null
+  is_byok: boolean
+  latency: number
+  model_permaslug: string
+  provider_name: string
+  status: number | null
+}
+
+/**
+ * One row per settled generation. The money's truth: counters and rollups are sums of these rows. No foreign keys: a
+ * row must be written whatever became of its key, and one that could not be would block every row behind it.
+ */
+export const generations = table(
+  'generations',
+  {
+    /** `gen-…`, time-ordered. Dialects with ids of their own (`resp_…`, `msg_…`) keep its digits. */
+    id: text().primaryKey(),
+    request_id: text().notNull(),
+    workspace_id: text().notNull(),
+    key_hash: text().notNull(),
+    /** The key's creator. */
+    user_id: text().notNull(),
+    app_id: integer(),
+    model: text().notNull(),
+    provider_slug: text().notNull(),
+    provider_name: text().notNull(),
+    endpoint_id: text().notNull(),
+    upstream_id: text(),
+    api_type: word<ApiType>().notNull(),
+    router: text().notNull(),
+    service_tier: text(),
+    data_region: text().notNull().default('global'),
+    preset_id: text(),
+    streamed: boolean().notNull(),
+    cancelled: boolean().notNull(),
+    is_byok: boolean().notNull(),
+    finish_reason: text().notNull(),
+    native_finish_reason: text(),
+    origin: text().notNull(),
+    http_referer: text().notNull(),
+    title: text().notNull(),
+    user_agent: text().notNull(),
+    external_user: text(),
+    session_id: text(),
+    /** When the request came: chooses the windows and the hour that it is booked to. */
+    created_at: timestamp().notNull(),
+    ended_at: timestamp().notNull(),
+    latency_ms: real().notNull(),
+    generation_time_ms: real().notNull(),
+    moderation_latency_ms: real(),
+    tokens_prompt: integer().notNull(),
+    tokens_completion: integer().notNull(),
+    /** Includes cached, written, audio and image tokens. */
+    native_tokens_prompt: integer().notNull(),
+    /** Includes reasoning, audio and image tokens. */
+    native_tokens_completion: integer().notNull(),
+    native_tokens_cached: integer().notNull(),
+    native_tokens_cache_write: integer().notNull(),
+    native_tokens_prompt_audio: integer().notNull(),
+    native_tokens_prompt_images: integer().notNull(),
+    native_tokens_reasoning: integer().notNull(),
+    native_tokens_completion_audio: integer().notNull(),
+    native_tokens_completion_images: integer().notNull(),
+    num_input_audio_prompt: integer().notNull().default(0),
+    num_media_prompt: integer().notNull().default(0),
+    num_media_completion: integer().notNull().default(0),
+    num_search_results: integer().notNull().default(0),
+    num_fetches: integer(),
+    web_search_engine: text(),
+    response_cache_source_id: text(),
+    usage_source: word<UsageSource>().notNull(),
+    /** The cost rests on our estimate, not on the provider's figures. */
+    estimated: boolean().notNull(),
+    cost_nano_usd: nanoUsd().notNull(),
+    /** What the provider says that it charged; null where it does not say. */
+    upstream_cost_nano_usd: nanoUsd(),
+    cache_discount_nano_usd: nanoUsd(),
+    provider_responses: json<ProviderResponseRow[]>(),
+    charged_scopes: json<ChargedScope[]>(),
+  },
+  (t) => [
+    index('generations_workspace').on(t.workspace_id, t.id),
+    index('generations_key').on(t.key_hash, t.id),
+  ],
+)
+
+/** Requests that were sent upstream and are not settled yet: what a start after a crash settles. */
+export const journal = table('journal', {
+  generation_id: text().primaryKey(),
+  key_hash: text().notNull(),
+  workspace_id: text().notNull(),
+  model: text().notNull(),
+  provider_slug: text().notNull(),
+  provider_name: text().notNull(),
+  endpoint_id: text().notNull(),
+  api_type: word<ApiType>().notNull(),
+  streamed: boolean().notNull(),
+  is_byok: boolean().notNull(),
+  origin: text().notNull(),
+  http_referer: text().notNull(),
+  title: text().notNull(),
+  user_agent: text().notNull(),
+  request_id: text().notNull(),
+  session_id: text(),
+  external_user: text(),
+  started_at: timestamp().notNull(),
+  prompt_tokens_estimate: integer().notNull(),
+  prompt_cost_nano_usd: nanoUsd().notNull(),
+  charged_scopes: json<ChargedScope[]>(),
+})
+
+/** The counters: what was settled by one scope in one window. Own-key (BYOK) spending is counted apart. */
+export const spending = table(
+  'spending',
+  {
+    scope: word<'key' | 'workspace' | 'guardrail' | 'organization'>().notNull(),
+    scope_id: text().notNull(),
+    interval: word<Interval>().notNull(),
+    /** Milliseconds since 1970; 0 for `lifetime`. */
+    window_start: integer().notNull(),
+    usage_nano_usd: nanoUsd().notNull().default(0),
+    byok_usage_nano_usd: nanoUsd().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.scope, t.scope_id, t.interval, t.window_start] }),
+    index('spending_window').on(t.interval, t.window_start),
+  ],
+)
+
+/** Sums per hour, written with the rows: usage pages read these and never the rows. */
+export const usageHourly = table(
+  'usage_hourly',
+  {
+    /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
+    hour: integer().notNull(),
+    workspace_id: text().notNull(),
+    key_hash: text().notNull(),
+    /** The key's creator. */
+    user_id: text().notNull(),
+    model: text().notNull(),
+    provider_slug: text().notNull(),
+    provider_name: text().notNull(),
+    endpoint_id: text().notNull(),
+    is_byok: boolean().notNull(),
+    requests: integer().notNull().default(0),
+    /** Those that ended in an error. */
+    failed_requests: integer().notNull().default(0),
+    prompt_tokens: integer().notNull().default(0),
+    completion_tokens: integer().notNull().default(0),
+    reasoning_tokens: integer().notNull().default(0),
+    cached_tokens: integer().notNull().default(0),
+    usage_nano_usd: nanoUsd().notNull().default(0),
+    byok_usage_nano_usd: nanoUsd().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({
+      columns: [
+        t.hour,
+        t.workspace_id,
+        t.key_hash,
+        t.user_id,
+        t.model,
+        t.provider_slug,
+        t.provider_name,
+        t.endpoint_id,
+        t.is_byok,
+      ],
+    }),
+    index('usage_hourly_workspace').on(t.workspace_id, t.hour),
+    index('usage_hourly_key').on(t.key_hash, t.hour),
+  ],
+)

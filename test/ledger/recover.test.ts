@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { openLedger } from '../../src/ledger/open.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { entryOf, keyGate, makeFolder, NOON, openMigrated, rowsOf } from './fixture.ts'
+
+const CENT = 10_000_000
+
+test('what a crash left in the journal is settled at the next start, once', async () => {
+  const folder = makeFolder()
+  const database = openMigrated(folder.databasePath)
+  const { ledger } = openLedger(database, { now: () => NOON })
+  const { generationId } = entryOf()
+  const guardrail = keyGate(10 * CENT, { scope: 'guardrail', id: 'g-1' })
+  ledger.reserve({
+    generationId,
+    gates: [keyGate(10 * CENT), guardrail],
+    amountNanoUsd: CENT,
+    startedAt: NOON,
+  })
+  ledger.journal(entryOf({ generationId, providerName: 'First' }))
+  while (rowsOf(database, 'SELECT 1 FROM journal').length === 0) await new Promise(setImmediate)
+  // It failed over: the later attempt is the one that is charged.
+  ledger.journal(entryOf({ generationId, providerName: 'Second' }))
+  await ledger.close()
+
+  const next = openLedger(database, { now: () => NOON })
+  expect(next.recovered).toBe(1)
+  expect(openLedger(database, { now: () => NOON }).recovered).toBe(0)
+  const columns = `id, provider_name, finish_reason, cancelled, usage_source, estimated, cost_nano_usd, tokens_prompt,
+    tokens_completion`
+  expect(rowsOf(database, `SELECT ${columns} FROM generations`)).toEqual([
+    {
+      id: generationId,
+      provider_name: 'Second',
+      finish_reason: 'error',
+      cancelled: 1,
+      usage_source: 'estimated',
+      estimated: 1,
+      cost_nano_usd: 70,
+      tokens_prompt: 11,
+      tokens_completion: 0,
+    },
+  ])
+  expect(next.ledger.keyUsage('key-1', NOON).total).toBe(70)
+  expect(next.ledger.heldNanoUsd()).toBe(0)
+  expect(next.ledger.room([guardrail], NOON).nanoUsd).toBe(10 * CENT - 70)
+  expect(verifyLedger(database).differences).toEqual([])
+  database.close()
+  folder.remove()
+})
+
+test('more requests than fit into one commit are recovered too', async () => {
+  const folder = makeFolder()
+  const database = openMigrated(folder.databasePath)
+  const { ledger } = openLedger(database, { now: () => NOON })
+  for (let n = 0; n < 1200; n++) {
+    const entry = entryOf()
+    ledger.reserve({ ...entry, gates: [], amountNanoUsd: CENT })
+    ledger.journal(entry)
+  }
+  await ledger.close()
+  const next = openLedger(database, { now: () => NOON })
+  expect(next.recovered).toBe(1200)
+  expect(next.ledger.keyUsage('key-1', NOON).total).toBe(1200 * 70)
+  expect(verifyLedger(database).differences).toEqual([])
+  database.close()
+  folder.remove()
+})
