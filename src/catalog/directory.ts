@@ -26,7 +26,8 @@ interface Draft {
  *
  * A name is looked up as it is written and then in any case. Where two models claim a name, the first of these has it:
  * id, canonical slug, catalogue alias, `provider/name`, and last the provider's own name, which must be the only one.
- * A look-up is two reads of a map at most.
+ * A look-up is two reads of a map at most. `nearest` names what can be called; the catalogue's models only where nothing
+ * of that looks alike.
  */
 export function createDirectory(
   catalog: Catalog,
@@ -56,15 +57,15 @@ export function createDirectory(
   return {
     find,
     isKnown: (name) => find(name) !== undefined || catalog.named(name) !== undefined,
-    nearest: (name, count) =>
-      nearestNames(
-        name,
-        models.map((model) => model.id),
-        count,
-      ),
+    nearest(name, count) {
+      const callable = nearestNames(name, idsOf(models), count)
+      return callable.length > 0 ? callable : nearestNames(name, idsOf(catalog.models), count)
+    },
     list: () => models,
   }
 }
+
+const idsOf = (models: readonly { readonly id: string }[]): string[] => models.map(({ id }) => id)
 
 function draftOf(drafts: Map<string, Draft>, catalog: Catalog, id: string): Draft {
   const existing = drafts.get(id)

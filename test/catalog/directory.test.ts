@@ -290,6 +290,11 @@ describe('nearest', () => {
     ['GAMMA', 'maker/gamma'],
   ])('%s → %s', (name, best) => expect(directory.nearest(name, 3)[0]).toBe(best))
 
+  test('what can be called comes before what is only known', () => {
+    expect(directoryOf([], [], [demoOffer]).nearest('maker/gama', 1)).toEqual(['maker/gamma'])
+    expect(directoryOf([], [lab('lab', { id: 'gamma-local' })]).nearest('gamma', 1)).toEqual(['gamma-local'])
+  })
+
   test('never more than asked for, and nothing for nonsense', () => {
     expect(directory.nearest('maker/beta', 1)).toHaveLength(1)
     expect(directory.nearest('maker/beta', 0)).toEqual([])
