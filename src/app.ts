@@ -2,13 +2,17 @@ import { Elysia } from 'elysia'
 import { activityRoutes } from './admin/activity/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
+import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
 import { logRequest } from './http/access-log.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
-import { healthRoutes } from './http/health.ts'
+import { healthRoutes, isHealthCheck } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { inferenceRoutes } from './inference/routes.ts'
+
+/** Who is refused while we stop is served by whoever starts next. */
+const RETRY_AFTER_SECONDS = 5
 
 /** Every route of the API below one prefix. */
 const apiRoutes = (deps: Deps, prefix: string) =>
@@ -29,7 +33,12 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     .use(apiRoutes(deps, '/api/v1'))
     .use(apiRoutes(deps, '/v1'))
   app.compile()
-  const handle = withEdge((request) => app.fetch(request), { log: deps.log })
+  const { running } = deps.run
+  const refuse = (request: Request) =>
+    running.isDraining() && !isHealthCheck(request)
+      ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
+      : null
+  const handle = withEdge((request) => app.fetch(request), { log: deps.log, refuse })
   return async (request) => {
     const startedAt = performance.now()
     const response = await handle(request)

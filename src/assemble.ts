@@ -5,6 +5,7 @@ import { createRunning } from './inference/running.ts'
 import { createTicker } from './inference/ticker.ts'
 import { openLedger } from './ledger/open.ts'
 import type { Logger } from './log.ts'
+import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
 import { createSnapshotSource, type Routing } from './snapshot/source.ts'
 
@@ -13,6 +14,7 @@ export interface Parts {
   database: Database
   logger: Logger
   routing: Routing
+  outboundAllow?: OutboundAllow
   /** The clock, in milliseconds since 1970. */
   now?(): number
 }
@@ -24,7 +26,13 @@ export interface Assembled {
 }
 
 /** Everything behind the routes. Opens nothing but the ledger. */
-export function assemble({ database, logger, routing, now = Date.now }: Parts): Assembled {
+export function assemble({
+  database,
+  logger,
+  routing,
+  outboundAllow = NOTHING_ALLOWED,
+  now = Date.now,
+}: Parts): Assembled {
   const { ledger, recovered } = openLedger(database, {
     now,
     onFailure: (error, waiting) =>
@@ -41,6 +49,7 @@ export function assemble({ database, logger, routing, now = Date.now }: Parts): 
     snapshot,
     ledger,
     keepOpen: () => undefined,
+    outboundAllow,
     run: {
       now,
       random: Math.random,

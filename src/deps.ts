@@ -4,6 +4,7 @@ import type { Database } from './db/database.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Logger } from './log.ts'
+import type { OutboundAllow } from './net/address.ts'
 import type { SnapshotSource } from './snapshot/source.ts'
 
 /** The few things that route modules are given. No globals, no container. */
@@ -16,6 +17,8 @@ export interface Deps {
   ledger: Ledger
   /** What one inference needs. */
   run: RunDeps
+  /** Private hosts that URLs of callers may name all the same. */
+  outboundAllow: OutboundAllow
   /** Lifts the server's idle timeout of a connection, once its request has been read. */
   keepOpen(request: Request): void
 }

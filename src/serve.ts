@@ -11,6 +11,7 @@ import { openSealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
 import { ensureFirstRun, hasKeys, type MadeKeys } from './first-run.ts'
 import { createLog, type Logger } from './log.ts'
+import { parseOutboundAllow } from './net/address.ts'
 import { probeJson } from './net/probe.ts'
 import { watchLocalServers } from './providers/discovery.ts'
 import { createRoutingSource, NOTHING_DISCOVERED, type RoutingSource } from './routing.ts'
@@ -36,7 +37,10 @@ export async function serve(config: Config): Promise<number> {
     database: opened.database,
     logger,
     routing: routing.withDiscovered(NOTHING_DISCOVERED),
+    outboundAllow: parseOutboundAllow(config.outboundAllow),
   })
+  // Before anyone is told that we listen: a signal that comes at once must find its handler.
+  const stopping = stopSignal()
   const server = listen(config, deps)
   const address = publicAddress(config, server.port ?? config.port)
   const discovery = config.discover ? discover(routing, deps, logger) : null
@@ -44,7 +48,7 @@ export async function serve(config: Config): Promise<number> {
   flush()
   welcome(address, opened.made)
 
-  const signal = await stopSignal()
+  const signal = await stopping
   logger.info({ signal, running: deps.run.running.count() }, 'stopping: running requests may finish')
   flush()
   process.on(signal, () => process.exit(1))
@@ -101,6 +105,7 @@ function discover(routing: RoutingSource, deps: Deps, logger: Logger): { stop():
       deps.snapshot.route(routing.withDiscovered(found))
       logger.info({ servers: found.providers.map(({ slug }) => slug) }, 'local model servers')
     },
+    onError: (error) => logger.error({ err: error }, 'local model servers could not be taken over'),
   })
 }
 

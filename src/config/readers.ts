@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { isKeyPlausible } from '../core/keys.ts'
 import { type Price, parsePrice } from '../core/money.ts'
 
 /**
@@ -129,7 +130,12 @@ export const secretKey: Read<Uint8Array> = (raw) => {
 }
 
 export const bootstrapKey: Read<string> = (raw) => {
-  if (typeof raw === 'string' && /^[\x21-\x7e]{32,512}$/.test(raw)) return raw
+  if (typeof raw === 'string' && /^[\x21-\x7e]{32,512}$/.test(raw)) {
+    // It would never be accepted: callers' keys of that form are tested by their checksum before any look-up.
+    if (!isKeyPlausible(raw))
+      throw new RangeError('has the form of a key of Sluice, but its checksum is wrong: is it mistyped?')
+    return raw
+  }
   throw new RangeError(
     'must be 32 to 512 visible ASCII characters without spaces; `openssl rand -hex 32` makes one',
   )

@@ -13,7 +13,7 @@ const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const MADE = /^(?:sk-sl-v1-|sk-sl-mgmt-v1-)[0-9A-Za-z]{49}$/
 /** What any key must look like, also one that the operator chose: visible ASCII, at least 32 characters. */
-const PLAUSIBLE = /^[\x21-\x7e]{32,256}$/
+const PLAUSIBLE = /^[\x21-\x7e]{32,512}$/
 /** As many characters of the secret as a label shows at either end. */
 const SHOWN = 3
 

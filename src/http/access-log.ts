@@ -1,4 +1,5 @@
 /** One line for each request. */
+import { isHealthCheck } from './health.ts'
 import { requestIdOf } from './request-id.ts'
 
 export interface AccessLog {
@@ -18,13 +19,11 @@ export const deferLine = (request: Request): void => {
   deferred.add(request)
 }
 
-/** Health checks come every few seconds and say nothing. */
-const QUIET = /\/health\/(?:live|ready)$/
-
 export function logRequest(log: AccessLog, request: Request, response: Response, totalMs: number): void {
   if (deferred.has(request)) return
+  // They come every few seconds and say nothing.
+  if (isHealthCheck(request)) return
   const path = URL.parse(request.url)?.pathname ?? ''
-  if (QUIET.test(path)) return
   log.info(
     {
       request_id: requestIdOf(request),

@@ -5,6 +5,10 @@ export interface HealthDeps {
   isReady(): boolean
 }
 
+/** These are answered in every state. */
+export const isHealthCheck = (request: Request): boolean =>
+  /\/health\/(?:live|ready)(?:\?|$)/.test(request.url)
+
 /** For load balancers and supervisors: public, and with no facts about what runs here. */
 export const healthRoutes = ({ isReady }: HealthDeps) =>
   new Elysia()

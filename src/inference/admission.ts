@@ -54,30 +54,46 @@ export function admit(
   const prompt = estimatePromptTokens(request)
   const reserve = (amountNanoUsd: number): Hold =>
     ledger.reserve({ generationId, gates, amountNanoUsd, startedAt })
-  const whole = dearest(attempts, prompt, request.maxOutputTokens)
+  const choices = request.choiceCount ?? 1
+  const whole = dearest(attempts, prompt, request.maxOutputTokens, choices)
   const room = ledger.room(gates, startedAt)
   if (whole <= room.nanoUsd || request.maxOutputTokens !== undefined) {
     return { hold: reserve(whole), attempts, promptTokensEstimate: prompt, outputBound: null }
   }
-  const fitting = Math.min(
-    ...attempts.map((attempt) => outputBoundWithin(pricingOf(attempt), prompt, room.nanoUsd)),
-  )
+  const fitting = largestBound(attempts, prompt, room.nanoUsd, choices)
   if (fitting < LEAST_BOUND_TOKENS) throw withHint(() => reserve(whole))
   const bounded = attempts.map((attempt) => ({ ...attempt, outputBound: fitting }))
   return {
-    hold: reserve(dearest(attempts, prompt, fitting)),
+    hold: reserve(dearest(attempts, prompt, fitting, choices)),
     attempts: bounded,
     promptTokensEstimate: prompt,
     outputBound: fitting,
   }
 }
 
-function dearest(attempts: readonly Attempt[], promptTokens: number, bound: number | undefined): number {
+/** The longest answer, for each of the choices, that every attempt could give within `nanoUsd`. */
+const largestBound = (
+  attempts: readonly Attempt[],
+  promptTokens: number,
+  nanoUsd: number,
+  choices: number,
+): number =>
+  Math.floor(
+    Math.min(...attempts.map((attempt) => outputBoundWithin(pricingOf(attempt), promptTokens, nanoUsd))) /
+      choices,
+  )
+
+function dearest(
+  attempts: readonly Attempt[],
+  promptTokens: number,
+  bound: number | undefined,
+  choices: number,
+): number {
   let most = 0
   for (const attempt of attempts) {
     const longest = attempt.endpoint.maxCompletionTokens ?? attempt.endpoint.contextLength
     const output = Math.min(bound ?? longest ?? UNKNOWN_BOUND_TOKENS, longest ?? Number.POSITIVE_INFINITY)
-    most = Math.max(most, holdOf(pricingOf(attempt), promptTokens, output))
+    most = Math.max(most, holdOf(pricingOf(attempt), promptTokens, output * choices))
   }
   return most
 }

@@ -44,7 +44,7 @@ const rules: readonly Rule[] = [
   (endpoint, _, { request: { preferences } }) => withinMaxPrice(endpoint, preferences),
   (endpoint, _, { request }) => {
     if (!request.preferences.requireParameters || endpoint.supportedParameters === null) return null
-    const missing = request.parameters.filter((name) => !endpoint.supportedParameters?.includes(name))
+    const missing = request.parameters.filter((name) => !supports(endpoint.supportedParameters ?? [], name))
     return missing.length === 0
       ? null
       : {
@@ -53,6 +53,13 @@ const rules: readonly Rule[] = [
         }
   },
 ]
+
+/** Two names of one bound: who takes either takes the other, for the egress writes the one that is known. */
+const OUTPUT_BOUNDS = ['max_tokens', 'max_completion_tokens']
+
+const supports = (supported: readonly string[], name: string): boolean =>
+  supported.includes(name) ||
+  (OUTPUT_BOUNDS.includes(name) && OUTPUT_BOUNDS.some((bound) => supported.includes(bound)))
 
 /** Null: this endpoint may serve the request. */
 export function admits(endpoint: EndpointRecord, mustBeFree: boolean, input: PlanInput): Exclusion | null {

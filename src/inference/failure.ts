@@ -76,10 +76,8 @@ export function publicError(
   if (error.kind === 'caller')
     return new GatewayError(callerStatus(error), error.reason, { cause: error, metadata })
   const headers: Record<string, string> = {}
-  if (error.kind === 'rate-limit' && error.retryAfterMs !== null) {
+  if (error.retryAfterMs !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
-  }
-  if (error.kind === 'capacity') headers['retry-after'] = '1'
   return new GatewayError(statusOf[error.kind], sentenceOf[error.kind](attempt.provider.name), {
     cause: error,
     metadata,

@@ -5,14 +5,18 @@ import { ingresses } from '../dialects/index.ts'
 import { deferLine, note } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
+import type { OutboundAllow } from '../net/address.ts'
 import { chatOperation } from './chat-operation.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
 import { type RunDeps, run } from './run.ts'
+import { checkUserUrls } from './user-urls.ts'
 
 export interface InferenceRouteDeps {
   snapshot: { current(): Snapshot }
   now(): number
   keepOpen(request: Request): void
+  /** Private hosts that URLs of callers may name all the same. */
+  outboundAllow: OutboundAllow
   run: RunDeps
 }
 
@@ -31,6 +35,7 @@ async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDep
   note(request, { key: caller.key.label })
   const body = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const inference = ingress.parse(body, request.headers)
+  checkUserUrls(inference, deps.outboundAllow)
   deps.keepOpen(request)
   const response = await run(
     {

@@ -84,7 +84,7 @@ async function runUnary(
     const body = ingress.writeReply(result, replyContext(exchange, started, request), closing)
     return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
   } catch (error) {
-    throw await failed(error, exchange, upstreamAbort.signal)
+    throw await failed(error, exchange, upstreamAbort.signal, deps)
   } finally {
     signal.removeEventListener('abort', leave)
     end()
@@ -107,7 +107,7 @@ async function runStream(
     await deps.ticker.within(starting, SILENCE_MS)
   } catch (error) {
     signal.removeEventListener('abort', leave)
-    throw await failed(error, exchange, upstreamAbort.signal)
+    throw await failed(error, exchange, upstreamAbort.signal, deps)
   }
   const body = streamReply({
     starting,
@@ -130,9 +130,16 @@ async function runStream(
 }
 
 /** Settles a generation that gave no answer, and says what the caller is told. */
-async function failed(error: unknown, exchange: Exchange, signal: AbortSignal): Promise<GatewayError> {
+async function failed(
+  error: unknown,
+  exchange: Exchange,
+  signal: AbortSignal,
+  deps: RunDeps,
+): Promise<GatewayError> {
   const hasLeft = signal.reason instanceof CallerLeft
-  await exchange.settle(hasLeft ? 'left' : 'failed')
+  await exchange
+    .settle(hasLeft ? 'left' : 'failed')
+    .catch((lost: unknown) => deps.onLost(lost, exchange.generationId))
   const { status, message, cause, headers, metadata } = hasLeft
     ? new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause: error })
     : whatToTell(error, signal, exchange.log)

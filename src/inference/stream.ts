@@ -78,7 +78,8 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   }
 
   async function failureText(error: unknown): Promise<string> {
-    await exchange.settle(iterator ? 'cut' : 'failed')
+    // Even an end that cannot be settled must not look clean.
+    await exchange.settle(iterator ? 'cut' : 'failed').catch(input.onLost)
     const told = whatToTell(error, upstreamAbort.signal, exchange.log)
     return (writer ?? input.failureWriter()).fail(inStream(told))
   }
