@@ -24,6 +24,7 @@ export interface ChatDecoder {
   readonly isTerminated: boolean
   /** Every choice has its finish reason; only usage may follow. */
   readonly isFinished: boolean
+  readonly hasContent: boolean
 }
 
 export interface DecodeOptions {
@@ -41,6 +42,7 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ChatDecoder 
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
     if (name === 'error') return takeErrorEvent(data)
+    if (name === 'ping') return undefined
     const repeated = shortcut?.repeat(data)
     if (repeated !== undefined) return repeated
     if (data.trim() === '') return undefined
@@ -75,7 +77,13 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ChatDecoder 
   return {
     takeEvent,
     takeTail(name, data) {
-      if (name !== 'error' && data.trim() !== '' && !isDone(data) && parse(data) === undefined) {
+      if (
+        name !== 'error' &&
+        name !== 'ping' &&
+        data.trim() !== '' &&
+        !isDone(data) &&
+        parse(data) === undefined
+      ) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
       return takeEvent(name, data)
@@ -97,6 +105,9 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ChatDecoder 
     },
     get isFinished() {
       return isFinished(state)
+    },
+    get hasContent() {
+      return state.choices.some((each) => each.hasContent)
     },
   }
 }

@@ -65,9 +65,17 @@ async function* readStream(
     if (decoder.isTerminated) await body.drain(options.drainMs ?? DRAIN_MS)
     else if (pulled !== GAVE_UP) yield* takeTail(sse.end(), decoder)
     yield decoder.end()
+  } catch (error) {
+    throw inMidAnswer(error, decoder)
   } finally {
     await body.leave()
   }
+}
+
+/** A reset in the middle of an answer is one more way to cut it short; before it, nothing was answered. */
+function inMidAnswer(error: unknown, { hasContent }: ChatDecoder): unknown {
+  if (!hasContent || !(error instanceof UpstreamError) || error.kind !== 'connect') return error
+  return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })
 }
 
 function* readText(text: string, status: number, decoder: ChatDecoder): Iterable<InferenceFrame> {
