@@ -68,7 +68,9 @@ function toError(
   })
 }
 
-const CREDENTIAL = /api[ _-]?key|unauthori[sz]ed|authenticat|credential|subscription key/i
+/** Close together, so that a caller's tool of the name `get_api_key` is not taken for our key. */
+const BAD_KEY =
+  /\b(incorrect|invalid|missing|expired|wrong|no) (x-)?(api[ -]?key|credentials?|authentication|authorization|subscription key|access token)\b|\bapi[ -]?key (provided )?(is |was |has )?(not valid|invalid|incorrect|expired|missing|not found)/i
 const OVERLOADED = /overloaded|capacity|high demand|too busy/i
 
 /** xAI and Google answer 400 to a bad key; a moderated prompt is a 403 at OpenRouter, and the caller's doing. */
@@ -98,8 +100,7 @@ function kindOf(said: Said, status: number): UpstreamFailure {
 }
 
 const isAboutOurKey = ({ message, words }: Said): boolean =>
-  words.some((word) => /api_key|authentication|unauthorized/.test(word)) ||
-  (CREDENTIAL.test(message) && /incorrect|invalid|not valid|expired|missing/i.test(message))
+  words.some((word) => /api_key|authentication|unauthorized/.test(word)) || BAD_KEY.test(message)
 
 const TOO_LONG =
   /context[ _](length|window)|maximum context|(prompt|input|request)[^.]{0,40} (is |are )?too long|too many (prompt |input )?tokens|too_many_(prompt_)?tokens|string_above_max_length/i
