@@ -26,6 +26,8 @@ export function startUpstream(): FakeUpstream {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 60,
+    // A stream that is told to break does so quietly.
+    error: () => new Response(null, { status: 500 }),
     async fetch(request) {
       const body = await request.json()
       const entry = { path: new URL(request.url).pathname, headers: request.headers, body }
