@@ -20,11 +20,16 @@ export interface Health {
   latencyMs(attempt: Attempt): number | null
 }
 
+interface Second {
+  second: number
+  failures: number
+  successes: number
+}
+
 interface State {
   consecutive: number
-  /** Times of the failures and successes of the last 30 s. */
-  failures: number[]
-  successes: number[]
+  /** What ended in each second of the last half minute; a slot is used anew when its second has passed. */
+  seconds: Second[]
   ejections: number
   openUntil: number
   coolUntil: number
@@ -33,7 +38,7 @@ interface State {
   latencies: number[]
 }
 
-const WINDOW_MS = 30_000
+const WINDOW_SECONDS = 30
 const CONSECUTIVE_TO_OPEN = 5
 const SAMPLES_TO_OPEN = 20
 const OPEN_MS = 30_000
@@ -50,8 +55,7 @@ export function createHealth(now: () => number): Health {
     if (!state) {
       state = {
         consecutive: 0,
-        failures: [],
-        successes: [],
+        seconds: [],
         ejections: 0,
         openUntil: 0,
         coolUntil: 0,
@@ -83,8 +87,7 @@ export function createHealth(now: () => number): Health {
       state.ejections = 0
       state.openUntil = 0
       state.coolUntil = 0
-      remember(state.successes, now())
-      if (shouldOpen(state, now())) open(state, now())
+      secondOf(state, now()).successes += 1
       state.latencies.push(firstContentMs)
       if (state.latencies.length > LATENCIES_KEPT) state.latencies.shift()
     },
@@ -98,7 +101,7 @@ export function createHealth(now: () => number): Health {
       }
       if (error.kind === 'caller' || error.kind === 'capacity') return
       state.consecutive += 1
-      remember(state.failures, at)
+      secondOf(state, at).failures += 1
       if (shouldOpen(state, at)) open(state, at)
     },
     latencyMs(attempt) {
@@ -108,24 +111,36 @@ export function createHealth(now: () => number): Health {
   }
 }
 
-function remember(times: number[], at: number): void {
-  times.push(at)
-  while (times.length > 0 && (times[0] ?? at) <= at - WINDOW_MS) times.shift()
+function secondOf(state: State, at: number): Second {
+  const second = Math.floor(at / 1000)
+  const slot = second % WINDOW_SECONDS
+  const known = state.seconds[slot]
+  if (known?.second === second) return known
+  const fresh = { second, failures: 0, successes: 0 }
+  state.seconds[slot] = fresh
+  return fresh
 }
 
-const recent = (times: readonly number[], at: number): number =>
-  times.filter((time) => time > at - WINDOW_MS).length
+function lately(state: State, at: number): { failures: number; successes: number } {
+  const oldest = Math.floor(at / 1000) - WINDOW_SECONDS
+  const sum = { failures: 0, successes: 0 }
+  for (const known of state.seconds) {
+    if (!known || known.second <= oldest) continue
+    sum.failures += known.failures
+    sum.successes += known.successes
+  }
+  return sum
+}
 
 function shouldOpen(state: State, at: number): boolean {
   if (state.consecutive >= CONSECUTIVE_TO_OPEN) return true
-  const failures = recent(state.failures, at)
-  const all = failures + recent(state.successes, at)
-  return all >= SAMPLES_TO_OPEN && failures * 2 >= all
+  const { failures, successes } = lately(state, at)
+  return failures + successes >= SAMPLES_TO_OPEN && failures >= successes
 }
 
 /** The rule for a model's only endpoint: twenty failures within 30 s and not one success. */
 const isHopeless = (state: State, at: number): boolean =>
-  state.consecutive >= SAMPLES_TO_OPEN && recent(state.failures, at) >= SAMPLES_TO_OPEN
+  state.consecutive >= SAMPLES_TO_OPEN && lately(state, at).failures >= SAMPLES_TO_OPEN
 
 function open(state: State, at: number): void {
   if (state.openUntil > at + PROBE_MS && !isHopeless(state, at)) return

@@ -86,6 +86,8 @@ export async function startServer(
     cwd?: string
     command?: readonly string[]
     args?: readonly string[]
+    /** Who reads the log goes away as soon as the server listens. */
+    leaveLog?: boolean
   } = {},
 ): Promise<Served> {
   const child = Bun.spawn(
@@ -94,7 +96,7 @@ export async function startServer(
       env: bare(options.env),
       cwd: options.cwd ?? tmpdir(),
       stdin: 'ignore',
-      stdout: 'ignore',
+      stdout: options.leaveLog === true ? 'pipe' : 'ignore',
       stderr: 'pipe',
     },
   )
@@ -113,6 +115,7 @@ export async function startServer(
   }
   collect().catch(listening.reject)
   const url = await listening.promise
+  if (child.stdout instanceof ReadableStream) await child.stdout.cancel()
   return {
     url,
     pid: child.pid,

@@ -159,6 +159,20 @@ describe('serve', () => {
     })
   })
 
+  test('goes on when the reader of its log is gone, and still ends with 0', async () => {
+    await inFolder(async (folder) => {
+      const server = await startServer(folder, { env: BOOTSTRAP, leaveLog: true })
+      // Each request is a line; 200 of them fill the log's buffer several times.
+      for (let request = 0; request < 200; request++) {
+        const answer = await fetch(`${server.url}/v1/key`, {
+          headers: { authorization: `Bearer ${BOOTSTRAP.SLUICE_API_KEY}` },
+        })
+        expect(answer.status).toBe(200)
+      }
+      expect(await server.stop()).toBe(0)
+    })
+  })
+
   test('is refused beyond this machine without secrets of the operator, and takes them', async () => {
     await inFolder(async (folder) => {
       const refused = await sluice(['serve', '--host', '0.0.0.0', '--port', '0', '--data', folder])

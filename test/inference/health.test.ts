@@ -66,11 +66,9 @@ describe('breaker', () => {
     for (let i = 0; i < 4; i++) failTimes(1)
     expect(health.blockOf(a, false)).toBeNull()
     const mixed = createHealth(() => now)
-    for (let i = 0; i < 5; i++) {
-      mixed.failed(a, server)
-      mixed.failed(a, server)
+    for (let i = 0; i < 10; i++) {
       mixed.succeeded(a, 5)
-      mixed.succeeded(a, 5)
+      mixed.failed(a, server)
     }
     expect(mixed.blockOf(a, false)).not.toBeNull()
   })
