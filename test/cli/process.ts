@@ -86,8 +86,8 @@ export async function startServer(
     cwd?: string
     command?: readonly string[]
     args?: readonly string[]
-    /** Who reads the log goes away as soon as the server listens. */
-    leaveLog?: boolean
+    /** Where the log goes; default: nowhere. */
+    log?: string
   } = {},
 ): Promise<Served> {
   const child = Bun.spawn(
@@ -96,7 +96,7 @@ export async function startServer(
       env: bare(options.env),
       cwd: options.cwd ?? tmpdir(),
       stdin: 'ignore',
-      stdout: options.leaveLog === true ? 'pipe' : 'ignore',
+      stdout: options.log === undefined ? 'ignore' : Bun.file(options.log),
       stderr: 'pipe',
     },
   )
@@ -115,7 +115,6 @@ export async function startServer(
   }
   collect().catch(listening.reject)
   const url = await listening.promise
-  if (child.stdout instanceof ReadableStream) await child.stdout.cancel()
   return {
     url,
     pid: child.pid,

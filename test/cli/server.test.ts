@@ -159,15 +159,12 @@ describe('serve', () => {
     })
   })
 
-  test('goes on when the reader of its log is gone, and still ends with 0', async () => {
+  test('goes on when its log cannot be written, and still ends with 0', async () => {
     await inFolder(async (folder) => {
-      const server = await startServer(folder, { env: BOOTSTRAP, leaveLog: true })
-      // Each request is a line; 200 of them fill the log's buffer several times.
-      for (let request = 0; request < 200; request++) {
-        const answer = await fetch(`${server.url}/v1/key`, {
-          headers: { authorization: `Bearer ${BOOTSTRAP.SLUICE_API_KEY}` },
-        })
-        expect(answer.status).toBe(200)
+      // Every write there fails, as on a full disk.
+      const server = await startServer(folder, { env: BOOTSTRAP, log: '/dev/full' })
+      for (let request = 0; request < 100; request++) {
+        expect((await fetch(`${server.url}/health/live`)).status).toBe(200)
       }
       expect(await server.stop()).toBe(0)
     })
