@@ -1,9 +1,9 @@
 import pino from 'pino'
+import { createDestination } from './log-destination.ts'
 
 export type Logger = pino.Logger
 
-/** Bytes that are gathered before a write; what waits is written once a second and at the exit. */
-const BUFFER_BYTES = 4096
+/** What waits is written once a second and at the exit. */
 const FLUSH_MS = 1_000
 
 export interface Log {
@@ -16,18 +16,12 @@ export interface Log {
  * errors without their enumerable fields, which may hold a provider's words.
  */
 export function createLog(level: string): Log {
-  const destination = pino.destination({ dest: 1, sync: true, minLength: BUFFER_BYTES })
+  const destination = createDestination(1)
   const logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
     destination,
   )
-  const flush = (): void => {
-    try {
-      destination.flushSync()
-    } catch {
-      // stdout was closed by whoever started us: there is nowhere left to write.
-    }
-  }
+  const { flush } = destination
   setInterval(flush, FLUSH_MS).unref()
   process.on('exit', flush)
   return { logger, flush }

@@ -89,6 +89,8 @@ function listen(config: Config, deps: Deps): Bun.Server<undefined> {
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: SERVER_BODY_LIMIT_BYTES,
     development: false,
+    // With `development: false` Bun 1.4.5 shares a taken port with its holder in silence unless told not to.
+    reusePort: false,
     fetch: app,
   })
   deps.keepOpen = (request) => server.timeout(request, 0)

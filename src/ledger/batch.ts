@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { placeholders, replaced } from '../db/columns.ts'
 import { type Database, transact } from '../db/database.ts'
+import { prepareHot } from '../db/hot-statement.ts'
 import { apiKeys, apps, generations, journal } from '../db/tables.ts'
 import type { CounterKey, Spent } from './counters.ts'
 import { prepareSums } from './rollups.ts'
@@ -23,23 +24,27 @@ export type CommittedCounters = { key: CounterKey; spent: Spent }[]
  */
 export function prepareCommit(database: Database): (batch: Batch) => CommittedCounters {
   const { sync, file } = database
-  const insertRow = sync
-    .insert(generations)
-    .values(placeholders(generations))
-    .onConflictDoNothing()
-    .returning({ id: generations.id })
-    .prepare()
+  const insertRow = prepareHot(
+    database,
+    sync
+      .insert(generations)
+      .values(placeholders(generations))
+      .onConflictDoNothing()
+      .returning({ id: generations.id }),
+  )
   // A request that fails over is journalled again: the latest attempt is what a crash is charged for.
-  const insertJournal = sync
-    .insert(journal)
-    .values(placeholders(journal))
-    .onConflictDoUpdate({ target: journal.generation_id, set: replaced(journal) })
-    .prepare()
-  const deleteJournal = sync
-    .delete(journal)
-    .where(eq(journal.generation_id, sql.placeholder('id')))
-    .prepare()
-  const beginSums = prepareSums(sync)
+  const insertJournal = prepareHot(
+    database,
+    sync
+      .insert(journal)
+      .values(placeholders(journal))
+      .onConflictDoUpdate({ target: journal.generation_id, set: replaced(journal) }),
+  )
+  const deleteJournal = prepareHot(
+    database,
+    sync.delete(journal).where(eq(journal.generation_id, sql.placeholder('id'))),
+  )
+  const beginSums = prepareSums(database)
   const creatorOf = prepareCreators(database)
   const apps = prepareApps(database)
 
@@ -54,7 +59,7 @@ export function prepareCommit(database: Database): (batch: Batch) => CommittedCo
           user_id: creatorOf(settledRow.key_hash),
           app_id: apps.idOf(settledRow.origin, settledRow.title, settledRow.created_at, newApps),
         }
-        if (insertRow.get(row) === undefined) sums.touch(row)
+        if (insertRow.get(row) === null) sums.touch(row)
         else sums.add(row)
       }
       for (const id of unjournaled) deleteJournal.run({ id })

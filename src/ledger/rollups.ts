@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
-import type { SyncDb } from '../db/database.ts'
+import type { Database, SyncDb } from '../db/database.ts'
+import { prepareHot } from '../db/hot-statement.ts'
 import { spending, usageHourly } from '../db/tables.ts'
 import { type CounterKey, counterKey, nameOf, type Spent } from './counters.ts'
 import type { GenerationRow } from './row.ts'
@@ -24,20 +25,25 @@ export interface SumsWriter {
 }
 
 /** Prepares the statements once; each transaction begins its own sums. */
-export function prepareSums(db: SyncDb): () => SumsWriter {
-  const addSpending = db
-    .insert(spending)
-    .values(placeholders(spending))
-    .onConflictDoUpdate({
-      target: [spending.scope, spending.scope_id, spending.interval, spending.window_start],
-      set: {
-        usage_nano_usd: sql`${spending.usage_nano_usd} + excluded.usage_nano_usd`,
-        byok_usage_nano_usd: sql`${spending.byok_usage_nano_usd} + excluded.byok_usage_nano_usd`,
-      },
-    })
-    .returning({ usageNanoUsd: spending.usage_nano_usd, byokUsageNanoUsd: spending.byok_usage_nano_usd })
-    .prepare()
-  const addHourly = prepareHourly(db)
+export function prepareSums(database: Database): () => SumsWriter {
+  const addSpending = prepareHot(
+    database,
+    database.sync
+      .insert(spending)
+      .values(placeholders(spending))
+      .onConflictDoUpdate({
+        target: [spending.scope, spending.scope_id, spending.interval, spending.window_start],
+        set: {
+          usage_nano_usd: sql`${spending.usage_nano_usd} + excluded.usage_nano_usd`,
+          byok_usage_nano_usd: sql`${spending.byok_usage_nano_usd} + excluded.byok_usage_nano_usd`,
+        },
+      })
+      .returning({
+        usage_nano_usd: spending.usage_nano_usd,
+        byok_usage_nano_usd: spending.byok_usage_nano_usd,
+      }),
+  )
+  const addHourly = prepareHot(database, hourlyQuery(database.sync))
 
   return () => {
     const spent = new Map<string, SpendingRow & { key: CounterKey }>()
@@ -64,13 +70,13 @@ export function prepareSums(db: SyncDb): () => SumsWriter {
       touch: (row) => book(row, 0, 0),
       write() {
         for (const line of hourly.values()) addHourly.run(line)
-        return [...spent.values()].map((line) => ({ key: line.key, spent: addSpending.get({ ...line }) }))
+        return [...spent.values()].map(({ key, ...line }) => ({ key, spent: spentOf(addSpending.get(line)) }))
       },
     }
   }
 }
 
-function prepareHourly(db: SyncDb) {
+function hourlyQuery(db: SyncDb) {
   const plus = (name: (typeof HOURLY_SUMS)[number]) =>
     sql`${usageHourly[name]} + excluded.${sql.identifier(name)}`
   return db
@@ -90,7 +96,15 @@ function prepareHourly(db: SyncDb) {
       ],
       set: Object.fromEntries(HOURLY_SUMS.map((name) => [name, plus(name)])),
     })
-    .prepare()
+}
+
+function spentOf(row: Readonly<Record<string, unknown>> | null): Spent {
+  const usageNanoUsd = row?.['usage_nano_usd']
+  const byokUsageNanoUsd = row?.['byok_usage_nano_usd']
+  if (typeof usageNanoUsd !== 'number' || typeof byokUsageNanoUsd !== 'number') {
+    throw new Error('a counter was written and did not come back')
+  }
+  return { usageNanoUsd, byokUsageNanoUsd }
 }
 
 /** The columns of the hourly table that add up. */

@@ -61,7 +61,7 @@ export function createWriter(options: WriterOptions): Writer {
 
   /**
    * An idle writer commits at the end of the current turn, as does one that knows of no more to come. A busy one
-   * leaves a pause of twice the last commit's duration, so that the disk never takes more than a third of the thread,
+   * leaves a pause of six times the last commit's duration, so that the disk takes at most a seventh of the thread,
    * and more rows share a commit.
    */
   function schedule(): void {
@@ -131,7 +131,7 @@ function createCommitter(queue: Queue, { commit, onFailure }: WriterOptions) {
   return {
     failures: () => failures,
     /** How long to wait before the next commit, so that others may join it. */
-    pauseMs: (now: number) => lastEnd + Math.min(MAX_GATHER_MS, 2 * lastDurationMs) - now,
+    pauseMs: (now: number) => lastEnd + Math.min(MAX_GATHER_MS, 6 * lastDurationMs) - now,
     /** Commits one batch; false when nothing can be written now, with everything kept. */
     flush(due: number): boolean {
       const startedAt = performance.now()
