@@ -98,15 +98,26 @@ function createPace(schedule: (beat: () => void) => void) {
 }
 
 const paceSteps = createPace((beat) => setImmediate(beat))
-const tricklePaces = new Map<number, (socket: Socket<Connection>) => void>()
+
+/** Slow streams are dealt to this many beats within the interval: real ones do not speak in chorus. */
+const PHASES = 12
+const tricklePaces = new Map<number, ReturnType<typeof createPace>[]>()
+let trickled = 0
 
 function paceTrickle(intervalMs: number) {
-  let pace = tricklePaces.get(intervalMs)
-  if (pace === undefined) {
-    pace = createPace((beat) => setTimeout(beat, intervalMs))
-    tricklePaces.set(intervalMs, pace)
+  let paces = tricklePaces.get(intervalMs)
+  if (paces === undefined) {
+    paces = Array.from({ length: PHASES }, (_, phase) => createPace(inPhase(intervalMs, phase / PHASES)))
+    tricklePaces.set(intervalMs, paces)
   }
-  return pace
+  trickled += 1
+  return paces[trickled % PHASES] ?? paceSteps
+}
+
+/** Schedules for the next moment that is `share` of an interval after a whole one. */
+const inPhase = (intervalMs: number, share: number) => (beat: () => void) => {
+  const since = (performance.now() - share * intervalMs) % intervalMs
+  setTimeout(beat, intervalMs - (since < 0 ? since + intervalMs : since))
 }
 
 function answer(socket: Socket<Connection>, body: string) {

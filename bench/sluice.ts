@@ -9,7 +9,7 @@ const binary = join(root, 'dist', process.platform === 'win32' ? 'sluice.exe' : 
 
 const MANAGEMENT_KEY = 'bench-management-key-that-no-one-else-knows'
 const BOOTSTRAP_KEY = 'bench-inference-key-that-no-one-else-knows'
-const LIMITED_KEYS = 8
+const LIMITED_KEYS = 4
 const KEY_LIMIT_USD = 100_000
 
 /** Decimal USD a token, and what that makes of one answer in nano-dollars. */
