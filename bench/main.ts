@@ -129,7 +129,7 @@ async function bench(settings: Settings, folder: string): Promise<boolean> {
 
 async function profile(folder: string): Promise<boolean> {
   const mock = await startMock()
-  for (const scenario of ['unary', 'steps'] as const) {
+  for (const scenario of ['unary', 'steps', 'burst'] as const) {
     const inside = join(folder, scenario)
     const options = {
       upstreamPort: mock.port,
