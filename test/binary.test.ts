@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import OpenAI from 'openai'
 import manifest from '../package.json' with { type: 'json' }
 import { BOOTSTRAP, killServers, sluice, startServer } from './cli/process.ts'
+import { type Expected, FIXTURES } from './recordings.ts'
 
 const BUILD_LIMIT_MS = 120_000
 const root = mkdtempSync(join(tmpdir(), 'sluice-binary-'))
@@ -78,6 +80,59 @@ describe('the binary, in a hostile folder', () => {
     expect(existsSync(join(data, 'sluice.db'))).toBe(true)
     const verified = await sluice(['verify', data], inHostile)
     expect(verified).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 generations') })
+  })
+
+  test('the official client streams a provider’s answer through it: text, tool calls, usage and cost', async () => {
+    const replay = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const { tools } = await request.json()
+        const file = tools ? 'openai-parallel-tools.sse' : 'openai-text.sse'
+        const recording = Bun.file(join(FIXTURES, 'chat', file))
+        return new Response(recording, { headers: { 'content-type': 'text/event-stream' } })
+      },
+    })
+    const env = {
+      ...BOOTSTRAP,
+      OPENAI_API_KEY: 'sk-upstream',
+      OPENAI_BASE_URL: `http://127.0.0.1:${replay.port}/v1`,
+    }
+    const server = await startServer(data, { ...inHostile, env })
+    const client = new OpenAI({
+      baseURL: `${server.url}/api/v1`,
+      apiKey: BOOTSTRAP.SLUICE_API_KEY,
+      maxRetries: 0,
+    })
+    const ask = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] }
+    const expected: Record<string, { interactions: Expected[] }> = await Bun.file(
+      join(FIXTURES, 'chat', 'EXPECTED.json'),
+    ).json()
+
+    const spoken = client.chat.completions.stream(ask)
+    const text = await spoken.finalContent()
+    expect(text).toBe(expected['openai-text.sse']?.interactions[0]?.text ?? 'no text is expected')
+    const { usage } = await spoken.finalChatCompletion()
+    expect(usage).toMatchObject({ prompt_tokens: expect.any(Number), cost: expect.any(Number) })
+    expect(JSON.stringify(usage)).toMatch(/"cost":(?!0[,}])/)
+
+    const tool = { type: 'function' as const, function: { name: 'look', parameters: {} } }
+    const called = await client.chat.completions.stream({ ...ask, tools: [tool] }).finalChatCompletion()
+    const wanted = expected['openai-parallel-tools.sse']?.interactions[0]?.tool_calls ?? []
+    expect(wanted.length).toBeGreaterThan(1)
+    const calls = called.choices[0]?.message.tool_calls ?? []
+    expect(calls.map((call) => (call.type === 'function' ? call.function.name : ''))).toEqual(
+      wanted.map(({ name }) => name ?? ''),
+    )
+
+    const record = await fetch(`${server.url}/api/v1/generation?id=${called.id}`, {
+      headers: { authorization: `Bearer ${BOOTSTRAP.SLUICE_API_KEY}` },
+    })
+    expect(await record.json()).toMatchObject({
+      data: { id: called.id, provider_name: 'OpenAI', finish_reason: 'tool_calls' },
+    })
+    expect(await server.stop()).toBe(0)
+    await replay.stop(true)
   })
 
   test('the document and its page come from the binary', async () => {

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import OpenAI, { APIError } from 'openai'
+import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import {
+  type Expected,
+  FIXTURES,
+  hasTranscripts,
+  loadRecordings,
+  type Recording,
+  TRANSCRIPTS,
+} from '../recordings.ts'
+
+/** Every chat recording through the whole gateway, read by the official client. */
+
+let gateway: Gateway
+let client: OpenAI
+let replayed: Recording | null = null
+const replay = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch() {
+    if (!replayed) return new Response('nothing is replayed', { status: 500 })
+    const type = replayed.headers.get('content-type') ?? 'application/json'
+    return new Response(replayed.bytes, { status: replayed.status, headers: { 'content-type': type } })
+  },
+})
+
+beforeAll(async () => {
+  let now = Date.UTC(2026, 0, 1)
+  gateway = await startGateway({
+    listens: true,
+    // An hour between two requests: no failure of one recording holds back the next.
+    now: () => {
+      now += 3_600_000
+      return now
+    },
+    providers: [
+      {
+        slug: 'lab',
+        dialect: 'chat',
+        base_url: `http://127.0.0.1:${replay.port}/v1`,
+        models: [{ id: 'recorded', pricing: { prompt: '0.000001', completion: '0.000002' } }],
+      },
+    ],
+  })
+  gateway.deps.run.wait = async () => undefined
+  client = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: API_KEY, maxRetries: 0 })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await replay.stop(true)
+})
+
+const isChat = ({ api, status }: Recording): boolean => api === 'openai-chat' && status < 300
+const chat = (folder: string): Recording[] => loadRecordings(folder).filter(isChat)
+
+describe('hand-made replies', () => table(chat(join(FIXTURES, 'chat'))))
+describe.skipIf(!hasTranscripts)('recorded replies', () => table(chat(TRANSCRIPTS)))
+
+interface Read {
+  text: string
+  reasoning: string
+  calls: { name: string; arguments: string }[]
+  finish: string | null
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number; cost?: number } | null
+}
+
+function table(recordings: Recording[]): void {
+  for (const isStream of [true, false]) {
+    const kind = recordings.filter((each) => each.isStream === isStream)
+    if (kind.length === 0) continue
+    test.each(kind.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+      replayed = recording
+      const { expected } = recording
+      if (expected.error) {
+        await expect(read(isStream)).rejects.toBeInstanceOf(APIError)
+        expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error' })
+        return
+      }
+      expectRead(await read(isStream), expected, recording)
+      expect(gateway.generations().at(-1)).toMatchObject({ cancelled: 0, streamed: isStream ? 1 : 0 })
+    })
+  }
+}
+
+const ASKED = { model: 'recorded', messages: [{ role: 'user' as const, content: 'Hello' }] }
+
+async function read(isStream: boolean): Promise<Read> {
+  if (!isStream) {
+    const reply = await client.chat.completions.create(ASKED)
+    const choice = reply.choices[0]
+    return {
+      text: choice?.message.content ?? '',
+      reasoning: textAt(choice?.message, 'reasoning'),
+      calls: (choice?.message.tool_calls ?? []).map(calledOf),
+      finish: choice?.finish_reason ?? null,
+      usage: reply.usage ?? null,
+    }
+  }
+  const result: Read = { text: '', reasoning: '', calls: [], finish: null, usage: null }
+  for await (const chunk of await client.chat.completions.create({ ...ASKED, stream: true })) {
+    const choice = chunk.choices.find(({ index }) => index === 0)
+    result.text += choice?.delta.content ?? ''
+    result.reasoning += textAt(choice?.delta, 'reasoning')
+    for (const { index, function: called } of choice?.delta.tool_calls ?? []) {
+      const call = result.calls[index] ?? { name: '', arguments: '' }
+      result.calls[index] = call
+      call.name += called?.name ?? ''
+      call.arguments += called?.arguments ?? ''
+    }
+    result.finish = choice?.finish_reason ?? result.finish
+    result.usage = chunk.usage ?? result.usage
+  }
+  return result
+}
+
+const textAt = (value: unknown, key: string): string => {
+  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  return typeof found === 'string' ? found : ''
+}
+
+const calledOf = (call: OpenAI.ChatCompletionMessageToolCall) =>
+  call.type === 'function' ? call.function : { name: call.custom.name, arguments: call.custom.input }
+
+/** The independent reader took the empty relic in `delta` for the answer; the answer is in `message`. */
+const ELSEWHERE =
+  'perplexity/rllm-with_params_perplexity_sonar_supports_json_schema_response_format_param.http.json'
+
+function expectRead(found: Read, expected: Expected, { name }: Recording): void {
+  expect(found.text).toBe(name === ELSEWHERE ? '{"result":8}' : (expected.text ?? ''))
+  expect(found.reasoning).toBe(expected.reasoning ?? '')
+  const calls = (expected.tool_calls ?? []).filter((call) => call.name !== null)
+  expect(found.calls.map((call) => [call.name, call.arguments || '{}'])).toEqual(
+    calls.map(({ name: called, arguments: text }) => [
+      String(called),
+      (typeof text === 'string' ? text : JSON.stringify(text)) || '{}',
+    ]),
+  )
+  expect(found.finish).toMatch(/^(stop|length|tool_calls|content_filter)$/)
+  if (calls.length > 0 && expected.finish !== 'length') expect(found.finish).not.toBe('content_filter')
+  const prompt = expected.usage?.['prompt_tokens']
+  const total = expected.usage?.['total_tokens']
+  expect(found.usage?.cost ?? -1).toBeGreaterThanOrEqual(0)
+  if (typeof prompt === 'number') expect(found.usage?.prompt_tokens).toBe(prompt)
+  if (typeof prompt === 'number' && typeof total === 'number') {
+    expect(found.usage?.total_tokens).toBe(total)
+    expect(found.usage?.completion_tokens).toBe(total - prompt)
+  }
+}
