@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 
 /** Characters that are gathered before a write. */
-const BUFFER_CHARACTERS = 4096
+const BUFFER_CHARACTERS = 32_768
 /** What may wait for a slow reader; beyond it lines are lost, rather than memory or time. */
 const MOST_BYTES = 1_000_000
 

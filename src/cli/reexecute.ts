@@ -29,7 +29,12 @@ function ownCommand(): string[] {
 export async function reexecute(platform: NodeJS.Platform = process.platform): Promise<number | null> {
   const environment = processEnvironment()
   if (environment[VARIABLE]) return null
-  const raised = { [HEAP_VARIABLE]: HEAP_SIZE_BYTES, ...environment, [VARIABLE]: MAX_HTTP_REQUESTS }
+  const raised = {
+    [HEAP_VARIABLE]: HEAP_SIZE_BYTES,
+    ...environment,
+    ...directLoopback(environment),
+    [VARIABLE]: MAX_HTTP_REQUESTS,
+  }
   if (platform === 'win32' || process.execve === undefined) return runChild(ownCommand(), raised)
   // Defined values only: execve takes no holes.
   const entries = Object.entries(raised).flatMap(([name, value]) =>
@@ -37,6 +42,15 @@ export async function reexecute(platform: NodeJS.Platform = process.platform): P
   )
   process.execve(process.execPath, ownCommand(), Object.fromEntries(entries))
   return null
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1']
+
+/** A model server on this machine is never asked through a proxy, whatever HTTP_PROXY says: the proxy cannot reach it. */
+export function directLoopback(environment: Environment): Environment {
+  const known = environment['NO_PROXY'] ?? environment['no_proxy'] ?? ''
+  const hosts = known.split(',').filter((host) => host.trim() !== '')
+  return { NO_PROXY: [...hosts, ...LOOPBACK.filter((host) => !hosts.includes(host))].join(',') }
 }
 
 async function runChild(command: string[], environment: Environment): Promise<number> {

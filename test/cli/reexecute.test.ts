@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { directLoopback } from '../../src/cli/reexecute.ts'
 import { bare, inFolder } from './process.ts'
 
 const module = JSON.stringify(join(import.meta.dir, '../../src/cli/reexecute.ts'))
@@ -63,4 +64,12 @@ test('a bound that is set already is left alone', async () => {
     expect(await new Response(child.stdout).text()).toBe('null 300\n')
     expect(await child.exited).toBe(0)
   })
+})
+
+test.each([
+  [{}, 'localhost,127.0.0.1,::1'],
+  [{ NO_PROXY: 'example.test,127.0.0.1' }, 'example.test,127.0.0.1,localhost,::1'],
+  [{ no_proxy: 'a,,b' }, 'a,b,localhost,127.0.0.1,::1'],
+])('this machine is reached without a proxy: %p', (environment, expected) => {
+  expect(directLoopback(environment)).toEqual({ NO_PROXY: expected })
 })
