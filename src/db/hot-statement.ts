@@ -1,4 +1,4 @@
-import { is, Param, Placeholder, type SQL } from 'drizzle-orm'
+import { Column, is, Param, Placeholder, type SQL } from 'drizzle-orm'
 import type { Database } from './database.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -6,14 +6,24 @@ type Bound = string | number | bigint | boolean | null | Uint8Array
 
 /** A prepared statement for the ledger's writer: rows go in by column name, encoded as the columns say. */
 export interface HotStatement {
-  run(row: Row): void
-  /** The first row of a RETURNING, by column name; null for none. */
+  /** Gives back how many rows were changed. */
+  run(row: Row): number
+  /** The first row of the answer, by column name; null for none. */
   get(row: Row): Row | null
 }
 
 interface Query {
   getSQL(): SQL
   toSQL(): { sql: string; params: unknown[] }
+}
+
+/** Where the value of one parameter comes from. */
+interface Source {
+  /** The placeholder's name; null for a value that never changes. */
+  readonly name: string | null
+  readonly fixed: Bound
+  /** Null where the column stores what it is given. */
+  readonly encode: ((value: unknown) => unknown) | null
 }
 
 /**
@@ -23,47 +33,46 @@ interface Query {
 export function prepareHot({ file }: Database, query: Query): HotStatement {
   const { sql, params } = query.toSQL()
   const statement = file.prepare<Row, Bound[]>(sql)
-  const binders = params.map(binderOf)
+  const sources = params.map(sourceOf)
+  const bound: Bound[] = sources.map((source) => source.fixed)
+  // One array for all calls: the driver has copied every value before it returns.
   const bind = (row: Row): Bound[] => {
-    const bound: Bound[] = new Array(binders.length)
-    for (let index = 0; index < binders.length; index++) bound[index] = binders[index]!(row)
+    for (let index = 0; index < sources.length; index++) {
+      const { name, encode } = sources[index]!
+      if (name === null) continue
+      const value = row[name]
+      bound[index] =
+        value === null || value === undefined ? null : boundOf(encode === null ? value : encode(value))
+    }
     return bound
   }
   return {
-    run: (row) => {
-      statement.run(...bind(row))
-    },
+    run: (row) => statement.run(...bind(row)).changes,
     get: (row) => statement.get(...bind(row)),
   }
 }
 
-function binderOf(param: unknown): (row: Row) => Bound {
-  if (is(param, Placeholder)) {
-    const { name } = param
-    return (row) => boundOf(row[name])
-  }
+function sourceOf(param: unknown): Source {
+  if (is(param, Placeholder)) return { name: param.name, fixed: null, encode: null }
   if (is(param, Param) && is(param.value, Placeholder)) {
-    const { name } = param.value
     const { encoder } = param
-    return (row) => {
-      const value = row[name]
-      return value === null || value === undefined ? null : boundOf(encoder.mapToDriverValue(value))
-    }
+    const { name } = param.value
+    const storesAsGiven = encoder.mapToDriverValue === Column.prototype.mapToDriverValue
+    return { name, fixed: null, encode: storesAsGiven ? null : (value) => encoder.mapToDriverValue(value) }
   }
-  const fixed = boundOf(param)
-  return () => fixed
+  return { name: null, fixed: boundOf(param), encode: null }
 }
 
 function boundOf(value: unknown): Bound {
-  if (value === null || value === undefined) return null
-  if (
-    typeof value === 'string' ||
-    typeof value === 'number' ||
-    typeof value === 'bigint' ||
-    typeof value === 'boolean' ||
-    value instanceof Uint8Array
-  ) {
-    return value
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return value
+    default:
+      if (value === null || value === undefined) return null
+      if (value instanceof Uint8Array) return value
+      throw new TypeError(`a column cannot hold a value of type ${typeof value}`)
   }
-  throw new TypeError(`a column cannot hold a value of type ${typeof value}`)
 }

@@ -3,8 +3,8 @@ import { placeholders, replaced } from '../db/columns.ts'
 import { type Database, transact } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { apiKeys, apps, generations, journal } from '../db/tables.ts'
-import type { CounterKey, Spent } from './counters.ts'
-import { prepareSums } from './rollups.ts'
+import { type BookedCounters, prepareBookings } from './bookings.ts'
+import { prepareRollups } from './rollups.ts'
 import type { GenerationRow, JournalRow } from './row.ts'
 
 /** What one transaction writes. */
@@ -15,22 +15,16 @@ export interface Batch {
   unjournaled: readonly string[]
 }
 
-export type CommittedCounters = { key: CounterKey; spent: Spent }[]
-
 /**
  * Prepares the commit of a batch: rows, counters, hourly sums and journal in one transaction, all or nothing. A
- * generation that is there already is left as it is and adds to nothing. Gives back the touched counters as they
- * stand afterwards. Throws what the database throws, with nothing changed.
+ * generation that is there already is left as it is and adds to nothing. Fills in `user_id` and `app_id` of the rows,
+ * and gives back what became of the counters. Throws what the database throws, with nothing changed.
  */
-export function prepareCommit(database: Database): (batch: Batch) => CommittedCounters {
+export function prepareCommit(database: Database): (batch: Batch) => BookedCounters {
   const { sync, file } = database
   const insertRow = prepareHot(
     database,
-    sync
-      .insert(generations)
-      .values(placeholders(generations))
-      .onConflictDoNothing()
-      .returning({ id: generations.id }),
+    sync.insert(generations).values(placeholders(generations)).onConflictDoNothing(),
   )
   // A request that fails over is journalled again: the latest attempt is what a crash is charged for.
   const insertJournal = prepareHot(
@@ -44,7 +38,8 @@ export function prepareCommit(database: Database): (batch: Batch) => CommittedCo
     database,
     sync.delete(journal).where(eq(journal.generation_id, sql.placeholder('id'))),
   )
-  const beginSums = prepareSums(database)
+  const beginBookings = prepareBookings(database)
+  const beginRollups = prepareRollups(database)
   const creatorOf = prepareCreators(database)
   const apps = prepareApps(database)
 
@@ -52,18 +47,20 @@ export function prepareCommit(database: Database): (batch: Batch) => CommittedCo
     const newApps = new Map<string, number>()
     const counters = transact(file, () => {
       for (const row of journaled) insertJournal.run(row)
-      const sums = beginSums()
-      for (const settledRow of settled) {
-        const row = {
-          ...settledRow,
-          user_id: creatorOf(settledRow.key_hash),
-          app_id: apps.idOf(settledRow.origin, settledRow.title, settledRow.created_at, newApps),
+      const bookings = beginBookings()
+      const rollups = beginRollups()
+      for (const row of settled) {
+        row.user_id = creatorOf(row.key_hash)
+        row.app_id = apps.idOf(row.origin, row.title, row.created_at, newApps)
+        if (insertRow.run(row) === 0) bookings.touch(row)
+        else {
+          bookings.add(row)
+          rollups.add(row)
         }
-        if (insertRow.get(row) === null) sums.touch(row)
-        else sums.add(row)
       }
       for (const id of unjournaled) deleteJournal.run({ id })
-      return sums.write()
+      rollups.write()
+      return bookings.write()
     })
     apps.keep(newApps)
     return counters

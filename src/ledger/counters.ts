@@ -1,4 +1,4 @@
-import { and, eq, or, sql } from 'drizzle-orm'
+import { and, eq, gte, or, sql } from 'drizzle-orm'
 import type { Gate, Interval } from '../core/gate.ts'
 import type { Database } from '../db/database.ts'
 import { spending } from '../db/tables.ts'
@@ -22,7 +22,9 @@ export interface Spent {
 /** Committed spending, in memory: never ahead of the database and, once a commit has returned, never behind. */
 export interface Counters {
   spent(key: CounterKey): Spent
-  /** Takes over what a commit left in the table. */
+  /** Adds what a commit added in the table. */
+  add(key: CounterKey, more: Spent): void
+  /** Takes over what stands in the table. */
   set(key: CounterKey, spent: Spent): void
   /** Forgets windows that have ended; they are read from the table when someone asks. */
   advance(now: number): void
@@ -63,15 +65,23 @@ export function loadCounters(database: Database, now: number): Counters {
     known.set(nameOf(key), { interval: key.interval, windowStart: key.windowStart, spent })
   }
 
+  // Later windows too: the clock may have been set back since they were written.
   const current = or(
     ...INTERVALS.map((interval) =>
-      and(eq(spending.interval, interval), eq(spending.window_start, oldest[interval])),
+      and(eq(spending.interval, interval), gte(spending.window_start, oldest[interval])),
     ),
   )
   for (const row of database.sync.select().from(spending).where(current).all()) set(keyOf(row), spentOf(row))
 
   return {
     set,
+    add(key, { usageNanoUsd, byokUsageNanoUsd }) {
+      const before = known.get(nameOf(key))?.spent ?? NOTHING
+      set(key, {
+        usageNanoUsd: before.usageNanoUsd + usageNanoUsd,
+        byokUsageNanoUsd: before.byokUsageNanoUsd + byokUsageNanoUsd,
+      })
+    },
     spent(key) {
       const entry = known.get(nameOf(key))
       if (entry !== undefined) return entry.spent

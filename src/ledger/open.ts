@@ -34,9 +34,10 @@ export function openLedger(
   const holds = createHolds(counters)
   const writer = createWriter({
     commit(batch: Batch) {
-      const committed = commit(batch)
+      const { added, read } = commit(batch)
       counters.advance(now())
-      for (const { key, spent } of committed) counters.set(key, spent)
+      for (const { key, spent } of added) counters.add(key, spent)
+      for (const { key, spent } of read) counters.set(key, spent)
       // In the same turn as the counters: what was held is now spent, and at no moment neither.
       for (const row of batch.settled) holds.end(row.id)
     },
@@ -71,7 +72,9 @@ export function openLedger(
       if (pending !== undefined) return pending
       const hold = holds.get(generationId)
       if (hold === undefined) return
-      const committed = writer.settle(rowOf({ ...settlement, generationId }, chargedScopes(hold.gates)))
+      const row = rowOf(settlement, chargedScopes(hold.gates))
+      row.id = generationId
+      const committed = writer.settle(row)
       settling.set(generationId, committed)
       try {
         await committed
@@ -91,11 +94,12 @@ export function openLedger(
 
 /** The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. */
 function chargedScopes(gates: readonly Gate[]): ChargedScope[] | null {
+  if (gates.every(({ scope }) => scope === 'key' || scope === 'workspace')) return null
   const charged = new Map<string, ChargedScope>()
   for (const { scope, id } of gates) {
     if (scope === 'guardrail' || scope === 'organization') charged.set(`${scope}|${id}`, { scope, id })
   }
-  return charged.size === 0 ? null : [...charged.values()]
+  return [...charged.values()]
 }
 
 function keyUsage(counters: Counters, keyHash: string, at: number): KeyUsage {

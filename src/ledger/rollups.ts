@@ -2,75 +2,39 @@ import { sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { spending, usageHourly } from '../db/tables.ts'
-import { type CounterKey, counterKey, nameOf, type Spent } from './counters.ts'
-import type { GenerationRow } from './row.ts'
-import { hourStart, INTERVALS } from './windows.ts'
+import { usageHourly } from '../db/tables.ts'
+import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
+import { hourStart } from './windows.ts'
 
-export type SpendingRow = typeof spending.$inferSelect
 export type HourlyRow = typeof usageHourly.$inferSelect
 
-/** What a batch of rows adds to the counters and to the hourly sums: one line for each that it touches. */
-export interface Sums {
-  readonly spending: ReadonlyMap<string, { key: CounterKey; usageNanoUsd: number; byokUsageNanoUsd: number }>
-  readonly hourly: ReadonlyMap<string, HourlyRow>
-}
-
-export interface SumsWriter {
+/** Adds the rows of one transaction to their hours. */
+export interface Rollups {
   add(row: GenerationRow): void
-  /** Names the counters of a row without adding to them, so that their committed values are read again. */
-  touch(row: GenerationRow): void
-  /** Writes inside the caller's transaction; gives back what the touched counters then hold. */
-  write(): { key: CounterKey; spent: Spent }[]
+  /** Writes inside the caller's transaction. */
+  write(): void
 }
 
-/** Prepares the statements once; each transaction begins its own sums. */
-export function prepareSums(database: Database): () => SumsWriter {
-  const addSpending = prepareHot(
-    database,
-    database.sync
-      .insert(spending)
-      .values(placeholders(spending))
-      .onConflictDoUpdate({
-        target: [spending.scope, spending.scope_id, spending.interval, spending.window_start],
-        set: {
-          usage_nano_usd: sql`${spending.usage_nano_usd} + excluded.usage_nano_usd`,
-          byok_usage_nano_usd: sql`${spending.byok_usage_nano_usd} + excluded.byok_usage_nano_usd`,
-        },
-      })
-      .returning({
-        usage_nano_usd: spending.usage_nano_usd,
-        byok_usage_nano_usd: spending.byok_usage_nano_usd,
-      }),
-  )
+/** Prepares the statement once; each transaction begins its own sums. */
+export function prepareRollups(database: Database): () => Rollups {
   const addHourly = prepareHot(database, hourlyQuery(database.sync))
-
   return () => {
-    const spent = new Map<string, SpendingRow & { key: CounterKey }>()
-    const hourly = new Map<string, HourlyRow>()
-
-    function book(row: GenerationRow, usageNanoUsd: number, byokUsageNanoUsd: number): void {
-      for (const key of countersOf(row)) {
-        const name = nameOf(key)
-        const line = spent.get(name)
-        if (line === undefined)
-          spent.set(name, { ...lineOf(key), key, ...amounts(usageNanoUsd, byokUsageNanoUsd) })
-        else {
-          line.usage_nano_usd += usageNanoUsd
-          line.byok_usage_nano_usd += byokUsageNanoUsd
-        }
-      }
-    }
-
+    const byKey = new Map<string, HourlyRow[]>()
     return {
       add(row) {
-        book(row, usageOf(row), byokUsageOf(row))
-        addToHour(hourly, row)
+        let lines = byKey.get(row.key_hash)
+        if (lines === undefined) {
+          lines = []
+          byKey.set(row.key_hash, lines)
+        }
+        const hour = hourStart(row.created_at.getTime())
+        // A batch has few lines for a key, so they are looked through.
+        const line = lines.find((known) => isSame(known, row, hour))
+        if (line === undefined) lines.push(lineOf(row, hour))
+        else addTo(line, row)
       },
-      touch: (row) => book(row, 0, 0),
       write() {
-        for (const line of hourly.values()) addHourly.run(line)
-        return [...spent.values()].map(({ key, ...line }) => ({ key, spent: spentOf(addSpending.get(line)) }))
+        for (const lines of byKey.values()) for (const line of lines) addHourly.run(line)
       },
     }
   }
@@ -98,15 +62,6 @@ function hourlyQuery(db: SyncDb) {
     })
 }
 
-function spentOf(row: Readonly<Record<string, unknown>> | null): Spent {
-  const usageNanoUsd = row?.['usage_nano_usd']
-  const byokUsageNanoUsd = row?.['byok_usage_nano_usd']
-  if (typeof usageNanoUsd !== 'number' || typeof byokUsageNanoUsd !== 'number') {
-    throw new Error('a counter was written and did not come back')
-  }
-  return { usageNanoUsd, byokUsageNanoUsd }
-}
-
 /** The columns of the hourly table that add up. */
 export const HOURLY_SUMS = [
   'requests',
@@ -119,36 +74,19 @@ export const HOURLY_SUMS = [
   'byok_usage_nano_usd',
 ] as const satisfies readonly (keyof HourlyRow)[]
 
-/** Spending with the gateway's own credentials; what a caller's own provider key paid is counted apart. */
-const usageOf = (row: GenerationRow): number => (row.is_byok ? 0 : row.cost_nano_usd)
-const byokUsageOf = (row: GenerationRow): number => (row.is_byok ? row.cost_nano_usd : 0)
+const isSame = (line: HourlyRow, row: GenerationRow, hour: number): boolean =>
+  line.hour === hour &&
+  line.endpoint_id === row.endpoint_id &&
+  line.model === row.model &&
+  line.is_byok === row.is_byok &&
+  line.workspace_id === row.workspace_id &&
+  line.user_id === row.user_id &&
+  line.provider_slug === row.provider_slug &&
+  line.provider_name === row.provider_name
 
-/** Every counter that a row is booked to: by when the request came, not by when it was settled. */
-function countersOf(row: GenerationRow): CounterKey[] {
-  const at = row.created_at.getTime()
-  const scopes: { scope: CounterKey['scope']; id: string }[] = [
-    { scope: 'key', id: row.key_hash },
-    { scope: 'workspace', id: row.workspace_id },
-    ...(row.charged_scopes ?? []),
-  ]
-  return scopes.flatMap(({ scope, id }) => INTERVALS.map((interval) => counterKey(scope, id, interval, at)))
-}
-
-const lineOf = (key: CounterKey) => ({
-  scope: key.scope,
-  scope_id: key.scopeId,
-  interval: key.interval,
-  window_start: key.windowStart,
-})
-
-const amounts = (usageNanoUsd: number, byokUsageNanoUsd: number) => ({
-  usage_nano_usd: usageNanoUsd,
-  byok_usage_nano_usd: byokUsageNanoUsd,
-})
-
-function addToHour(hours: Map<string, HourlyRow>, row: GenerationRow): void {
+function lineOf(row: GenerationRow, hour: number): HourlyRow {
   const line: HourlyRow = {
-    hour: hourStart(row.created_at.getTime()),
+    hour,
     workspace_id: row.workspace_id,
     key_hash: row.key_hash,
     user_id: row.user_id,
@@ -157,25 +95,26 @@ function addToHour(hours: Map<string, HourlyRow>, row: GenerationRow): void {
     provider_name: row.provider_name,
     endpoint_id: row.endpoint_id,
     is_byok: row.is_byok,
-    requests: 1,
-    failed_requests: row.finish_reason === 'error' ? 1 : 0,
-    prompt_tokens: row.tokens_prompt,
-    completion_tokens: row.tokens_completion,
-    reasoning_tokens: row.native_tokens_reasoning,
-    cached_tokens: row.native_tokens_cached,
-    usage_nano_usd: usageOf(row),
-    byok_usage_nano_usd: byokUsageOf(row),
+    requests: 0,
+    failed_requests: 0,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    reasoning_tokens: 0,
+    cached_tokens: 0,
+    usage_nano_usd: 0,
+    byok_usage_nano_usd: 0,
   }
-  const name = JSON.stringify([
-    line.hour,
-    line.workspace_id,
-    line.key_hash,
-    line.model,
-    line.provider_name,
-    line.endpoint_id,
-    line.is_byok,
-  ])
-  const known = hours.get(name)
-  if (known === undefined) hours.set(name, line)
-  else for (const sum of HOURLY_SUMS) known[sum] += line[sum]
+  addTo(line, row)
+  return line
+}
+
+function addTo(line: HourlyRow, row: GenerationRow): void {
+  line.requests += 1
+  if (row.finish_reason === 'error') line.failed_requests += 1
+  line.prompt_tokens += row.tokens_prompt
+  line.completion_tokens += row.tokens_completion
+  line.reasoning_tokens += row.native_tokens_reasoning
+  line.cached_tokens += row.native_tokens_cached
+  line.usage_nano_usd += usageOf(row)
+  line.byok_usage_nano_usd += byokUsageOf(row)
 }

@@ -1,7 +1,7 @@
-import type { JournalEntry, Settlement } from '../core/generation.ts'
+import type { AttemptOutcome, JournalEntry, Settlement } from '../core/generation.ts'
 import { nanoUsdOf } from '../core/money.ts'
-import { completionTokens, promptTokens } from '../core/usage.ts'
-import type { ChargedScope, generations, journal } from '../db/tables.ts'
+import { completionTokens, promptTokens, type Usage } from '../core/usage.ts'
+import type { ChargedScope, generations, journal, ProviderResponseRow } from '../db/tables.ts'
 
 export type GenerationRow = typeof generations.$inferSelect
 export type JournalRow = typeof journal.$inferSelect
@@ -13,71 +13,39 @@ export type JournalRow = typeof journal.$inferSelect
 export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | null): GenerationRow {
   const { usage } = settlement
   return {
-    ...callOf(settlement),
     id: settlement.generationId,
+    request_id: settlement.requestId,
+    workspace_id: settlement.workspaceId,
+    key_hash: settlement.keyHash,
     user_id: '',
     app_id: null,
+    model: settlement.modelId,
+    provider_slug: settlement.providerSlug,
+    provider_name: settlement.providerName,
+    endpoint_id: settlement.endpointId,
     upstream_id: settlement.upstreamId,
+    api_type: settlement.apiType,
     router: settlement.router,
     service_tier: settlement.serviceTier,
+    data_region: 'global',
+    preset_id: null,
+    streamed: settlement.streamed,
     cancelled: settlement.cancelled,
+    is_byok: settlement.isByok,
     finish_reason: settlement.finishReason,
     native_finish_reason: settlement.nativeFinishReason,
+    origin: settlement.origin,
+    http_referer: settlement.httpReferer,
+    title: settlement.title,
+    user_agent: settlement.userAgent,
+    external_user: settlement.externalUser,
+    session_id: settlement.sessionId,
     created_at: new Date(settlement.startedAt),
     ended_at: new Date(settlement.endedAt),
     latency_ms: duration(settlement.latencyMs),
     generation_time_ms: duration(settlement.generationTimeMs),
-    tokens_prompt: count(promptTokens(usage)),
-    tokens_completion: count(completionTokens(usage)),
-    native_tokens_prompt: count(promptTokens(usage)),
-    native_tokens_completion: count(completionTokens(usage)),
-    native_tokens_cached: count(usage.cacheReadTokens),
-    native_tokens_cache_write: count(usage.cacheWriteTokens),
-    native_tokens_prompt_audio: count(usage.audioInputTokens),
-    native_tokens_prompt_images: count(usage.imageInputTokens),
-    native_tokens_reasoning: count(usage.reasoningTokens),
-    native_tokens_completion_audio: count(usage.audioOutputTokens),
-    native_tokens_completion_images: count(usage.imageOutputTokens),
-    usage_source: settlement.usageSource,
-    estimated: settlement.usageSource === 'estimated',
-    cost_nano_usd: amount(settlement.costNanoUsd),
-    upstream_cost_nano_usd: providerCost(usage.providerCostUsd),
-    cache_discount_nano_usd: settlement.cacheDiscountNanoUsd,
-    provider_responses: settlement.tries.map((tried) => ({
-      endpoint_id: tried.endpointId,
-      id: tried.upstreamId,
-      is_byok: settlement.isByok,
-      latency: Math.round(tried.latencyMs),
-      model_permaslug: tried.modelId,
-      provider_name: tried.providerName,
-      status: tried.status,
-    })),
-    charged_scopes: chargedScopes,
-  }
-}
-
-/** What a request and its settlement say alike. */
-function callOf(entry: JournalEntry) {
-  return {
-    request_id: entry.requestId,
-    workspace_id: entry.workspaceId,
-    key_hash: entry.keyHash,
-    model: entry.modelId,
-    provider_slug: entry.providerSlug,
-    provider_name: entry.providerName,
-    endpoint_id: entry.endpointId,
-    api_type: entry.apiType,
-    streamed: entry.streamed,
-    is_byok: entry.isByok,
-    origin: entry.origin,
-    http_referer: entry.httpReferer,
-    title: entry.title,
-    user_agent: entry.userAgent,
-    external_user: entry.externalUser,
-    session_id: entry.sessionId,
-    data_region: 'global',
-    preset_id: null,
     moderation_latency_ms: null,
+    ...tokensOf(usage),
     num_input_audio_prompt: 0,
     num_media_prompt: 0,
     num_media_completion: 0,
@@ -85,8 +53,47 @@ function callOf(entry: JournalEntry) {
     num_fetches: null,
     web_search_engine: null,
     response_cache_source_id: null,
+    usage_source: settlement.usageSource,
+    estimated: settlement.usageSource === 'estimated',
+    cost_nano_usd: amount(settlement.costNanoUsd),
+    upstream_cost_nano_usd: providerCost(usage.providerCostUsd),
+    cache_discount_nano_usd: settlement.cacheDiscountNanoUsd,
+    provider_responses: settlement.tries.map((tried) => responseOf(tried, settlement.isByok)),
+    charged_scopes: chargedScopes,
   }
 }
+
+function tokensOf(usage: Usage) {
+  const prompt = count(promptTokens(usage))
+  const completion = count(completionTokens(usage))
+  return {
+    tokens_prompt: prompt,
+    tokens_completion: completion,
+    native_tokens_prompt: prompt,
+    native_tokens_completion: completion,
+    native_tokens_cached: count(usage.cacheReadTokens),
+    native_tokens_cache_write: count(usage.cacheWriteTokens),
+    native_tokens_prompt_audio: count(usage.audioInputTokens),
+    native_tokens_prompt_images: count(usage.imageInputTokens),
+    native_tokens_reasoning: count(usage.reasoningTokens),
+    native_tokens_completion_audio: count(usage.audioOutputTokens),
+    native_tokens_completion_images: count(usage.imageOutputTokens),
+  }
+}
+
+const responseOf = (tried: AttemptOutcome, isByok: boolean): ProviderResponseRow => ({
+  endpoint_id: tried.endpointId,
+  id: tried.upstreamId,
+  is_byok: isByok,
+  latency: Math.round(tried.latencyMs),
+  model_permaslug: tried.modelId,
+  provider_name: tried.providerName,
+  status: tried.status,
+})
+
+/** Spending with the gateway's own credentials; what a caller's own provider key paid is counted apart. */
+export const usageOf = (row: GenerationRow): number => (row.is_byok ? 0 : row.cost_nano_usd)
+export const byokUsageOf = (row: GenerationRow): number => (row.is_byok ? row.cost_nano_usd : 0)
 
 export function journalRowOf(entry: JournalEntry, chargedScopes: ChargedScope[] | null): JournalRow {
   return {
