@@ -18,6 +18,65 @@ CREATE TABLE "api_keys" (
 	"deleted_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "meta" (
+	"name" text PRIMARY KEY NOT NULL,
+	"value" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "organizations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "provider_credentials" (
+	"id" text PRIMARY KEY NOT NULL,
+	"provider" text NOT NULL,
+	"name" text NOT NULL,
+	"label" text NOT NULL,
+	"sealed_secret" text NOT NULL,
+	"base_url" text,
+	"disabled" boolean DEFAULT false NOT NULL,
+	"sort_order" bigint DEFAULT 0 NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "users" (
+	"id" text PRIMARY KEY NOT NULL,
+	"organization_id" text NOT NULL,
+	"name" text NOT NULL,
+	"email" text,
+	"role" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone,
+	"deleted_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "workspaces" (
+	"id" text PRIMARY KEY NOT NULL,
+	"organization_id" text NOT NULL,
+	"name" text NOT NULL,
+	"slug" text NOT NULL,
+	"description" text,
+	"default_guardrail_id" text NOT NULL,
+	"default_image_model" text,
+	"default_text_model" text,
+	"default_provider_sort" text,
+	"disabled_server_tools" jsonb,
+	"include_byok_in_budgets" boolean DEFAULT false NOT NULL,
+	"io_logging_api_key_ids" jsonb,
+	"io_logging_sampling_rate" double precision DEFAULT 1 NOT NULL,
+	"is_data_discount_logging_enabled" boolean DEFAULT false NOT NULL,
+	"is_observability_broadcast_enabled" boolean DEFAULT false NOT NULL,
+	"is_observability_io_logging_enabled" boolean DEFAULT false NOT NULL,
+	"created_by" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone,
+	"deleted_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "apps" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"origin" text NOT NULL,
@@ -109,31 +168,6 @@ CREATE TABLE "journal" (
 	"charged_scopes" jsonb
 );
 --> statement-breakpoint
-CREATE TABLE "meta" (
-	"name" text PRIMARY KEY NOT NULL,
-	"value" text NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "organizations" (
-	"id" text PRIMARY KEY NOT NULL,
-	"name" text NOT NULL,
-	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone
-);
---> statement-breakpoint
-CREATE TABLE "provider_credentials" (
-	"id" text PRIMARY KEY NOT NULL,
-	"provider" text NOT NULL,
-	"name" text NOT NULL,
-	"label" text NOT NULL,
-	"sealed_secret" text NOT NULL,
-	"base_url" text,
-	"disabled" boolean DEFAULT false NOT NULL,
-	"sort_order" bigint DEFAULT 0 NOT NULL,
-	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone
-);
---> statement-breakpoint
 CREATE TABLE "spending" (
 	"scope" text NOT NULL,
 	"scope_id" text NOT NULL,
@@ -165,40 +199,6 @@ CREATE TABLE "usage_hourly" (
 	CONSTRAINT "usage_hourly_hour_workspace_id_key_hash_user_id_model_provider_slug_provider_name_endpoint_id_is_byok_pk" PRIMARY KEY("hour","workspace_id","key_hash","user_id","model","provider_slug","provider_name","endpoint_id","is_byok")
 );
 --> statement-breakpoint
-CREATE TABLE "users" (
-	"id" text PRIMARY KEY NOT NULL,
-	"organization_id" text NOT NULL,
-	"name" text NOT NULL,
-	"email" text,
-	"role" text NOT NULL,
-	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone,
-	"deleted_at" timestamp (3) with time zone
-);
---> statement-breakpoint
-CREATE TABLE "workspaces" (
-	"id" text PRIMARY KEY NOT NULL,
-	"organization_id" text NOT NULL,
-	"name" text NOT NULL,
-	"slug" text NOT NULL,
-	"description" text,
-	"default_guardrail_id" text NOT NULL,
-	"default_image_model" text,
-	"default_text_model" text,
-	"default_provider_sort" text,
-	"disabled_server_tools" jsonb,
-	"include_byok_in_budgets" boolean DEFAULT false NOT NULL,
-	"io_logging_api_key_ids" jsonb,
-	"io_logging_sampling_rate" double precision DEFAULT 1 NOT NULL,
-	"is_data_discount_logging_enabled" boolean DEFAULT false NOT NULL,
-	"is_observability_broadcast_enabled" boolean DEFAULT false NOT NULL,
-	"is_observability_io_logging_enabled" boolean DEFAULT false NOT NULL,
-	"created_by" text NOT NULL,
-	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone,
-	"deleted_at" timestamp (3) with time zone
-);
---> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_creator_user_id_users_id_fk" FOREIGN KEY ("creator_user_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "users" ADD CONSTRAINT "users_organization_id_organizations_id_fk" FOREIGN KEY ("organization_id") REFERENCES "public"."organizations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -207,13 +207,12 @@ ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_created_by_users_id_fk" FORE
 CREATE UNIQUE INDEX "api_keys_id" ON "api_keys" USING btree ("id");--> statement-breakpoint
 CREATE INDEX "api_keys_workspace" ON "api_keys" USING btree ("workspace_id","created_at");--> statement-breakpoint
 CREATE INDEX "api_keys_creator" ON "api_keys" USING btree ("creator_user_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "apps_origin_title" ON "apps" USING btree ("origin","title");--> statement-breakpoint
-CREATE INDEX "generations_workspace" ON "generations" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "generations_key" ON "generations" USING btree ("key_hash","id");--> statement-breakpoint
 CREATE INDEX "provider_credentials_provider" ON "provider_credentials" USING btree ("provider","sort_order");--> statement-breakpoint
-CREATE INDEX "spending_window" ON "spending" USING btree ("interval","window_start");--> statement-breakpoint
-CREATE INDEX "usage_hourly_workspace" ON "usage_hourly" USING btree ("workspace_id","hour");--> statement-breakpoint
-CREATE INDEX "usage_hourly_key" ON "usage_hourly" USING btree ("key_hash","hour");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_organization" ON "users" USING btree ("organization_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "workspaces_slug" ON "workspaces" USING btree ("slug");
+CREATE UNIQUE INDEX "workspaces_slug" ON "workspaces" USING btree ("slug");--> statement-breakpoint
+CREATE UNIQUE INDEX "apps_origin_title" ON "apps" USING btree ("origin","title");--> statement-breakpoint
+CREATE INDEX "generations_workspace" ON "generations" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "spending_window" ON "spending" USING btree ("interval","window_start");--> statement-breakpoint
+CREATE INDEX "usage_hourly_workspace" ON "usage_hourly" USING btree ("workspace_id","hour");--> statement-breakpoint
+CREATE INDEX "usage_hourly_key" ON "usage_hourly" USING btree ("key_hash","hour");

@@ -23,6 +23,72 @@ CREATE TABLE `api_keys` (
 CREATE UNIQUE INDEX `api_keys_id` ON `api_keys` (`id`);--> statement-breakpoint
 CREATE INDEX `api_keys_workspace` ON `api_keys` (`workspace_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `api_keys_creator` ON `api_keys` (`creator_user_id`);--> statement-breakpoint
+CREATE TABLE `meta` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `organizations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer
+);
+--> statement-breakpoint
+CREATE TABLE `provider_credentials` (
+	`id` text PRIMARY KEY NOT NULL,
+	`provider` text NOT NULL,
+	`name` text NOT NULL,
+	`label` text NOT NULL,
+	`sealed_secret` text NOT NULL,
+	`base_url` text,
+	`disabled` integer DEFAULT false NOT NULL,
+	`sort_order` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `provider_credentials_provider` ON `provider_credentials` (`provider`,`sort_order`);--> statement-breakpoint
+CREATE TABLE `users` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`name` text NOT NULL,
+	`email` text,
+	`role` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer,
+	`deleted_at` integer,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `users_email` ON `users` (`email`);--> statement-breakpoint
+CREATE INDEX `users_organization` ON `users` (`organization_id`);--> statement-breakpoint
+CREATE TABLE `workspaces` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`name` text NOT NULL,
+	`slug` text NOT NULL,
+	`description` text,
+	`default_guardrail_id` text NOT NULL,
+	`default_image_model` text,
+	`default_text_model` text,
+	`default_provider_sort` text,
+	`disabled_server_tools` text,
+	`include_byok_in_budgets` integer DEFAULT false NOT NULL,
+	`io_logging_api_key_ids` text,
+	`io_logging_sampling_rate` real DEFAULT 1 NOT NULL,
+	`is_data_discount_logging_enabled` integer DEFAULT false NOT NULL,
+	`is_observability_broadcast_enabled` integer DEFAULT false NOT NULL,
+	`is_observability_io_logging_enabled` integer DEFAULT false NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer,
+	`deleted_at` integer,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`created_by`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `workspaces_slug` ON `workspaces` (`slug`);--> statement-breakpoint
 CREATE TABLE `apps` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`origin` text NOT NULL,
@@ -92,7 +158,6 @@ CREATE TABLE `generations` (
 );
 --> statement-breakpoint
 CREATE INDEX `generations_workspace` ON `generations` (`workspace_id`,`id`);--> statement-breakpoint
-CREATE INDEX `generations_key` ON `generations` (`key_hash`,`id`);--> statement-breakpoint
 CREATE TABLE `journal` (
 	`generation_id` text PRIMARY KEY NOT NULL,
 	`key_hash` text NOT NULL,
@@ -117,32 +182,6 @@ CREATE TABLE `journal` (
 	`charged_scopes` text
 );
 --> statement-breakpoint
-CREATE TABLE `meta` (
-	`name` text PRIMARY KEY NOT NULL,
-	`value` text NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `organizations` (
-	`id` text PRIMARY KEY NOT NULL,
-	`name` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer
-);
---> statement-breakpoint
-CREATE TABLE `provider_credentials` (
-	`id` text PRIMARY KEY NOT NULL,
-	`provider` text NOT NULL,
-	`name` text NOT NULL,
-	`label` text NOT NULL,
-	`sealed_secret` text NOT NULL,
-	`base_url` text,
-	`disabled` integer DEFAULT false NOT NULL,
-	`sort_order` integer DEFAULT 0 NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer
-);
---> statement-breakpoint
-CREATE INDEX `provider_credentials_provider` ON `provider_credentials` (`provider`,`sort_order`);--> statement-breakpoint
 CREATE TABLE `spending` (
 	`scope` text NOT NULL,
 	`scope_id` text NOT NULL,
@@ -176,44 +215,4 @@ CREATE TABLE `usage_hourly` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_hourly_workspace` ON `usage_hourly` (`workspace_id`,`hour`);--> statement-breakpoint
-CREATE INDEX `usage_hourly_key` ON `usage_hourly` (`key_hash`,`hour`);--> statement-breakpoint
-CREATE TABLE `users` (
-	`id` text PRIMARY KEY NOT NULL,
-	`organization_id` text NOT NULL,
-	`name` text NOT NULL,
-	`email` text,
-	`role` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer,
-	`deleted_at` integer,
-	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `users_email` ON `users` (`email`);--> statement-breakpoint
-CREATE INDEX `users_organization` ON `users` (`organization_id`);--> statement-breakpoint
-CREATE TABLE `workspaces` (
-	`id` text PRIMARY KEY NOT NULL,
-	`organization_id` text NOT NULL,
-	`name` text NOT NULL,
-	`slug` text NOT NULL,
-	`description` text,
-	`default_guardrail_id` text NOT NULL,
-	`default_image_model` text,
-	`default_text_model` text,
-	`default_provider_sort` text,
-	`disabled_server_tools` text,
-	`include_byok_in_budgets` integer DEFAULT false NOT NULL,
-	`io_logging_api_key_ids` text,
-	`io_logging_sampling_rate` real DEFAULT 1 NOT NULL,
-	`is_data_discount_logging_enabled` integer DEFAULT false NOT NULL,
-	`is_observability_broadcast_enabled` integer DEFAULT false NOT NULL,
-	`is_observability_io_logging_enabled` integer DEFAULT false NOT NULL,
-	`created_by` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer,
-	`deleted_at` integer,
-	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`created_by`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `workspaces_slug` ON `workspaces` (`slug`);
+CREATE INDEX `usage_hourly_key` ON `usage_hourly` (`key_hash`,`hour`);

@@ -121,10 +121,8 @@ export const generations = table(
     provider_responses: json<ProviderResponseRow[]>(),
     charged_scopes: json<ChargedScope[]>(),
   },
-  (t) => [
-    index('generations_workspace').on(t.workspace_id, t.id),
-    index('generations_key').on(t.key_hash, t.id),
-  ],
+  // None by key: every commit would write a page for each key in it. A key's hours are found in `usage_hourly`.
+  (t) => [index('generations_workspace').on(t.workspace_id, t.id)],
 )
 
 /** Requests that were sent upstream and are not settled yet: what a start after a crash settles. */
