@@ -26,25 +26,36 @@ export const hasKeys = (database: Database): boolean =>
   (database.sync.select({ keys: count() }).from(apiKeys).where(isNull(apiKeys.deleted_at)).get()?.keys ?? 0) >
   0
 
-/**
- * Makes what a first run needs (organisation, owner, default workspace, a management and an inference key) and
- * ensures the keys of the settings at every start. Answers the keys that it made; null when it made none.
- */
-export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<MadeKeys | null> {
-  const isFirst = database.sync.select().from(organizations).get() === undefined
-  if (isFirst) await makeOwner(database)
+/** Makes organisation, owner and default workspace where there are none, and ensures the keys of the settings. */
+export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {
+  if (database.sync.select().from(organizations).get() === undefined) await makeOwner(database)
   const owner = ownerOf(database)
   await ensureBootstrapKey(database, owner, 'management', keys.managementKey)
   await ensureBootstrapKey(database, owner, 'inference', keys.apiKey)
-  if (!isFirst) return null
-  const made: MadeKeys = {
-    managementKey: keys.managementKey === null ? newKey('management') : null,
-    apiKey: keys.apiKey === null ? newKey('inference') : null,
-  }
-  if (made.managementKey)
-    await insertKey(database, owner, 'management', made.managementKey, 'First management key', false)
-  if (made.apiKey) await insertKey(database, owner, 'inference', made.apiKey, 'First key', false)
-  return made.managementKey === null && made.apiKey === null ? null : made
+}
+
+/**
+ * Makes a key of each kind of which there was never one, and answers them in clear; null when it made none. Called
+ * once nothing can fail any more before they are printed: a start that fails must not use up the first run.
+ */
+export async function makeFirstKeys(database: Database): Promise<MadeKeys | null> {
+  const owner = ownerOf(database)
+  const managementKey = await makeFirstKey(database, owner, 'management', 'First management key')
+  const apiKey = await makeFirstKey(database, owner, 'inference', 'First key')
+  return managementKey === null && apiKey === null ? null : { managementKey, apiKey }
+}
+
+async function makeFirstKey(
+  database: Database,
+  owner: Owner,
+  kind: KeyKind,
+  name: string,
+): Promise<string | null> {
+  const known = database.sync.select().from(apiKeys).where(eq(apiKeys.kind, kind)).limit(1).get()
+  if (known) return null
+  const key = newKey(kind)
+  await insertKey(database, owner, kind, key, name, false)
+  return key
 }
 
 async function makeOwner(database: Database): Promise<void> {

@@ -9,7 +9,7 @@ import { lockFolder } from './db/lock.ts'
 import { migrate } from './db/migrations.ts'
 import { openSealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
-import { ensureFirstRun, hasKeys, type MadeKeys } from './first-run.ts'
+import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
 import { probeJson } from './net/probe.ts'
@@ -24,7 +24,6 @@ const IDLE_TIMEOUT_SECONDS = 30
 interface Opened {
   database: Database
   unlock(): void
-  made: MadeKeys | null
 }
 
 /** Runs the gateway until SIGTERM or SIGINT, and answers the exit code. Throws a sentence when it cannot start. */
@@ -43,10 +42,12 @@ export async function serve(config: Config): Promise<number> {
   const stopping = stopSignal()
   const server = listen(config, deps)
   const address = publicAddress(config, server.port ?? config.port)
+  const made = await makeFirstKeys(opened.database)
+  if (made !== null) deps.snapshot.rebuild()
   const discovery = config.discover ? discover(routing, deps, logger) : null
   logger.info({ address, data: config.data }, 'listening')
   flush()
-  welcome(address, opened.made)
+  welcome(address, made)
 
   const signal = await stopping
   logger.info({ signal, running: deps.run.running.count() }, 'stopping: running requests may finish')
@@ -77,8 +78,8 @@ async function openFolder(config: Config, logger: Logger): Promise<Opened> {
     throw new ConfigError([problem])
   }
   openSealer(database, config.data, config.secretKey ?? undefined)
-  const made = await ensureFirstRun(database, config)
-  return { database, unlock, made }
+  await ensureFirstRun(database, config)
+  return { database, unlock }
 }
 
 function listen(config: Config, deps: Deps): Bun.Server<undefined> {

@@ -191,6 +191,10 @@ describe('serve', () => {
       expect(third.exitCode).toBe(1)
       expect(third.stderr).toContain(port)
       expect(await first.stop()).toBe(0)
+      // The start that failed has not used up the first run: the keys are still to be shown.
+      const fourth = await startServer(join(folder, 'b'))
+      expect(fourth.stderr()).toMatch(/inference +sk-sl-v1-\w+\n +management +sk-sl-mgmt-v1-\w+/)
+      expect(await fourth.stop()).toBe(0)
     })
   })
 })
