@@ -129,7 +129,10 @@ async function findKey(client: Client, reference: string): Promise<Key> {
   const keys = await allKeys(client)
   const exact = keys.filter((key) => [key.hash, key.label, key.name].includes(reference))
   const isPrefix = /^[0-9a-f]{6,63}$/.test(reference)
-  const found = exact.length > 0 ? exact : keys.filter((key) => isPrefix && key.hash.startsWith(reference))
+  const all = exact.length > 0 ? exact : keys.filter((key) => isPrefix && key.hash.startsWith(reference))
+  // A rotated key leaves disabled ones of its name behind: the one in use is meant.
+  const enabled = all.filter((key) => key.record['disabled'] !== true)
+  const found = enabled.length === 1 ? enabled : all
   const [first, ...others] = found
   if (first === undefined)
     throw new CommandError(EXIT.notFound, `No key has the name, label or hash ${reference}`)
