@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { newKey } from '../../src/core/keys.ts'
+import { logRequest } from '../../src/http/access-log.ts'
+
+function pathLogged(path: string): unknown {
+  const lines: object[] = []
+  const log = { info: (fields: object) => void lines.push(fields) }
+  logRequest(log, new Request(`http://x${path}`), new Response(), 1)
+  return Object.fromEntries(Object.entries(lines[0] ?? {}))['path']
+}
+
+test.each(['inference', 'management'] as const)('a %s key in the path is not logged', (kind) => {
+  const key = newKey(kind)
+  expect(pathLogged(`/v1/keys/${key}/more?${key}`)).toBe(
+    `/v1/keys/${kind === 'inference' ? 'sk-sl-v1-' : 'sk-sl-mgmt-v1-'}…/more`,
+  )
+})
+
+test('other paths are logged as they came', () => {
+  expect(pathLogged('/v1/keys/0123abcd?limit=1')).toBe('/v1/keys/0123abcd')
+})
