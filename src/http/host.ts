@@ -1,7 +1,8 @@
 import { badRequest, type GatewayError } from '../core/errors.ts'
 
 // A name (underscores too: containers have them) or an address, perhaps with a port.
-const WELL_FORMED = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
+const WELL_FORMED = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}))?$/
+const LAST_PORT = 65_535
 
 /**
  * Refuses a Host header that is no host: with one, Bun's `request.url` and Elysia's path disagree, and a route could be
@@ -10,8 +11,13 @@ const WELL_FORMED = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,
  */
 export function hostProblem(request: Request): GatewayError | null {
   const host = request.headers.get('host')
-  if (host === null ? URL.canParse(request.url) : WELL_FORMED.test(host)) return null
+  if (host === null ? URL.canParse(request.url) : isWellFormed(host)) return null
   return badRequest(
     'The Host header is missing or malformed: one host name or address is expected, perhaps with a port',
   )
+}
+
+function isWellFormed(host: string): boolean {
+  const match = WELL_FORMED.exec(host)
+  return match !== null && Number(match[1] ?? 0) <= LAST_PORT
 }

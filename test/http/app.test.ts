@@ -333,20 +333,24 @@ const rows: Scenario[] = [
     replyHeaders: { 'cache-control': 'public, max-age=60', 'x-content-type-options': 'nosniff' },
   },
   // hosts
-  ...['x/#@evil', 'a@b', 'a, b', '', 'x\\y', 'a b', 'a:b', '[::1', 'a:123456', 'ü'].map((host) => ({
-    name: `Host ${JSON.stringify(host)}`,
-    path: '/things',
-    headers: { host: new TextDecoder('latin1').decode(new TextEncoder().encode(host)) },
-    status: 400,
-    contains: ['Host'],
-  })),
-  ...['localhost:4141', 'a', 'my_service:80', '127.0.0.1', '[::1]:4141', 'x.example.'].map((host) => ({
-    name: `Host ${JSON.stringify(host)}`,
-    path: '/things',
-    headers: { host },
-    key: inferenceKey,
-    status: 200,
-  })),
+  ...['x/#@evil', 'a@b', 'a, b', '', 'x\\y', 'a b', 'a:b', '[::1', 'a:123456', 'a:65536', 'ü'].map(
+    (host) => ({
+      name: `Host ${JSON.stringify(host)}`,
+      path: '/things',
+      headers: { host: new TextDecoder('latin1').decode(new TextEncoder().encode(host)) },
+      status: 400,
+      contains: ['Host'],
+    }),
+  ),
+  ...['localhost:4141', 'a', 'my_service:80', 'a:65535', '127.0.0.1', '[::1]:4141', 'x.example.'].map(
+    (host) => ({
+      name: `Host ${JSON.stringify(host)}`,
+      path: '/things',
+      headers: { host },
+      key: inferenceKey,
+      status: 200,
+    }),
+  ),
 ]
 
 runScenarios('every request', () => handler, rows)
