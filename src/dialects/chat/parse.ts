@@ -61,15 +61,16 @@ const modelsOf = ({ model, models }: ChatBody): string[] => {
 
 const MAX_SESSION_ID = 256
 
-/** The body wins over the header. */
+/** The body wins over the header, which is then not looked at. */
 function sessionOf(body: ChatBody, headers: Headers): string | undefined {
+  if (body.session_id) return body.session_id
   const fromHeader = headers.get('x-session-id')
   if (fromHeader !== null && fromHeader.length > MAX_SESSION_ID) {
     throw badRequest(
       `The header x-session-id must have at most ${MAX_SESSION_ID} characters, not ${fromHeader.length}`,
     )
   }
-  return body.session_id || fromHeader || undefined
+  return fromHeader || undefined
 }
 
 const MAX_METADATA_PAIRS = 16

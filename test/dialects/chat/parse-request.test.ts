@@ -273,6 +273,7 @@ test('session, user, metadata, trace', () => {
   ).toMatchObject({ sessionId: 's', user: 'u', metadata, trace: { trace_id: 't', own: { a: 1 } } })
   expect(read({}, { 'x-session-id': 'h' }).sessionId).toBe('h')
   expect(read({ session_id: '' }, { 'x-session-id': 'h' }).sessionId).toBe('h')
+  expect(read({ session_id: 's' }, { 'x-session-id': 'h'.repeat(257) }).sessionId).toBe('s')
 })
 
 test('the upstream body is echoed in streams only', () => {
