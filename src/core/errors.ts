@@ -1,3 +1,5 @@
+import type { RoutingMetadata } from './result.ts'
+
 /** The kinds of failure that clients branch on; the API's vocabulary (`error.metadata.error_type`). */
 export type ErrorType =
   | 'authentication'
@@ -28,16 +30,24 @@ export interface ErrorMetadata {
 export class GatewayError extends Error {
   readonly metadata: ErrorMetadata | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  /** How the request was routed, for a caller who opted in. */
+  readonly routing: RoutingMetadata | undefined
 
   constructor(
     readonly status: number,
     message: string,
-    options: { cause?: unknown; metadata?: ErrorMetadata; headers?: Record<string, string> } = {},
+    options: {
+      cause?: unknown
+      metadata?: ErrorMetadata
+      headers?: Record<string, string>
+      routing?: RoutingMetadata | null
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'GatewayError'
     this.metadata = options.metadata
     this.headers = options.headers
+    this.routing = options.routing ?? undefined
   }
 }
 

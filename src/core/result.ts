@@ -37,6 +37,8 @@ export interface ReplyContext {
   providerName: string
   /** The caller asked not to be shown the reasoning. */
   hideReasoning: boolean
+  /** How it was routed so far, for an error event; null where the caller did not opt in. */
+  routing?(): RoutingMetadata | null
 }
 
 /** What is known once the reply has ended and is on the ledger. */

@@ -2,6 +2,7 @@
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import type { Elysia, ValidationError } from 'elysia'
 import { badRequest, GatewayError, notFound } from '../core/errors.ts'
+import type { RoutingMetadata } from '../core/result.ts'
 import { allowedMethods } from './methods.ts'
 import { requestIdOf } from './request-id.ts'
 import { printable, problemsOf } from './validation.ts'
@@ -13,12 +14,17 @@ export interface ErrorLog {
 
 export interface ErrorBody {
   error: { code: number; message: string; metadata?: Record<string, unknown> }
+  service_metadata?: RoutingMetadata
+  openrouter_metadata?: RoutingMetadata
 }
 
-/** `code` is the HTTP status. */
+/** `code` is the HTTP status. The routing metadata stands beside the error, under both names (api-surface §19). */
 export function errorBody(error: GatewayError): ErrorBody {
-  const { status: code, message, metadata } = error
-  return { error: metadata === undefined ? { code, message } : { code, message, metadata } }
+  const { status: code, message, metadata, routing } = error
+  return {
+    error: metadata === undefined ? { code, message } : { code, message, metadata },
+    ...(routing && { service_metadata: routing, openrouter_metadata: routing }),
+  }
 }
 
 /** The whole reply for a failure, with the headers that the error names. */

@@ -2,7 +2,7 @@ import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
 import type { InferenceRequest } from '../core/request.ts'
-import type { ReplyContext } from '../core/result.ts'
+import type { ReplyContext, RoutingMetadata } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { Ingress } from '../dialects/dialect.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -12,6 +12,7 @@ import { type DispatchDeps, type Dispatched, dispatch } from './dispatch.ts'
 import { type Exchange, openExchange } from './exchange.ts'
 import { whatToTell } from './failure.ts'
 import { plan } from './plan.ts'
+import { routingMetadata } from './routing-metadata.ts'
 import type { Running } from './running.ts'
 import { streamReply } from './stream.ts'
 import type { Ticker } from './ticker.ts'
@@ -62,7 +63,9 @@ export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
       : await runUnary(input, deps, exchange, upstreamAbort, end)
   } catch (error) {
     end()
-    throw error
+    if (!(error instanceof GatewayError) || error.routing || !input.wantsMetadata) throw error
+    // Refused before anybody was asked.
+    throw told(error, {}, routingMetadata(planned, [], null, [], null))
   }
 }
 
@@ -140,15 +143,24 @@ async function failed(
   await exchange
     .settle(hasLeft ? 'left' : 'failed')
     .catch((lost: unknown) => deps.onLost(lost, exchange.generationId))
-  const { status, message, cause, headers, metadata } = hasLeft
+  const failure = hasLeft
     ? new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause: error })
     : whatToTell(error, signal, exchange.log)
-  return new GatewayError(status, message, {
-    cause,
-    headers: { ...headers, 'x-generation-id': exchange.generationId },
-    ...(metadata ? { metadata } : {}),
-  })
+  return told(failure, { 'x-generation-id': exchange.generationId }, exchange.metadata())
 }
+
+/** The same failure with what only this exchange knows. */
+const told = (
+  { status, message, cause, headers, metadata }: GatewayError,
+  ownHeaders: Record<string, string>,
+  routing: RoutingMetadata | null,
+): GatewayError =>
+  new GatewayError(status, message, {
+    cause,
+    headers: { ...headers, ...ownHeaders },
+    ...(metadata ? { metadata } : {}),
+    routing,
+  })
 
 /** nginx's status for a request whose caller is gone: nobody reads it but the log. */
 const CLIENT_CLOSED_REQUEST = 499
@@ -160,6 +172,7 @@ function replyContext(exchange: Exchange, { attempt }: Dispatched, request: Infe
     model: attempt.model.id,
     providerName: attempt.provider.name,
     hideReasoning: request.reasoning?.exclude === true,
+    routing: exchange.metadata,
   }
 }
 
@@ -172,6 +185,7 @@ function unansweredContext(exchange: Exchange, request: InferenceRequest): Reply
     model: attempt?.model.id ?? request.models[0] ?? '',
     providerName: attempt?.provider.name ?? '',
     hideReasoning: false,
+    routing: exchange.metadata,
   }
 }
 

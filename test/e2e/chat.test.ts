@@ -341,6 +341,39 @@ describe('failing over before the first content', () => {
   })
 })
 
+describe('routing metadata on an error', () => {
+  const opted = { 'x-service-metadata': 'enabled' }
+  const attempts = [{ model: 'mistaken', provider: 'LAB', status: 400 }]
+  beforeAll(() => {
+    upstream.on('mistaken', () => Response.json({ error: { message: 'no' } }, { status: 400 }))
+  })
+
+  test('stands beside the error, under both names', async () => {
+    const body = await (await gateway.call('/chat/completions', ask({ model: 'mistaken' }), opted)).json()
+    expect(body.service_metadata).toMatchObject({ requested: 'mistaken', attempt: 1, attempts })
+    expect(body.openrouter_metadata).toEqual(body.service_metadata)
+    const plain = await (await gateway.call('/chat/completions', ask({ model: 'mistaken' }))).json()
+    expect(Object.keys(plain)).toEqual(['error'])
+  })
+
+  test('is on the error event of a stream', async () => {
+    upstream.on('tiny', () => sse([chunk({ content: 'x' })]))
+    const lines = await dataLines(await gateway.call('/chat/completions', ask({ stream: true }), opted))
+    const last = JSON.parse(lines.at(-1) ?? '')
+    expect(last.error.code).toBe(502)
+    expect(last.service_metadata).toMatchObject({ requested: 'tiny', attempt: 1 })
+    expect(last.openrouter_metadata).toEqual(last.service_metadata)
+  })
+
+  test('says that nobody was asked when the key has no money', async () => {
+    const { key } = await gateway.makeKey({ limit: 0 })
+    const headers = { ...opted, authorization: `Bearer ${key}` }
+    const response = await gateway.call('/chat/completions', ask(), headers)
+    expect(response.status).toBe(402)
+    expect((await response.json()).service_metadata).toMatchObject({ requested: 'tiny', attempt: 0 })
+  })
+})
+
 describe('when no endpoint answers', () => {
   const rows: [string, () => Response, number, RegExp][] = [
     ['500', () => new Response('secret stack', { status: 500 }), 502, /error of its own/],

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { usdOf } from '../../core/money.ts'
-import type { Closing } from '../../core/result.ts'
+import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { defined } from '../values.ts'
 
@@ -47,5 +47,5 @@ const viewCost = (closing: Closing): JsonObject => ({
 })
 
 /** The routing metadata under both of its names; nothing when the caller did not ask. */
-export const viewMetadata = ({ serviceMetadata }: Closing): JsonObject =>
-  serviceMetadata === null ? {} : { service_metadata: serviceMetadata, openrouter_metadata: serviceMetadata }
+export const viewMetadata = (metadata: RoutingMetadata | null): JsonObject =>
+  metadata === null ? {} : { service_metadata: metadata, openrouter_metadata: metadata }

@@ -30,7 +30,7 @@ export function writeChatReply(result: InferenceResult, reply: ReplyContext, clo
     choices: result.choices.map((choice) => viewChoice(choice, natives, reply)),
     usage: viewUsage(closing),
     service_tier: closing.serviceTier ?? top.service_tier ?? null,
-    ...viewMetadata(closing),
+    ...viewMetadata(closing.serviceMetadata),
   }
 }
 

@@ -49,7 +49,8 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
       return chunks.splice(json, isFirst)
     },
     end: (closing) => last(() => writeEnd(closing, chunks, stateOf)),
-    fail: (error) => last(() => chunks.write(failureOf(error))),
+    fail: (error) =>
+      last(() => chunks.write({ ...failureOf(error), ...viewMetadata(reply.routing?.() ?? null) })),
   }
 }
 
@@ -72,7 +73,7 @@ function writeEnd(closing: Closing, chunks: Chunks, stateOf: StateOf): string {
     text += chunks.write({ choices: [entry] })
   }
   const usage = { choices: [], usage: viewUsage(closing), service_tier: closing.serviceTier }
-  return `${text}${chunks.write({ ...usage, ...viewMetadata(closing) })}data: [DONE]\n\n`
+  return `${text}${chunks.write({ ...usage, ...viewMetadata(closing.serviceMetadata) })}data: [DONE]\n\n`
 }
 
 /** The events of a frame by choice, in the order of their first event, and the foreign top-level fields. */
