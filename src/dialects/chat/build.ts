@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
-import { isObject } from '../values.ts'
+import { isObject, isString } from '../values.ts'
 import { neutralBody } from './build-neutral.ts'
 import { applyReasoning } from './build-reasoning.ts'
 
@@ -100,6 +100,7 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   applyRoles(body, attempt)
   applyServiceTier(body)
   leaveOutUnsupported(body, attempt, dropped)
+  if (request.dialect === 'chat') nameUnserved(request.body, dropped)
   return { path: '/chat/completions', headers: {}, body, dropped }
 }
 
@@ -165,4 +166,13 @@ function leaveOutUnsupported(body: JsonObject, { endpoint }: Attempt, dropped: s
     delete body[name]
     dropped.push(name)
   }
+}
+
+/** What the caller asked the gateway itself for, and nothing here does. */
+function nameUnserved({ plugins, preset, transforms }: JsonObject, dropped: string[]): void {
+  for (const plugin of Array.isArray(plugins) ? plugins : []) {
+    if (isObject(plugin) && plugin.enabled !== false) dropped.push(`plugins.${plugin.id}`)
+  }
+  if (isString(preset)) dropped.push('preset')
+  if (Array.isArray(transforms) && transforms.length > 0) dropped.push('transforms')
 }

@@ -87,9 +87,9 @@ test('what speaks to the gateway alone is not sent; everything else is', () => {
     models: ['c/d'],
     provider: { order: ['acme'] },
     plugins: [{ id: 'web', enabled: false }],
-    preset: 'p',
+    preset: null,
     route: 'fallback',
-    transforms: ['middle-out'],
+    transforms: [],
     session_id: 's',
     trace: { trace_id: 't' },
     debug: { echo_upstream_body: true },
@@ -99,6 +99,13 @@ test('what speaks to the gateway alone is not sent; everything else is', () => {
   }
   expect(built({ ...kept, ...gateway })).toMatchObject({ dropped: [] })
   expect(built({ ...kept, ...gateway }).body).toEqual({ messages: HELLO, model: 'large-2026', ...kept })
+})
+
+test('what nobody here does is named: nothing is dropped in silence', () => {
+  const plugins = [{ id: 'moderation' }, { id: 'web', enabled: false }, { id: 'file-parser', enabled: true }]
+  const call = built({ plugins, preset: 'p', transforms: ['middle-out'] })
+  expect(call.dropped).toEqual(['plugins.moderation', 'plugins.file-parser', 'preset', 'transforms'])
+  expect(call.body).toEqual({ messages: HELLO, model: 'large-2026' })
 })
 
 test('a null that means absent is left out; a null that we do not know is sent', () => {
