@@ -66,7 +66,13 @@ export interface InferenceFrame {
   readonly plainText?: { readonly dialect: DialectName; readonly json: string }
 }
 
-export type InferenceFrames = AsyncIterable<InferenceFrame>
+/**
+ * Frames that were there together, in order; never empty. To hand on costs promises, an encoding and a write, and
+ * so is done once for each batch. What fails in the midst of a batch is thrown after the frames before it.
+ */
+export type FrameBatch = readonly InferenceFrame[]
+
+export type InferenceFrames = AsyncIterable<FrameBatch>
 
 /** True for events that a caller would see as an answer: after the first of them no other endpoint may be tried. */
 export function isContent(event: InferenceEvent): boolean {

@@ -44,8 +44,10 @@ export interface DialectCall {
 export interface Egress {
   build(request: InferenceRequest, attempt: Attempt): DialectCall
   /**
-   * Reads a 2xx reply, streamed or not, as one stream of frames. Throws `UpstreamError`:
-   * `malformed` (no answer in it), `truncated` (no whole end), or what an error object in the stream says.
+   * Reads a 2xx reply, streamed or not, as one stream of frames, in batches: one batch for what one read from the
+   * network gave (several where that is long), as soon as it is there. Throws `UpstreamError`:
+   * `malformed` (no answer in it), `truncated` (no whole end), or what an error object in the stream says; the
+   * frames before it come first.
    */
   read(reply: UpstreamReply, streamed: boolean): InferenceFrames
   /** Reads an error reply (status ≥ 300) of any of the shapes that providers of this dialect send. */

@@ -7,9 +7,11 @@ export async function collect(
   see: (frame: InferenceFrame) => void,
 ): Promise<InferenceResult> {
   const result: InferenceResult = { created: null, choices: [], natives: [] }
-  for await (const frame of frames) {
-    see(frame)
-    for (const event of frame.events) add(result, event)
+  for await (const batch of frames) {
+    for (const frame of batch) {
+      see(frame)
+      for (const event of frame.events) add(result, event)
+    }
   }
   result.choices.sort((a, b) => a.index - b.index)
   return result

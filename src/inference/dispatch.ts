@@ -2,6 +2,7 @@ import type { Attempt, UpstreamCall } from '../core/attempt.ts'
 import { UpstreamError } from '../core/errors.ts'
 import {
   type DialectName,
+  type FrameBatch,
   type InferenceFrame,
   type InferenceFrames,
   isContent,
@@ -179,7 +180,7 @@ async function send(
 
 const ERROR_BODY_LIMIT_BYTES = 256 * 1024
 
-/** Reads ahead to the first content, and gives back a stream that begins with what was read. */
+/** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
 async function untilContent(
   frames: InferenceFrames,
 ): Promise<{ first: InferenceFrame[]; all: InferenceFrames }> {
@@ -188,21 +189,26 @@ async function untilContent(
   for (;;) {
     const { value, done } = await iterator.next()
     if (done) break
-    first.push(value)
-    if (value.events.some((event) => isContent(event) || event.type === 'response-end')) break
+    for (const frame of value) first.push(frame)
+    if (value.some(isAnswer)) break
   }
   return { first, all: continued(first, iterator) }
 }
 
-function continued(first: InferenceFrame[], rest: AsyncIterator<InferenceFrame>): InferenceFrames {
+const isAnswer = ({ events }: InferenceFrame): boolean =>
+  events.some((event) => isContent(event) || event.type === 'response-end')
+
+function continued(first: FrameBatch, rest: AsyncIterator<FrameBatch>): InferenceFrames {
+  let isFirst = first.length > 0
   return {
     [Symbol.asyncIterator]: () => ({
       next: () => {
-        const value = first.shift()
-        return value ? Promise.resolve({ value, done: false as const }) : rest.next()
+        if (!isFirst) return rest.next()
+        isFirst = false
+        return Promise.resolve({ value: first, done: false as const })
       },
       return: async () => {
-        first.length = 0
+        isFirst = false
         await rest.return?.()
         return { value: undefined, done: true as const }
       },
@@ -210,7 +216,7 @@ function continued(first: InferenceFrame[], rest: AsyncIterator<InferenceFrame>)
   }
 }
 
-function upstreamIdOf(frames: readonly InferenceFrame[]): string | null {
+function upstreamIdOf(frames: FrameBatch): string | null {
   for (const frame of frames) {
     for (const event of frame.events)
       if (event.type === 'response-start' && event.upstreamId) return event.upstreamId

@@ -1,4 +1,4 @@
-import type { InferenceFrame, JsonObject } from '../core/events.ts'
+import type { FrameBatch, JsonObject } from '../core/events.ts'
 import type { StreamWriter } from '../dialects/dialect.ts'
 import { CallerLeft } from './abort.ts'
 import type { Dispatched } from './dispatch.ts'
@@ -40,26 +40,27 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   const { exchange, ticker, upstreamAbort, callerSignal } = input
   const encoder = new TextEncoder()
   let writer: StreamWriter | null = null
-  let iterator: AsyncIterator<InferenceFrame> | null = null
-  let pending: Promise<IteratorResult<InferenceFrame>> | null = null
+  let iterator: AsyncIterator<FrameBatch> | null = null
+  let pending: Promise<IteratorResult<FrameBatch>> | null = null
   let stopSlowReaderClock: () => void = () => undefined
-  let opening = ''
+  /** Written and not handed to the connection yet. */
+  let unsent = ''
   let burst = 0
   let cutConnection: (reason: Error) => void = () => undefined
   // Awaited by the first pull; a caller that leaves before it must not make this an unhandled rejection.
   input.starting.catch(() => undefined)
 
-  async function start(): Promise<IteratorResult<InferenceFrame>> {
+  async function start(): Promise<IteratorResult<FrameBatch>> {
     const started = await input.starting
     exchange.dropped = started.dropped
     iterator = started.frames[Symbol.asyncIterator]()
     const opened = input.open(started)
     writer = opened.writer
-    for (const body of opened.echoed) opening += opened.writer.echo(body)
+    for (const body of opened.echoed) unsent += opened.writer.echo(body)
     return iterator.next()
   }
 
-  /** The next text to send; null once the end has been sent. */
+  /** The next text to send: all that one batch says. */
   async function nextText(): Promise<{ text: string; isEnd: boolean }> {
     for (;;) {
       pending ??= iterator ? iterator.next() : start()
@@ -68,20 +69,27 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
       pending = null
       if (result.done) {
         const closing = await exchange.settle('whole')
-        return { text: opening + (writer?.end(closing) ?? ''), isEnd: true }
+        return { text: taken() + (writer?.end(closing) ?? ''), isEnd: true }
       }
-      exchange.meter.see(result.value)
-      const text = opening + (writer?.write(result.value) ?? '')
-      opening = ''
-      if (text !== '') return { text, isEnd: false }
+      for (const frame of result.value) {
+        exchange.meter.see(frame)
+        unsent += writer?.write(frame) ?? ''
+      }
+      if (unsent !== '') return { text: taken(), isEnd: false }
     }
+  }
+
+  function taken(): string {
+    const text = unsent
+    unsent = ''
+    return text
   }
 
   async function failureText(error: unknown): Promise<string> {
     // Even an end that cannot be settled must not look clean.
     await exchange.settle(iterator ? 'cut' : 'failed').catch(input.onLost)
     const told = whatToTell(error, upstreamAbort.signal, exchange.log)
-    return (writer ?? input.failureWriter()).fail(inStream(told))
+    return taken() + (writer ?? input.failureWriter()).fail(inStream(told))
   }
 
   function finish(): void {

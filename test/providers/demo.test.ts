@@ -31,7 +31,9 @@ async function eventsOf(response: Response, streamed: boolean): Promise<Inferenc
     text: async () => new TextDecoder().decode(bytes),
   }
   const events: InferenceEvent[] = []
-  for await (const frame of chatEgress.read(reply, streamed)) events.push(...frame.events)
+  for await (const batch of chatEgress.read(reply, streamed)) {
+    for (const frame of batch) events.push(...frame.events)
+  }
   return events
 }
 

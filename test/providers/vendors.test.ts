@@ -164,8 +164,8 @@ async function readText(response: Response): Promise<string> {
   }
   let text = ''
   let ends = 0
-  for await (const frame of chatEgress.read(reply, true)) {
-    for (const event of frame.events) {
+  for await (const batch of chatEgress.read(reply, true)) {
+    for (const event of batch.flatMap((frame) => frame.events)) {
       if (event.type === 'text-delta' && event.choice === 0) text += event.text
       if (event.type === 'response-end') ends += 1
     }

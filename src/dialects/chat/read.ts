@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../core/errors.ts'
-import type { InferenceFrame, InferenceFrames } from '../../core/events.ts'
+import type { FrameBatch, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from '../pull.ts'
-import { createSseParser } from '../sse.ts'
+import { createSseParser, type SseEvent } from '../sse.ts'
 import { type ChatDecoder, createChatDecoder } from './decode.ts'
 
 export interface ReadOptions {
@@ -17,12 +17,14 @@ export interface ReadOptions {
 const LINGER_MS = 10_000
 const DRAIN_MS = 50
 const MAX_BODY_BYTES = 32 * 1024 * 1024
+/** One read may hold megabytes: whoever relays them shall be able to let others have a turn in between. */
+const BATCH_CHARACTERS = 64 * 1024
 
 /**
  * Reads a 2xx reply of an OpenAI-shaped provider as one stream of frames. What came decides how it is read, not
  * what was asked for: JSON where a stream was asked for, and a stream where JSON was.
  *
- * `response-end` is alone in the last frame and comes only after a whole reply: a finish reason and then a clean
+ * `response-end` is alone in the last batch and comes only after a whole reply: a finish reason and then a clean
  * end of the body (or a reset, or 10 s), or the terminal marker. Otherwise throws `UpstreamError`: `malformed`,
  * `truncated`, or what an error object in the reply says; and whatever the body throws.
  */
@@ -54,17 +56,12 @@ async function* readStream(
     const sse = createSseParser()
     let pulled: Pulled = { done: false, value: head.length === 1 && head[0] ? head[0] : Buffer.concat(head) }
     while (!pulled.done && !decoder.isTerminated) {
-      for (const { name, data } of sse.push(pulled.value)) {
-        const frame = decoder.takeEvent(name, data)
-        if (frame !== undefined) yield frame
-        if (decoder.failure !== null) throw decoder.failure
-        if (decoder.isTerminated) break
-      }
+      for (const batch of takeAll(sse.push(pulled.value), decoder.takeEvent, decoder)) yield batch
       if (!decoder.isTerminated) pulled = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
     }
     if (decoder.isTerminated) await body.drain(options.drainMs ?? DRAIN_MS)
-    else if (pulled !== GAVE_UP) yield* takeTail(sse.end(), decoder)
-    yield decoder.end()
+    else if (pulled !== GAVE_UP) yield* takeAll(sse.end(), decoder.takeTail, decoder)
+    yield [decoder.end()]
   } catch (error) {
     throw inMidAnswer(error, decoder)
   } finally {
@@ -78,34 +75,47 @@ function inMidAnswer(error: unknown, { hasContent }: ChatDecoder): unknown {
   return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })
 }
 
-function* readText(text: string, status: number, decoder: ChatDecoder): Iterable<InferenceFrame> {
+function* readText(text: string, status: number, decoder: ChatDecoder): Iterable<FrameBatch> {
   const form = formOfText(text)
   if (form === 'page') throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
   if (form === 'json') {
     const frame = decoder.takeBody(parseBody(text, status))
-    if (frame) yield frame
+    if (frame) yield [frame]
     if (decoder.failure !== null) throw decoder.failure
   } else {
     const sse = createSseParser()
-    for (const event of sse.pushText(text)) {
-      const frame = decoder.takeEvent(event.name, event.data)
-      if (frame) yield frame
-      if (decoder.failure !== null) throw decoder.failure
-      if (decoder.isTerminated) break
-    }
-    if (!decoder.isTerminated) yield* takeTail(sse.end(), decoder)
+    yield* takeAll(sse.pushText(text), decoder.takeEvent, decoder)
+    if (!decoder.isTerminated) yield* takeAll(sse.end(), decoder.takeTail, decoder)
   }
-  yield decoder.end()
+  yield [decoder.end()]
 }
 
-/** The lines that the end of the body left without a blank one. Half an event shows by not being JSON. */
-function* takeTail(events: readonly { name: string; data: string }[], decoder: ChatDecoder) {
+/** What events that came together say. What fails among them is thrown after the frames before it. */
+function* takeAll(
+  events: readonly SseEvent[],
+  take: ChatDecoder['takeEvent'],
+  decoder: ChatDecoder,
+): Iterable<FrameBatch> {
+  let batch: InferenceFrame[] = []
+  let characters = 0
+  let failure: unknown = null
   for (const { name, data } of events) {
-    if (decoder.isTerminated) return
-    const frame = decoder.takeTail(name, data)
-    if (frame) yield frame
-    if (decoder.failure !== null) throw decoder.failure
+    try {
+      const frame = take(name, data)
+      if (frame !== undefined) batch.push(frame)
+      failure = decoder.failure
+    } catch (error) {
+      failure = error
+    }
+    if (failure !== null || decoder.isTerminated) break
+    characters += data.length
+    if (characters < BATCH_CHARACTERS || batch.length === 0) continue
+    yield batch
+    batch = []
+    characters = 0
   }
+  if (batch.length > 0) yield batch
+  if (failure !== null) throw failure
 }
 
 function parseBody(text: string, status: number): unknown {

@@ -37,7 +37,10 @@ export async function outcomeOf(frames: InferenceFrames): Promise<Outcome> {
     events: [],
   }
   try {
-    for await (const frame of frames) for (const event of frame.events) add(outcome, event)
+    for await (const batch of frames) {
+      if (batch.length === 0) throw new Error('a batch is empty')
+      for (const frame of batch) for (const event of frame.events) add(outcome, event)
+    }
   } catch (error) {
     outcome.error = error
   }

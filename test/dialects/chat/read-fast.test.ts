@@ -12,7 +12,7 @@ interface Read {
 async function read(body: string, fast: boolean, cuts: number[] = []): Promise<Read> {
   const frames: InferenceFrame[] = []
   try {
-    for await (const frame of readChat(upstreamReply(body, { cuts }), true, { fast })) frames.push(frame)
+    for await (const batch of readChat(upstreamReply(body, { cuts }), true, { fast })) frames.push(...batch)
   } catch (error) {
     return { frames, error: String(error) }
   }

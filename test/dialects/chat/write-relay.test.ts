@@ -81,9 +81,11 @@ async function relay(chunks: readonly object[], fast: boolean): Promise<{ sse: s
   const writer = writeChatStream(REPLY)
   let sse = ''
   let spliced = 0
-  for await (const frame of readChat(replyOf(body), true, { fast })) {
-    if (frame.plainText) spliced++
-    sse += writer.write(frame)
+  for await (const batch of readChat(replyOf(body), true, { fast })) {
+    for (const frame of batch) {
+      if (frame.plainText) spliced++
+      sse += writer.write(frame)
+    }
   }
   return { sse: sse + writer.end(CLOSING), spliced }
 }
