@@ -1,7 +1,7 @@
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { defaultReason, finishReasonOf } from '../finish.ts'
 import { isObject, isString, restOf } from '../values.ts'
 import type { Citations } from './citations.ts'
-import { defaultReason, finishReasonOf } from './finish.ts'
 import { createToolCalls, type ToolCalls } from './tool-calls.ts'
 
 /** What is remembered of one choice between chunks. */

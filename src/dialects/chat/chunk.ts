@@ -1,11 +1,11 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { finishReasonOf } from '../finish.ts'
+import { errorInReply, isErrorBody } from '../read-error.ts'
 import { isObject, isString, restOf } from '../values.ts'
 import { type ChoiceNative, type ChoiceState, finishOf, newChoice, readChoice } from './choice.ts'
 import { type Citations, createCitations } from './citations.ts'
-import { finishReasonOf } from './finish.ts'
 import type { ChatNative } from './native.ts'
-import { errorInReply, isErrorBody } from './read-error.ts'
 import { readUsage } from './usage.ts'
 
 /** What is remembered of one reply between its chunks. */

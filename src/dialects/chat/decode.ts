@@ -1,31 +1,10 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame } from '../../core/events.ts'
+import { errorInReply, isErrorBody } from '../read-error.ts'
+import type { ReplyDecoder } from '../read-reply.ts'
 import { isObject } from '../values.ts'
 import { endReply, isFinished, newReply, readChunk } from './chunk.ts'
 import { cutTemplate, matchTemplate, readJsonString, type TextTemplate } from './fast.ts'
-import { errorInReply, isErrorBody } from './read-error.ts'
-
-/** Reads the parts of one reply, in order: the `data` of its events, or its whole body. */
-export interface ChatDecoder {
-  /**
-   * One event of a stream; undefined where it says nothing. Throws `malformed` for what is not JSON. After
-   * `failure` or `isTerminated` no other may be given.
-   */
-  takeEvent(name: string, data: string): InferenceFrame | undefined
-  /** An event that the end of the body cut: not JSON means `truncated`. */
-  takeTail(name: string, data: string): InferenceFrame | undefined
-  /** A body that is one JSON document. */
-  takeBody(body: unknown): InferenceFrame | undefined
-  /** The last frame. Throws `truncated` or `malformed` where the reply is not whole. */
-  end(): InferenceFrame
-  /** What an error in the reply says: to be thrown once the frame that came with it was given. */
-  readonly failure: UpstreamError | null
-  /** The terminal marker came: nothing after it counts. */
-  readonly isTerminated: boolean
-  /** Every choice has its finish reason; only usage may follow. */
-  readonly isFinished: boolean
-  readonly hasContent: boolean
-}
 
 export interface DecodeOptions {
   /** The HTTP status of the reply. */
@@ -34,7 +13,7 @@ export interface DecodeOptions {
   fast: boolean
 }
 
-export function createChatDecoder({ status, fast }: DecodeOptions): ChatDecoder {
+export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newReply(status)
   const shortcut = fast ? createShortcut() : undefined
   let isTerminated = false

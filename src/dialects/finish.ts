@@ -1,9 +1,9 @@
-import type { FinishReason } from '../../core/events.ts'
+import type { FinishReason } from '../core/events.ts'
 
 /**
- * The words of OpenAI-shaped providers beside OpenAI's own. `eos` is Together's, `model_length` Mistral's,
+ * The words of providers of every dialect beside OpenAI's own. `eos` is Together's, `model_length` Mistral's,
  * `sensitive` and `network_error` Z.ai's, `insufficient_system_resource` DeepSeek's, `abort` vLLM's and SGLang's;
- * the others are words of other dialects that gateways let through.
+ * others are words of other dialects, which gateways let through too.
  */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',

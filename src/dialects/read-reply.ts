@@ -1,0 +1,145 @@
+import { UpstreamError } from '../core/errors.ts'
+import type { FrameBatch, InferenceFrame, InferenceFrames } from '../core/events.ts'
+import type { UpstreamReply } from '../core/reply.ts'
+import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
+import { createSseParser, type SseEvent } from './sse.ts'
+
+/** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its whole body. */
+export interface ReplyDecoder {
+  /**
+   * One event of a stream; undefined where it says nothing. Throws `malformed` for what is not JSON. After
+   * `failure` or `isTerminated` no other may be given.
+   */
+  takeEvent(name: string, data: string): InferenceFrame | undefined
+  /** An event that the end of the body cut: not JSON means `truncated`. */
+  takeTail(name: string, data: string): InferenceFrame | undefined
+  /** A body that is one JSON document. */
+  takeBody(body: unknown): InferenceFrame | undefined
+  /** The last frame. Throws `truncated` or `malformed` where the reply is not whole. */
+  end(): InferenceFrame
+  /** What an error in the reply says: to be thrown once the frame that came with it was given. */
+  readonly failure: UpstreamError | null
+  /** The terminal marker came: nothing after it counts. */
+  readonly isTerminated: boolean
+  /** Every choice has its finish reason; only usage may follow. */
+  readonly isFinished: boolean
+  readonly hasContent: boolean
+}
+
+export interface ReadOptions {
+  /** How long the rest is waited for after the finish reason. */
+  lingerMs?: number
+  /** How long the end of the body is waited for after the terminal marker, so that the connection is kept. */
+  drainMs?: number
+}
+
+const LINGER_MS = 10_000
+const DRAIN_MS = 50
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+/** One read may hold megabytes: whoever relays them shall be able to let others have a turn in between. */
+const BATCH_CHARACTERS = 64 * 1024
+
+/**
+ * Reads a 2xx reply, server-sent events or one JSON document, as one stream of frames. What came decides how it is
+ * read, not what was asked for: JSON where a stream was asked for, and a stream where JSON was.
+ *
+ * `response-end` is alone in the last batch and comes only after a whole reply: a finish reason and then a clean
+ * end of the body (or a reset, or 10 s), or the terminal marker. Otherwise throws `UpstreamError`: `malformed`,
+ * `truncated`, or what an error object in the reply says; and whatever the body throws.
+ */
+export const readReply = (
+  reply: UpstreamReply,
+  streamed: boolean,
+  decoder: ReplyDecoder,
+  options: ReadOptions = {},
+): InferenceFrames => (streamed ? readStream(reply, decoder, options) : readWhole(reply, decoder))
+
+async function* readWhole(reply: UpstreamReply, decoder: ReplyDecoder): InferenceFrames {
+  yield* readText(await reply.text(MAX_BODY_BYTES), reply.status, decoder)
+}
+
+async function* readStream(
+  { status, bytes }: UpstreamReply,
+  decoder: ReplyDecoder,
+  options: ReadOptions,
+): InferenceFrames {
+  const body = createPuller(bytes, options.lingerMs ?? LINGER_MS)
+  try {
+    const { form, head } = await sniff(body)
+    if (form !== 'events') {
+      yield* readText(await restOfBody(head, body, MAX_BODY_BYTES), status, decoder)
+      return
+    }
+    const sse = createSseParser()
+    let pulled: Pulled = { done: false, value: head.length === 1 && head[0] ? head[0] : Buffer.concat(head) }
+    while (!pulled.done && !decoder.isTerminated) {
+      for (const batch of takeAll(sse.push(pulled.value), decoder.takeEvent, decoder)) yield batch
+      if (!decoder.isTerminated) pulled = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
+    }
+    if (decoder.isTerminated) await body.drain(options.drainMs ?? DRAIN_MS)
+    else if (pulled !== GAVE_UP) yield* takeAll(sse.end(), decoder.takeTail, decoder)
+    yield [decoder.end()]
+  } catch (error) {
+    throw inMidAnswer(error, decoder)
+  } finally {
+    await body.leave()
+  }
+}
+
+/** A reset in the middle of an answer is one more way to cut it short; before it, nothing was answered. */
+function inMidAnswer(error: unknown, { hasContent }: ReplyDecoder): unknown {
+  if (!hasContent || !(error instanceof UpstreamError) || error.kind !== 'connect') return error
+  return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })
+}
+
+function* readText(text: string, status: number, decoder: ReplyDecoder): Iterable<FrameBatch> {
+  const form = formOfText(text)
+  if (form === 'page') throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
+  if (form === 'json') {
+    const frame = decoder.takeBody(parseBody(text, status))
+    if (frame) yield [frame]
+    if (decoder.failure !== null) throw decoder.failure
+  } else {
+    const sse = createSseParser()
+    yield* takeAll(sse.pushText(text), decoder.takeEvent, decoder)
+    if (!decoder.isTerminated) yield* takeAll(sse.end(), decoder.takeTail, decoder)
+  }
+  yield [decoder.end()]
+}
+
+/** What events that came together say. What fails among them is thrown after the frames before it. */
+function* takeAll(
+  events: readonly SseEvent[],
+  take: ReplyDecoder['takeEvent'],
+  decoder: ReplyDecoder,
+): Iterable<FrameBatch> {
+  let batch: InferenceFrame[] = []
+  let characters = 0
+  let failure: unknown = null
+  for (const { name, data } of events) {
+    try {
+      const frame = take(name, data)
+      if (frame !== undefined) batch.push(frame)
+      failure = decoder.failure
+    } catch (error) {
+      failure = error
+    }
+    if (failure !== null || decoder.isTerminated) break
+    characters += data.length
+    if (characters < BATCH_CHARACTERS || batch.length === 0) continue
+    yield batch
+    batch = []
+    characters = 0
+  }
+  if (batch.length > 0) yield batch
+  if (failure !== null) throw failure
+}
+
+function parseBody(text: string, status: number): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    throw new UpstreamError('malformed', 'the reply is not JSON', { status })
+  }
+}
