@@ -23,23 +23,23 @@ export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | nu
     provider_slug: settlement.providerSlug,
     provider_name: settlement.providerName,
     endpoint_id: settlement.endpointId,
-    upstream_id: settlement.upstreamId,
+    upstream_id: briefOrNull(settlement.upstreamId),
     api_type: settlement.apiType,
     router: settlement.router,
-    service_tier: settlement.serviceTier,
+    service_tier: briefOrNull(settlement.serviceTier),
     data_region: 'global',
     preset_id: null,
     streamed: settlement.streamed,
     cancelled: settlement.cancelled,
     is_byok: settlement.isByok,
     finish_reason: settlement.finishReason,
-    native_finish_reason: settlement.nativeFinishReason,
-    origin: settlement.origin,
-    http_referer: settlement.httpReferer,
-    title: settlement.title,
-    user_agent: settlement.userAgent,
-    external_user: settlement.externalUser,
-    session_id: settlement.sessionId,
+    native_finish_reason: briefOrNull(settlement.nativeFinishReason),
+    origin: brief(settlement.origin),
+    http_referer: brief(settlement.httpReferer),
+    title: brief(settlement.title),
+    user_agent: brief(settlement.userAgent),
+    external_user: briefOrNull(settlement.externalUser),
+    session_id: briefOrNull(settlement.sessionId),
     created_at: new Date(settlement.startedAt),
     ended_at: new Date(settlement.endedAt),
     latency_ms: duration(settlement.latencyMs),
@@ -83,7 +83,7 @@ function tokensOf(usage: Usage) {
 
 const responseOf = (tried: AttemptOutcome, isByok: boolean): ProviderResponseRow => ({
   endpoint_id: tried.endpointId,
-  id: tried.upstreamId,
+  id: briefOrNull(tried.upstreamId),
   is_byok: isByok,
   latency: Math.round(tried.latencyMs),
   model_permaslug: tried.modelId,
@@ -107,13 +107,13 @@ export function journalRowOf(entry: JournalEntry, chargedScopes: ChargedScope[] 
     api_type: entry.apiType,
     streamed: entry.streamed,
     is_byok: entry.isByok,
-    origin: entry.origin,
-    http_referer: entry.httpReferer,
-    title: entry.title,
-    user_agent: entry.userAgent,
+    origin: brief(entry.origin),
+    http_referer: brief(entry.httpReferer),
+    title: brief(entry.title),
+    user_agent: brief(entry.userAgent),
     request_id: entry.requestId,
-    session_id: entry.sessionId,
-    external_user: entry.externalUser,
+    session_id: briefOrNull(entry.sessionId),
+    external_user: briefOrNull(entry.externalUser),
     started_at: new Date(entry.startedAt),
     prompt_tokens_estimate: count(entry.promptTokensEstimate),
     prompt_cost_nano_usd: amount(entry.promptCostNanoUsd),
@@ -151,6 +151,11 @@ function amount(nanoUsd: number): number {
   if (Number.isSafeInteger(nanoUsd) && nanoUsd >= 0) return nanoUsd
   throw new RangeError(`A cost is a whole number of nano-dollars, not ${nanoUsd}`)
 }
+
+// What callers and providers say of themselves is no reason for a row of any size.
+const MAX_TEXT = 512
+const brief = (text: string): string => (text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text)
+const briefOrNull = (text: string | null): string | null => (text === null ? null : brief(text))
 
 // Token counts and durations come from providers and clocks: an absurd one must not keep the row from being written.
 const count = (value: number): number =>

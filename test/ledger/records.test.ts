@@ -151,6 +151,28 @@ test('absurd figures from outside do not keep a row from being written', async (
   expect(row && generationRecord(row)).toMatchObject({ tokens_prompt: 0, latency: 0, generation_time: 0 })
 })
 
+test('long texts from outside are cut: a row does not grow with what callers and providers say', async () => {
+  const long = 'x'.repeat(1_000_000)
+  const said = { upstreamId: long, nativeFinishReason: long, serviceTier: long, sessionId: long }
+  const told = { externalUser: long, userAgent: long, httpReferer: long, title: long, origin: long }
+  const tries = [
+    {
+      endpointId: 'lab/lab/tiny',
+      modelId: 'lab/tiny',
+      providerSlug: 'lab',
+      providerName: 'Lab',
+      upstreamId: long,
+      status: 200,
+      code: null,
+      latencyMs: 3,
+    },
+  ]
+  const { generationId } = await settle({ ...said, ...told, tries })
+  const row = await findGeneration(database.db, generationId, null)
+  expect(row?.upstream_id).toBe('x'.repeat(512))
+  expect(JSON.stringify(row).length).toBeLessThan(10_000)
+})
+
 const TODAY = '2026-11-18'
 
 test('activity is told by day, model and endpoint, newest and dearest first', async () => {
