@@ -20,6 +20,9 @@ import { welcome } from './welcome.ts'
 /** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
 const SERVER_BODY_LIMIT_BYTES = 2 ** 40
 const IDLE_TIMEOUT_SECONDS = 30
+/** How long callers may take to read the last bytes after everything has ended. */
+const LAST_BYTES_MS = 2_000
+const LAST_BYTES_POLL_MS = 5
 
 interface Opened {
   database: Database
@@ -55,7 +58,7 @@ export async function serve(config: Config): Promise<number> {
   process.on(signal, () => process.exit(1))
   discovery?.stop()
   await deps.run.running.drain(config.shutdownGraceMs)
-  await server.stop(true)
+  await close(server)
   await stopParts()
   opened.database.close()
   opened.unlock()
@@ -96,6 +99,13 @@ function listen(config: Config, deps: Deps): Bun.Server<undefined> {
   })
   deps.keepOpen = (request) => server.timeout(request, 0)
   return server
+}
+
+/** Ends every connection, once the replies of what has finished are on their way: a reply that is made is not yet sent. */
+async function close(server: Bun.Server<undefined>): Promise<void> {
+  const until = performance.now() + LAST_BYTES_MS
+  while (server.pendingRequests > 0 && performance.now() < until) await Bun.sleep(LAST_BYTES_POLL_MS)
+  await server.stop(true)
 }
 
 /** Looks for local model servers, at once and then every minute; the start does not wait for it. */

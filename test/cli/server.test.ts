@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startUpstream, unary } from '../upstream.ts'
 import { BOOTSTRAP, inFolder, killServers, type Served, sluice, startServer } from './process.ts'
 
 describe('keys, through a running server', () => {
@@ -200,5 +201,52 @@ describe('serve', () => {
       expect(fourth.stderr()).toMatch(/inference +sk-sl-v1-\w+\n +management +sk-sl-mgmt-v1-\w+/)
       expect(await fourth.stop()).toBe(0)
     })
+  })
+})
+
+describe('SIGTERM while an answer that is not streamed is under way', () => {
+  afterEach(killServers)
+
+  /** The status of that answer. The upstream answers once `hold` is over. */
+  async function drained(grace: string, hold: (stopping: Promise<void>) => Promise<void>): Promise<number> {
+    const upstream = startUpstream()
+    const arrived = Promise.withResolvers<void>()
+    const stopping = Promise.withResolvers<void>()
+    upstream.on('held', async (seen, request) => {
+      arrived.resolve()
+      await hold(stopping.promise)
+      return unary('late')(seen, request)
+    })
+    try {
+      return await inFolder(async (folder) => {
+        const models = [{ id: 'held', pricing: { prompt: '0', completion: '0' } }]
+        const lab = { slug: 'lab', dialect: 'chat', base_url: upstream.baseUrl, models }
+        await Bun.write(join(folder, 'sluice.yaml'), JSON.stringify({ providers: [lab] }))
+        const env = { ...BOOTSTRAP, SLUICE_SHUTDOWN_GRACE_MS: grace }
+        const server = await startServer(folder, { env })
+        const answer = fetch(`${server.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${env.SLUICE_API_KEY}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'held', messages: [{ role: 'user', content: 'Hello' }] }),
+        })
+        await arrived.promise
+        const exited = server.stop()
+        while ((await fetch(`${server.url}/health/ready`)).status === 200) await Bun.sleep(5)
+        stopping.resolve()
+        const { status } = await answer
+        expect(await exited).toBe(0)
+        return status
+      })
+    } finally {
+      await upstream.stop()
+    }
+  }
+
+  test('within the grace it arrives whole', async () => {
+    expect(await drained('10000', (stopping) => stopping)).toBe(200)
+  })
+
+  test('beyond the grace it is an error, and not a broken connection', async () => {
+    expect(await drained('500', () => new Promise(() => undefined))).toBe(503)
   })
 })
