@@ -116,6 +116,7 @@ async function runStream(
     starting,
     exchange,
     ticker: deps.ticker,
+    now: deps.now,
     upstreamAbort,
     callerSignal: signal,
     onLost: (error) => deps.onLost(error, exchange.generationId),

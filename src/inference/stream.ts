@@ -4,13 +4,14 @@ import { CallerLeft } from './abort.ts'
 import type { Dispatched } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
 import { inStream, whatToTell } from './failure.ts'
-import { TIMED_OUT, type Ticker } from './ticker.ts'
+import type { Ticker } from './ticker.ts'
 
 export interface StreamInput {
   /** Under way; it may still fail, then the stream ends in an error event. */
   starting: Promise<Dispatched>
   exchange: Exchange
   ticker: Ticker
+  now(): number
   upstreamAbort: AbortController
   /** Aborts when the caller's connection goes away. */
   callerSignal: AbortSignal
@@ -23,7 +24,7 @@ export interface StreamInput {
 }
 
 /** A comment that clients skip; it keeps proxies and the caller's own clock quiet. */
-const KEEP_ALIVE = ': SLUICE PROCESSING\n\n'
+const KEEP_ALIVE = new TextEncoder().encode(': SLUICE PROCESSING\n\n')
 const KEEP_ALIVE_MS = 5_000
 const SLOW_READER_MS = 60_000
 /**
@@ -37,16 +38,18 @@ const BURST_CHARACTERS = 64 * 1024
  * The end is written only after the settlement is committed; an end that is not whole is an error event.
  */
 export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
-  const { exchange, ticker, upstreamAbort, callerSignal } = input
+  const { exchange, ticker, now, upstreamAbort, callerSignal } = input
   const encoder = new TextEncoder()
   let writer: StreamWriter | null = null
   let iterator: AsyncIterator<FrameBatch> | null = null
-  let pending: Promise<IteratorResult<FrameBatch>> | null = null
-  let stopSlowReaderClock: () => void = () => undefined
+  let isWaitingForProvider = true
   /** Written and not handed to the connection yet. */
   let unsent = ''
   let burst = 0
-  let cutConnection: (reason: Error) => void = () => undefined
+  /** What the last network read said, and how much of it has been written. */
+  let batch: FrameBatch = []
+  let written = 0
+  let connection: ReadableStreamDefaultController<Uint8Array> | null = null
   // Awaited by the first pull; a caller that leaves before it must not make this an unhandled rejection.
   input.starting.catch(() => undefined)
 
@@ -60,22 +63,27 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
     return iterator.next()
   }
 
-  /** The next text to send: all that one batch says. */
+  /** The next text to send: what one batch says, or as much of it as goes in one burst. */
   async function nextText(): Promise<{ text: string; isEnd: boolean }> {
     for (;;) {
-      pending ??= iterator ? iterator.next() : start()
-      const result = await ticker.within(pending, KEEP_ALIVE_MS)
-      if (result === TIMED_OUT) return { text: KEEP_ALIVE, isEnd: false }
-      pending = null
+      writeBurst()
+      if (unsent !== '') return { text: taken(), isEnd: false }
+      const result = await (iterator ? iterator.next() : start())
       if (result.done) {
         const closing = await exchange.settle('whole')
         return { text: taken() + (writer?.end(closing) ?? ''), isEnd: true }
       }
-      for (const frame of result.value) {
-        exchange.meter.see(frame)
-        unsent += writer?.write(frame) ?? ''
-      }
-      if (unsent !== '') return { text: taken(), isEnd: false }
+      batch = result.value
+      written = 0
+    }
+  }
+
+  /** Writes frames of the batch, a burst of them at most: a caller that reads nothing holds back one burst. */
+  function writeBurst(): void {
+    for (let frame = batch[written]; frame && unsent.length < BURST_CHARACTERS; frame = batch[written]) {
+      written += 1
+      exchange.meter.see(frame)
+      unsent += writer?.write(frame) ?? ''
     }
   }
 
@@ -92,8 +100,15 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
     return taken() + (writer ?? input.failureWriter()).fail(inStream(told))
   }
 
+  /** Nothing came for a while, from whoever has the turn. */
+  const clock = ticker.watch(() => {
+    if (!isWaitingForProvider) return leave(new CallerLeft('the caller reads nothing'))
+    connection?.enqueue(KEEP_ALIVE)
+    clock.due = now() + KEEP_ALIVE_MS
+  })
+
   function finish(): void {
-    stopSlowReaderClock()
+    clock.stop()
     callerSignal.removeEventListener('abort', onCallerAbort)
     input.ended()
   }
@@ -102,14 +117,15 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
     if (!exchange.hasSettled) exchange.settle('left').then(finish, input.onLost)
     upstreamAbort.abort(reason)
     iterator?.return?.().catch(() => undefined)
-    stopSlowReaderClock()
-    cutConnection(reason)
+    clock.stop()
+    connection?.error(reason)
   }
   const onCallerAbort = () => leave(new CallerLeft())
   callerSignal.addEventListener('abort', onCallerAbort, { once: true })
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    stopSlowReaderClock()
+    isWaitingForProvider = true
+    clock.due = now() + KEEP_ALIVE_MS
     try {
       if (burst > BURST_CHARACTERS) {
         burst = 0
@@ -119,9 +135,8 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
       burst += text.length
       if (text !== '') controller.enqueue(encoder.encode(text))
       if (!isEnd) {
-        stopSlowReaderClock = ticker.after(SLOW_READER_MS, () =>
-          leave(new CallerLeft('the caller reads nothing')),
-        )
+        isWaitingForProvider = false
+        clock.due = now() + SLOW_READER_MS
         return
       }
     } catch (error) {
@@ -133,7 +148,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   }
 
   const begin = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    cutConnection = (reason) => controller.error(reason)
+    connection = controller
   }
   return new ReadableStream<Uint8Array>({ start: begin, pull, cancel: onCallerAbort }, { highWaterMark: 0 })
 }

@@ -9,7 +9,15 @@ export interface Ticker {
   /** Runs `callback` once after `ms`, unless the returned function was called before. */
   after(ms: number, callback: () => void): () => void
   within<T>(promise: Promise<T>, ms: number): Promise<T | typeof TIMED_OUT>
+  /** A clock that is set again and again: moving its time is one assignment. It stands until it is set. */
+  watch(callback: () => void): Clock
   close(): void
+}
+
+export interface Clock {
+  /** When the callback runs, on the scale of the ticker's `now`; Infinity: never. Each time is used up once. */
+  due: number
+  stop(): void
 }
 
 const SWEEP_MS = 250
@@ -22,7 +30,7 @@ export function createTicker(now: () => number): Ticker {
     const at = now()
     for (const entry of waiting) {
       if (entry.due > at) continue
-      waiting.delete(entry)
+      entry.due = Number.POSITIVE_INFINITY
       entry.callback()
     }
     if (waiting.size === 0 && interval) {
@@ -31,15 +39,25 @@ export function createTicker(now: () => number): Ticker {
     }
   }
 
-  function after(ms: number, callback: () => void): () => void {
-    const entry = { due: now() + ms, callback }
+  function watch(callback: () => void): Clock {
+    const entry = { due: Number.POSITIVE_INFINITY, callback, stop: () => void waiting.delete(entry) }
     waiting.add(entry)
     interval ??= setInterval(sweep, SWEEP_MS).unref()
-    return () => waiting.delete(entry)
+    return entry
+  }
+
+  function after(ms: number, callback: () => void): () => void {
+    const clock = watch(() => {
+      clock.stop()
+      callback()
+    })
+    clock.due = now() + ms
+    return clock.stop
   }
 
   return {
     after,
+    watch,
     within: (promise, ms) =>
       new Promise((resolve, reject) => {
         const cancel = after(ms, () => resolve(TIMED_OUT))
