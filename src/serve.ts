@@ -68,7 +68,7 @@ export async function serve(config: Config): Promise<number> {
 }
 
 async function openFolder(config: Config, logger: Logger): Promise<Opened> {
-  mkdirSync(config.data, { recursive: true, mode: 0o700 })
+  makeFolder(config.data)
   const unlock = lockFolder(config.data)
   const database = openDatabase(join(config.data, DATABASE_FILE))
   const report = migrate(database)
@@ -83,6 +83,15 @@ async function openFolder(config: Config, logger: Logger): Promise<Opened> {
   openSealer(database, config.data, config.secretKey ?? undefined)
   await ensureFirstRun(database, config)
   return { database, unlock }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? error.code : error
+    throw new Error(`The data folder ${folder} cannot be made (${why}): name another with SLUICE_DATA`)
+  }
 }
 
 function listen(config: Config, deps: Deps): Bun.Server<undefined> {

@@ -186,6 +186,17 @@ describe('serve', () => {
     })
   })
 
+  test('a data folder that cannot be made is a sentence that names the setting', async () => {
+    await inFolder(async (folder) => {
+      const file = join(folder, 'file')
+      await Bun.write(file, '')
+      expect(await sluice(['serve', '--port', '0', '--data', file])).toMatchObject({
+        exitCode: 1,
+        stderr: `sluice: The data folder ${file} cannot be made (EEXIST): name another with SLUICE_DATA\n`,
+      })
+    })
+  })
+
   test('a second one on the folder exits 1 and names the first; a taken port is a sentence', async () => {
     await inFolder(async (folder) => {
       const first = await startServer(join(folder, 'a'))
