@@ -71,7 +71,9 @@ describe('batches', () => {
   test('a long read is handed on in parts, in order', async () => {
     const list = Array.from({ length: 40 }, (_, i) => `${i}:${'x'.repeat(16_000)}`)
     const { sizes, texts, error } = await batchesOf(words(list) + data(STOP, '[DONE]'), [])
-    expect({ sizes, error }).toEqual({ sizes: [...Array.from({ length: 8 }, () => 5), 1, 1], error: null })
+    expect(error).toBeNull()
+    expect(sizes.slice(0, -1).every((size) => size >= 3 && size <= 5)).toBe(true)
+    expect(sizes.at(-1)).toBe(1)
     expect(texts).toEqual(list)
   })
 
