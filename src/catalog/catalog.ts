@@ -1,7 +1,7 @@
 import type { DialectName } from '../core/events.ts'
 import { parsePrice } from '../core/money.ts'
-import type { EndpointRecord, Pricing } from '../core/snapshot.ts'
-import type { Seed, SeedEndpoint, SeedModel, SeedPricing, SeedTier } from './seed.ts'
+import type { EndpointRecord, Pricing, ReasoningFacts } from '../core/snapshot.ts'
+import type { Seed, SeedEndpoint, SeedModel, SeedPricing, SeedReasoning, SeedTier } from './seed.ts'
 
 /** The facts about models, whoever is configured. Immutable. */
 export interface Catalog {
@@ -40,7 +40,7 @@ export function openCatalog(seed: Seed): Catalog {
         const [modelIndex, , , , , , , pricing, , only] = row
         const model = seed.models[modelIndex]
         if (model === undefined || (only !== null && only !== dialect)) return []
-        return [endpointOf(seed, row, providerSlug, model.id, pricingAt(pricing))]
+        return [endpointOf(seed, row, providerSlug, model, pricingAt(pricing))]
       })
     },
   }
@@ -50,7 +50,7 @@ function endpointOf(
   seed: Seed,
   row: SeedEndpoint,
   providerSlug: string,
-  modelId: string,
+  { id: modelId, reasoning }: SeedModel,
   pricing: Pricing | null,
 ): EndpointRecord {
   const [, upstreamId, contextLength, maxCompletionTokens, input, output, parameters, , quantization] = row
@@ -66,9 +66,16 @@ function endpointOf(
     supportedParameters: seed.parameters[parameters] ?? null,
     pricing,
     quantization,
+    ...(reasoning === null ? {} : { reasoning: reasoningOf(reasoning) }),
     isZdr: false,
   }
 }
+
+const reasoningOf = (facts: SeedReasoning): ReasoningFacts => ({
+  efforts: facts.supported_efforts,
+  takesBudget: facts.supports_max_tokens,
+  mayBeOff: !facts.mandatory,
+})
 
 const folded = (name: string): string => name.toLowerCase().replace(/[._]/g, '-')
 

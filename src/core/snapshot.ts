@@ -117,6 +117,15 @@ export interface PricingTier {
   readonly inputCacheWrite?: Price
 }
 
+export interface ReasoningFacts {
+  /** The efforts that it takes; null: it takes none, or nobody says which. */
+  readonly efforts: readonly string[] | null
+  /** A budget of tokens can be set. */
+  readonly takesBudget: boolean
+  /** It can be switched off. */
+  readonly mayBeOff: boolean
+}
+
 /** One model at one provider. */
 export interface EndpointRecord {
   /** `<provider slug>/<model id>`: stable, for health and records. */
@@ -138,6 +147,8 @@ export interface EndpointRecord {
   /** Null: nobody told a price. */
   readonly pricing: Pricing | null
   readonly quantization: string | null
+  /** How its reasoning is asked for; absent: unknown, or it does not reason. */
+  readonly reasoning?: ReasoningFacts
   /** True only where it is known. */
   readonly isZdr: boolean
 }
