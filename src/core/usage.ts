@@ -1,3 +1,5 @@
+import type { DialectName, JsonObject } from './events.ts'
+
 /**
  * Tokens in disjoint buckets: no token is counted in two of them. Dialects differ (OpenAI's prompt_tokens
  * includes cache reads, Anthropic's input_tokens does not); each egress maps to this, each ingress maps back.
@@ -19,6 +21,13 @@ export interface Usage {
   webSearchRequests?: number
   /** What the provider says that it charged, in USD, where it says so. */
   providerCostUsd?: number
+  /** What else the provider said in its usage, for a writer of the same dialect. */
+  native?: NativeUsage
+}
+
+export interface NativeUsage {
+  readonly dialect: DialectName
+  readonly fields: JsonObject
 }
 
 /** Whose figures they are. `estimated` is ours; `none` means that nothing was delivered, so nothing is due. */

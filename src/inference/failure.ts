@@ -74,7 +74,10 @@ export function publicError(
     }))
   }
   if (error.kind === 'caller')
-    return new GatewayError(callerStatus(error), error.reason, { cause: error, metadata })
+    return new GatewayError(callerStatus(error), withoutSecrets(error.reason, attempt), {
+      cause: error,
+      metadata,
+    })
   const headers: Record<string, string> = {}
   if (error.retryAfterMs !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
@@ -83,6 +86,14 @@ export function publicError(
     metadata,
     headers,
   })
+}
+
+/** Keys as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
+const KEY_LIKE = /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}/g
+
+function withoutSecrets(reason: string, { credential }: Attempt): string {
+  const masked = credential.secret ? reason.replaceAll(credential.secret, '…') : reason
+  return masked.replace(KEY_LIKE, '…')
 }
 
 const CALLER_STATUSES = [400, 403, 404, 413, 422]

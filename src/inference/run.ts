@@ -15,7 +15,7 @@ import { plan } from './plan.ts'
 import { routingMetadata } from './routing-metadata.ts'
 import type { Running } from './running.ts'
 import { streamReply } from './stream.ts'
-import type { Ticker } from './ticker.ts'
+import { TIMED_OUT, type Ticker } from './ticker.ts'
 
 export interface RunDeps extends DispatchDeps {
   ledger: Ledger
@@ -106,14 +106,16 @@ async function runStream(
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   const starting = dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
+  let isLate = false
   try {
-    await deps.ticker.within(starting, SILENCE_MS)
+    isLate = (await deps.ticker.within(starting, SILENCE_MS)) === TIMED_OUT
   } catch (error) {
     signal.removeEventListener('abort', leave)
     throw await failed(error, exchange, upstreamAbort.signal, deps)
   }
   const body = streamReply({
     starting,
+    isLate,
     exchange,
     ticker: deps.ticker,
     now: deps.now,

@@ -9,6 +9,8 @@ import type { Ticker } from './ticker.ts'
 export interface StreamInput {
   /** Under way; it may still fail, then the stream ends in an error event. */
   starting: Promise<Dispatched>
+  /** The silence has lasted long enough for the first comment already. */
+  isLate: boolean
   exchange: Exchange
   ticker: Ticker
   now(): number
@@ -149,6 +151,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
 
   const begin = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     connection = controller
+    if (input.isLate) controller.enqueue(KEEP_ALIVE)
   }
   return new ReadableStream<Uint8Array>({ start: begin, pull, cancel: onCallerAbort }, { highWaterMark: 0 })
 }

@@ -9,6 +9,7 @@ import {
   sse,
   startUpstream,
   streamed,
+  USAGE,
   unary,
   usageChunk,
 } from '../upstream.ts'
@@ -136,6 +137,12 @@ describe('a unary answer', () => {
     )
     const body = await (await gateway.call('/chat/completions', ask())).json()
     expect(body).toMatchObject({ system_fingerprint: 'fp_1', service_tier: 'default', novelty: { x: 1 } })
+  })
+
+  test('what a provider adds to its usage survives, beside ours', async () => {
+    upstream.on('tiny', unary('ok', { usage: { ...USAGE, queue_time: 0.5, deep: { x: [1] } } }))
+    const { usage } = await (await gateway.call('/chat/completions', ask())).json()
+    expect(usage).toMatchObject({ ...USAGE, queue_time: 0.5, deep: { x: [1] }, cost: 0.00002 })
   })
 
   test('routing metadata comes under both names when a header asks for it', async () => {
@@ -372,6 +379,13 @@ describe('routing metadata on an error', () => {
     expect(response.status).toBe(402)
     expect((await response.json()).service_metadata).toMatchObject({ requested: 'tiny', attempt: 0 })
   })
+})
+
+test('a reason is shown without the keys that it repeats', async () => {
+  const message = 'secret-of-lab, sk-abcdefghijklmnop and AIzaSyabcdefghijklmnop: temperature is out of range'
+  upstream.on('mistaken', () => Response.json({ error: { message } }, { status: 422 }))
+  const response = await gateway.call('/chat/completions', ask({ model: 'mistaken' }))
+  expect((await response.json()).error.message).toBe('…, … and …: temperature is out of range')
 })
 
 describe('when no endpoint answers', () => {

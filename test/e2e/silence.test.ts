@@ -80,6 +80,20 @@ test('a comment every five seconds of silence, before the first word and between
   expect(await readUntil(reader, /\[DONE\]/)).toContain(' world')
 })
 
+test('the first comment comes with the head of the reply, after five seconds', async () => {
+  const gate = Promise.withResolvers<void>()
+  upstream.on('slow', async () => {
+    await gate.promise
+    return sse(frames(['Hello']))
+  })
+  const reader = readerOf(await whileTimePasses(ask()))
+  // No time passes any more: it is there.
+  const { value } = await reader.read()
+  expect(new TextDecoder().decode(value)).toBe(COMMENT)
+  gate.resolve()
+  expect(await readUntil(reader, /\[DONE\]/)).toContain('Hello')
+})
+
 test('a failure after the first comment is an error event; the row costs nothing', async () => {
   const gate = Promise.withResolvers<void>()
   upstream.on('slow', async () => {

@@ -39,7 +39,7 @@ export const createKeyBody = t.Object(
     include_byok_in_limit: t.Optional(t.Boolean()),
     limit: t.Optional(limit),
     limit_reset: t.Optional(resetOrNull),
-    workspace_id: t.Optional(uuid("Default: the caller's workspace.")),
+    workspace_id: t.Optional(nullable(uuid("Default: the caller's workspace."))),
   },
   { additionalProperties: false },
 )

@@ -13,6 +13,7 @@ export function viewUsage(closing: Closing): JsonObject {
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)
   return defined({
+    ...(usage.native?.dialect === 'chat' ? usage.native.fields : {}),
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,

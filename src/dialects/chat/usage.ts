@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
-import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject } from '../values.ts'
+import { type NativeUsage, NO_USAGE, type Usage } from '../../core/usage.ts'
+import { isObject, restOf } from '../values.ts'
 
 /**
  * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts
@@ -25,7 +25,29 @@ export function readUsage(raw: unknown): Usage | undefined {
       reasoning: details.reasoning + extra.hidden,
     }),
     ...optional(raw, details),
+    ...nativeOf(raw),
   }
+}
+
+/** What we read, or say ourselves. */
+const OURS = new Set([
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'input_tokens',
+  'output_tokens',
+  'prompt_tokens_details',
+  'completion_tokens_details',
+  'cost',
+  'cost_details',
+  'is_byok',
+  'server_tool_use_details',
+])
+
+/** Groq's `queue_time`, DeepSeek's `prompt_cache_hit_tokens` and whatever else stands beside the counts. */
+function nativeOf(raw: JsonObject): { native?: NativeUsage } {
+  const fields = restOf(raw, OURS)
+  return fields === undefined ? {} : { native: { dialect: 'chat', fields } }
 }
 
 interface Details {

@@ -31,12 +31,22 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   [
     'cache hits (DeepSeek)',
     told(10, 5, { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 }),
-    { inputTokens: 2, cacheReadTokens: 8, outputTokens: 5 },
+    {
+      inputTokens: 2,
+      cacheReadTokens: 8,
+      outputTokens: 5,
+      native: { dialect: 'chat', fields: { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 } },
+    },
   ],
   [
     'cache reads beside the sums (Moonshot)',
     told(10, 5, { cached_tokens: 8 }),
-    { inputTokens: 2, cacheReadTokens: 8, outputTokens: 5 },
+    {
+      inputTokens: 2,
+      cacheReadTokens: 8,
+      outputTokens: 5,
+      native: { dialect: 'chat', fields: { cached_tokens: 8 } },
+    },
   ],
   [
     'audio and images',
@@ -126,7 +136,13 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   [
     'costs (Perplexity)',
     told(10, 5, { cost: { input_tokens_cost: 0.001, total_cost: 0.006 }, num_search_queries: 3 }),
-    { inputTokens: 10, outputTokens: 5, providerCostUsd: 0.006, webSearchRequests: 3 },
+    {
+      inputTokens: 10,
+      outputTokens: 5,
+      providerCostUsd: 0.006,
+      webSearchRequests: 3,
+      native: { dialect: 'chat', fields: { num_search_queries: 3 } },
+    },
   ],
 ]
 
