@@ -1,0 +1,74 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { ContentPart } from '../../core/request.ts'
+import { defined } from '../values.ts'
+import { cacheMarkOf, type Drop, isText } from './marks.ts'
+
+/**
+ * | part | block |
+ * |---|---|
+ * | text | `text`; an empty one is left out, the API refuses it |
+ * | image | `image`, from base64 or an address |
+ * | file | `document` from base64, plain text, an address or a file id; `image` for a data URL of one |
+ * | audio, video, unknown | dropped by name |
+ */
+export function writePart(part: ContentPart, drop: Drop): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...cacheMarkOf(part.extra) }]
+    case 'image':
+      if (part.detail !== undefined && part.detail !== 'auto') drop('image_url.detail')
+      return [{ type: 'image', source: sourceOf(part.url), ...cacheMarkOf(part.extra) }]
+    case 'file':
+      return writeFile(part, drop)
+    case 'audio':
+      return leaveOut('content.input_audio', drop)
+    case 'video':
+      return leaveOut('content.video_url', drop)
+    case 'unknown':
+      return leaveOut(`content.${String(part.data.type)}`, drop)
+  }
+}
+
+function writeFile(part: Extract<ContentPart, { type: 'file' }>, drop: Drop): JsonObject[] {
+  const { data, fileId, filename, extra } = part
+  const mark = cacheMarkOf(extra)
+  const document = (source: JsonObject): JsonObject[] => [
+    defined({ type: 'document', source, title: isText(filename) ? filename : undefined, ...mark }),
+  ]
+  if (data === undefined) return fileId === undefined ? [] : document({ type: 'file', file_id: fileId })
+  const source = sourceOf(data)
+  const type = String(source.media_type ?? 'application/pdf')
+  if (type.startsWith('image/')) return [{ type: 'image', source, ...mark }]
+  if (type === 'application/pdf') return document(source)
+  if (!/^text\/|json$|xml$/.test(type)) return leaveOut('content.file', drop)
+  const text = new TextDecoder().decode(Buffer.from(String(source.data), 'base64'))
+  return document({ type: 'text', media_type: 'text/plain', data: text })
+}
+
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
+
+/** A data URL's bytes, an address, or what is neither: base64 of a PDF, the one kind that comes bare. */
+function sourceOf(url: string): JsonObject {
+  const head = DATA_URL.exec(url)
+  if (head) {
+    const rest = url.slice(head[0].length)
+    const isBase64 = /;base64$/i.test(head[2] ?? '')
+    const data = isBase64 ? rest : Buffer.from(unescaped(rest)).toString('base64')
+    return { type: 'base64', media_type: (head[1] || 'text/plain').toLowerCase(), data }
+  }
+  if (/^https?:/i.test(url)) return { type: 'url', url }
+  return { type: 'base64', media_type: 'application/pdf', data: url }
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function leaveOut(name: string, drop: Drop): [] {
+  drop(name)
+  return []
+}

@@ -1,0 +1,104 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import { isObject, isString } from '../values.ts'
+import type { Drop } from './marks.ts'
+import type { Traits } from './model.ts'
+import { ANSWER_TOOL } from './names.ts'
+
+/**
+ * A JSON schema for the answer: `output_config.format` where the model has it and can take the schema; else the
+ * input of a tool that must be called, which the reader makes the text again. The API has no word for JSON without
+ * a schema.
+ */
+export function applyFormat(body: JsonObject, request: InferenceRequest, traits: Traits, drop: Drop): void {
+  const format = request.responseFormat
+  if (format === undefined || format.type === 'text') return
+  const named = isObject(format.json_schema) ? format.json_schema : {}
+  const { schema, description } = named
+  if (format.type !== 'json_schema' || !isObject(schema)) {
+    drop('response_format')
+    return
+  }
+  const strict = traits.takesSchema ? strictSchema(schema) : undefined
+  if (isObject(strict)) body.output_config = { format: { type: 'json_schema', schema: strict } }
+  else if (schema.type === 'object') addAnswerTool(body, request, schema, description, drop)
+  else drop('response_format')
+}
+
+/** Beside the caller's own tools the model must call one of all; a tool that the caller forces stands alone. */
+function addAnswerTool(
+  body: JsonObject,
+  { toolChoice }: InferenceRequest,
+  schema: JsonObject,
+  description: unknown,
+  drop: Drop,
+): void {
+  const tools = Array.isArray(body.tools) ? body.tools : []
+  if (tools.length > 0 && toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none') {
+    drop('response_format')
+    return
+  }
+  const tool = {
+    name: ANSWER_TOOL,
+    description: isString(description) ? description : 'Answer with this tool, and with nothing else.',
+    input_schema: schema,
+  }
+  const isFree = tools.length > 0 && toolChoice !== 'none'
+  const former = isObject(body.tool_choice) ? body.tool_choice.disable_parallel_tool_use : undefined
+  body.tools = [...tools, tool]
+  body.tool_choice = {
+    ...(isFree ? { type: 'any' } : { type: 'tool', name: ANSWER_TOOL }),
+    ...(former === undefined ? {} : { disable_parallel_tool_use: former }),
+  }
+}
+
+/** Keywords that structured output refuses (2026): they are said in the description instead. */
+const REFUSED = new Set([
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+])
+/** Keywords whose values are schemas by name, and those that hold one schema or a list of them. */
+const NAMED = new Set(['properties', '$defs', 'definitions'])
+const NESTED = new Set(['items', 'anyOf', 'allOf', 'oneOf', 'additionalProperties', 'prefixItems'])
+
+/**
+ * The schema as structured output takes it: every object closed, and no keyword that it refuses. Undefined where an
+ * object is open on purpose: closing it would forbid what the caller allows.
+ */
+function strictSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return allOrNothing(schema.map(strictSchema))
+  if (!isObject(schema)) return schema
+  const { additionalProperties: open } = schema
+  if (open === true || isObject(open)) return undefined
+  const written: JsonObject = {}
+  const said: JsonObject = {}
+  for (const [key, value] of Object.entries(schema)) {
+    if (REFUSED.has(key) || (key === 'minItems' && Number(value) > 1)) said[key] = value
+    else if (NAMED.has(key) && isObject(value)) written[key] = strictEach(value)
+    else written[key] = NESTED.has(key) ? strictSchema(value) : value
+    if (key in written && written[key] === undefined) return undefined
+  }
+  if (schema.type === 'object') written.additionalProperties = false
+  if (Object.keys(said).length > 0) {
+    const { description } = schema
+    written.description = `${isString(description) ? `${description} ` : ''}${JSON.stringify(said)}`
+  }
+  return written
+}
+
+function strictEach(schemas: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(schemas).map(([name, schema]) => [name, strictSchema(schema)] as const)
+  return entries.some(([, schema]) => schema === undefined) ? undefined : Object.fromEntries(entries)
+}
+
+const allOrNothing = (schemas: unknown[]): unknown[] | undefined =>
+  schemas.includes(undefined) ? undefined : schemas

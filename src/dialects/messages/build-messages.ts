@@ -1,0 +1,175 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { isObject } from '../values.ts'
+import { writePart } from './build-content.ts'
+import { cacheMarkOf, callIdOf, type Drop, isText } from './marks.ts'
+import { REASONING_FORMAT } from './names.ts'
+
+export interface Written {
+  /** A lone instruction without marks is a string. */
+  system: string | JsonObject[] | undefined
+  messages: JsonObject[]
+  /** Some document is named by its id. */
+  usesFiles: boolean
+}
+
+interface Turn {
+  role: 'user' | 'assistant'
+  content: JsonObject[]
+}
+
+/**
+ * System and developer messages become `system`, wherever they stand: the API has no other place for them. Results
+ * of tools are blocks of a user turn, and turns of one role that follow each other are one, as the API reads them.
+ */
+export function writeMessages(messages: readonly Message[], drop: Drop): Written {
+  const system: JsonObject[] = []
+  const turns: Turn[] = []
+  for (const message of messages) {
+    const content = writeContent(message, drop)
+    if (message.role === 'system' || message.role === 'developer') system.push(...content)
+    else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', content)
+  }
+  // Instructions alone are a question.
+  if (turns.length === 0) addTurn(turns, 'user', system.splice(0))
+  trimPrefill(turns.at(-1))
+  const usesFiles = turns.some(({ content }) => content.some(isFileReference))
+  return { system: viewSystem(system), messages: turns.map(viewTurn), usesFiles }
+}
+
+function isFileReference({ source, content }: JsonObject): boolean {
+  if (Array.isArray(content)) return content.some((block) => isObject(block) && isFileReference(block))
+  return isObject(source) && source.type === 'file'
+}
+
+function addTurn(turns: Turn[], role: Turn['role'], content: JsonObject[]): void {
+  if (content.length === 0) return
+  const last = turns.at(-1)
+  if (last?.role === role) last.content.push(...content)
+  else turns.push({ role, content })
+}
+
+/** The API refuses an answer that is begun for the model and ends in white space. */
+function trimPrefill(turn: Turn | undefined): void {
+  const block = turn?.role === 'assistant' ? turn.content.at(-1) : undefined
+  if (block?.type === 'text') block.text = String(block.text).trimEnd()
+}
+
+const isPlain = (blocks: readonly JsonObject[]): boolean =>
+  blocks.length === 1 && Object.keys(blocks[0] ?? {}).length === 2 && blocks[0]?.type === 'text'
+
+function viewSystem(blocks: JsonObject[]): Written['system'] {
+  if (blocks.length === 0) return undefined
+  return isPlain(blocks) ? String(blocks[0]?.text) : blocks
+}
+
+const viewTurn = ({ role, content }: Turn): JsonObject => ({
+  role,
+  content: isPlain(content) ? content[0]?.text : content,
+})
+
+function writeContent(message: Message, drop: Drop): JsonObject[] {
+  if (message.name !== undefined && message.role !== 'tool') drop('messages.name')
+  switch (message.role) {
+    case 'tool':
+      return [writeResult(message, drop)]
+    case 'assistant':
+      return marked(
+        [
+          ...writeThoughts(message, drop),
+          ...writeParts(message.content ?? message.refusal ?? '', drop),
+          ...(message.toolCalls ?? []).map(writeCall),
+        ],
+        message,
+      )
+    default:
+      return marked(writeParts(message.content, drop), message)
+  }
+}
+
+const writeParts = (content: string | ContentPart[] | null, drop: Drop): JsonObject[] =>
+  Array.isArray(content)
+    ? content.flatMap((part) => writePart(part, drop))
+    : isText(content)
+      ? [{ type: 'text', text: content }]
+      : []
+
+/** A mark on the message holds for all of it: it stands on the last block. */
+function marked(blocks: JsonObject[], { extra }: Message): JsonObject[] {
+  const last = blocks.at(-1)
+  if (last) Object.assign(last, cacheMarkOf(extra))
+  return blocks
+}
+
+/** Marks inside a result are not taken: the last one stands on the result itself. */
+function writeResult(message: Message, drop: Drop): JsonObject {
+  const { content, toolCallId, extra } = message
+  const blocks = writeParts(content, drop).map(({ cache_control, ...block }) => ({ block, cache_control }))
+  const mark =
+    cacheMarkOf(extra).cache_control ?? blocks.findLast((each) => each.cache_control)?.cache_control
+  return {
+    type: 'tool_result',
+    tool_use_id: callIdOf(toolCallId ?? ''),
+    ...(blocks.length === 0
+      ? {}
+      : { content: typeof content === 'string' ? content : blocks.map(({ block }) => block) }),
+    ...(extra?.is_error === true ? { is_error: true } : {}),
+    ...(mark === undefined ? {} : { cache_control: mark }),
+  }
+}
+
+const writeCall = ({ id, name, arguments: json, extra }: ToolCall): JsonObject => ({
+  type: 'tool_use',
+  id: callIdOf(id),
+  name,
+  input: inputOf(json),
+  ...cacheMarkOf(extra),
+})
+
+/** The input is an object. What a model wrote badly is kept under the key that the API's documentation names. */
+function inputOf(json: string): JsonObject {
+  if (json.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(json)
+    return isObject(value) ? value : { INVALID_JSON: json }
+  } catch {
+    return { INVALID_JSON: json }
+  }
+}
+
+/**
+ * Former thoughts go back as they came: `thinking` with its signature, `redacted_thinking`. Pieces of a stream with
+ * one index are one thought. What other providers signed, and text without a signature, cannot be replayed.
+ */
+function writeThoughts({ reasoning, reasoningDetails }: Message, drop: Drop): JsonObject[] {
+  const blocks: JsonObject[] = []
+  let text = ''
+  let index: unknown
+  let isOpen = false
+  const leave = (): void => {
+    if (isOpen) drop('messages.reasoning_details')
+    isOpen = false
+    text = ''
+  }
+  for (const detail of reasoningDetails ?? []) {
+    const isOurs = detail.format === undefined || detail.format === null || detail.format === REASONING_FORMAT
+    if (detail.type === 'reasoning.encrypted' && isOurs && isText(detail.data)) {
+      leave()
+      blocks.push({ type: 'redacted_thinking', data: detail.data })
+    } else if (detail.type === 'reasoning.text' && isOurs) {
+      if (detail.index !== index) leave()
+      index = detail.index
+      isOpen = true
+      text += isText(detail.text) ? detail.text : ''
+      if (!isText(detail.signature)) continue
+      blocks.push({ type: 'thinking', thinking: text, signature: detail.signature })
+      isOpen = false
+      text = ''
+    } else {
+      drop('messages.reasoning_details')
+    }
+  }
+  leave()
+  if (reasoningDetails === undefined && isText(reasoning)) drop('messages.reasoning')
+  return blocks
+}

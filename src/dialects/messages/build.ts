@@ -1,0 +1,149 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import type { DialectCall } from '../dialect.ts'
+import { defined, isObject } from '../values.ts'
+import { applyFormat } from './build-format.ts'
+import { writeMessages } from './build-messages.ts'
+import { applyReasoning } from './build-reasoning.ts'
+import { writeToolChoice, writeTools } from './build-tools.ts'
+import type { Drop } from './marks.ts'
+import { type Traits, traitsOf } from './model.ts'
+
+const VERSION = '2023-06-01'
+/** Documents that are named by an id are behind this beta. */
+const FILES_BETA = 'files-api-2025-04-14'
+
+/** The API wants a bound. Without one of the caller's, the model's own; where nobody knows it, these. */
+const UNKNOWN_BOUND = 4_096
+const UNKNOWN_BOUND_THINKING = 16_384
+
+/**
+ * The call to a provider that speaks Messages, from the neutral request.
+ *
+ * | neutral | Messages |
+ * |---|---|
+ * | messages | `build-messages.ts`, `build-content.ts` |
+ * | tools, tool choice, parallel calls | `build-tools.ts` |
+ * | reasoning | `build-reasoning.ts` |
+ * | response format | `build-format.ts` |
+ * | sampling | `temperature`, `top_p`, `top_k`, `stop_sequences`; the others have no word here |
+ * | bound on output | `max_tokens` |
+ * | service tier | `service_tier` (`auto`, `standard_only`) |
+ * | user | `metadata.user_id` |
+ * | `cache_control` of body, messages, parts, tools | the same mark on body, blocks, tools |
+ *
+ * What has no place is named in `dropped`.
+ */
+export function buildMessages(request: InferenceRequest, attempt: Attempt): DialectCall {
+  const dropped: string[] = []
+  const drop: Drop = (name) => {
+    if (!dropped.includes(name)) dropped.push(name)
+  }
+  const traits = traitsOf(attempt)
+  const { system, messages, usesFiles } = writeMessages(request.messages, drop)
+  const tools = writeTools(request.tools, traits, drop)
+  const body: JsonObject = defined({
+    model: attempt.endpoint.upstreamId,
+    max_tokens: boundOf(request, attempt),
+    system,
+    messages,
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: tools.length > 0 ? writeToolChoice(request, drop) : undefined,
+    stream: request.stream ? true : undefined,
+    stop_sequences: writeStop(request.sampling.stop, drop),
+    service_tier: writeServiceTier(request.serviceTier, drop),
+    metadata: request.user === undefined ? undefined : { user_id: request.user },
+    cache_control: isObject(request.body.cache_control) ? request.body.cache_control : undefined,
+  })
+  applyFormat(body, request, traits, drop)
+  applyReasoning(body, request, attempt, traits, drop)
+  applySampling(body, request, traits, drop)
+  dropUnknown(request, drop)
+  const headers = { 'anthropic-version': VERSION, ...(usesFiles ? { 'anthropic-beta': FILES_BETA } : {}) }
+  return { path: '/messages', headers, body, dropped }
+}
+
+function boundOf({ maxOutputTokens, reasoning }: InferenceRequest, attempt: Attempt): number {
+  const bound = attempt.outputBound ?? maxOutputTokens ?? attempt.endpoint.maxCompletionTokens
+  return bound ?? (reasoning === undefined ? UNKNOWN_BOUND : UNKNOWN_BOUND_THINKING)
+}
+
+/** A sequence of white space alone is refused. */
+function writeStop(stop: readonly string[] | undefined, drop: Drop): string[] | undefined {
+  const taken = stop?.filter((sequence) => sequence.trim() !== '')
+  if (taken?.length !== stop?.length) drop('stop')
+  return taken && taken.length > 0 ? taken : undefined
+}
+
+const TIERS: Readonly<Record<string, string>> = {
+  auto: 'auto',
+  priority: 'auto',
+  fast: 'auto',
+  default: 'standard_only',
+}
+
+function writeServiceTier(tier: string | undefined, drop: Drop): string | undefined {
+  if (tier === undefined) return undefined
+  const written = Object.hasOwn(TIERS, tier) ? TIERS[tier] : undefined
+  if (written === undefined) drop('service_tier')
+  return written
+}
+
+/**
+ * While it thinks, a model takes no other temperature than 1, no top_k, and top_p only from 0.95 on. Of temperature
+ * and top_p newer models take one: the temperature stays.
+ */
+function applySampling(body: JsonObject, request: InferenceRequest, traits: Traits, drop: Drop): void {
+  const { temperature, topP, topK } = request.sampling
+  const thinks = isObject(body.thinking) && body.thinking.type !== 'disabled'
+  if (temperature !== undefined) {
+    if (!traits.takesSampling || (thinks && temperature !== 1)) drop('temperature')
+    else {
+      body.temperature = Math.min(temperature, 1)
+      if (temperature > 1) drop('temperature')
+    }
+  }
+  if (topP !== undefined) {
+    if (!traits.takesSampling || body.temperature !== undefined || (thinks && topP < 0.95)) drop('top_p')
+    else body.top_p = topP
+  }
+  if (topK !== undefined) {
+    if (!traits.takesSampling || thinks || topK < 1) drop('top_k')
+    else body.top_k = topK
+  }
+}
+
+/** Parameters without a word in this dialect, by the API's name. */
+function dropUnknown(
+  { sampling, choiceCount, modalities, metadata, body }: InferenceRequest,
+  drop: Drop,
+): void {
+  const without: Readonly<Record<string, unknown>> = {
+    min_p: sampling.minP,
+    top_a: sampling.topA,
+    frequency_penalty: sampling.frequencyPenalty,
+    presence_penalty: sampling.presencePenalty,
+    repetition_penalty: sampling.repetitionPenalty,
+    seed: sampling.seed,
+    logit_bias: sampling.logitBias,
+    logprobs: sampling.logprobs,
+    top_logprobs: sampling.topLogprobs,
+    n: choiceCount === 1 ? undefined : choiceCount,
+    modalities: modalities?.every((name) => name === 'text') ? undefined : modalities,
+    metadata,
+  }
+  for (const [name, value] of Object.entries(without)) if (value !== undefined) drop(name)
+  for (const name of BODY_PARAMETERS) if (body[name] !== undefined && body[name] !== null) drop(name)
+}
+
+/** Parameters of callers that the neutral request has no field for. */
+const BODY_PARAMETERS = [
+  'prediction',
+  'verbosity',
+  'web_search_options',
+  'image_config',
+  'audio',
+  'prompt_cache_key',
+  'prompt_cache_options',
+]

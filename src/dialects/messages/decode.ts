@@ -1,0 +1,93 @@
+import { UpstreamError } from '../../core/errors.ts'
+import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
+import { errorInReply, isErrorBody } from '../read-error.ts'
+import type { ReplyDecoder } from '../read-reply.ts'
+import { isObject } from '../values.ts'
+import { endMessage, newMessage, readEvent, readMessage } from './message.ts'
+
+/** Reads the events of a Messages stream, or one whole `message`. */
+export function createMessagesDecoder(status: number): ReplyDecoder {
+  const state = newMessage()
+  let hasContent = false
+  let isBody = false
+  let failure: UpstreamError | null = null
+
+  function frameOf(events: InferenceEvent[]): InferenceFrame | undefined {
+    hasContent ||= events.some(isContent)
+    return events.length > 0 ? { events } : undefined
+  }
+
+  function takeEvent(name: string, data: string): InferenceFrame | undefined {
+    if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
+    const event = parse(data)
+    if (name === 'error' || isErrorBody(event)) {
+      failure = errorInReply(event ?? [data], status)
+      return undefined
+    }
+    if (!isObject(event)) {
+      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+    }
+    const events: InferenceEvent[] = []
+    readEvent(event, state, events)
+    return frameOf(events)
+  }
+
+  function takeBody(body: unknown): InferenceFrame | undefined {
+    if (isErrorBody(body)) {
+      failure = errorInReply(body, status)
+      return undefined
+    }
+    if (!isObject(body) || !Array.isArray(body['content'])) throw noAnswer(status)
+    isBody = true
+    const events: InferenceEvent[] = []
+    readMessage(body, state, events)
+    return frameOf(events)
+  }
+
+  function end(): InferenceFrame {
+    if (!state.hasStarted) throw noAnswer(status)
+    if (state.stopReason === null && !isBody && !(state.isTerminated && hasContent)) {
+      throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+    }
+    const events: InferenceEvent[] = []
+    endMessage(state, events)
+    return { events }
+  }
+
+  return {
+    takeEvent,
+    takeTail(name, data) {
+      if (name !== 'error' && name !== 'ping' && data.trim() !== '' && parse(data) === undefined) {
+        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
+      }
+      return takeEvent(name, data)
+    },
+    takeBody,
+    end,
+    get failure() {
+      return failure
+    },
+    get isTerminated() {
+      return state.isTerminated
+    },
+    get isFinished() {
+      return state.stopReason !== null
+    },
+    get hasContent() {
+      return hasContent
+    },
+  }
+}
+
+/** A 200 with `{}`, or with another dialect's answer. */
+const noAnswer = (status: number): UpstreamError =>
+  new UpstreamError('malformed', 'the reply holds no message', { status })
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

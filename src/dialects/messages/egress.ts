@@ -1,0 +1,12 @@
+import type { Egress } from '../dialect.ts'
+import { readReply } from '../read-reply.ts'
+import { buildMessages } from './build.ts'
+import { createMessagesDecoder } from './decode.ts'
+import { readMessagesError } from './read-error.ts'
+
+/** Providers that speak Anthropic's Messages API. */
+export const messagesEgress = {
+  build: buildMessages,
+  read: (reply, streamed) => readReply(reply, streamed, createMessagesDecoder(reply.status)),
+  readError: readMessagesError,
+} satisfies Egress

@@ -1,0 +1,48 @@
+import type { JsonObject } from '../../core/events.ts'
+import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import { isObject, isString } from '../values.ts'
+
+/**
+ * The later figures over the earlier ones, field by field: `message_delta` repeats some of `message_start`'s, and
+ * what it tells is cumulative (recorded 2024-26: with server tools and fallbacks `input_tokens` changes too).
+ */
+export const mergeUsage = (former: JsonObject, later: JsonObject): JsonObject => ({
+  ...former,
+  ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)),
+})
+
+/** `input_tokens` excludes what was read from or written to a cache; `output_tokens` includes thinking. */
+export function readUsage(raw: JsonObject): Usage | undefined {
+  const input = count(raw['input_tokens'])
+  const output = count(raw['output_tokens'])
+  if (input === undefined && output === undefined) return undefined
+  const thinking = Math.min(
+    count(objectOf(raw['output_tokens_details'])['thinking_tokens']) ?? 0,
+    output ?? 0,
+  )
+  const searches = count(objectOf(raw['server_tool_use'])['web_search_requests'])
+  return {
+    ...NO_USAGE,
+    inputTokens: input ?? 0,
+    cacheReadTokens: count(raw['cache_read_input_tokens']) ?? 0,
+    cacheWriteTokens: count(raw['cache_creation_input_tokens']) ?? 0,
+    outputTokens: (output ?? 0) - thinking,
+    reasoningTokens: thinking,
+    ...(searches === undefined ? {} : { webSearchRequests: searches }),
+  }
+}
+
+/** Anthropic's `standard` is OpenAI's `default`; other names are kept. */
+export function readServiceTier(raw: JsonObject): string | null {
+  const tier = raw['service_tier']
+  if (!isString(tier)) return null
+  return tier === 'standard' ? 'default' : tier
+}
+
+/** A whole number of tokens; anything else was not told. */
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0
+    ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER)
+    : undefined
+
+const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
