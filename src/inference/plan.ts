@@ -24,6 +24,8 @@ export interface Plan {
   /** What the caller asked for, variant included. */
   requested: string
   strategy: 'direct' | 'alias' | 'fallback'
+  /** Variants that were asked for and change nothing here: told in the routing metadata. */
+  unserved: string[]
   /** Every endpoint that could have served, for the routing metadata. */
   candidates: { model: string; provider: string; endpointId: string }[]
 }
@@ -32,6 +34,7 @@ interface Resolved {
   model: ModelRecord
   sort: SortKey | undefined
   isFree: boolean
+  unserved: string[]
 }
 
 const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking'] as const
@@ -58,7 +61,8 @@ export function plan(input: PlanInput): Plan {
     provider: provider.name,
     endpointId: endpoint.id,
   }))
-  return { attempts: open, requested, strategy: strategyOf(names, known, requested), candidates }
+  const unserved = known.flatMap((entry) => entry.unserved)
+  return { attempts: open, requested, strategy: strategyOf(names, known, requested), unserved, candidates }
 }
 
 function requestedModels({ request, caller }: PlanInput): string[] {
@@ -78,13 +82,18 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
 /** A name as the caller wrote it, its variant suffix taken off where the whole name is no model's. */
 function resolve(name: string, snapshot: Snapshot): Resolved | undefined {
   const exact = snapshot.models.find(name)
-  if (exact) return { model: exact, sort: undefined, isFree: false }
+  if (exact) return { model: exact, sort: undefined, isFree: false, unserved: [] }
   const variant = VARIANTS.find((suffix) => name.endsWith(`:${suffix}`))
   if (!variant) return undefined
   const model = snapshot.models.find(name.slice(0, -variant.length - 1))
   if (!model) return undefined
-  const sorts: Partial<Record<(typeof VARIANTS)[number], SortKey>> = { nitro: 'throughput', floor: 'price' }
-  return { model, sort: sorts[variant], isFree: variant === 'free' }
+  const sorts: Partial<Record<(typeof VARIANTS)[number], SortKey>> = {
+    nitro: 'throughput',
+    floor: 'price',
+    exacto: 'exacto',
+  }
+  const isFree = variant === 'free'
+  return { model, sort: sorts[variant], isFree, unserved: isFree || sorts[variant] ? [] : [`:${variant}`] }
 }
 
 function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {

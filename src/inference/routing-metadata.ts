@@ -28,7 +28,8 @@ export function routingMetadata(
   }))
   const selected = available.find((candidate) => candidate.selected)
   const params: Record<string, unknown> = {}
-  if (dropped.length > 0) params['dropped_parameters'] = [...dropped]
+  const unserved = [...plan.unserved, ...dropped]
+  if (unserved.length > 0) params['dropped_parameters'] = unserved
   if (outputBound !== null) params['max_tokens'] = outputBound
   return {
     requested: plan.requested,

@@ -122,6 +122,14 @@ describe('order', () => {
     expect(share).toBeLessThan(1)
   })
 
+  test.each([
+    ['lab/tiny:online', [':online']],
+    ['lab/tiny:thinking', [':thinking']],
+    ['lab/tiny:floor', []],
+  ])('%s: what is not served is told', (name, unserved) => {
+    expect(planned({ request: request({ models: [name] }) }).unserved).toEqual(unserved)
+  })
+
   test('the workspace’s default model stands in', () => {
     const plan = planned({
       request: request({ models: [] }),
