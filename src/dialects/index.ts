@@ -2,6 +2,7 @@ import type { DialectName } from '../core/events.ts'
 import { chatEgress } from './chat/egress.ts'
 import { chatIngress } from './chat/ingress.ts'
 import type { Egress, Ingress } from './dialect.ts'
+import { messagesEgress } from './messages/egress.ts'
 
 /** What callers may speak. A new dialect is a folder here and a line. */
 export const ingresses = {
@@ -11,4 +12,5 @@ export const ingresses = {
 /** What providers may speak. */
 export const egresses = {
   chat: chatEgress,
+  messages: messagesEgress,
 } satisfies Partial<Record<DialectName, Egress>>

@@ -1,6 +1,7 @@
+import type { DialectName } from '../core/events.ts'
 import type { ProviderQuirks } from '../core/snapshot.ts'
 
-/** A vendor that speaks OpenAI's chat dialect. To add one: one row below. */
+/** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
 export interface Vendor {
   /** What `provider.only` and records name; also the folder of `<slug>/<model>` names. */
   readonly slug: string
@@ -9,6 +10,8 @@ export interface Vendor {
   readonly baseUrl: string
   /** Names of the credential in the environment, the usual one first: the first that is set is used. */
   readonly keys: readonly [string, ...string[]]
+  /** Absent: OpenAI's chat. */
+  readonly dialect?: DialectName
   /** The vendor's name in the models.dev facts where it is another one. */
   readonly facts?: string
   readonly quirks?: ProviderQuirks
@@ -42,7 +45,7 @@ export const vendors: readonly Vendor[] = [
     name: 'Anthropic',
     baseUrl: 'https://api.anthropic.com/v1',
     keys: ['ANTHROPIC_API_KEY'],
-    // The vendor's documented "OpenAI SDK compatibility": both bounds, stream_options and `developer` are taken.
+    dialect: 'messages',
     quirks: {},
   },
   {

@@ -2,13 +2,14 @@ import type { DialectName } from '../core/events.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from '../core/snapshot.ts'
 import { isLoopback, readBaseUrl } from './base-url.ts'
+import { credentialHeaderFor } from './credential-header.ts'
 import { type Entry, type EntryModel, parseEntries } from './entry-schema.ts'
 import { type Environment, isHeaderValue, type ProviderDefaults } from './environment.ts'
 import { expandVariables } from './expand.ts'
 import { readPricing } from './pricing.ts'
 
 /** What we can speak now; the other dialects have names, and no code yet. */
-const SPOKEN: readonly DialectName[] = ['chat']
+const SPOKEN: readonly DialectName[] = ['chat', 'messages']
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
 const RESERVED = 'sluice'
 
@@ -82,6 +83,7 @@ function providerOf(
     kind: 'compatible',
     dialect,
     baseUrl,
+    ...credentialHeaderFor(dialect),
     credentials: [{ id: entry.slug, secret: secret === '' ? null : secret }],
     timeouts: {
       firstByteMs: entry.timeouts?.first_byte_ms ?? defaults.timeouts.firstByteMs,

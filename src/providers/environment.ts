@@ -2,6 +2,7 @@ import type { ConfigProblem } from '../core/problem.ts'
 import type { ProviderRecord, Timeouts } from '../core/snapshot.ts'
 import { readBaseUrl } from './base-url.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
+import { credentialHeaderFor } from './credential-header.ts'
 
 /** Values of the environment, read elsewhere. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -36,12 +37,14 @@ export function environmentProviders(
     }
     const baseUrl = addressFor(vendor, key, environment, problems)
     if (baseUrl === undefined) continue
+    const dialect = vendor.dialect ?? 'chat'
     providers.push({
       slug: vendor.slug,
       name: vendor.name,
       kind: 'compatible',
-      dialect: 'chat',
+      dialect,
       baseUrl,
+      ...credentialHeaderFor(dialect),
       credentials: [{ id: key, secret }],
       timeouts: defaults.timeouts,
       maxInFlight: defaults.maxInFlight,

@@ -187,9 +187,9 @@ ${more.replace(/^/gm, '    ')}`
     ],
     [
       'a dialect that is not built',
-      entry('dialect: gemini'),
+      entry('dialect: converse'),
       'providers[0].dialect',
-      /"gemini" is not spoken.*speaks chat/,
+      /"converse" is not spoken.*speaks chat/,
     ],
     [
       'an address without scheme',

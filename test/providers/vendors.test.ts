@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ProviderRecord } from '../../src/core/snapshot.ts'
-import { chatEgress } from '../../src/dialects/chat/egress.ts'
 import { chatIngress } from '../../src/dialects/chat/ingress.ts'
+import type { Egress } from '../../src/dialects/dialect.ts'
+import { egresses } from '../../src/dialects/index.ts'
 import { factsOf, type Vendor, vendors } from '../../src/providers/compatible.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
 import { providers } from '../../src/providers/index.ts'
@@ -33,6 +34,15 @@ const REFUSALS: Readonly<Record<string, { status: number; body: unknown; says: s
     body: { error: { message: 'Invalid API key', type: 'invalid_api_key', code: 401 } },
     says: 'Invalid API key',
   },
+  anthropic: {
+    status: 401,
+    body: {
+      type: 'error',
+      error: { type: 'authentication_error', message: 'invalid x-api-key' },
+      request_id: 'r',
+    },
+    says: 'invalid x-api-key',
+  },
   google: {
     status: 400,
     body: [{ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }],
@@ -59,18 +69,77 @@ const PLAIN_STREAM = [
   .map((data) => `data: ${data}\n\n`)
   .join('')
 
+const PLAIN_GEMINI_STREAM = [
+  '{"candidates":[{"content":{"parts":[{"text":"Hello"}],"role":"model"},"index":0}]}',
+  '{"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP","index":0}]}',
+]
+  .map((data) => `data: ${data}\r\n\r\n`)
+  .join('')
+
+const PLAIN_MESSAGES_STREAM = [
+  '{"type":"message_start","message":{"id":"m1","type":"message","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}',
+  '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}',
+  '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}',
+  '{"type":"message_stop"}',
+]
+  .map((data) => `data: ${data}\n\n`)
+  .join('')
+
+/** Vendors that speak another dialect than chat: where they are called, with what, and what they answer. */
+const FOREIGN: Readonly<
+  Record<string, { path: string; header: string; body: unknown; plain: string; api: string }>
+> = {
+  messages: {
+    path: '/messages',
+    header: 'x-api-key',
+    body: {
+      model: 'its-own-name',
+      max_tokens: 11,
+      system: 'Be brief.',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+    },
+    plain: PLAIN_MESSAGES_STREAM,
+    api: 'anthropic-messages',
+  },
+  gemini: {
+    path: '/models/its-own-name:streamGenerateContent',
+    header: 'x-goog-api-key',
+    body: {
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      generationConfig: { maxOutputTokens: 11 },
+    },
+    plain: PLAIN_GEMINI_STREAM,
+    api: 'gemini',
+  },
+}
+const spoken: Partial<Record<string, Egress>> = egresses
+const egressOf = (dialect = 'chat'): Egress => {
+  const egress = spoken[dialect]
+  if (!egress) throw new Error(`no code speaks ${dialect}`)
+  return egress
+}
+
 const recordings = [...loadRecordings(TRANSCRIPTS), ...loadRecordings(FIXTURES)].filter(
   ({ api, isStream, status, expected }) =>
-    api === 'openai-chat' && isStream && status === 200 && !expected.error,
+    ['openai-chat', 'gemini', 'anthropic-messages'].includes(api) &&
+    isStream &&
+    status === 200 &&
+    !expected.error,
 )
 const recordingOf = (vendor: Vendor): Recording | undefined =>
   recordings.find(
-    ({ provider, expected }) => provider === (FOLDERS[vendor.slug] ?? vendor.slug) && expected.finish,
+    ({ provider, api, expected }) =>
+      provider === (FOLDERS[vendor.slug] ?? vendor.slug) &&
+      api === (FOREIGN[vendor.dialect ?? 'chat']?.api ?? 'openai-chat') &&
+      expected.finish,
   )
 
 interface Seen {
   path: string
   authorization: string | null
+  headers: Headers
   type: string | null
   body: Record<string, unknown>
 }
@@ -85,6 +154,7 @@ beforeAll(() => {
       seen.push({
         path: new URL(request.url).pathname,
         authorization: request.headers.get('authorization'),
+        headers: request.headers,
         type: request.headers.get('content-type'),
         body: JSON.parse(await request.text()),
       })
@@ -142,7 +212,7 @@ async function call(provider: ProviderRecord): Promise<Response> {
     created: 0,
     endpoints: [endpoint],
   }
-  const built = chatEgress.build(request, { model, endpoint, provider, credential })
+  const built = egressOf(provider.dialect).build(request, { model, endpoint, provider, credential })
   const prepared = await providers[provider.kind].prepare(provider, credential, built)
   seen = []
   return fetch(prepared.url, {
@@ -152,7 +222,7 @@ async function call(provider: ProviderRecord): Promise<Response> {
   })
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText(response: Response, { dialect }: Vendor): Promise<string> {
   const bytes = new Uint8Array(await response.arrayBuffer())
   const reply = {
     status: response.status,
@@ -164,7 +234,7 @@ async function readText(response: Response): Promise<string> {
   }
   let text = ''
   let ends = 0
-  for await (const batch of chatEgress.read(reply, true)) {
+  for await (const batch of egressOf(dialect).read(reply, true)) {
     for (const event of batch.flatMap((frame) => frame.events)) {
       if (event.type === 'text-delta' && event.choice === 0) text += event.text
       if (event.type === 'response-end') ends += 1
@@ -197,10 +267,19 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
   })
 
   test('is called at its path, with its credential, in the words that it knows', async () => {
-    answer = () => new Response(PLAIN_STREAM, { headers: { 'content-type': 'text/event-stream' } })
+    const foreign = FOREIGN[vendor.dialect ?? 'chat']
+    answer = () =>
+      new Response(foreign?.plain ?? PLAIN_STREAM, { headers: { 'content-type': 'text/event-stream' } })
     const provider = moved(vendor)
-    expect(await readText(await call(provider))).toBe('Hello')
+    expect(await readText(await call(provider), vendor)).toBe('Hello')
     const [request] = seen
+    if (foreign) {
+      expect(request?.path).toBe(`/moved/v9${foreign.path}`)
+      expect(request?.headers.get(foreign.header)).toBe('secret-1')
+      expect(request?.authorization).toBeNull()
+      expect<unknown>(request?.body).toEqual(foreign.body)
+      return
+    }
     expect(request?.path).toBe('/moved/v9/chat/completions')
     expect(request?.authorization).toBe('Bearer secret-1')
     expect(request?.type).toBe('application/json')
@@ -222,7 +301,7 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
     const refusal = REFUSALS[vendor.slug] ?? USUAL_REFUSAL
     answer = () => Response.json(refusal.body, { status: refusal.status })
     const response = await call(moved(vendor))
-    const error = chatEgress.readError(response.status, response.headers, await response.text())
+    const error = egressOf(vendor.dialect).readError(response.status, response.headers, await response.text())
     expect(error.kind).toBe('credential')
     expect(error.reason).toContain(refusal.says)
   })
@@ -231,7 +310,7 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
   if (recording !== undefined) {
     test(`streams as recorded in ${recording.name}`, async () => {
       answer = () => new Response(recording.bytes, { headers: { 'content-type': 'text/event-stream' } })
-      expect(await readText(await call(moved(vendor)))).toBe(recording.expected.text ?? '')
+      expect(await readText(await call(moved(vendor)), vendor)).toBe(recording.expected.text ?? '')
     })
   }
 })
