@@ -2,7 +2,7 @@ import type { DialectName } from '../core/events.ts'
 import { chatEgress } from './chat/egress.ts'
 import { chatIngress } from './chat/ingress.ts'
 import type { Egress, Ingress } from './dialect.ts'
-import { messagesEgress } from './messages/egress.ts'
+import { geminiEgress } from './gemini/egress.ts'
 
 /** What callers may speak. A new dialect is a folder here and a line. */
 export const ingresses = {
@@ -12,5 +12,5 @@ export const ingresses = {
 /** What providers may speak. */
 export const egresses = {
   chat: chatEgress,
-  messages: messagesEgress,
+  gemini: geminiEgress,
 } satisfies Partial<Record<DialectName, Egress>>

@@ -45,15 +45,16 @@ export const vendors: readonly Vendor[] = [
     name: 'Anthropic',
     baseUrl: 'https://api.anthropic.com/v1',
     keys: ['ANTHROPIC_API_KEY'],
-    dialect: 'messages',
+    // The vendor's documented "OpenAI SDK compatibility": both bounds, stream_options and `developer` are taken.
     quirks: {},
   },
   {
     slug: 'google',
     name: 'Google AI Studio',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-    quirks: BOTH_BOUNDS,
+    dialect: 'gemini',
+    quirks: {},
   },
   {
     slug: 'mistral',

@@ -1,0 +1,179 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { InferenceRequest, Sampling } from '../../core/request.ts'
+import type { DialectCall } from '../dialect.ts'
+import { defined, isObject, isString } from '../values.ts'
+import { writeContents } from './contents.ts'
+import { generationOf } from './generation.ts'
+import { writeSchema } from './json-schema.ts'
+import { type LeaveOut, leaveOutInto } from './left-out.ts'
+import { writeThinking } from './thinking.ts'
+import { writeTools } from './tools.ts'
+
+/** What tunes the answer: neutral field → our name of it → field of `generationConfig`; null: Gemini has none. */
+const TUNING: readonly (readonly [keyof Sampling, name: string, field: string | null])[] = [
+  ['temperature', 'temperature', 'temperature'],
+  ['topP', 'top_p', 'topP'],
+  ['topK', 'top_k', 'topK'],
+  ['seed', 'seed', 'seed'],
+  ['stop', 'stop', 'stopSequences'],
+  ['presencePenalty', 'presence_penalty', 'presencePenalty'],
+  ['frequencyPenalty', 'frequency_penalty', 'frequencyPenalty'],
+  ['logprobs', 'logprobs', 'responseLogprobs'],
+  ['topLogprobs', 'top_logprobs', 'logprobs'],
+  ['topA', 'top_a', null],
+  ['minP', 'min_p', null],
+  ['repetitionPenalty', 'repetition_penalty', null],
+  ['logitBias', 'logit_bias', null],
+]
+
+/**
+ * Fields of a chat body that are carried here, or that speak to the gateway alone. Any other that a caller set is
+ * named: it stays behind.
+ */
+const CARRIED: ReadonlySet<string> = new Set([
+  ...TUNING.map(([, name]) => name),
+  'model',
+  'models',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning',
+  'reasoning_effort',
+  'include_reasoning',
+  'modalities',
+  'audio',
+  'image_config',
+  'web_search_options',
+  'service_tier',
+  'user',
+  'metadata',
+  'provider',
+  'plugins',
+  'preset',
+  'route',
+  'transforms',
+  'session_id',
+  'trace',
+  'debug',
+  'usage',
+  'stop_server_tools_when',
+])
+
+/** The call of `generateContent` or `streamGenerateContent`. Never changes `request`. */
+export function buildGemini(request: InferenceRequest, attempt: Attempt): DialectCall {
+  const dropped: string[] = []
+  const leaveOut = leaveOutInto(dropped)
+  const { upstreamId } = attempt.endpoint
+  const { systemInstruction, contents } = writeContents(request.messages, generationOf(upstreamId), leaveOut)
+  const generationConfig = defined({
+    ...writeTuning(request, attempt, leaveOut),
+    maxOutputTokens: attempt.outputBound ?? request.maxOutputTokens,
+    candidateCount: request.choiceCount,
+    responseModalities: request.modalities?.map((modality) => modality.toUpperCase()),
+    ...writeFormat(request, upstreamId, leaveOut),
+    ...writeMediaConfig(request, leaveOut),
+    thinkingConfig: writeThinking(request.reasoning, attempt, leaveOut),
+  })
+  const body = defined({
+    systemInstruction,
+    contents,
+    ...writeTools(request, upstreamId, leaveOut),
+    generationConfig: Object.keys(generationConfig).length > 0 ? generationConfig : undefined,
+    serviceTier: writeServiceTier(request.serviceTier, leaveOut),
+  })
+  leaveOutRest(request, leaveOut)
+  return { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
+}
+
+/** `models/…` is implied; a name that says its own collection (`tunedModels/…`) keeps it. */
+function pathOf(upstreamId: string, stream: boolean): string {
+  const name = /^(?:models|tunedModels|publishers|projects)\//.test(upstreamId)
+    ? upstreamId
+    : `models/${upstreamId}`
+  const path = name.split('/').map(encodeURIComponent).join('/')
+  return `/${path}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+function writeTuning({ sampling }: InferenceRequest, { endpoint }: Attempt, leaveOut: LeaveOut): JsonObject {
+  const known = endpoint.supportedParameters
+  const config: JsonObject = {}
+  for (const [key, name, field] of TUNING) {
+    const value = sampling[key]
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
+    if (field === null || (known !== null && !known.includes(name))) leaveOut(name)
+    else config[field] = value
+  }
+  return config
+}
+
+/** Before Gemini 3, JSON is refused beside functions: the functions are kept. */
+function writeFormat(
+  { responseFormat, tools }: InferenceRequest,
+  upstreamId: string,
+  leaveOut: LeaveOut,
+): JsonObject {
+  const type = responseFormat?.['type']
+  if (responseFormat === undefined || type === 'text') return {}
+  const { isNew } = generationOf(upstreamId)
+  if ((type !== 'json_object' && type !== 'json_schema') || (tools.length > 0 && !isNew)) {
+    leaveOut('response_format')
+    return {}
+  }
+  const json = responseFormat['json_schema']
+  const schema = type === 'json_schema' && isObject(json) ? json['schema'] : undefined
+  const responseMimeType = 'application/json'
+  if (!isObject(schema)) return { responseMimeType }
+  const written = writeSchema(schema, 'response_format.json_schema.schema', leaveOut)
+  return written.form === 'openapi'
+    ? { responseMimeType, responseSchema: written.schema }
+    : { responseMimeType, responseJsonSchema: written.schema }
+}
+
+/** How pictures and speech shall be: fields that only the chat dialect has words for. */
+function writeMediaConfig({ dialect, body }: InferenceRequest, leaveOut: LeaveOut): JsonObject {
+  if (dialect !== 'chat') return {}
+  const { image_config, audio } = body
+  const config: JsonObject = {}
+  if (isObject(image_config)) {
+    const { aspect_ratio, image_size, ...rest } = image_config
+    for (const name of Object.keys(rest)) leaveOut(`image_config.${name}`)
+    config['imageConfig'] = defined({ aspectRatio: aspect_ratio, imageSize: image_size })
+  }
+  if (isObject(audio)) {
+    // Gemini's sound is PCM whatever is asked for.
+    if (audio['format'] !== undefined && audio['format'] !== 'pcm16') leaveOut('audio.format')
+    const voiceName = isString(audio['voice']) ? audio['voice'] : undefined
+    if (voiceName) config['speechConfig'] = { voiceConfig: { prebuiltVoiceConfig: { voiceName } } }
+  }
+  return config
+}
+
+const TIERS: Readonly<Record<string, string | undefined>> = {
+  default: 'standard',
+  flex: 'flex',
+  priority: 'priority',
+  fast: 'priority',
+}
+
+function writeServiceTier(tier: string | undefined, leaveOut: LeaveOut): string | undefined {
+  if (tier === undefined || tier === 'auto') return undefined
+  if (!Object.hasOwn(TIERS, tier)) leaveOut('service_tier')
+  return TIERS[tier]
+}
+
+function leaveOutRest({ dialect, body, user, metadata }: InferenceRequest, leaveOut: LeaveOut): void {
+  if (user !== undefined) leaveOut('user')
+  if (metadata !== undefined && Object.keys(metadata).length > 0) leaveOut('metadata')
+  if (dialect !== 'chat') return
+  for (const [name, value] of Object.entries(body)) {
+    if (value !== null && value !== undefined && !CARRIED.has(name)) leaveOut(name)
+  }
+}

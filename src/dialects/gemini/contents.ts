@@ -1,0 +1,163 @@
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { Message, ToolCall } from '../../core/request.ts'
+import { isObject } from '../values.ts'
+import type { Generation } from './generation.ts'
+import type { LeaveOut } from './left-out.ts'
+import { writePart } from './parts.ts'
+import { FOREIGN_CALL, type Replayed, replayedOf } from './signatures.ts'
+
+export interface Contents {
+  systemInstruction: JsonObject | undefined
+  contents: JsonObject[]
+}
+
+/**
+ * | message | Gemini's |
+ * |---|---|
+ * | system, developer | `systemInstruction`; one that came later moves there, and `messages.role` is named |
+ * | user | `user` |
+ * | assistant | `model`: thoughts, text (or refusal), calls, with their signatures |
+ * | tool, and those beside it | one `user` content: `functionResponse` each, then their images |
+ *
+ * Throws a `GatewayError` 400 for a tool message that answers no call.
+ */
+export function writeContents(
+  messages: readonly Message[],
+  generation: Generation,
+  leaveOut: LeaveOut,
+): Contents {
+  const system: JsonObject[] = []
+  const contents: JsonObject[] = []
+  const callNames = new Map<string, string>()
+  let results: Results | undefined
+  messages.forEach((message, index) => {
+    leaveOutUnsayable(message, leaveOut)
+    if (message.role === 'tool') {
+      results ??= openResults(contents)
+      addResult(results, message, nameOfCall(message, callNames, index), leaveOut)
+      return
+    }
+    results = undefined
+    if (message.role === 'assistant') {
+      for (const { id, name } of message.toolCalls ?? []) callNames.set(id, name)
+      addContent(contents, 'model', writeAssistant(message, generation, leaveOut))
+    } else if (message.role === 'user') {
+      addContent(contents, 'user', writeText(message, leaveOut))
+    } else {
+      if (contents.length > 0) leaveOut('messages.role')
+      system.push(...writeText(message, leaveOut))
+    }
+  })
+  // Google refuses a request without contents.
+  if (contents.length === 0)
+    return { systemInstruction: undefined, contents: [{ role: 'user', parts: system }] }
+  return { systemInstruction: system.length > 0 ? { parts: system } : undefined, contents }
+}
+
+function leaveOutUnsayable({ name, extra, role }: Message, leaveOut: LeaveOut): void {
+  if (name !== undefined && role !== 'tool') leaveOut('messages.name')
+  for (const key of Object.keys(extra ?? {})) leaveOut(key === 'cache_control' ? key : `messages.${key}`)
+}
+
+function addContent(contents: JsonObject[], role: string, parts: JsonObject[]): void {
+  if (parts.length > 0) contents.push({ role, parts })
+}
+
+function writeText({ content }: Message, leaveOut: LeaveOut): JsonObject[] {
+  if (Array.isArray(content)) return content.flatMap((part) => writePart(part, leaveOut))
+  return content === null || content === '' ? [] : [{ text: content }]
+}
+
+function writeAssistant(message: Message, generation: Generation, leaveOut: LeaveOut): JsonObject[] {
+  const replayed = replayedOf(message)
+  if (replayed.hasForeign) leaveOut('messages.reasoning_details')
+  if (message.reasoning !== undefined && replayed.thoughts === '') leaveOut('messages.reasoning')
+  const said = writeText(message, leaveOut)
+  if (message.refusal !== undefined && message.refusal !== '') said.push({ text: message.refusal })
+  return [
+    ...(replayed.thoughts === '' ? [] : [{ text: replayed.thoughts, thought: true }]),
+    ...withSignatures(said, replayed.loose),
+    ...writeCalls(message.toolCalls ?? [], replayed, generation, leaveOut),
+  ]
+}
+
+/** The last text takes the first signature; further ones stand on empty texts, as they do in streams. */
+function withSignatures(parts: JsonObject[], signatures: readonly string[]): JsonObject[] {
+  const [first, ...more] = signatures
+  if (first === undefined) return parts
+  const last = parts.findLastIndex((part) => part['text'] !== undefined)
+  const signed =
+    last === -1
+      ? [...parts, { text: '', thoughtSignature: first }]
+      : parts.map((part, i) => (i === last ? { ...part, thoughtSignature: first } : part))
+  return [...signed, ...more.map((thoughtSignature) => ({ text: '', thoughtSignature }))]
+}
+
+function writeCalls(
+  calls: readonly ToolCall[],
+  { byCall }: Replayed,
+  { isGemini3 }: Generation,
+  leaveOut: LeaveOut,
+): JsonObject[] {
+  const hasOwn = calls.some(({ id }) => byCall.has(id))
+  return calls.map((call, i) => {
+    const signature = byCall.get(call.id) ?? (isGemini3 && !hasOwn && i === 0 ? FOREIGN_CALL : undefined)
+    return {
+      functionCall: { ...writeId(call.id), name: call.name, args: argumentsOf(call, leaveOut) },
+      ...(signature === undefined ? {} : { thoughtSignature: signature }),
+    }
+  })
+}
+
+/** An id that we made is unknown to Google, and Vertex refuses the field: then order and name tell them apart. */
+const writeId = (id: string): JsonObject => (/^call_[0-9a-f]{32}$/.test(id) || id === '' ? {} : { id })
+
+function argumentsOf(call: ToolCall, leaveOut: LeaveOut): JsonObject {
+  if (call.arguments.trim() === '') return {}
+  const value = parse(call.arguments)
+  if (isObject(value)) return value
+  leaveOut('messages.tool_calls.arguments')
+  return {}
+}
+
+/** One content for what parallel calls answered: responses first, since Google wants them together. */
+interface Results {
+  readonly parts: JsonObject[]
+  responses: number
+}
+
+function openResults(contents: JsonObject[]): Results {
+  const parts: JsonObject[] = []
+  contents.push({ role: 'user', parts })
+  return { parts, responses: 0 }
+}
+
+function addResult(results: Results, message: Message, name: string, leaveOut: LeaveOut): void {
+  const parts = writeText(message, leaveOut)
+  const text = parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('\n')
+  const response = { ...writeId(message.toolCallId ?? ''), name, response: responseOf(text) }
+  results.parts.splice(results.responses++, 0, { functionResponse: response })
+  results.parts.push(...parts.filter((part) => part['text'] === undefined))
+}
+
+/** An object goes as it is, anything else as `output`; numbers too long for JavaScript stay text. */
+function responseOf(text: string): JsonObject {
+  const value = /\d{16}/.test(text) ? undefined : parse(text)
+  return isObject(value) ? value : { output: text }
+}
+
+function nameOfCall(message: Message, names: ReadonlyMap<string, string>, index: number): string {
+  const name = names.get(message.toolCallId ?? '') ?? message.name
+  if (name !== undefined) return name
+  throw badRequest('answers no tool call of the messages before it', `messages[${index}].tool_call_id`)
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,185 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
+import { errorInReply, isErrorBody } from '../read-error.ts'
+import type { ReplyDecoder } from '../read-reply.ts'
+import { isObject, isString } from '../values.ts'
+import { type CandidateState, finishOf, newCandidate, readCandidate } from './candidate.ts'
+import { brokenOff } from './finish.ts'
+import { readUsage } from './usage.ts'
+
+/** More candidates than Google gives would be an attempt to fill the memory. */
+const MAX_CANDIDATES = 64
+
+interface ReplyState {
+  readonly status: number
+  readonly candidates: CandidateState[]
+  hasStarted: boolean
+  hasUsage: boolean
+  /** Why the prompt was not answered. */
+  blockReason: string | null
+  failure: UpstreamError | null
+}
+
+/**
+ * Reads the chunks of `streamGenerateContent`, as events or as one JSON list, and the body of `generateContent`. There
+ * is no terminal marker: a reply is whole when each candidate has its reason, or the prompt was blocked, and the body
+ * ends. A reset after that counts as an end only where usage was told: older models say STOP on every chunk.
+ */
+export function createGeminiDecoder(status: number): ReplyDecoder {
+  const state: ReplyState = {
+    status,
+    candidates: [],
+    hasStarted: false,
+    hasUsage: false,
+    blockReason: null,
+    failure: null,
+  }
+  let isWholeBody = false
+
+  function takeEvent(name: string, data: string): InferenceFrame | undefined {
+    if (data.trim() === '') return undefined
+    const chunk = parse(data)
+    if (chunk === undefined && name !== 'error') {
+      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+    }
+    if (name === 'error') state.failure = errorInReply(chunk ?? [data], status)
+    else return takeChunks(chunk)
+    return undefined
+  }
+
+  /** Without `alt=sse` a stream is a list of chunks; an error may be the only entry of a list. */
+  function takeChunks(value: unknown): InferenceFrame | undefined {
+    const events: InferenceEvent[] = []
+    for (const chunk of Array.isArray(value) ? value : [value]) {
+      if (state.failure === null) readChunk(chunk, state, events)
+    }
+    return events.length > 0 ? { events } : undefined
+  }
+
+  return {
+    takeEvent,
+    takeTail(name, data) {
+      if (data.trim() !== '' && parse(data) === undefined) {
+        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
+      }
+      return takeEvent(name, data)
+    },
+    takeBody(body) {
+      // A list is a stream, which may have been cut between its chunks.
+      isWholeBody = isObject(body)
+      return takeChunks(body)
+    },
+    end: () => endReply(state, isWholeBody),
+    get failure() {
+      return state.failure
+    },
+    isTerminated: false,
+    get isFinished() {
+      return state.hasUsage && isFinished(state)
+    },
+    get hasContent() {
+      return state.candidates.some((candidate) => candidate.hasContent)
+    },
+  }
+}
+
+/** An error in it is left in `failure`, beside what came with it. */
+function readChunk(chunk: unknown, state: ReplyState, events: InferenceEvent[]): void {
+  if (!isObject(chunk)) {
+    state.failure = new UpstreamError('malformed', 'an event of the stream is no object', state)
+    return
+  }
+  const entries = Array.isArray(chunk['candidates']) ? chunk['candidates'].filter(isObject) : []
+  if (isObject(chunk['error']) || (entries.length === 0 && isErrorBody(chunk))) {
+    state.failure = errorInReply(chunk, state.status)
+  }
+  readStart(chunk, entries.length > 0, state, events)
+  entries.forEach((entry, position) => {
+    const candidate = candidateAt(entry, position, state)
+    readCandidate(entry, candidate, events)
+    if (candidate.native === null) return
+    candidate.calls.close(events)
+    state.failure ??= brokenOff(candidate.native, entry['finishMessage'], state.status)
+  })
+  readFeedback(chunk['promptFeedback'], state)
+  readUsageOf(chunk['usageMetadata'], state, events)
+}
+
+function readStart(
+  chunk: JsonObject,
+  hasEntries: boolean,
+  state: ReplyState,
+  events: InferenceEvent[],
+): void {
+  if (state.hasStarted) return
+  const upstreamId = textOf(chunk['responseId'])
+  if (!hasEntries && upstreamId === null) return
+  state.hasStarted = true
+  const seconds = Math.floor(Date.parse(textOf(chunk['createTime']) ?? '') / 1000)
+  const created = Number.isSafeInteger(seconds) && seconds > 0 ? seconds : null
+  events.push({ type: 'response-start', upstreamId, model: textOf(chunk['modelVersion']), created })
+}
+
+function candidateAt(
+  { index: raw }: JsonObject,
+  position: number,
+  { candidates, status }: ReplyState,
+): CandidateState {
+  const index = typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= 0 ? raw : position
+  const known = candidates.find((each) => each.index === index)
+  if (known) return known
+  if (candidates.length >= MAX_CANDIDATES) {
+    throw new UpstreamError('malformed', 'the reply has too many candidates', { status })
+  }
+  const candidate = newCandidate(index)
+  candidates.push(candidate)
+  return candidate
+}
+
+function readFeedback(feedback: unknown, state: ReplyState): void {
+  const reason = isObject(feedback) ? textOf(feedback['blockReason']) : null
+  if (reason !== null && reason !== 'BLOCK_REASON_UNSPECIFIED') state.blockReason = reason
+}
+
+function readUsageOf(raw: unknown, state: ReplyState, events: InferenceEvent[]): void {
+  const usage = readUsage(raw)
+  if (!usage) return
+  state.hasUsage = true
+  const searches = state.candidates.reduce((sum, { grounding }) => sum + grounding.searches(), 0)
+  if (searches > 0) usage.webSearchRequests = searches
+  const tier = isObject(raw) ? textOf(raw['serviceTier']) : null
+  events.push({ type: 'usage', usage, ...(tier === null ? {} : { serviceTier: tier }) })
+}
+
+const isFinished = ({ candidates, blockReason }: ReplyState): boolean =>
+  candidates.length > 0 ? candidates.every(({ native }) => native !== null) : blockReason !== null
+
+function endReply(state: ReplyState, isWholeBody: boolean): InferenceFrame {
+  const { candidates, blockReason, status } = state
+  if (candidates.length === 0 && blockReason === null) {
+    throw new UpstreamError('malformed', 'the reply holds no candidates', { status })
+  }
+  const saysSomething = candidates.some(({ hasContent }) => hasContent)
+  if (!isFinished(state) && !(isWholeBody && saysSomething)) {
+    throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+  }
+  const events: InferenceEvent[] = []
+  for (const { calls } of candidates) calls.close(events)
+  const finishes =
+    candidates.length > 0
+      ? candidates.toSorted((a, b) => a.index - b.index).map(finishOf)
+      : [{ choice: 0, reason: 'content_filter' as const, native: blockReason }]
+  events.push({ type: 'response-end', finishes })
+  return { events }
+}
+
+const textOf = (value: unknown): string | null => (isString(value) && value !== '' ? value : null)
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,91 @@
+import { UpstreamError } from '../../core/errors.ts'
+import { isObject, isString } from '../values.ts'
+
+/** The arguments of a call that come in pieces, each with the place where it belongs (Vertex, Gemini 3). */
+export interface PartialArguments {
+  /** `partialArgs` of one functionCall. Throws `malformed` for a place that cannot be. */
+  add(pieces: readonly unknown[]): void
+  json(): string
+}
+
+type Step = string | number
+
+/** No tool has longer lists; a single piece must not fill the memory. */
+const MAX_INDEX = 10_000
+
+export function createPartialArguments(): PartialArguments {
+  const root: Record<string, unknown> = {}
+  /** The text that the last piece said would continue. */
+  let open: string | null = null
+
+  return {
+    add(pieces) {
+      for (const piece of pieces) {
+        if (!isObject(piece) || !isString(piece['jsonPath'])) continue
+        const path = piece['jsonPath']
+        const { stringValue, numberValue, boolValue } = piece
+        if (isString(stringValue)) {
+          const before = open === path ? valueAt(root, stepsOf(path)) : undefined
+          put(root, stepsOf(path), isString(before) ? before + stringValue : stringValue)
+        } else if (typeof numberValue === 'number') put(root, stepsOf(path), numberValue)
+        else if (typeof boolValue === 'boolean') put(root, stepsOf(path), boolValue)
+        else if ('nullValue' in piece) put(root, stepsOf(path), null)
+        open = piece['willContinue'] === true ? path : null
+      }
+    },
+    json: () => JSON.stringify(root),
+  }
+}
+
+const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
+
+/** `$.operations[0].action` and `$['a key']` (RFC 9535, single places only). */
+function stepsOf(path: string): Step[] {
+  const steps: Step[] = []
+  let at = 1
+  while (at < path.length) {
+    STEP.lastIndex = at
+    const match = STEP.exec(path)
+    if (!match) throw misplaced()
+    const [all, name, index, single, double] = match
+    if (index !== undefined) steps.push(Number(index))
+    else steps.push(name ?? (single ?? double ?? '').replace(/\\(.)/g, '$1'))
+    at += all.length
+  }
+  if (!path.startsWith('$') || steps.length === 0) throw misplaced()
+  if (steps.some((step) => typeof step === 'number' && step > MAX_INDEX)) throw misplaced()
+  return steps
+}
+
+function valueAt(root: object, steps: readonly Step[]): unknown {
+  let value: unknown = root
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+    value = Reflect.get(value, step)
+  }
+  return value
+}
+
+function put(root: object, steps: readonly Step[], value: unknown): void {
+  let target = root
+  steps.forEach((step, i) => {
+    const next = steps[i + 1]
+    if (next === undefined) {
+      define(target, step, value)
+      return
+    }
+    const existing: unknown = Object.hasOwn(target, step) ? Reflect.get(target, step) : undefined
+    const inner =
+      typeof existing === 'object' && existing !== null ? existing : typeof next === 'number' ? [] : {}
+    if (inner !== existing) define(target, step, inner)
+    target = inner
+  })
+}
+
+/** Never a setter: `__proto__` is a key like any other. */
+const define = (target: object, key: Step, value: unknown): void => {
+  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
+}
+
+const misplaced = (): UpstreamError =>
+  new UpstreamError('malformed', 'a piece of a tool call belongs nowhere in its arguments')

@@ -1,0 +1,113 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { ContentPart } from '../../core/request.ts'
+import type { LeaveOut } from './left-out.ts'
+
+/**
+ * | part | Gemini's |
+ * |---|---|
+ * | text | `text` |
+ * | image, video: data URL / https URL | `inlineData` / `fileData` |
+ * | audio | `inlineData`, `audio/<format>` |
+ * | file: data URL or base64 / https URL / an id of Google's file store | `inlineData` / `fileData` / `fileData` |
+ *
+ * Left out and named: `detail` of images, names of files, ids of other file stores, marks for caches (Gemini's own
+ * cache needs none), parts of unknown types.
+ */
+export function writePart(part: ContentPart, leaveOut: LeaveOut): JsonObject[] {
+  if (part.type !== 'unknown') leaveOutExtra(part.extra, leaveOut)
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ text: part.text }]
+    case 'image':
+      if (part.detail !== undefined && part.detail !== 'auto') {
+        leaveOut('messages.content.image_url.detail')
+      }
+      return [writeMedia(part.url, 'image/jpeg')]
+    case 'video':
+      return [writeMedia(part.url, 'video/mp4')]
+    case 'audio':
+      return [inline(`audio/${part.format}`, part.data)]
+    case 'file':
+      return writeFile(part, leaveOut)
+    case 'unknown':
+      leaveOut(`content.${String(part.data['type'])}`)
+      return []
+  }
+}
+
+function leaveOutExtra(extra: JsonObject | undefined, leaveOut: LeaveOut): void {
+  for (const name of Object.keys(extra ?? {})) {
+    leaveOut(name === 'cache_control' ? name : `messages.content.${name}`)
+  }
+}
+
+function writeFile(
+  { data, fileId, filename }: Extract<ContentPart, { type: 'file' }>,
+  leaveOut: LeaveOut,
+): JsonObject[] {
+  if (filename !== undefined) leaveOut('messages.content.file.filename')
+  if (data !== undefined) return [writeMedia(data, typeOfName(filename ?? '') ?? 'application/pdf')]
+  if (fileId === undefined) return []
+  const uri = /^files\/[\w-]+$/.test(fileId)
+    ? `https://generativelanguage.googleapis.com/v1beta/${fileId}`
+    : fileId
+  if (/^(?:https|gs):\/\//.test(uri)) return [fileData(uri)]
+  leaveOut('messages.content.file.file_id')
+  return []
+}
+
+/** `data:<type>[;parameters];base64,<data>`; white space in the data is forgiven. */
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
+
+function writeMedia(url: string, usualType: string): JsonObject {
+  const match = DATA_URL.exec(url)
+  if (match) {
+    const data = url.slice(match[0].length)
+    const isBase64 = /;base64$/i.test(match[2] ?? '')
+    return inline(match[1] || usualType, isBase64 ? data : base64Of(data))
+  }
+  return /^[a-z][a-z0-9+.-]*:/i.test(url) ? fileData(url) : inline(usualType, url)
+}
+
+/** Text of a data URL is percent-encoded; what is not is taken as it is. */
+function base64Of(text: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(text)).toString('base64')
+  } catch {
+    return Buffer.from(text).toString('base64')
+  }
+}
+
+const inline = (mimeType: string, data: string): JsonObject => ({ inlineData: { mimeType, data } })
+
+/** Vertex demands the type, AI Studio finds it out: it is named where the address shows it. */
+function fileData(uri: string): JsonObject {
+  const mimeType = typeOfName(uri.split(/[?#]/)[0] ?? '')
+  return { fileData: mimeType === undefined ? { fileUri: uri } : { mimeType, fileUri: uri } }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  gif: 'image/gif',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  json: 'application/json',
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  webm: 'video/webm',
+}
+
+function typeOfName(name: string): string | undefined {
+  const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase()
+  return extension !== undefined && Object.hasOwn(TYPES, extension) ? TYPES[extension] : undefined
+}

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+
+/** A provider of Google's dialect behind POST /chat/completions, called by the official OpenAI client. */
+
+interface Seen {
+  path: string
+  search: string
+  key: string | null
+  authorization: string | null
+  body: Record<string, unknown>
+}
+
+let gateway: Gateway
+let client: OpenAI
+let seen: Seen[] = []
+let answers: Response[] = []
+const upstream = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    const { pathname, search } = new URL(request.url)
+    const key = request.headers.get('x-goog-api-key')
+    const authorization = request.headers.get('authorization')
+    seen.push({ path: pathname, search, key, authorization, body: await request.json() })
+    return answers.shift() ?? new Response('nothing more', { status: 500 })
+  },
+})
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    listens: true,
+    providers: [
+      {
+        slug: 'lab',
+        name: 'Lab',
+        dialect: 'gemini',
+        base_url: `http://127.0.0.1:${upstream.port}/v1beta`,
+        api_key: 'secret-of-lab',
+        models: ['tides', 'refused', 'wrong-key'].map((id) => ({
+          id,
+          upstream_id: `gemini-3-${id}`,
+          pricing: { prompt: '0.000001', completion: '0.000002', input_cache_read: '0.0000001' },
+        })),
+      },
+    ],
+  })
+  client = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: API_KEY, maxRetries: 0 })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop(true)
+})
+beforeEach(() => {
+  seen = []
+})
+
+const chunk = (parts: unknown[], more: Record<string, unknown> = {}, usage?: unknown) => ({
+  candidates: [{ content: { parts, role: 'model' }, index: 0, ...more }],
+  ...(usage ? { usageMetadata: usage } : {}),
+  modelVersion: 'gemini-3-tides-001',
+  responseId: 'r-1',
+})
+const events = (...chunks: unknown[]): Response =>
+  new Response(chunks.map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`).join(''), {
+    headers: { 'content-type': 'text/event-stream' },
+  })
+
+const USAGE = {
+  promptTokenCount: 100,
+  cachedContentTokenCount: 40,
+  candidatesTokenCount: 9,
+  thoughtsTokenCount: 11,
+  totalTokenCount: 120,
+}
+const TOOL: OpenAI.Chat.Completions.ChatCompletionTool = {
+  type: 'function',
+  function: {
+    name: 'tide',
+    parameters: { type: 'object', properties: { port: { type: 'string' } }, required: ['port'] },
+  },
+}
+const QUESTION: OpenAI.Chat.Completions.ChatCompletionMessageParam[] = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Tide in Brest?' },
+]
+
+/** The second turn of a tool call: what the client got goes back whole. */
+async function answerCall(message: OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam) {
+  const id = message.tool_calls?.[0]?.id ?? ''
+  answers = [
+    Response.json(chunk([{ text: 'High.', thoughtSignature: 'dGhpcmQ=' }], { finishReason: 'STOP' }, USAGE)),
+  ]
+  const reply = await client.chat.completions.create({
+    model: 'tides',
+    tools: [TOOL],
+    messages: [...QUESTION, message, { role: 'tool', tool_call_id: id, content: 'high' }],
+  })
+  expect(reply.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'High.' } })
+  expect(seen.at(-1)).toMatchObject({ path: '/v1beta/models/gemini-3-tides:generateContent', search: '' })
+  return seen.at(-1)?.body['contents']
+}
+
+const REPLAYED = [
+  { role: 'user', parts: [{ text: 'Tide in Brest?' }] },
+  {
+    role: 'model',
+    parts: [
+      { text: 'I ask the tool.', thought: true },
+      {
+        functionCall: { name: 'tide', args: { port: 'Brest' } },
+        thoughtSignature: 'Zmlyc3Q=',
+      },
+    ],
+  },
+  { role: 'user', parts: [{ functionResponse: { name: 'tide', response: { output: 'high' } } }] },
+]
+const THOUGHT = { text: 'I ask the tool.', thought: true }
+const CALL = {
+  functionCall: { name: 'tide', args: { port: 'Brest' } },
+  thoughtSignature: 'Zmlyc3Q=',
+}
+
+test('a tool turn that thinks, streamed: the signature comes back', async () => {
+  answers = [
+    events(
+      chunk([THOUGHT], {}, { promptTokenCount: 100, totalTokenCount: 100 }),
+      chunk([CALL]),
+      chunk([{ text: '' }], { finishReason: 'STOP' }, USAGE),
+    ),
+  ]
+  const stream = await client.chat.completions.create({
+    model: 'tides',
+    stream: true,
+    tools: [TOOL],
+    reasoning_effort: 'low',
+    messages: QUESTION,
+  })
+  const details: unknown[] = []
+  const call = { id: '', type: 'function' as const, function: { name: '', arguments: '' } }
+  let finish: string | null = null
+  let usage: OpenAI.CompletionUsage | null | undefined
+  for await (const { choices, usage: told } of stream) {
+    usage = told ?? usage
+    const [choice] = choices
+    finish = choice?.finish_reason ?? finish
+    const more: unknown = choice && Reflect.get(choice.delta, 'reasoning_details')
+    if (Array.isArray(more)) details.push(...more)
+    for (const piece of choice?.delta.tool_calls ?? []) {
+      call.id = piece.id ?? call.id
+      call.function.name += piece.function?.name ?? ''
+      call.function.arguments += piece.function?.arguments ?? ''
+    }
+  }
+  expect(finish).toBe('tool_calls')
+  expect(call.function).toEqual({ name: 'tide', arguments: '{"port":"Brest"}' })
+  expect(usage).toMatchObject({
+    prompt_tokens: 100,
+    completion_tokens: 20,
+    total_tokens: 120,
+    prompt_tokens_details: { cached_tokens: 40 },
+    completion_tokens_details: { reasoning_tokens: 11 },
+    // 60 × 1 + 40 × 0.1 + 20 × 2 millionths
+    cost: 0.000104,
+  })
+  expect(seen[0]).toEqual({
+    path: '/v1beta/models/gemini-3-tides:streamGenerateContent',
+    search: '?alt=sse',
+    key: 'secret-of-lab',
+    authorization: null,
+    body: {
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Tide in Brest?' }] }],
+      tools: [{ functionDeclarations: [{ name: 'tide', parameters: TOOL.function.parameters }] }],
+      generationConfig: { thinkingConfig: { thinkingLevel: 'low', includeThoughts: true } },
+    },
+  })
+  const message = {
+    role: 'assistant' as const,
+    content: null,
+    tool_calls: [call],
+    reasoning_details: details,
+  }
+  expect(await answerCall(message)).toEqual(REPLAYED)
+})
+
+test('the same in one piece, as the client appends it', async () => {
+  answers = [Response.json(chunk([THOUGHT, CALL], { finishReason: 'STOP' }, USAGE))]
+  const reply = await client.chat.completions.create({ model: 'tides', tools: [TOOL], messages: QUESTION })
+  expect(reply).toMatchObject({ model: 'tides', usage: { prompt_tokens: 100, completion_tokens: 20 } })
+  const message = reply.choices[0]?.message
+  if (!message) throw new Error('no message')
+  expect(message.tool_calls?.[0]).toMatchObject({ function: { name: 'tide', arguments: '{"port":"Brest"}' } })
+  expect(await answerCall(message)).toEqual(REPLAYED)
+})
+
+test.each([true, false])('a prompt that Google refuses is a filtered answer (stream %p)', async (stream) => {
+  const blocked = {
+    promptFeedback: { blockReason: 'SAFETY' },
+    usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
+  }
+  answers = [stream ? events(blocked) : Response.json(blocked)]
+  const body = { model: 'refused', stream, messages: QUESTION }
+  const response = await gateway.call('/chat/completions', body)
+  expect(response.status).toBe(200)
+  const text = await response.text()
+  expect(text).toContain('"finish_reason":"content_filter"')
+  expect(text).toContain('"native_finish_reason":"SAFETY"')
+  expect(seen).toHaveLength(1)
+})
+
+test('a key that Google does not know is no fault of the caller', async () => {
+  const refusal = {
+    error: {
+      code: 400,
+      message: 'API key not valid. Please pass a valid API key.',
+      status: 'INVALID_ARGUMENT',
+    },
+  }
+  answers = [Response.json(refusal, { status: 400 })]
+  const response = await gateway.call('/chat/completions', { model: 'wrong-key', messages: QUESTION })
+  expect(response.status).toBe(502)
+  expect(await response.text()).not.toContain('API key not valid')
+})
