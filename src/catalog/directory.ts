@@ -1,12 +1,14 @@
 import type {
   EndpointRecord,
   ModelDirectory,
+  ModelFacts,
   ModelOffer,
   ModelRecord,
   ProviderRecord,
 } from '../core/snapshot.ts'
 import type { Catalog } from './catalog.ts'
 import { nearestNames } from './nearest.ts'
+import type { SeedModel } from './seed.ts'
 
 /** A model while it is put together. */
 interface Draft {
@@ -18,6 +20,7 @@ interface Draft {
   readonly aliases: readonly string[]
   /** What its providers call it. */
   readonly ownNames: { readonly provider: string; readonly name: string }[]
+  readonly facts: ModelFacts | undefined
 }
 
 /**
@@ -80,10 +83,19 @@ function draftOf(drafts: Map<string, Draft>, catalog: Catalog, id: string): Draf
     endpoints: [],
     aliases: facts?.aliases ?? [],
     ownNames: [],
+    facts: facts === undefined ? undefined : factsOf(facts),
   }
   drafts.set(id, draft)
   return draft
 }
+
+const factsOf = (model: SeedModel): ModelFacts => ({
+  tokenizer: model.tokenizer,
+  instructType: model.instruct_type,
+  huggingFaceId: model.hugging_face_id,
+  knowledgeCutoff: model.knowledge_cutoff,
+  hasOpenWeights: model.open_weights,
+})
 
 /** One more endpoint of a catalogue model, where the offer may be that and the provider has none of it yet. */
 function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffer): void {
@@ -103,12 +115,13 @@ function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffe
   }
 }
 
-const modelOf = ({ id, canonicalSlug, name, created, endpoints }: Draft): ModelRecord => ({
+const modelOf = ({ id, canonicalSlug, name, created, endpoints, facts }: Draft): ModelRecord => ({
   id,
   canonicalSlug,
   name,
   created,
   endpoints,
+  ...(facts === undefined ? {} : { facts }),
 })
 
 type Names = Map<string, ModelRecord>

@@ -151,6 +151,21 @@ export interface EndpointRecord {
   readonly reasoning?: ReasoningFacts
   /** True only where it is known. */
   readonly isZdr: boolean
+  /** Where it is known that prompts are processed there alone (`eu`, `us`). */
+  readonly regions?: readonly string[]
+  /** Whether its outputs may train other models, where it is known. */
+  readonly isDistillable?: boolean
+}
+
+/** What the catalogue knows of a model, whoever offers it. */
+export interface ModelFacts {
+  /** The tokenizer's family (`Claude`, `Llama3`, `Other`). */
+  readonly tokenizer: string
+  readonly instructType: string | null
+  readonly huggingFaceId: string | null
+  /** A date (`2025-01-31` or `2025-01`). */
+  readonly knowledgeCutoff: string | null
+  readonly hasOpenWeights: boolean
 }
 
 export interface ModelRecord {
@@ -160,6 +175,8 @@ export interface ModelRecord {
   /** Integer Unix seconds. */
   readonly created: number
   readonly endpoints: readonly EndpointRecord[]
+  /** Absent: the catalogue does not know the model. */
+  readonly facts?: ModelFacts
 }
 
 export interface ModelDirectory {
