@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { activityRoutes } from './admin/activity/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
+import { catalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
 import { logRequest } from './http/access-log.ts'
@@ -15,13 +16,14 @@ import { inferenceRoutes } from './inference/routes.ts'
 const RETRY_AFTER_SECONDS = 5
 
 /** Every route of the API below one prefix. */
-const apiRoutes = (deps: Deps, prefix: string) =>
+const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
   new Elysia({ prefix })
     .use(inferenceRoutes(deps))
     .use(generationRoutes(deps))
     .use(currentKeyRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
+    .use(catalogRoutes(deps, `${basePath}/api/v1`))
 
 /** The whole server as one function from request to response, below `basePath` ('' or '/…'). */
 export function createApp(deps: Deps, basePath = ''): Handler {
@@ -30,8 +32,8 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     .use(healthRoutes({ isReady: () => !deps.run.running.isDraining() && deps.ledger.isWritable() }))
     .use(documentRoutes())
     .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
-    .use(apiRoutes(deps, '/api/v1'))
-    .use(apiRoutes(deps, '/v1'))
+    .use(apiRoutes(deps, basePath, '/api/v1'))
+    .use(apiRoutes(deps, basePath, '/v1'))
   app.compile()
   const { running } = deps.run
   const refuse = (request: Request) =>

@@ -7,5 +7,11 @@
 const SDK_USER_AGENT = 'speakeasy-sdk/'
 
 /** The status of `POST /keys` and `POST /workspaces`. */
-export const createdStatus = (request: Request): 200 | 201 =>
-  request.headers.get('user-agent')?.startsWith(SDK_USER_AGENT) ? 201 : 200
+export const createdStatus = (request: Request): 200 | 201 => (isSdk(request) ? 201 : 200)
+
+// The specification has a string here; the SDK refuses the whole list unless it is an integer (0: in use).
+/** The `status` of an endpoint in `GET /endpoints/zdr`. */
+export const endpointStatus = (request: Request): 'active' | 0 => (isSdk(request) ? 0 : 'active')
+
+const isSdk = (request: Request): boolean =>
+  request.headers.get('user-agent')?.startsWith(SDK_USER_AGENT) ?? false

@@ -46,10 +46,18 @@ describe('/openapi.json', () => {
     ).toEqual([
       'delete /keys/{hash}',
       'get /activity',
+      'get /embeddings/models',
+      'get /endpoints/zdr',
       'get /generation',
       'get /key',
       'get /keys',
       'get /keys/{hash}',
+      'get /model/{author}/{slug}',
+      'get /models',
+      'get /models/count',
+      'get /models/user',
+      'get /models/{author}/{slug}/endpoints',
+      'get /providers',
       'patch /keys/{hash}',
       'post /chat/completions',
       'post /keys',
@@ -77,6 +85,14 @@ describe('/openapi.json', () => {
     ['get', '/keys', [400, 401, 429, 500]],
     ['get', '/generation', [401, 402, 404, 429, 500, 502, 524, 529]],
     ['get', '/activity', [400, 401, 403, 404, 500]],
+    ['get', '/models', [400, 401, 403, 500]],
+    ['get', '/models/count', [400, 401, 403, 500]],
+    ['get', '/models/user', [401, 403, 404, 500]],
+    ['get', '/model/{author}/{slug}', [401, 403, 404, 500]],
+    ['get', '/models/{author}/{slug}/endpoints', [401, 403, 404, 500]],
+    ['get', '/embeddings/models', [400, 401, 500]],
+    ['get', '/endpoints/zdr', [401, 403, 500]],
+    ['get', '/providers', [401, 500]],
   ]
   for (const [method, path, declared] of statuses) {
     test(`${method} ${path} declares its statuses with the envelope`, () => {

@@ -1,0 +1,105 @@
+/** What can be called, in the form that lists are filtered, sorted and written from. Reckoned once per directory. */
+import type {
+  EndpointRecord,
+  ModelDirectory,
+  ModelRecord,
+  ProviderRecord,
+  ReasoningFacts,
+  Snapshot,
+} from '../core/snapshot.ts'
+
+/** A model as it looks through some of its endpoints: all of them, or those that a caller asks for. */
+export interface Offered {
+  readonly model: ModelRecord
+  /** The id's first part; for an id without one, the provider. */
+  readonly author: string
+  /** At least one, in the directory's order. */
+  readonly endpoints: readonly OfferedEndpoint[]
+  /** Where its price and limits are taken from: the cheapest that has a price. */
+  readonly top: OfferedEndpoint
+  /** Unknown ones are text: what every route takes. */
+  readonly inputModalities: readonly string[]
+  readonly outputModalities: readonly string[]
+  /** The largest; 0: unknown. */
+  readonly contextLength: number
+  /** What is supported by any endpoint; empty: unknown. */
+  readonly supportedParameters: readonly string[]
+  /** Absent: it does not reason, as far as is known. */
+  readonly reasoning: ReasoningFacts | undefined
+}
+
+export interface OfferedEndpoint {
+  readonly record: EndpointRecord
+  readonly provider: ProviderRecord
+}
+
+const listings = new WeakMap<ModelDirectory, readonly Offered[]>()
+
+/** Every model that has an endpoint at a configured provider, in order of id. */
+export function listingOf({ models, providersBySlug }: Snapshot): readonly Offered[] {
+  const known = listings.get(models)
+  if (known !== undefined) return known
+  const listing = models.list().flatMap((model) => {
+    const offered = offeredOf(model, endpointsOf(model, providersBySlug))
+    return offered === null ? [] : [offered]
+  })
+  listings.set(models, listing)
+  return listing
+}
+
+export const endpointsOf = (
+  model: ModelRecord,
+  providersBySlug: ReadonlyMap<string, ProviderRecord>,
+): OfferedEndpoint[] =>
+  model.endpoints.flatMap((record) => {
+    const provider = providersBySlug.get(record.providerSlug)
+    return provider === undefined ? [] : [{ record, provider }]
+  })
+
+/** Null without endpoints. */
+export function offeredOf(model: ModelRecord, endpoints: readonly OfferedEndpoint[]): Offered | null {
+  const [first] = endpoints
+  if (first === undefined) return null
+  const slash = model.id.indexOf('/')
+  return {
+    model,
+    author: slash < 0 ? first.provider.slug : model.id.slice(0, slash),
+    endpoints,
+    top: endpoints.reduce((best, other) => (isCheaper(other.record, best.record) ? other : best), first),
+    inputModalities: allOf(endpoints, (record) => record.inputModalities, ['text']),
+    outputModalities: allOf(endpoints, (record) => record.outputModalities, ['text']),
+    contextLength: endpoints.reduce((most, { record }) => Math.max(most, record.contextLength ?? 0), 0),
+    supportedParameters: allOf(endpoints, (record) => record.supportedParameters ?? [], []).toSorted(),
+    reasoning: endpoints.find(({ record }) => record.reasoning !== undefined)?.record.reasoning,
+  }
+}
+
+const throughOne = new WeakMap<OfferedEndpoint, Offered | null>()
+
+/**
+ * The same model through the endpoints that pass, or null when none does. Through a single one it is always the same
+ * object (lists of one provider are common), so that what was reckoned from it is found again.
+ */
+export function narrowed(offered: Offered, passes: (endpoint: OfferedEndpoint) => boolean): Offered | null {
+  const endpoints = offered.endpoints.filter(passes)
+  if (endpoints.length === offered.endpoints.length) return offered
+  const [only, ...others] = endpoints
+  if (only === undefined || others.length > 0) return offeredOf(offered.model, endpoints)
+  const known = throughOne.get(only) ?? offeredOf(offered.model, endpoints)
+  throughOne.set(only, known)
+  return known
+}
+
+function isCheaper({ pricing: left }: EndpointRecord, { pricing: right }: EndpointRecord): boolean {
+  if (left === null) return false
+  return right === null || left.prompt + left.completion < right.prompt + right.completion
+}
+
+function allOf(
+  endpoints: readonly OfferedEndpoint[],
+  read: (record: EndpointRecord) => readonly string[],
+  unknown: readonly string[],
+): readonly string[] {
+  const names = new Set(endpoints.flatMap(({ record }) => read(record)))
+  return names.size === 0 ? unknown : [...names]
+}

@@ -1,0 +1,40 @@
+import { notFound } from '../core/errors.ts'
+import type { ModelRecord, Snapshot } from '../core/snapshot.ts'
+import { endpointsOf, type Offered, type OfferedEndpoint, offeredOf } from './listing.ts'
+
+const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking']
+const MOST_SHOWN = 120
+
+/**
+ * A model by id, canonical slug, alias or its provider's own name, a variant suffix allowed; through its free endpoints
+ * with `:free`. Throws a 404 that names the three nearest.
+ */
+export function lookUp(name: string, snapshot: Snapshot): Offered {
+  const { model, isFree } = resolved(name, snapshot)
+  if (model === undefined) throw unknownModel(name, snapshot)
+  const endpoints = endpointsOf(model, snapshot.providersBySlug)
+  const offered = offeredOf(model, isFree ? endpoints.filter(isFreeEndpoint) : endpoints)
+  if (offered !== null) return offered
+  throw notFound(`No configured provider offers ${shown(name)}${isFree ? ' for free' : ''}`)
+}
+
+function resolved(name: string, { models }: Snapshot): { model: ModelRecord | undefined; isFree: boolean } {
+  const exact = models.find(name)
+  const variant = VARIANTS.find((suffix) => name.endsWith(`:${suffix}`))
+  if (exact !== undefined || variant === undefined) return { model: exact, isFree: false }
+  return { model: models.find(name.slice(0, -variant.length - 1)), isFree: variant === 'free' }
+}
+
+const isFreeEndpoint = ({ record: { pricing } }: OfferedEndpoint): boolean =>
+  pricing !== null && pricing.prompt === 0n && pricing.completion === 0n && pricing.request === 0n
+
+function unknownModel(name: string, { models }: Snapshot): Error {
+  const nearest = models.nearest(name, 3)
+  const hint = nearest.length > 0 ? `. The nearest names are ${nearest.join(', ')}` : ''
+  if (!models.isKnown(name)) return notFound(`There is no model ${shown(name)}${hint}`)
+  return notFound(
+    `The model ${shown(name)} is known, but no provider that offers it is configured here${hint}`,
+  )
+}
+
+const shown = (name: string): string => JSON.stringify(name.slice(0, MOST_SHOWN))

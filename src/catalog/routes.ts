@@ -1,0 +1,210 @@
+import { Elysia, t } from 'elysia'
+import type { Database } from '../db/database.ts'
+import { type CallerDeps, callerOption } from '../http/caller.ts'
+import { endpointStatus } from '../http/compatibility.ts'
+import { operation } from '../http/operation.ts'
+import { filtered, isZdr, outputTest } from './filter.ts'
+import { listingOf, narrowed, type Offered } from './listing.ts'
+import { lookUp } from './lookup.ts'
+import { pageOf } from './page.ts'
+import { popularityFor } from './popularity.ts'
+import { RSS_TYPE, rssOf } from './rss.ts'
+import {
+  model,
+  modelEndpoints,
+  modelList,
+  modelParams,
+  modelsQuery,
+  outputQuery,
+  pageQuery,
+  provider,
+  zdrEndpoint,
+} from './schema.ts'
+import { sorted } from './sort.ts'
+import { endpointView, modelEndpointsView, modelView, providerView } from './view.ts'
+
+const tag = 'Models'
+const JSON_TYPE = 'application/json'
+
+export interface CatalogDeps extends CallerDeps {
+  database: Database
+}
+
+/** What can be called here. `basePath` stands before `/models` in the addresses that replies name: `/api/v1`. */
+export const catalogRoutes = (deps: CatalogDeps, basePath: string) =>
+  new Elysia().use(listRoutes(deps, basePath)).use(oneModelRoutes(deps, basePath)).use(providerRoutes(deps))
+
+// A list is answered as text that was written before: a schema to check it by would be slower than the rest.
+const listRoutes = (deps: CatalogDeps, basePath: string) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get(
+      '/models',
+      async ({ query, request, set }) => {
+        const now = deps.now()
+        const popularity = await popularityFor(query.sort, deps.database.db, now)
+        const models = sorted(
+          filtered(listingOf(deps.snapshot.current()), query, now),
+          query.sort,
+          popularity,
+        )
+        const page = pageOf(models, query, request, basePath)
+        set.headers['content-type'] = isRss(query.use_rss) ? RSS_TYPE : JSON_TYPE
+        if (!isRss(query.use_rss)) return page.json()
+        return rssOf({
+          self: request.url,
+          origin: new URL(request.url).origin,
+          basePath,
+          models: page.models,
+        })
+      },
+      {
+        caller: 'any',
+        query: modelsQuery,
+        detail: operation({
+          id: 'listModels',
+          tag,
+          summary: 'List the models that can be called',
+          description:
+            'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do.',
+          errors: [400, 401, 403, 500],
+          reply: modelList,
+        }),
+      },
+    )
+    .get(
+      '/models/user',
+      ({ query, request, set }) => {
+        set.headers['content-type'] = JSON_TYPE
+        return pageOf(mayBeCalled(listingOf(deps.snapshot.current())), query, request, basePath).json()
+      },
+      {
+        caller: 'any',
+        query: pageQuery,
+        detail: operation({
+          id: 'listUserModels',
+          tag,
+          summary: 'List the models that this key may call',
+          description: 'Every kind of output; models without a price are left out where they are refused.',
+          errors: [400, 401, 403, 404, 500],
+          reply: modelList,
+        }),
+      },
+    )
+    .get(
+      '/embeddings/models',
+      ({ query, request, set }) => {
+        const models = listingOf(deps.snapshot.current()).filter(outputTest('embeddings'))
+        set.headers['content-type'] = JSON_TYPE
+        return pageOf(models, query, request, basePath).json()
+      },
+      {
+        caller: 'any',
+        query: pageQuery,
+        detail: operation({
+          id: 'listEmbeddingsModels',
+          tag,
+          summary: 'List the embedding models',
+          errors: [400, 401, 403, 500],
+          reply: modelList,
+        }),
+      },
+    )
+    .get(
+      '/models/count',
+      ({ query }) => ({
+        data: {
+          count: listingOf(deps.snapshot.current()).filter(outputTest(query.output_modalities)).length,
+        },
+      }),
+      {
+        caller: 'any',
+        query: outputQuery,
+        response: {
+          200: t.Object({ data: t.Object({ count: t.Number({ documented: { type: 'integer' } }) }) }),
+        },
+        detail: operation({
+          id: 'countModels',
+          tag,
+          summary: 'Count the models that can be called',
+          errors: [400, 401, 403, 500],
+        }),
+      },
+    )
+
+const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
+  const named = ({ author, slug }: { author: string; slug: string }): Offered =>
+    lookUp(`${author}/${slug}`, deps.snapshot.current())
+  return new Elysia()
+    .use(callerOption(deps))
+    .get('/model/:author/:slug', ({ params }) => ({ data: modelView(named(params), basePath) }), {
+      caller: 'any',
+      params: modelParams,
+      response: { 200: t.Object({ data: model }) },
+      detail: operation({ id: 'getModel', tag, summary: 'Get a model', errors: [400, 401, 403, 404, 500] }),
+    })
+    .get('/models/:author/:slug/endpoints', ({ params }) => ({ data: modelEndpointsView(named(params)) }), {
+      caller: 'any',
+      params: modelParams,
+      response: { 200: t.Object({ data: modelEndpoints }) },
+      detail: operation({
+        id: 'listEndpoints',
+        tag,
+        summary: 'List the endpoints of a model',
+        errors: [400, 401, 403, 404, 500],
+      }),
+    })
+}
+
+const providerRoutes = (deps: CatalogDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get(
+      '/endpoints/zdr',
+      ({ query, request }) => {
+        const status = endpointStatus(request)
+        const models = listingOf(deps.snapshot.current())
+          .map((offered) => narrowed(offered, isZdr))
+          .filter((offered) => offered !== null)
+          .filter(outputTest(query.output_modalities))
+        const data = models.flatMap((offered) =>
+          offered.endpoints.map((endpoint) => ({ ...endpointView(offered, endpoint), status })),
+        )
+        return { data }
+      },
+      {
+        caller: 'any',
+        query: outputQuery,
+        response: { 200: t.Object({ data: t.Array(zdrEndpoint) }) },
+        detail: operation({
+          id: 'listEndpointsZdr',
+          tag,
+          summary: 'List the endpoints that are known to retain no data',
+          description: 'Those of the models of `/models?zdr=true`.',
+          errors: [400, 401, 403, 500],
+        }),
+      },
+    )
+    .get(
+      '/providers',
+      () => ({ data: [...deps.snapshot.current().providersBySlug.values()].map(providerView) }),
+      {
+        caller: 'any',
+        response: { 200: t.Object({ data: t.Array(provider) }) },
+        detail: operation({
+          id: 'listProviders',
+          tag,
+          summary: 'List the providers that are configured',
+          errors: [401, 403, 500],
+        }),
+      },
+    )
+
+const isRss = (written: string | undefined): boolean =>
+  written !== undefined && !['', '0', 'false'].includes(written.toLowerCase())
+
+/** A model without a price is refused (the operator's price for such models is in the snapshot already). */
+const mayBeCalled = (listing: readonly Offered[]): Offered[] =>
+  listing
+    .map((offered) => narrowed(offered, ({ record }) => record.pricing !== null))
+    .filter((offered) => offered !== null)

@@ -1,0 +1,46 @@
+import { descriptionOf } from './description.ts'
+import type { Offered } from './listing.ts'
+import { addressOf } from './view.ts'
+
+export const RSS_TYPE = 'application/rss+xml; charset=utf-8'
+
+export interface Feed {
+  /** The whole address of the feed. */
+  self: string
+  /** Scheme and host, and the path before `/models`. */
+  origin: string
+  basePath: string
+  models: readonly Offered[]
+}
+
+/** An RSS 2.0 document, one item for each model. Its own address is told as the best practices profile asks. */
+export function rssOf({ self, origin, basePath, models }: Feed): string {
+  const items = models.map((offered) => {
+    const link = escaped(`${origin}${basePath}/model/${addressOf(offered)}`)
+    const { model, author } = offered
+    const published =
+      model.created > 0 ? `<pubDate>${new Date(model.created * 1000).toUTCString()}</pubDate>` : ''
+    const description = escaped(descriptionOf(offered))
+    return `<item><title>${escaped(model.name)}</title><link>${link}</link><guid isPermaLink="false">${escaped(model.id)}</guid><category>${escaped(author)}</category>${published}<description>${description}</description></item>`
+  })
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Sluice models</title><link>${escaped(origin + basePath)}/models</link><description>Models that can be called here</description><atom:link href="${escaped(self)}" rel="self" type="application/rss+xml"/>
+${items.join('\n')}
+</channel></rss>
+`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** For text and attributes; characters that XML 1.0 has no way to write are left out. */
+const escaped = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')

@@ -1,0 +1,155 @@
+/** Models, endpoints and providers as the API shows them. */
+import { formatPrice, type Price } from '../core/money.ts'
+import type { Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
+import { descriptionOf } from './description.ts'
+import type { Offered, OfferedEndpoint } from './listing.ts'
+import type { EndpointView, ModelEndpointsView, ModelView, PricingView, ProviderView } from './schema.ts'
+
+/** `basePath` stands before `/models` in addresses: `/api/v1`. */
+export function modelView(offered: Offered, basePath: string): ModelView {
+  const { model, top, reasoning } = offered
+  return {
+    id: model.id,
+    canonical_slug: model.canonicalSlug,
+    hugging_face_id: model.facts?.huggingFaceId ?? null,
+    name: model.name,
+    created: model.created,
+    description: descriptionOf(offered),
+    context_length: offered.contextLength,
+    architecture: architectureOf(offered),
+    pricing: pricingView(top.record.pricing),
+    top_provider: {
+      context_length: top.record.contextLength,
+      max_completion_tokens: top.record.maxCompletionTokens,
+      is_moderated: false,
+    },
+    per_request_limits: null,
+    supported_parameters: [...offered.supportedParameters],
+    default_parameters: null,
+    supported_voices: null,
+    knowledge_cutoff: model.facts?.knowledgeCutoff ?? null,
+    expiration_date: null,
+    ...(reasoning === undefined ? {} : { reasoning: reasoningView(reasoning) }),
+    links: { details: `${basePath}/models/${addressOf(offered)}/endpoints` },
+  }
+}
+
+const rendered = new WeakMap<Offered, { basePath: string; text: string }>()
+
+/** `modelView` as JSON text. A list of a thousand models is a thousand texts that were written before. */
+export function modelJson(offered: Offered, basePath: string): string {
+  const known = rendered.get(offered)
+  if (known?.basePath === basePath) return known.text
+  const text = JSON.stringify(modelView(offered, basePath))
+  rendered.set(offered, { basePath, text })
+  return text
+}
+
+/** `author/slug` in an address; an id without an author is found below its provider's name. */
+export const addressOf = ({ model, author }: Offered): string => {
+  const slug = model.id.startsWith(`${author}/`) ? model.id.slice(author.length + 1) : model.id
+  // A colon is legal in a path, and every variant has one.
+  const written = (part: string): string => encodeURIComponent(part).replaceAll('%3A', ':')
+  return `${written(author)}/${written(slug)}`
+}
+
+const architectureOf = ({ model, inputModalities, outputModalities }: Offered) => ({
+  modality: `${inputModalities.join('+')}->${outputModalities.join('+')}`,
+  input_modalities: [...inputModalities],
+  output_modalities: [...outputModalities],
+  tokenizer: model.facts?.tokenizer ?? 'Other',
+  instruct_type: model.facts?.instructType ?? null,
+})
+
+const reasoningView = (reasoning: ReasoningFacts) => ({
+  mandatory: !reasoning.mayBeOff,
+  supported_efforts: reasoning.efforts === null ? null : [...reasoning.efforts],
+  supports_max_tokens: reasoning.takesBudget,
+})
+
+export const modelEndpointsView = (offered: Offered): ModelEndpointsView => ({
+  id: offered.model.id,
+  name: offered.model.name,
+  created: offered.model.created,
+  description: descriptionOf(offered),
+  architecture: architectureOf(offered),
+  endpoints: offered.endpoints.map((endpoint) => ({ ...endpointView(offered, endpoint), status: 0 })),
+})
+
+/** Without its status, whose form differs between operations. What nobody has measured or told is null. */
+export function endpointView({ model }: Offered, { record, provider }: OfferedEndpoint): EndpointView {
+  const parameters = record.supportedParameters ?? []
+  const [hasTools, hasChoice] = [parameters.includes('tools'), parameters.includes('tool_choice')]
+  return {
+    name: `${provider.name} | ${model.id}`,
+    model_id: model.id,
+    model_name: model.name,
+    provider_name: provider.name,
+    tag: record.quantization === null ? provider.slug : `${provider.slug}/${record.quantization}`,
+    quantization: record.quantization,
+    context_length: record.contextLength ?? 0,
+    max_completion_tokens: record.maxCompletionTokens,
+    max_prompt_tokens: null,
+    pricing: pricingView(record.pricing),
+    supported_parameters: [...parameters],
+    supports_implicit_caching: isCachingImplicit(record.pricing),
+    supports_tool_choice: { auto: hasTools, none: hasTools, required: hasChoice, function: hasChoice },
+    supports_voice_cloning: false,
+    latency_last_30m: null,
+    throughput_last_30m: null,
+    uptime_last_5m: null,
+    uptime_last_30m: null,
+    uptime_last_1d: null,
+  }
+}
+
+/** Cached reads have a price and nobody pays to write: the provider caches by itself. */
+const isCachingImplicit = (pricing: Pricing | null): boolean =>
+  pricing?.inputCacheRead !== undefined && pricing.inputCacheWrite === undefined
+
+/** USD per unit as plain decimals. The four that are always there are 0 where nobody told a price. */
+export function pricingView(pricing: Pricing | null): PricingView {
+  const shown = {
+    prompt: formatPrice(pricing?.prompt ?? 0n),
+    completion: formatPrice(pricing?.completion ?? 0n),
+    image: formatPrice(pricing?.image ?? 0n),
+    request: formatPrice(pricing?.request ?? 0n),
+  }
+  if (pricing === null) return shown
+  return {
+    ...shown,
+    ...optional('image_output', pricing.imageOutput),
+    ...optional('audio', pricing.audio),
+    ...optional('audio_output', pricing.audioOutput),
+    ...optional('input_cache_read', pricing.inputCacheRead),
+    ...optional('input_cache_write', pricing.inputCacheWrite),
+    ...optional('internal_reasoning', pricing.internalReasoning),
+    ...optional('web_search', pricing.webSearch),
+    ...(pricing.tiers === undefined ? {} : { overrides: pricing.tiers.map(tierView) }),
+  }
+}
+
+const tierView = (tier: PricingTier) => ({
+  min_prompt_tokens: tier.minPromptTokens,
+  ...optional('prompt', tier.prompt),
+  ...optional('completion', tier.completion),
+  ...optional('input_cache_read', tier.inputCacheRead),
+  ...optional('input_cache_write', tier.inputCacheWrite),
+})
+
+function optional<Name extends string>(name: Name, price: Price | undefined): Partial<Record<Name, string>> {
+  const shown: Partial<Record<Name, string>> = {}
+  if (price !== undefined) shown[name] = formatPrice(price)
+  return shown
+}
+
+/** Policies and places are null: they are the provider's to tell, and nobody has. */
+export const providerView = ({ name, slug }: ProviderRecord): ProviderView => ({
+  name,
+  slug,
+  privacy_policy_url: null,
+  terms_of_service_url: null,
+  status_page_url: null,
+  headquarters: null,
+  datacenters: null,
+})
