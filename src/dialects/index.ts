@@ -3,6 +3,7 @@ import { chatEgress } from './chat/egress.ts'
 import { chatIngress } from './chat/ingress.ts'
 import type { Egress, Ingress } from './dialect.ts'
 import { geminiEgress } from './gemini/egress.ts'
+import { messagesEgress } from './messages/egress.ts'
 
 /** What callers may speak. A new dialect is a folder here and a line. */
 export const ingresses = {
@@ -12,5 +13,6 @@ export const ingresses = {
 /** What providers may speak. */
 export const egresses = {
   chat: chatEgress,
+  messages: messagesEgress,
   gemini: geminiEgress,
 } satisfies Partial<Record<DialectName, Egress>>

@@ -45,7 +45,7 @@ export const vendors: readonly Vendor[] = [
     name: 'Anthropic',
     baseUrl: 'https://api.anthropic.com/v1',
     keys: ['ANTHROPIC_API_KEY'],
-    // The vendor's documented "OpenAI SDK compatibility": both bounds, stream_options and `developer` are taken.
+    dialect: 'messages',
     quirks: {},
   },
   {
