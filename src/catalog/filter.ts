@@ -148,7 +148,8 @@ function boundsOf(query: ModelsQuery): { name: Bounded; isGiven: boolean }[] {
   })
 }
 
-const numberOf = (written: string | undefined): number | null =>
+/** A number of a query, whose pattern was checked: null where it is absent or `null`. */
+export const numberOf = (written: string | undefined): number | null =>
   written === undefined || written === 'null' ? null : Number(written)
 
 /** The words of a comma-separated list, in lower case. */

@@ -1,3 +1,4 @@
+import { numberOf } from './filter.ts'
 import type { Offered } from './listing.ts'
 import type { PageQuery } from './schema.ts'
 import { modelJson } from './view.ts'
@@ -17,8 +18,8 @@ export function pageOf(
   request: Request,
   basePath: string,
 ): ModelPage {
-  const offset = Number(query.offset ?? 0)
-  const limit = Number(query.limit ?? DEFAULT_LIMIT)
+  const offset = numberOf(query.offset) ?? 0
+  const limit = numberOf(query.limit) ?? DEFAULT_LIMIT
   const shown = models.slice(offset, offset + limit)
   return {
     models: shown,

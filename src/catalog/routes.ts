@@ -15,6 +15,7 @@ import {
   modelList,
   modelParams,
   modelsQuery,
+  outputPageQuery,
   outputQuery,
   pageQuery,
   provider,
@@ -76,16 +77,19 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
       '/models/user',
       ({ query, request, set }) => {
         set.headers['content-type'] = JSON_TYPE
-        return pageOf(mayBeCalled(listingOf(deps.snapshot.current())), query, request, basePath).json()
+        const models = mayBeCalled(listingOf(deps.snapshot.current())).filter(
+          outputTest(query.output_modalities),
+        )
+        return pageOf(models, query, request, basePath).json()
       },
       {
         caller: 'any',
-        query: pageQuery,
+        query: outputPageQuery,
         detail: operation({
           id: 'listUserModels',
           tag,
           summary: 'List the models that this key may call',
-          description: 'Every kind of output; models without a price are left out where they are refused.',
+          description: 'Models without a price are left out where they are refused.',
           errors: [400, 401, 403, 404, 500],
           reply: modelList,
         }),

@@ -32,7 +32,18 @@ const SORTS = [
 ] as const
 export type Sort = (typeof SORTS)[number]
 const INPUTS = ['text', 'image', 'audio', 'file', 'video']
-const OUTPUTS = ['text', 'image', 'audio', 'embeddings', 'video', 'rerank', 'speech', 'transcription', 'all']
+const OUTPUTS = [
+  'text',
+  'image',
+  'audio',
+  'embeddings',
+  'video',
+  'rerank',
+  'speech',
+  'transcription',
+  'decisions',
+  'all',
+]
 
 const choice = <Word extends string>(words: readonly Word[], description: string) =>
   t.Optional(
@@ -70,7 +81,7 @@ const amount = (description: string, maximum?: number) =>
 const whole = (minimum: 0 | 1, description: string) =>
   t.Optional(
     t.String({
-      pattern: minimum === 0 ? '^[0-9]{1,9}$' : '^0{0,9}[1-9][0-9]{0,11}$',
+      pattern: minimum === 0 ? '^(?:null|[0-9]{1,9})$' : '^0{0,9}[1-9][0-9]{0,11}$',
       maxLength: 21,
       expects: `a whole number of at least ${minimum}`,
       documented: { type: 'integer', minimum },
@@ -96,6 +107,7 @@ const outputModalities = modalities(OUTPUTS, 'Gives any of these; `all` for ever
 export const pageQuery = t.Object(page, open)
 export type PageQuery = Static<typeof pageQuery>
 export const outputQuery = t.Object({ output_modalities: outputModalities }, open)
+export const outputPageQuery = t.Object({ ...page, output_modalities: outputModalities }, open)
 
 export const modelsQuery = t.Object(
   {

@@ -88,6 +88,7 @@ describe('GET /models', () => {
     ['max_age_days=10', 'sluice/demo'],
     ['min_intelligence_index=0', ''],
     ['max_tool_success_rate=1', ''],
+    ['min_age_days=null&max_age_days=null&offset=null', text],
     ['not_a_parameter=1', text],
     // In pairs: what is asked of an endpoint must hold for one and the same.
     ['providers=cloud&supported_parameters=response_format', ''],
@@ -212,6 +213,29 @@ describe('GET /models', () => {
     })
   })
 
+  test('at most 500 of a long list, 1,000 when asked for', async () => {
+    const models = Array.from({ length: 1001 }, (_, index) => ({
+      id: `many/m-${index}`,
+      pricing: { prompt: '0', completion: '0' },
+    }))
+    const many = await startGateway({
+      providers: [{ slug: 'many', base_url: 'https://many.example.com/v1', models }],
+    })
+    try {
+      for (const [query, length] of [
+        ['', 500],
+        ['?limit=1000', 1000],
+        ['?offset=1000', 2],
+      ] as const) {
+        const body = objectOf(await (await many.call(`/models${query}`)).json())
+        expect({ query, length: dataOf(body).length }).toEqual({ query, length })
+        expect(body['total_count']).toBe(1002)
+      }
+    } finally {
+      await many.stop()
+    }
+  })
+
   test('a model that nobody priced says so', async () => {
     const [bare] = dataOf(await json('/models?q=bare'))
     expect(bare).toMatchObject({ id: 'bare', context_length: 0, architecture: { modality: 'text->text' } })
@@ -267,16 +291,18 @@ describe('the other lists', () => {
     expect((await gateway.call('/models/count?output_modalities=x')).status).toBe(400)
   })
 
-  test('GET /models/user has every kind of output and leaves out what would be refused', async () => {
-    expect(await ids('/models/user')).toBe(
+  test('GET /models/user leaves out what would be refused', async () => {
+    expect(await ids('/models/user')).toBe('maker/small shared/large sluice/demo speaker/llama-9-voice')
+    expect(await ids('/models/user?output_modalities=all')).toBe(
       'maker/embedder maker/small painter/brush-2 shared/large sluice/demo speaker/llama-9-voice',
     )
     expect(await json('/models/user?limit=1&offset=1')).toMatchObject({
-      data: [{ id: 'maker/small' }],
+      data: [{ id: 'shared/large' }],
       links: { next: '/api/v1/models/user?limit=1&offset=2' },
-      total_count: 6,
+      total_count: 4,
     })
     expect((await gateway.call('/models/user?limit=0')).status).toBe(400)
+    expect((await gateway.call('/models/user?output_modalities=x')).status).toBe(400)
   })
 
   test('GET /embeddings/models has the embedding models', async () => {
