@@ -30,8 +30,8 @@ const KEEP_ALIVE = new TextEncoder().encode(': SLUICE PROCESSING\n\n')
 const KEEP_ALIVE_MS = 5_000
 const SLOW_READER_MS = 60_000
 /**
- * After so much text the event loop gets a turn: buffered frames are otherwise relayed in one go, and with large ones
- * the other callers wait and garbage piles up (100 streams of 4 MB: 790 MB at the peak, 160 MB with turns).
+ * After so much text the event loop gets a turn, so that one stream of large frames does not hold up the others. It is
+ * also the most that is written ahead of a caller who reads nothing.
  */
 const BURST_CHARACTERS = 64 * 1024
 
