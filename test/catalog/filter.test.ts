@@ -60,7 +60,7 @@ const price = (prompt: string, completion: string) => ({
 describe('facts that are known', () => {
   const listing = [
     offered('a/european', [{ at: 'one', regions: ['eu'], isDistillable: false }, { at: 'two' }]),
-    offered('a/american', [{ at: 'one', regions: ['us'], isDistillable: true }], {
+    offered('A/american', [{ at: 'one', regions: ['us'], isDistillable: true }], {
       created: now / 1000 - 20 * day,
       facts: { tokenizer: 'Llama4', instructType: 'chatml' },
     }),
@@ -84,6 +84,7 @@ describe('facts that are known', () => {
     [{ min_age_days: '10' }, 'american'],
     [{ max_age_days: '10' }, 'global'],
     [{ min_age_days: '1', max_age_days: '20' }, 'american global'],
+    [{ model_authors: 'A' }, 'european american global silent'],
     [{ context: '1' }, 'european american global'],
     [{ max_price: '0' }, 'european american global'],
     [{ min_price: '0' }, 'european american global'],

@@ -149,5 +149,9 @@ describe('the endpoints of a model', () => {
   test('cached reads that nobody pays to write are implicit', async () => {
     const { endpoints } = await dataOf('/models/maker/small/endpoints')
     expect(endpoints).toMatchObject([{ supports_implicit_caching: true, max_completion_tokens: 1000 }])
+    const paid = await dataOf('/models/anthropic/claude-sonnet-4.5/endpoints')
+    expect(paid['endpoints']).toMatchObject([
+      { pricing: { input_cache_write: '0.00000375' }, supports_implicit_caching: false },
+    ])
   })
 })
