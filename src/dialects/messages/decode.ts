@@ -19,6 +19,10 @@ export function createMessagesDecoder(status: number): ReplyDecoder {
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
     if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
+    if (isDone(data)) {
+      state.isTerminated = true
+      return undefined
+    }
     const event = parse(data)
     if (name === 'error' || isErrorBody(event)) {
       failure = errorInReply(event ?? [data], status)
@@ -57,7 +61,8 @@ export function createMessagesDecoder(status: number): ReplyDecoder {
   return {
     takeEvent,
     takeTail(name, data) {
-      if (name !== 'error' && name !== 'ping' && data.trim() !== '' && parse(data) === undefined) {
+      const isSkipped = name === 'error' || name === 'ping' || data.trim() === '' || isDone(data)
+      if (!isSkipped && parse(data) === undefined) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
       return takeEvent(name, data)
@@ -82,6 +87,9 @@ export function createMessagesDecoder(status: number): ReplyDecoder {
 /** A 200 with `{}`, or with another dialect's answer. */
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no message', { status })
+
+/** OpenAI's marker, which gateways to this dialect send too. */
+const isDone = (data: string): boolean => data.trim() === '[DONE]'
 
 function parse(text: string): unknown {
   try {

@@ -1,0 +1,314 @@
+import { describe, expect, test } from 'bun:test'
+import { UpstreamError } from '../../../src/core/errors.ts'
+import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
+import { NO_USAGE } from '../../../src/core/usage.ts'
+import { messagesEgress } from '../../../src/dialects/messages/egress.ts'
+import { type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
+import { outcomeOf } from '../chat/outcome.ts'
+
+const stream = (events: readonly (JsonObject | string)[]): string =>
+  events
+    .map((event) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}`))
+    .map((event) => `${event}\n\n`)
+    .join('')
+
+const START = {
+  type: 'message_start',
+  message: { id: 'm1', model: 'c', content: [], usage: { input_tokens: 5, output_tokens: 1 } },
+}
+const block = (index: number, content_block: JsonObject) => ({
+  type: 'content_block_start',
+  index,
+  content_block,
+})
+const delta = (index: number, fields: JsonObject) => ({ type: 'content_block_delta', index, delta: fields })
+const stop = (index: number) => ({ type: 'content_block_stop', index })
+const finish = (stop_reason: string | null, usage: JsonObject = { output_tokens: 9 }) => ({
+  type: 'message_delta',
+  delta: { stop_reason },
+  usage,
+})
+const STOP = { type: 'message_stop' }
+const HI = delta(0, { type: 'text_delta', text: 'Hi' })
+
+const read = (body: string, form: ReplyForm = {}, streamed = true) =>
+  outcomeOf(messagesEgress.read(upstreamReply(body, form), streamed))
+
+const eventsOf = async (events: readonly (JsonObject | string)[]): Promise<InferenceEvent[]> => {
+  const { events: found, error } = await read(stream([START, ...events]))
+  expect(error).toBeUndefined()
+  return found.filter(({ type }) => type !== 'response-start' && type !== 'usage' && type !== 'response-end')
+}
+
+test('the frame of a reply', async () => {
+  const { events } = await read(
+    stream([START, block(0, { type: 'text', text: '' }), HI, stop(0), finish('end_turn'), STOP]),
+  )
+  const usage = { ...NO_USAGE, inputTokens: 5 }
+  expect(events).toEqual([
+    { type: 'response-start', upstreamId: 'm1', model: 'c', created: null },
+    { type: 'usage', usage: { ...usage, outputTokens: 1 }, serviceTier: null },
+    { type: 'text-delta', choice: 0, text: 'Hi' },
+    { type: 'usage', usage: { ...usage, outputTokens: 9 }, serviceTier: null },
+    { type: 'response-end', finishes: [{ choice: 0, reason: 'stop', native: 'end_turn' }] },
+  ])
+})
+
+describe('blocks', () => {
+  const detail = (fields: JsonObject, index: number): InferenceEvent => ({
+    type: 'reasoning-detail',
+    choice: 0,
+    detail: { type: 'reasoning.text', ...fields, format: 'anthropic-claude-v1', index },
+  })
+  const call = (index: number, id: string): InferenceEvent => ({
+    type: 'tool-call-start',
+    choice: 0,
+    index,
+    id,
+    name: 'f',
+  })
+  const json = (index: number, text: string): InferenceEvent => ({
+    type: 'tool-call-delta',
+    choice: 0,
+    index,
+    json: text,
+  })
+  const END = [finish('end_turn'), STOP]
+  const rows: [what: string, events: JsonObject[], expected: InferenceEvent[]][] = [
+    [
+      'a text that is there at its start, and a start that is missing',
+      [block(0, { type: 'text', text: 'A' }), stop(0), delta(1, { type: 'text_delta', text: 'B' }), ...END],
+      [
+        { type: 'text-delta', choice: 0, text: 'A' },
+        { type: 'text-delta', choice: 0, text: 'B' },
+      ],
+    ],
+    [
+      'thoughts are counted, in pieces and whole',
+      [
+        block(0, { type: 'thinking', thinking: '' }),
+        delta(0, { type: 'thinking_delta', thinking: 'hm' }),
+        delta(0, { type: 'signature_delta', signature: 's0' }),
+        stop(0),
+        block(1, { type: 'thinking', thinking: 'so', signature: 's1' }),
+        stop(1),
+        block(2, { type: 'redacted_thinking', data: 'zz' }),
+        stop(2),
+        ...END,
+      ],
+      [
+        { type: 'reasoning-delta', choice: 0, text: 'hm' },
+        detail({ text: 'hm' }, 0),
+        detail({ signature: 's0' }, 0),
+        { type: 'reasoning-delta', choice: 0, text: 'so' },
+        detail({ text: 'so', signature: 's1' }, 1),
+        detail({ type: 'reasoning.encrypted', data: 'zz' }, 2),
+      ],
+    ],
+    [
+      'calls: in fragments, whole at the start, without arguments, left open',
+      [
+        block(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }),
+        delta(0, { type: 'input_json_delta', partial_json: '{"x":' }),
+        delta(0, { type: 'input_json_delta', partial_json: '1}' }),
+        stop(0),
+        block(3, { type: 'tool_use', id: 'b', name: 'f', input: { y: 2 } }),
+        stop(3),
+        block(4, { type: 'tool_use', id: 'c', name: 'f', input: {} }),
+        delta(4, { type: 'input_json_delta', partial_json: '' }),
+        stop(4),
+        block(5, { type: 'tool_use', id: 'd', name: 'f' }),
+        finish('tool_use'),
+        STOP,
+      ],
+      [
+        call(0, 'a'),
+        json(0, '{"x":'),
+        json(0, '1}'),
+        call(1, 'b'),
+        json(1, '{"y":2}'),
+        call(2, 'c'),
+        json(2, '{}'),
+        call(3, 'd'),
+        json(3, '{}'),
+      ],
+    ],
+    [
+      'a call that the bound cut before its arguments',
+      [block(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }), finish('max_tokens'), STOP],
+      [call(0, 'a')],
+    ],
+    [
+      'what runs at the provider is for writers of this dialect',
+      [
+        block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
+        delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
+        stop(0),
+        block(1, { type: 'compaction', content: null }),
+        delta(1, { type: 'compaction_delta', content: 'c', encrypted_content: 'e' }),
+        stop(1),
+        delta(2, { type: 'text_delta', text: 'Hi' }),
+        ...END,
+      ],
+      [
+        {
+          type: 'native',
+          dialect: 'messages',
+          data: {
+            content_block: { type: 'server_tool_use', id: 'srv', name: 'web_search', input: { query: 'x' } },
+          },
+        },
+        {
+          type: 'native',
+          dialect: 'messages',
+          data: { content_block: { type: 'compaction', content: 'c', encrypted_content: 'e' } },
+        },
+        { type: 'text-delta', choice: 0, text: 'Hi' },
+      ],
+    ],
+    [
+      'the explanation of a refusal',
+      [
+        { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details: { explanation: 'No.' } } },
+        STOP,
+      ],
+      [{ type: 'refusal-delta', choice: 0, text: 'No.' }],
+    ],
+    [
+      'events of tomorrow',
+      [{ type: 'content_block_spin', index: 0 }, HI, ...END],
+      [{ type: 'text-delta', choice: 0, text: 'Hi' }],
+    ],
+  ]
+  test.each(rows)('%s', async (_, events, expected) => {
+    expect(await eventsOf(events)).toEqual(expected)
+  })
+})
+
+test('usage is the last that was told of each figure', async () => {
+  const start = {
+    type: 'message_start',
+    message: {
+      id: 'm',
+      content: [],
+      usage: { input_tokens: 5, cache_read_input_tokens: 7, output_tokens: 1, service_tier: 'standard' },
+    },
+  }
+  const more = {
+    input_tokens: 50,
+    cache_read_input_tokens: null,
+    output_tokens: 20,
+    output_tokens_details: { thinking_tokens: 12 },
+  }
+  const { events } = await read(stream([start, HI, finish('end_turn', more), STOP]))
+  expect(events.findLast(({ type }) => type === 'usage')).toEqual({
+    type: 'usage',
+    usage: { ...NO_USAGE, inputTokens: 50, cacheReadTokens: 7, outputTokens: 8, reasoningTokens: 12 },
+    serviceTier: 'default',
+  })
+})
+
+test.each<[string, string, ReplyForm]>([
+  ['the terminal marker', stream([START, HI, finish('end_turn'), STOP]), {}],
+  ['a stop reason and a clean end', stream([START, HI, finish('end_turn')]), {}],
+  ['a stop reason and a reset', stream([START, HI, finish('end_turn')]), { ending: 'reset' }],
+  ['the marker of gateways', stream([START, HI, finish('end_turn'), 'data: [DONE]']), {}],
+  ['the terminal marker after an answer without a reason', stream([START, HI, STOP]), {}],
+  ['no wait for the end of the body', stream([START, HI, finish('end_turn'), STOP]), { ending: 'open' }],
+])('whole: %s', async (_, body, form) => {
+  const { text, finishes, error } = await read(body, form)
+  expect(error).toBeUndefined()
+  expect([text, finishes[0]?.reason]).toEqual(['Hi', 'stop'])
+})
+
+const OVERLOADED = {
+  type: 'error',
+  error: { type: 'overloaded_error', message: 'Overloaded' },
+  request_id: 'r',
+}
+test.each<[string, string, string, boolean]>([
+  ['nothing', '', 'malformed', true],
+  ['an empty object', '{}', 'malformed', true],
+  ['an empty object, asked for whole', '{}', 'malformed', false],
+  ['a page', '<html><title>Bad gateway</title></html>', 'malformed', true],
+  [
+    "another dialect's stream",
+    stream([{ choices: [{ delta: { content: 'Hi' } }] }, 'data: [DONE]']),
+    'malformed',
+    true,
+  ],
+  ['a start alone', stream([START]), 'truncated', true],
+  ['no finish', stream([START, HI]), 'truncated', true],
+  ['a terminal marker and nothing else', stream([START, STOP]), 'truncated', true],
+  ['an event cut in two', `${stream([START, HI])}data: {"type":"message_de`, 'truncated', true],
+  [
+    'an event that is not JSON',
+    stream([START, HI, 'data: {oh', finish('end_turn'), STOP]),
+    'malformed',
+    true,
+  ],
+  [
+    'a call without a name',
+    stream([START, block(0, { type: 'tool_use', id: 'a' }), finish('tool_use'), STOP]),
+    'malformed',
+    true,
+  ],
+  ['an error event', stream([START, HI, OVERLOADED]), 'overloaded', true],
+  [
+    'an error event after the finish',
+    stream([START, HI, finish('end_turn'), OVERLOADED, STOP]),
+    'overloaded',
+    true,
+  ],
+  ['an error for a body', JSON.stringify(OVERLOADED), 'overloaded', false],
+  [
+    'a server error',
+    stream([START, { type: 'error', error: { type: 'api_error', message: 'Oh' } }]),
+    'server',
+    true,
+  ],
+  ['an error event that is not JSON', `${stream([START])}event: error\ndata: oh\n\n`, 'server', true],
+])('not whole: %s', async (_, body, kind, streamed) => {
+  const { error, finishes } = await read(body, {}, streamed)
+  expect(finishes).toEqual([])
+  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
+  expect(String(error.kind)).toBe(kind)
+})
+
+describe('error replies', () => {
+  const rows: [status: number, type: string, message: string, kind: string, errorType?: string][] = [
+    [400, 'invalid_request_error', 'messages: at least one message is required', 'caller', 'invalid_request'],
+    [
+      400,
+      'invalid_request_error',
+      'prompt is too long: 9 tokens > 8 maximum',
+      'caller',
+      'context_length_exceeded',
+    ],
+    [400, 'invalid_request_error', 'Your credit balance is too low to access the API', 'credential'],
+    [401, 'authentication_error', 'invalid x-api-key', 'credential'],
+    [402, 'billing_error', 'Pay', 'credential'],
+    [403, 'permission_error', 'Not for this key', 'credential'],
+    [404, 'not_found_error', 'model: c', 'caller', 'not_found'],
+    [413, 'request_too_large', 'Too large', 'caller', 'payload_too_large'],
+    [429, 'rate_limit_error', 'Slower', 'rate-limit'],
+    [500, 'api_error', 'Oh', 'server'],
+    [529, 'overloaded_error', 'Overloaded', 'overloaded'],
+  ]
+  test.each(rows.map((row) => [`${row[0]} ${row[2]}`, row] as const))(
+    '%s',
+    (_, [status, type, message, kind, errorType]) => {
+      const text = JSON.stringify({ type: 'error', error: { type, message }, request_id: 'r' })
+      const error = messagesEgress.readError(status, new Headers({ 'retry-after': '3' }), text)
+      const { kind: found, errorType: foundType, reason, code } = error
+      expect([String(found), String(foundType), reason, code, error.status]).toEqual([
+        kind,
+        String(errorType),
+        message,
+        type,
+        status,
+      ])
+      if (kind === 'rate-limit') expect(error.retryAfterMs).toBe(3000)
+    },
+  )
+})
