@@ -195,6 +195,25 @@ test('the same in one piece, as the client appends it', async () => {
   expect(await answerCall(message)).toEqual(REPLAYED)
 })
 
+test('reasoning that is not shown: the signature comes back on the call', async () => {
+  answers = [Response.json(chunk([CALL], { finishReason: 'STOP' }, USAGE))]
+  const body = { model: 'tides', tools: [TOOL], messages: QUESTION, reasoning: { exclude: true } }
+  const { choices } = await (await gateway.call('/chat/completions', body)).json()
+  const { reasoning, reasoning_details, ...message } = choices[0].message
+  expect([reasoning ?? null, reasoning_details ?? null]).toEqual([null, null])
+  expect(seen[0]?.body['generationConfig']).toEqual({ thinkingConfig: { includeThoughts: false } })
+  expect(JSON.stringify(await answerCall(message))).toContain('"thoughtSignature":"Zmlyc3Q="')
+})
+
+test('what Gemini cannot be told is named', async () => {
+  answers = [Response.json(chunk([{ text: 'Hi' }], { finishReason: 'STOP' }, USAGE))]
+  const body = { model: 'tides', messages: QUESTION, min_p: 0.1, top_k: 3 }
+  const response = await gateway.call('/chat/completions', body, { 'x-service-metadata': 'enabled' })
+  const { service_metadata } = await response.json()
+  expect(JSON.stringify(service_metadata)).toContain('min_p')
+  expect(JSON.stringify(service_metadata)).not.toContain('top_k')
+})
+
 test.each([true, false])('a prompt that Google refuses is a filtered answer (stream %p)', async (stream) => {
   const blocked = {
     promptFeedback: { blockReason: 'SAFETY' },

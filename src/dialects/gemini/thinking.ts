@@ -1,7 +1,8 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, Reasoning } from '../../core/request.ts'
-import { type Generation, generationOf } from './generation.ts'
+import type { EndpointRecord } from '../../core/snapshot.ts'
+import { generationOf } from './generation.ts'
 import type { LeaveOut } from './left-out.ts'
 
 /** Effort → `thinkingBudget` in tokens of Gemini 2.5, as Google's own OpenAI-compatible API maps it (2025). */
@@ -25,7 +26,7 @@ const LEVELS: Readonly<Record<Exclude<Effort, 'none'>, string>> = {
 }
 
 /** Gemini 2.5 Pro cannot be kept from thinking; this is its least. */
-const LEAST_PRO_BUDGET = 128
+const LEAST_BUDGET = 128
 
 const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 
@@ -48,28 +49,56 @@ export function writeThinking(
   }
   if (summary !== undefined && summary !== 'auto') leaveOut('reasoning.summary')
   for (const name of Object.keys(extra ?? {})) leaveOut(`reasoning.${name}`)
-  const generation = generationOf(endpoint.upstreamId)
-  if (isOff) return writeOff(generation, enabled === false ? 'enabled' : 'effort', leaveOut)
+  const asked = askedBy(endpoint)
+  if (isOff) return writeOff(asked, enabled === false ? 'enabled' : 'effort', leaveOut)
   const includeThoughts = exclude !== true
+  if (asked === 'not') {
+    if (maxTokens !== undefined) leaveOut('reasoning.max_tokens')
+    if (effort !== undefined) leaveOut('reasoning.effort')
+    return { includeThoughts }
+  }
+  // Gemini 3 takes a budget too, for the sake of older callers.
   if (maxTokens !== undefined) return { thinkingBudget: maxTokens, includeThoughts }
   if (effort !== undefined) {
-    return generation.isNew
-      ? { thinkingLevel: levelOf(effort, generation), includeThoughts }
+    return typeof asked === 'object'
+      ? { thinkingLevel: nearestLevel(LEVELS[effort], asked.levels), includeThoughts }
       : { thinkingBudget: BUDGETS[effort], includeThoughts }
   }
   // -1 lets the model decide; Flash-Lite 2.5 does not think without it.
-  return enabled === true && !generation.isNew ? { thinkingBudget: -1, includeThoughts } : { includeThoughts }
+  return enabled === true && typeof asked === 'string'
+    ? { thinkingBudget: -1, includeThoughts }
+    : { includeThoughts }
 }
 
-function levelOf(effort: Exclude<Effort, 'none'>, { isPro, hasTwoLevels }: Generation): string {
-  if (effort === 'minimal' && isPro) return 'low'
-  return effort === 'medium' && hasTwoLevels ? 'high' : LEVELS[effort]
+const ALL_LEVELS: readonly string[] = ['minimal', 'low', 'medium', 'high']
+
+/** How a model's thinking is bounded: by levels, by a budget that may be 0 or not, or not at all. */
+type Asked = { readonly levels: readonly string[] } | 'budget' | 'budget-above-0' | 'not'
+
+/** What is known of the endpoint, else what its name tells. */
+function askedBy({ upstreamId, reasoning: facts }: EndpointRecord): Asked {
+  if (facts?.efforts) return { levels: facts.efforts }
+  if (facts?.takesBudget) return facts.mayBeOff ? 'budget' : 'budget-above-0'
+  if (facts) return 'not'
+  const { isNew, isPro, hasTwoLevels } = generationOf(upstreamId)
+  if (!isNew) return isPro ? 'budget-above-0' : 'budget'
+  if (hasTwoLevels) return { levels: ['low', 'high'] }
+  return { levels: isPro ? ['low', 'medium', 'high'] : ALL_LEVELS }
 }
 
-/** Only Gemini 2.5 Flash can be told not to think; the others get the least, and the caller is told. */
-function writeOff({ isNew, isPro }: Generation, field: string, leaveOut: LeaveOut): JsonObject {
-  if (!isNew && !isPro) return { thinkingBudget: 0 }
+/** Of two that are as near, the higher one. */
+function nearestLevel(wanted: string, levels: readonly string[]): string {
+  const rank = (level: string): number => ALL_LEVELS.indexOf(level)
+  const distance = (level: string): number => Math.abs(rank(level) - rank(wanted))
+  const known = levels.filter((level) => rank(level) !== -1)
+  return known.toSorted((a, b) => distance(a) - distance(b) || rank(b) - rank(a))[0] ?? wanted
+}
+
+/** Where a model cannot be kept from thinking it gets the least, and the caller is told. */
+function writeOff(asked: Asked, field: string, leaveOut: LeaveOut): JsonObject | undefined {
+  if (asked === 'budget') return { thinkingBudget: 0 }
   leaveOut(`reasoning.${field}`)
-  if (!isNew) return { thinkingBudget: LEAST_PRO_BUDGET }
-  return { thinkingLevel: isPro ? 'low' : 'minimal' }
+  if (asked === 'not') return undefined
+  if (asked === 'budget-above-0') return { thinkingBudget: LEAST_BUDGET }
+  return { thinkingLevel: nearestLevel('minimal', asked.levels) }
 }

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Attempt } from '../../../src/core/attempt.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
+import type { ReasoningFacts } from '../../../src/core/snapshot.ts'
 import { chatIngress } from '../../../src/dialects/chat/ingress.ts'
 import type { DialectCall } from '../../../src/dialects/dialect.ts'
 import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
 
 interface Endpoint {
+  reasoning?: ReasoningFacts
   upstreamId?: string
   supportedParameters?: string[] | null
   outputBound?: number
@@ -15,6 +17,7 @@ function attemptAt({
   upstreamId = 'gemini-2.5-flash',
   supportedParameters = null,
   outputBound,
+  reasoning,
 }: Endpoint): Attempt {
   const endpoint = {
     id: 'lab/m',
@@ -29,6 +32,7 @@ function attemptAt({
     pricing: null,
     quantization: null,
     isZdr: false,
+    ...(reasoning ? { reasoning } : {}),
   }
   const credential = { id: 'lab', secret: null }
   return {
@@ -200,6 +204,27 @@ describe('generationConfig', () => {
       { thinkingConfig: { thinkingLevel: 'low', includeThoughts: true } },
       [],
       NEW,
+    ],
+    [
+      'the nearest level that is known',
+      { reasoning: { effort: 'medium' } },
+      { thinkingConfig: { thinkingLevel: 'high', includeThoughts: true } },
+      [],
+      { reasoning: { efforts: ['minimal', 'high'], takesBudget: false, mayBeOff: false } },
+    ],
+    [
+      'off, known to be possible',
+      { reasoning: { effort: 'none' } },
+      { thinkingConfig: { thinkingBudget: 0 } },
+      [],
+      { upstreamId: 'gemini-flash-latest', reasoning: { efforts: null, takesBudget: true, mayBeOff: true } },
+    ],
+    [
+      'known to take no bound',
+      { reasoning: { effort: 'high' } },
+      { thinkingConfig: { includeThoughts: true } },
+      ['reasoning.effort'],
+      { reasoning: { efforts: null, takesBudget: false, mayBeOff: false } },
     ],
     [
       'no reasoner',
