@@ -1,59 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import type { Attempt } from '../../../src/core/attempt.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
-import type { ReasoningFacts } from '../../../src/core/snapshot.ts'
 import { chatIngress } from '../../../src/dialects/chat/ingress.ts'
 import type { DialectCall } from '../../../src/dialects/dialect.ts'
 import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
-
-interface Endpoint {
-  reasoning?: ReasoningFacts
-  upstreamId?: string
-  supportedParameters?: string[] | null
-  outputBound?: number
-}
-
-function attemptAt({
-  upstreamId = 'gemini-2.5-flash',
-  supportedParameters = null,
-  outputBound,
-  reasoning,
-}: Endpoint): Attempt {
-  const endpoint = {
-    id: 'lab/m',
-    providerSlug: 'lab',
-    modelId: 'm',
-    upstreamId,
-    contextLength: null,
-    maxCompletionTokens: null,
-    inputModalities: [],
-    outputModalities: [],
-    supportedParameters,
-    pricing: null,
-    quantization: null,
-    isZdr: false,
-    ...(reasoning ? { reasoning } : {}),
-  }
-  const credential = { id: 'lab', secret: null }
-  return {
-    model: { id: 'm', canonicalSlug: 'm', name: 'm', created: 0, endpoints: [endpoint] },
-    endpoint,
-    provider: {
-      slug: 'lab',
-      name: 'Lab',
-      kind: 'compatible',
-      dialect: 'gemini',
-      baseUrl: 'http://127.0.0.1:1',
-      credentials: [credential],
-      timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 },
-      maxInFlight: 1,
-      quirks: {},
-      isLocal: true,
-    },
-    credential,
-    ...(outputBound === undefined ? {} : { outputBound }),
-  }
-}
+import { attemptAt, type Endpoint } from './attempt.ts'
 
 const HELLO = [{ role: 'user', content: 'Hello' }]
 const SAID = [{ role: 'user', parts: [{ text: 'Hello' }] }]
