@@ -1,8 +1,8 @@
 import { notFound } from '../core/errors.ts'
-import type { ModelRecord, Snapshot } from '../core/snapshot.ts'
+import type { Snapshot } from '../core/snapshot.ts'
+import { findVariant } from '../core/variant.ts'
 import { endpointsOf, type Offered, type OfferedEndpoint, offeredOf } from './listing.ts'
 
-const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking']
 const MOST_SHOWN = 120
 
 /**
@@ -10,19 +10,14 @@ const MOST_SHOWN = 120
  * with `:free`. Throws a 404 that names the three nearest.
  */
 export function lookUp(name: string, snapshot: Snapshot): Offered {
-  const { model, isFree } = resolved(name, snapshot)
-  if (model === undefined) throw unknownModel(name, snapshot)
+  const found = findVariant(name, snapshot.models)
+  if (found === undefined) throw unknownModel(name, snapshot)
+  const { model, variant } = found
+  const isFree = variant === 'free'
   const endpoints = endpointsOf(model, snapshot.providersBySlug)
   const offered = offeredOf(model, isFree ? endpoints.filter(isFreeEndpoint) : endpoints)
   if (offered !== null) return offered
   throw notFound(`No configured provider offers ${shown(name)}${isFree ? ' for free' : ''}`)
-}
-
-function resolved(name: string, { models }: Snapshot): { model: ModelRecord | undefined; isFree: boolean } {
-  const exact = models.find(name)
-  const variant = VARIANTS.find((suffix) => name.endsWith(`:${suffix}`))
-  if (exact !== undefined || variant === undefined) return { model: exact, isFree: false }
-  return { model: models.find(name.slice(0, -variant.length - 1)), isFree: variant === 'free' }
 }
 
 const isFreeEndpoint = ({ record: { pricing } }: OfferedEndpoint): boolean =>

@@ -3,6 +3,7 @@ import type { Caller } from '../core/caller.ts'
 import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { CredentialRecord, EndpointRecord, ModelRecord, Snapshot } from '../core/snapshot.ts'
+import { findVariant, type Variant } from '../core/variant.ts'
 import { admits, type Exclusion } from './eligible.ts'
 import type { Block } from './health.ts'
 import { ordered, type SortKey } from './order.ts'
@@ -36,8 +37,6 @@ interface Resolved {
   isFree: boolean
   unserved: string[]
 }
-
-const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking'] as const
 
 /** Request + caller + snapshot + health → attempts in order. No I/O, no clock but `now`, no chance but `random`. */
 export function plan(input: PlanInput): Plan {
@@ -79,21 +78,15 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
   return known[0]?.model.id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
 }
 
-/** A name as the caller wrote it, its variant suffix taken off where the whole name is no model's. */
+const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
+
 function resolve(name: string, snapshot: Snapshot): Resolved | undefined {
-  const exact = snapshot.models.find(name)
-  if (exact) return { model: exact, sort: undefined, isFree: false, unserved: [] }
-  const variant = VARIANTS.find((suffix) => name.endsWith(`:${suffix}`))
-  if (!variant) return undefined
-  const model = snapshot.models.find(name.slice(0, -variant.length - 1))
-  if (!model) return undefined
-  const sorts: Partial<Record<(typeof VARIANTS)[number], SortKey>> = {
-    nitro: 'throughput',
-    floor: 'price',
-    exacto: 'exacto',
-  }
+  const found = findVariant(name, snapshot.models)
+  if (!found) return undefined
+  const { model, variant } = found
+  const sort = variant ? SORT_OF[variant] : undefined
   const isFree = variant === 'free'
-  return { model, sort: sorts[variant], isFree, unserved: isFree || sorts[variant] ? [] : [`:${variant}`] }
+  return { model, sort, isFree, unserved: variant && !sort && !isFree ? [`:${variant}`] : [] }
 }
 
 function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
