@@ -32,7 +32,7 @@ export function writeMessages(messages: readonly Message[], drop: Drop): Written
   }
   // Instructions alone are a question.
   if (turns.length === 0) addTurn(turns, 'user', system.splice(0))
-  trimPrefill(turns.at(-1))
+  trimPrefill(turns)
   const usesFiles = turns.some(({ content }) => content.some(isFileReference))
   return { system: viewSystem(system), messages: turns.map(viewTurn), usesFiles }
 }
@@ -50,9 +50,13 @@ function addTurn(turns: Turn[], role: Turn['role'], content: JsonObject[]): void
 }
 
 /** The API refuses an answer that is begun for the model and ends in white space. */
-function trimPrefill(turn: Turn | undefined): void {
+function trimPrefill(turns: Turn[]): void {
+  const turn = turns.at(-1)
   const block = turn?.role === 'assistant' ? turn.content.at(-1) : undefined
-  if (block?.type === 'text') block.text = String(block.text).trimEnd()
+  if (block?.type !== 'text') return
+  block.text = String(block.text).trimEnd()
+  if (block.text === '') turn?.content.pop()
+  if (turn?.content.length === 0) turns.pop()
 }
 
 const isPlain = (blocks: readonly JsonObject[]): boolean =>
@@ -152,7 +156,7 @@ function writeThoughts({ reasoning, reasoningDetails }: Message, drop: Drop): Js
     text = ''
   }
   for (const detail of reasoningDetails ?? []) {
-    const isOurs = detail.format === undefined || detail.format === null || detail.format === REASONING_FORMAT
+    const isOurs = isOwn(detail)
     if (detail.type === 'reasoning.encrypted' && isOurs && isText(detail.data)) {
       leave()
       blocks.push({ type: 'redacted_thinking', data: detail.data })
@@ -173,3 +177,11 @@ function writeThoughts({ reasoning, reasoningDetails }: Message, drop: Drop): Js
   if (reasoningDetails === undefined && isText(reasoning)) drop('messages.reasoning')
   return blocks
 }
+
+const isOwn = ({ format }: JsonObject): boolean =>
+  format === undefined || format === null || format === REASONING_FORMAT
+
+/** True where some thought of the message goes back. */
+export const hasThoughts = ({ reasoningDetails }: Message): boolean =>
+  reasoningDetails?.some((detail) => isOwn(detail) && (isText(detail.signature) || isText(detail.data))) ??
+  false

@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, InferenceRequest, Message, Reasoning } from '../../core/request.ts'
 import { isObject } from '../values.ts'
+import { hasThoughts } from './build-messages.ts'
 import type { Drop } from './marks.ts'
 import { EFFORTS, type Traits } from './model.ts'
 
@@ -97,8 +98,7 @@ function budgetOf({ effort, maxTokens }: Reasoning, bound: number, drop: Drop): 
 function hasUnsignedTurn(messages: readonly Message[]): boolean {
   const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
   const first = turn.find(({ role }) => role === 'assistant')
-  if (first?.toolCalls === undefined) return false
-  return !(first.reasoningDetails ?? []).some(({ signature, data }) => Boolean(signature) || Boolean(data))
+  return first?.toolCalls !== undefined && !hasThoughts(first)
 }
 
 /** False only where the endpoint's parameters are known and none of them is about reasoning. */

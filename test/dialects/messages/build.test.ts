@@ -190,6 +190,11 @@ describe('messages', () => {
       ['messages.name'],
     ],
     [
+      'a begun answer of nothing',
+      { messages: [...HELLO, { role: 'assistant', content: ' \n' }] },
+      said(HELLO),
+    ],
+    [
       'images',
       user([
         { type: 'image_url', image_url: { url: png, detail: 'high' }, ...MARK },
@@ -505,7 +510,11 @@ describe('reasoning', () => {
         max_tokens: 4000,
         messages: [
           ...HELLO,
-          { role: 'assistant', tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }] },
+          {
+            role: 'assistant',
+            tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }],
+            reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1' }],
+          },
           { role: 'tool', tool_call_id: 'a', content: '1' },
         ],
       },
@@ -517,7 +526,7 @@ describe('reasoning', () => {
           { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: '1' }] },
         ],
       },
-      ['reasoning'],
+      ['reasoning', 'messages.reasoning_details'],
     ],
     [
       'a model that does not reason',
