@@ -2,7 +2,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import { createDirectory } from './catalog/directory.ts'
 import { loadCatalog } from './catalog/load.ts'
 import { type Config, ConfigError } from './config.ts'
-import type { EndpointRecord, Pricing, ProviderRecord } from './core/snapshot.ts'
+import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from './core/snapshot.ts'
 import { demoOffer, demoProvider } from './providers/demo.ts'
 import type { Discovered } from './providers/discovery.ts'
 import { readEntries } from './providers/entries.ts'
@@ -12,19 +12,29 @@ import type { Routing } from './snapshot/source.ts'
 const TOTAL_TIMEOUT_MS = 30 * 60_000
 const MAX_IN_FLIGHT_PER_PROVIDER = 4_096
 
-/** Who can be called and what for: the settings, the environment, the built-in model, and what was found. */
+/** Who can be called and what for: the settings, the environment, stored credentials, the built-in model, and what was found. */
 export interface RoutingSource {
-  /** What the settings and the environment say: fixed while the process lives. */
+  /** All but the local servers. */
   readonly configured: readonly ProviderRecord[]
   readonly defaults: ProviderDefaults
+  /** Slugs of stored providers that are not used, because the settings or the environment name the same. */
+  readonly outranked: readonly string[]
   /** All of it and these local servers. */
   withDiscovered(found: Discovered): Routing
 }
 
 export const NOTHING_DISCOVERED: Discovered = { providers: [], models: [] }
 
-/** Reads settings and environment once. Throws a `ConfigError` with every problem. */
-export function createRoutingSource(config: Config): RoutingSource {
+/** What the settings and the environment say: fixed while the process lives. */
+export interface Configured {
+  readonly defaults: ProviderDefaults
+  readonly environment: readonly ProviderRecord[]
+  readonly entries: readonly ProviderRecord[]
+  readonly models: readonly ModelOffer[]
+}
+
+/** Reads settings and environment. Throws a `ConfigError` with every problem. */
+export function readConfigured(config: Config): Configured {
   const defaults: ProviderDefaults = {
     timeouts: {
       firstByteMs: config.firstByteTimeoutMs,
@@ -37,23 +47,33 @@ export function createRoutingSource(config: Config): RoutingSource {
   const file = readEntries(config.providers, config.environment, defaults)
   const problems = [...environment.problems, ...file.problems]
   if (problems.length > 0) throw new ConfigError(problems.map(({ path, message }) => `${path} ${message}`))
+  return { defaults, environment: environment.providers, entries: file.providers, models: file.models }
+}
 
+/**
+ * `stored`: providers with sealed credentials. A provider is taken whole from one place: its `providers:` entry, else
+ * the environment, else the stored credentials. So nothing that is stored is sent to an address of the settings.
+ */
+export function createRoutingSource(
+  config: Config,
+  stored: readonly ProviderRecord[],
+  { defaults, environment, entries, models } = readConfigured(config),
+): RoutingSource {
   const price = pricedBy(config)
   const catalog = withPrices(loadCatalog(), price)
-  // A later one of the same slug wins: the operator's own entry over the environment.
-  const bySlug = new Map(
-    [...environment.providers, ...file.providers].map((provider) => [provider.slug, provider]),
-  )
+  // A later one of the same slug wins.
+  const bySlug = new Map([...stored, ...environment, ...entries].map((provider) => [provider.slug, provider]))
   const configured = [...bySlug.values()]
   return {
     configured,
     defaults,
+    outranked: stored.filter((one) => bySlug.get(one.slug) !== one).map(({ slug }) => slug),
     withDiscovered(found) {
       const local = found.providers.filter(({ slug }) => !bySlug.has(slug))
       const localSlugs = new Set(local.map(({ slug }) => slug))
       const localModels = found.models.filter(({ endpoint }) => localSlugs.has(endpoint.providerSlug))
       const providers = [...configured, ...local, demoProvider(defaults)]
-      const offers = [demoOffer, ...localModels, ...file.models]
+      const offers = [demoOffer, ...localModels, ...models]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
       return { providers, models: createDirectory(catalog, providers, priced) }
     },

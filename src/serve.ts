@@ -1,20 +1,20 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { storedProviders } from './admin/providers/stored.ts'
 import { createApp } from './app.ts'
 import { assemble } from './assemble.ts'
 import { exposureProblem } from './config/exposure.ts'
 import { type Config, ConfigError } from './config.ts'
-import { DATABASE_FILE, type Database, openDatabase } from './db/database.ts'
-import { lockFolder } from './db/lock.ts'
-import { migrate } from './db/migrations.ts'
-import { openSealer } from './db/seal.ts'
+import type { ProviderRecord } from './core/snapshot.ts'
+import { type DataFolder, openDataFolder } from './data-folder.ts'
+import type { Database } from './db/database.ts'
+import { openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
 import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
 import { probeJson } from './net/probe.ts'
 import { watchLocalServers } from './providers/discovery.ts'
-import { createRoutingSource, NOTHING_DISCOVERED, type RoutingSource } from './routing.ts'
+import type { ProviderDefaults } from './providers/environment.ts'
+import { createRoutingSource, NOTHING_DISCOVERED, type RoutingSource, readConfigured } from './routing.ts'
 import { welcome } from './welcome.ts'
 
 /** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
@@ -24,19 +24,24 @@ const IDLE_TIMEOUT_SECONDS = 30
 const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
 
-interface Opened {
-  database: Database
-  unlock(): void
-}
-
 /** Runs the gateway until SIGTERM or SIGINT, and answers the exit code. Throws a sentence when it cannot start. */
 export async function serve(config: Config): Promise<number> {
   const { logger, flush } = createLog(config.logLevel)
   for (const warning of config.warnings) logger.warn(warning)
-  const routing = createRoutingSource(config)
-  const opened = await openFolder(config, logger)
+  // What is wrong with the settings is told before anything is made.
+  const configured = readConfigured(config)
+  const folder = openDataFolder(config.data)
+  const { database } = folder
+  const sealer = await prepare(folder, config, logger)
+  const stored = await openStored(database, sealer, configured.defaults, logger)
+  const routing = createRoutingSource(config, stored, configured)
+  if (routing.outranked.length > 0)
+    logger.info(
+      { providers: routing.outranked },
+      'stored credentials are not used: the settings or the environment name these providers',
+    )
   const { deps, stopParts } = assemble({
-    database: opened.database,
+    database,
     logger,
     routing: routing.withDiscovered(NOTHING_DISCOVERED),
     outboundAllow: parseOutboundAllow(config.outboundAllow),
@@ -45,7 +50,7 @@ export async function serve(config: Config): Promise<number> {
   const stopping = stopSignal()
   const server = listen(config, deps)
   const address = publicAddress(config, server.port ?? config.port)
-  const made = await makeFirstKeys(opened.database)
+  const made = await makeFirstKeys(database)
   if (made !== null) deps.snapshot.rebuild()
   const discovery = config.discover ? discover(routing, deps, logger) : null
   logger.info({ address, data: config.data }, 'listening')
@@ -60,38 +65,44 @@ export async function serve(config: Config): Promise<number> {
   await deps.run.running.drain(config.shutdownGraceMs)
   await close(server)
   await stopParts()
-  opened.database.close()
-  opened.unlock()
+  folder.close()
   logger.info('stopped')
   flush()
   return 0
 }
 
-async function openFolder(config: Config, logger: Logger): Promise<Opened> {
-  makeFolder(config.data)
-  const unlock = lockFolder(config.data)
-  const database = openDatabase(join(config.data, DATABASE_FILE))
-  const report = migrate(database)
-  if (report.applied.length > 0)
-    logger.info({ migrations: report.applied, copy: report.copy }, 'database migrated')
+/** All that must hold before the first request: keys where they are needed, the right secret key, an owner. */
+async function prepare(
+  { database, migrated, close }: DataFolder,
+  config: Config,
+  logger: Logger,
+): Promise<Sealer> {
+  if (migrated.applied.length > 0)
+    logger.info({ migrations: migrated.applied, copy: migrated.copy }, 'database migrated')
   const problem = exposureProblem(config, hasKeys(database))
   if (problem !== null) {
-    database.close()
-    unlock()
+    close()
     throw new ConfigError([problem])
   }
-  openSealer(database, config.data, config.secretKey ?? undefined)
+  const sealer = openSealer(database, config.data, config.secretKey ?? undefined)
   await ensureFirstRun(database, config)
-  return { database, unlock }
+  return sealer
 }
 
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    const why = error instanceof Error && 'code' in error ? error.code : error
-    throw new Error(`The data folder ${folder} cannot be made (${why}): name another with SLUICE_DATA`)
-  }
+/** The providers of the stored credentials. One that cannot be used is told, and does not stop the start. */
+async function openStored(
+  database: Database,
+  sealer: Sealer,
+  defaults: ProviderDefaults,
+  logger: Logger,
+): Promise<readonly ProviderRecord[]> {
+  const { providers, leftOut } = await storedProviders(database, sealer, defaults)
+  for (const { id, provider, label, reason } of leftOut)
+    logger.error(
+      { credential: id, provider, label, reason },
+      'a stored credential cannot be used and is left out',
+    )
+  return providers
 }
 
 function listen(config: Config, deps: Deps): Bun.Server<undefined> {

@@ -55,7 +55,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const database = openDatabase(join(folder, DATABASE_FILE))
   migrate(database)
   await ensureFirstRun(database, config)
-  const routing = createRoutingSource({ ...config, providers: options.providers ?? [] }).withDiscovered(
+  const routing = createRoutingSource({ ...config, providers: options.providers ?? [] }, []).withDiscovered(
     NOTHING_DISCOVERED,
   )
   const logger = pino({ level: 'silent' })

@@ -53,6 +53,7 @@ function build(terminal: Terminal, done: Done): Command {
   addServe(program, terminal, done)
   addLocal(program, terminal, done)
   addKeys(program, terminal, done)
+  addProviders(program, terminal, done)
   return program
 }
 
@@ -141,5 +142,34 @@ function addKeys(program: Command, terminal: Terminal, done: Done): void {
     .addHelpText('after', example('sluice keys rotate chatbot'))
     .action(async (key: string, options) =>
       done(await (await import('./keys.ts')).rotateKey(key, options, terminal)),
+    )
+}
+
+function addProviders(program: Command, terminal: Terminal, done: Done): void {
+  const providers = program
+    .command('providers')
+    .description('credentials of providers, sealed in the data folder of a server that is stopped')
+  const local = (command: Command): Command =>
+    json(command.option('--data <folder>', 'data folder').option('--config <file>', 'settings file'))
+
+  local(providers.command('list').description('what is stored, by label'))
+    .addHelpText('after', example('sluice providers list --json'))
+    .action(async (options) => done(await (await import('./providers.ts')).listProviders(options, terminal)))
+
+  local(providers.command('add').description('seal a credential of a vendor; several are tried in turn'))
+    .argument('<vendor>', 'such as openai; never the credential itself')
+    .option('--from-env <name>', 'take the credential from this variable')
+    .option('--key-stdin', 'take the credential from stdin')
+    .option('--base-url <url>', "in place of the vendor's own address, with the version segment")
+    .addHelpText('after', example('sluice providers add openai --key-stdin < openai.key'))
+    .action(async (vendor: string, options) =>
+      done(await (await import('./providers.ts')).addProvider(vendor, options, terminal)),
+    )
+
+  local(providers.command('remove').description('remove a stored credential for good'))
+    .argument('<vendor or id>', 'the vendor where it has one, else the id of the credential')
+    .addHelpText('after', example('sluice providers remove openai'))
+    .action(async (reference: string, options) =>
+      done(await (await import('./providers.ts')).removeProvider(reference, options, terminal)),
     )
 }

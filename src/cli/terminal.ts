@@ -22,6 +22,8 @@ export interface Terminal {
   print(text: string): void
   /** What is not part of the answer: stderr. */
   note(text: string): void
+  /** All that is given on stdin, to its end. */
+  input(): Promise<string>
   readonly hasColor: boolean
 }
 
@@ -31,6 +33,7 @@ export function processTerminal(): Terminal {
     environment,
     print: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
+    input: () => Bun.stdin.text(),
     // https://no-color.org: any value but an empty one.
     hasColor: process.stdout.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
   }

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../core/problem.ts'
-import type { ProviderRecord, Timeouts } from '../core/snapshot.ts'
+import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
 import { readBaseUrl } from './base-url.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
 import { credentialHeaderFor } from './credential-header.ts'
@@ -37,22 +37,32 @@ export function environmentProviders(
     }
     const baseUrl = addressFor(vendor, key, environment, problems)
     if (baseUrl === undefined) continue
-    const dialect = vendor.dialect ?? 'chat'
-    providers.push({
-      slug: vendor.slug,
-      name: vendor.name,
-      kind: 'compatible',
-      dialect,
-      baseUrl,
-      ...credentialHeaderFor(dialect),
-      credentials: [{ id: key, secret }],
-      timeouts: defaults.timeouts,
-      maxInFlight: defaults.maxInFlight,
-      quirks: quirksOf(vendor),
-      isLocal: false,
-    })
+    providers.push(vendorProvider(vendor, baseUrl, [{ id: key, secret }], defaults))
   }
   return { providers, problems }
+}
+
+/** The record of a vendor. `baseUrl` is its own or where the operator moved it. */
+export function vendorProvider(
+  vendor: Vendor,
+  baseUrl: string,
+  credentials: readonly CredentialRecord[],
+  defaults: ProviderDefaults,
+): ProviderRecord {
+  const dialect = vendor.dialect ?? 'chat'
+  return {
+    slug: vendor.slug,
+    name: vendor.name,
+    kind: 'compatible',
+    dialect,
+    baseUrl,
+    ...credentialHeaderFor(dialect),
+    credentials,
+    timeouts: defaults.timeouts,
+    maxInFlight: defaults.maxInFlight,
+    quirks: quirksOf(vendor),
+    isLocal: false,
+  }
 }
 
 /** The variable that moves a vendor: `OPENAI_API_KEY` → `OPENAI_BASE_URL`, `HF_TOKEN` → `HF_BASE_URL`. */

@@ -1,0 +1,201 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { nearestNames } from '../../catalog/nearest.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { newUuid } from '../../core/ids.ts'
+import { labelOf } from '../../core/keys.ts'
+import { atomically, type Database } from '../../db/database.ts'
+import type { Place, Sealer } from '../../db/seal.ts'
+import { providerCredentials } from '../../db/tables.ts'
+import { readBaseUrl } from '../../providers/base-url.ts'
+import { type Vendor, vendors } from '../../providers/compatible.ts'
+import { isHeaderValue } from '../../providers/environment.ts'
+
+export interface CredentialDeps {
+  database: Database
+  sealer: Sealer
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+export interface CredentialFields {
+  /** The slug of a vendor. */
+  readonly provider: string
+  readonly secret: string
+  /** Default: the vendor's name. */
+  readonly name?: string | undefined
+  /** Default: the vendor's own address. */
+  readonly baseUrl?: string | undefined
+}
+
+/** What may be seen of a stored credential: never the secret, sealed or not. */
+export interface Credential {
+  readonly id: string
+  readonly provider: string
+  readonly name: string
+  /** Masked form. */
+  readonly label: string
+  /** Null: the vendor's own address. */
+  readonly base_url: string | null
+  readonly disabled: boolean
+  /** Those of one provider are tried in this order. */
+  readonly sort_order: number
+  readonly created_at: Date
+}
+
+const MOST_CHARACTERS = 4096
+/** A label shows six characters of the secret: of a short one that would be too much. */
+const LEAST_SHOWN = 16
+const NEAREST = 3
+/** What is longer than any name may be a credential in the wrong place, and is not repeated. */
+const LONGEST_NAME = 20
+
+/** Where the secret of a row is sealed to. */
+export const placeOf = (rowId: string): Place => ({
+  table: 'provider_credentials',
+  column: 'sealed_secret',
+  rowId,
+})
+
+export interface CheckedFields {
+  readonly vendor: Vendor
+  readonly secret: string
+  readonly name: string
+  readonly baseUrl: string | null
+}
+
+/** Reads the fields of a new credential without storing anything. Throws what is wrong; never quotes the secret. */
+export function checkCredential(fields: CredentialFields): CheckedFields {
+  const vendor = findVendor(fields.provider)
+  const secret = fields.secret.trim()
+  if (secret === '') throw badRequest('must not be empty', 'credential')
+  if (secret.length > MOST_CHARACTERS)
+    throw badRequest(`must have at most ${MOST_CHARACTERS} characters`, 'credential')
+  if (!isHeaderValue(secret))
+    throw badRequest(
+      'holds characters that no credential has (a space or a line break, perhaps)',
+      'credential',
+    )
+  return { vendor, secret, name: fields.name?.trim() || vendor.name, baseUrl: baseUrlOf(fields, vendor) }
+}
+
+function baseUrlOf({ baseUrl }: CredentialFields, vendor: Vendor): string | null {
+  if (baseUrl !== undefined) {
+    const base = readBaseUrl(baseUrl)
+    if ('problem' in base) throw badRequest(base.problem, 'base_url')
+    return base.url
+  }
+  if (hasFixedAddress(vendor)) return null
+  throw badRequest(
+    `the account decides a part of the address of ${vendor.name}: give it whole, as in ${vendor.baseUrl}`,
+    'base_url',
+  )
+}
+
+/** False: a part of the address is the account's, as in `https://${DATABRICKS_HOST}/…`. */
+export const hasFixedAddress = ({ baseUrl }: Vendor): boolean => !baseUrl.includes('${')
+
+/** The vendor of this slug. Throws a 404 that names those that look most like it. */
+export function findVendor(slug: string): Vendor {
+  const vendor = vendors.find((one) => one.slug === slug)
+  if (vendor !== undefined) return vendor
+  const shown = slug.length <= LONGEST_NAME && isHeaderValue(slug) ? `"${slug}"` : 'with the name given'
+  const nearest = nearestVendors(slug)
+  const hint =
+    nearest.length > 0
+      ? `The nearest names are ${nearest.join(', ')}`
+      : `The known ones are ${vendors.map((one) => one.slug).join(', ')}`
+  throw notFound(`There is no provider ${shown}. ${hint}. Others are "providers:" entries of sluice.yaml`)
+}
+
+/** By slug, by name and by the credential's variable: "gemini" is near google through GEMINI_API_KEY. */
+function nearestVendors(text: string): string[] {
+  const slugs = new Map<string, string>()
+  for (const { slug, name, keys } of vendors) {
+    for (const key of keys) slugs.set(key.replace(/_(?:API_KEY|TOKEN|PAT)$/, '').toLowerCase(), slug)
+    slugs.set(name.toLowerCase(), slug)
+    slugs.set(slug, slug)
+  }
+  const near = nearestNames(text.toLowerCase(), slugs.keys(), 2 * NEAREST)
+  return [...new Set(near.flatMap((name) => slugs.get(name) ?? []))].slice(0, NEAREST)
+}
+
+/** Seals and stores a credential, behind those that its provider has. It is used from the next start on. */
+export async function storeCredential(deps: CredentialDeps, fields: CredentialFields): Promise<Credential> {
+  const { vendor, secret, name, baseUrl } = checkCredential(fields)
+  await refuseConflict(deps, vendor, secret, baseUrl)
+  const id = newUuid()
+  await atomically(deps.database, (tx) => [
+    tx.insert(providerCredentials).values({
+      id,
+      provider: vendor.slug,
+      name,
+      label: secret.length < LEAST_SHOWN ? '...' : labelOf(secret),
+      sealed_secret: deps.sealer.seal(secret, placeOf(id)),
+      base_url: baseUrl,
+      // One more than the largest so far, found inside the same statement.
+      sort_order: sql<number>`(select coalesce(max(${providerCredentials.sort_order}), -1) + 1
+        from ${providerCredentials} where ${eq(providerCredentials.provider, vendor.slug)})`,
+      created_at: new Date(deps.now()),
+    }),
+  ])
+  const stored = (await listCredentials(deps.database, vendor.slug)).find((one) => one.id === id)
+  if (stored === undefined) throw new Error(`the credential ${id} was stored and is not there`)
+  return stored
+}
+
+/** One provider is at one address: a credential must not be sent to where another one of the same name goes. */
+async function refuseConflict(
+  { database, sealer }: CredentialDeps,
+  vendor: Vendor,
+  secret: string,
+  baseUrl: string | null,
+): Promise<void> {
+  const rows = await database.db
+    .select()
+    .from(providerCredentials)
+    .where(eq(providerCredentials.provider, vendor.slug))
+  const twin = rows.find((row) => opens(sealer, row.id, row.sealed_secret, secret))
+  if (twin !== undefined) throw conflict(`This credential of ${vendor.name} is stored already, as ${twin.id}`)
+  const other = rows.find((row) => row.base_url !== baseUrl)
+  if (other === undefined) return
+  const address = other.base_url ?? `the vendor's own address, ${vendor.baseUrl}`
+  throw conflict(
+    `The stored credential ${other.id} of ${vendor.name} goes to ${address}: all of one provider go to one ` +
+      'address. Give this one the same, or remove the other first',
+  )
+}
+
+function opens(sealer: Sealer, rowId: string, sealed: string, secret: string): boolean {
+  try {
+    return sealer.open(sealed, placeOf(rowId)) === secret
+  } catch {
+    return false
+  }
+}
+
+/** In the order in which they are tried; of all providers, or of one. */
+export async function listCredentials(database: Database, provider?: string): Promise<Credential[]> {
+  const { id, name, label, base_url, disabled, sort_order, created_at } = providerCredentials
+  return database.db
+    .select({
+      id,
+      provider: providerCredentials.provider,
+      name,
+      label,
+      base_url,
+      disabled,
+      sort_order,
+      created_at,
+    })
+    .from(providerCredentials)
+    .where(provider === undefined ? undefined : eq(providerCredentials.provider, provider))
+    .orderBy(asc(providerCredentials.provider), asc(sort_order), asc(id))
+}
+
+/** Removes a credential for good. Throws a 404 where there is none of this id. */
+export async function removeCredential(database: Database, id: string): Promise<void> {
+  const isIt = eq(providerCredentials.id, id)
+  const [row] = await database.db.select({ id: providerCredentials.id }).from(providerCredentials).where(isIt)
+  if (row === undefined) throw notFound('There is no stored credential with this id')
+  await atomically(database, (tx) => [tx.delete(providerCredentials).where(isIt)])
+}

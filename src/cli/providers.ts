@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Credential,
+  checkCredential,
+  findVendor,
+  listCredentials,
+  removeCredential,
+  storeCredential,
+} from '../admin/providers/service.ts'
+import { type Config, loadConfig } from '../config.ts'
+import { GatewayError } from '../core/errors.ts'
+import { type DataFolder, openDataFolder } from '../data-folder.ts'
+import { DATABASE_FILE, type Database } from '../db/database.ts'
+import { openSealer } from '../db/seal.ts'
+import { vendors } from '../providers/compatible.ts'
+import { isRecord } from './client.ts'
+import { CommandError, EXIT, type ExitCode, printJson, type Terminal, table } from './terminal.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+/** Seals a credential and stores it in the data folder; makes the folder where there is none. */
+export async function addProvider(slug: string, options: Options, terminal: Terminal): Promise<number> {
+  return answering(async () => {
+    const { baseUrl } = options
+    findVendor(slug)
+    const config = await configOf(options, terminal)
+    const fields = {
+      provider: slug,
+      secret: await readSecret(options, terminal),
+      baseUrl: typeof baseUrl === 'string' ? baseUrl : undefined,
+    }
+    // What is wrong with it is told before a folder is made for it.
+    checkCredential(fields)
+    const stored = await within(openDataFolder(config.data), ({ database }) => {
+      const sealer = openSealer(database, config.data, config.secretKey ?? undefined)
+      return storeCredential({ database, sealer, now: Date.now }, fields)
+    })
+    const above = outranking(stored.provider, config)
+    if (options['json'] === true) {
+      printJson(terminal, { data: { ...stored, outranked_by: above } })
+      return
+    }
+    terminal.print(
+      `Stored ${stored.label} for ${stored.name} in ${config.data}: used from the next start on. Its id is ${stored.id}`,
+    )
+    if (above !== null) terminal.note(`A server that finds ${above} uses that instead`)
+  })
+}
+
+/** What is stored, by label: the credentials themselves are shown to nobody. */
+export async function listProviders(options: Options, terminal: Terminal): Promise<number> {
+  return answering(async () => {
+    const config = await configOf(options, terminal)
+    const stored = await within(openKnownFolder(config), ({ database }) => listCredentials(database))
+    const rows = stored.map((one) => ({ ...one, outranked_by: outranking(one.provider, config) }))
+    if (options['json'] === true) {
+      printJson(terminal, { data: rows })
+      return
+    }
+    if (rows.length === 0) {
+      terminal.print(
+        'No credential is stored. Those of the environment and of sluice.yaml are not: see sluice doctor',
+      )
+      return
+    }
+    const cells = rows.map((row) => [
+      row.provider,
+      row.label,
+      row.id,
+      row.base_url ?? '-',
+      row.disabled
+        ? 'disabled'
+        : row.outranked_by === null
+          ? 'enabled'
+          : `not used: ${row.outranked_by} is set`,
+    ])
+    terminal.print(table(['PROVIDER', 'LABEL', 'ID', 'BASE URL', 'STATE'], cells))
+  })
+}
+
+export async function removeProvider(
+  reference: string,
+  options: Options,
+  terminal: Terminal,
+): Promise<number> {
+  return answering(async () => {
+    const config = await configOf(options, terminal)
+    const removed = await within(openKnownFolder(config), async ({ database }) => {
+      const found = await findStored(database, reference)
+      await removeCredential(database, found.id)
+      return found
+    })
+    if (options['json'] === true) printJson(terminal, { data: { ...removed, deleted: true } })
+    else terminal.print(`Removed ${removed.label} of ${removed.name}`)
+  })
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+async function findStored(database: Database, reference: string): Promise<Credential> {
+  const stored = await listCredentials(database)
+  const found = stored.filter(({ id, provider }) => id === reference.toLowerCase() || provider === reference)
+  const [first, ...others] = found
+  if (first === undefined) {
+    if (UUID.test(reference))
+      throw new CommandError(EXIT.notFound, 'There is no stored credential with this id')
+    const { slug } = findVendor(reference)
+    throw new CommandError(EXIT.notFound, `No credential of ${slug} is stored`)
+  }
+  if (others.length === 0) return first
+  const ids = found.map(({ id, label }) => `${id} (${label})`).join(', ')
+  throw new CommandError(
+    EXIT.usage,
+    `${found.length} credentials of ${first.provider} are stored: give the id of one, ${ids}`,
+  )
+}
+
+/** The secret, from where other users of the machine cannot read it. */
+async function readSecret(options: Options, terminal: Terminal): Promise<string> {
+  const { fromEnv, keyStdin } = options
+  if ((typeof fromEnv === 'string') === (keyStdin === true)) {
+    throw new CommandError(
+      EXIT.usage,
+      'Say where the credential is: --from-env NAME, or --key-stdin; never on the command line itself',
+    )
+  }
+  if (typeof fromEnv !== 'string') return terminal.input()
+  const secret = terminal.environment[fromEnv]?.trim() ?? ''
+  // The name may be a credential in the wrong place.
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(fromEnv) || secret === '')
+    throw new CommandError(
+      EXIT.usage,
+      '--from-env: no variable of this name is set. It is the name, not the value',
+    )
+  return secret
+}
+
+const configOf = (options: Options, terminal: Terminal): Promise<Config> => {
+  const { data, config } = options
+  return loadConfig({
+    environment: terminal.environment,
+    flags: {
+      ...(typeof data === 'string' ? { data } : {}),
+      ...(typeof config === 'string' ? { config } : {}),
+    },
+  })
+}
+
+/** A folder that is only read or emptied is not made: its name is probably mistyped. */
+function openKnownFolder({ data }: Config): DataFolder {
+  const file = join(data, DATABASE_FILE)
+  if (!existsSync(file))
+    throw new CommandError(EXIT.notFound, `There is no database at ${file}: name the data folder with --data`)
+  return openDataFolder(data)
+}
+
+async function within<T>(folder: DataFolder, work: (folder: DataFolder) => Promise<T>): Promise<T> {
+  try {
+    return await work(folder)
+  } finally {
+    folder.close()
+  }
+}
+
+/** What a server with these settings uses in place of the stored credentials of a provider; null: nothing. */
+function outranking(slug: string, { providers, environment }: Config): string | null {
+  if (providers.some((entry) => isRecord(entry) && entry['slug'] === slug))
+    return `the entry ${slug} of sluice.yaml`
+  const keys = vendors.find((vendor) => vendor.slug === slug)?.keys ?? []
+  return keys.find((key) => environment[key]?.trim()) ?? null
+}
+
+const codes: Readonly<Record<number, ExitCode>> = { 400: EXIT.usage, 404: EXIT.notFound }
+
+async function answering(work: () => Promise<void>): Promise<number> {
+  try {
+    await work()
+    return EXIT.ok
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    throw new CommandError(codes[error.status] ?? EXIT.failed, error.message)
+  }
+}
