@@ -1,4 +1,4 @@
-import type { Finish, JsonObject, ReasoningDetail, UrlCitation } from './events.ts'
+import type { DialectName, Finish, JsonObject, ReasoningDetail, UrlCitation } from './events.ts'
 import type { AttemptOutcome } from './generation.ts'
 import type { ToolCall } from './request.ts'
 import type { Usage } from './usage.ts'
@@ -7,8 +7,8 @@ import type { Usage } from './usage.ts'
 export interface InferenceResult {
   created: number | null
   choices: ResultChoice[]
-  /** `native` events of the reply's own dialect, in order. */
-  natives: unknown[]
+  /** What `native` events said, in order: a writer takes those of its own dialect. */
+  natives: { dialect: DialectName; data: unknown }[]
 }
 
 export interface ResultChoice {

@@ -23,7 +23,7 @@ function add(result: InferenceResult, event: InferenceEvent): void {
       result.created ??= event.created
       return
     case 'native':
-      result.natives.push(event.data)
+      result.natives.push({ dialect: event.dialect, data: event.data })
       return
     case 'response-end':
       for (const finish of event.finishes) choiceOf(result, finish.choice).finish = finish

@@ -17,7 +17,10 @@ import { viewMetadata, viewUsage } from './usage-view.ts'
  * of a stream that was collected, those of its chunks and choices do (the last wins), those of its deltas do not.
  */
 export function writeChatReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject {
-  const natives = result.natives.filter(isChatNative)
+  const natives = result.natives
+    .filter(({ dialect }) => dialect === 'chat')
+    .map(({ data }) => data)
+    .filter(isChatNative)
   const top = merge(natives.map((native) => foreignFields(native.chunk)))
   return {
     id: reply.generationId,

@@ -36,7 +36,7 @@ const EMPTY: ResultChoice = {
 const resultOf = (choice: Partial<ResultChoice>, natives: unknown[] = []): InferenceResult => ({
   created: null,
   choices: [{ ...EMPTY, ...choice }],
-  natives,
+  natives: natives.map((data) => ({ dialect: 'chat', data })),
 })
 
 test('a plain answer', () => {
