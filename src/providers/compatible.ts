@@ -10,6 +10,11 @@ export interface Vendor {
   readonly baseUrl: string
   /** Names of the credential in the environment, the usual one first: the first that is set is used. */
   readonly keys: readonly [string, ...string[]]
+  /**
+   * The version segment that the vendor's own SDK adds by itself, so that its users' `<PREFIX>_BASE_URL` lacks it
+   * (Anthropic's SDK: `ANTHROPIC_BASE_URL=https://api.anthropic.com`). Added to an address without any path.
+   */
+  readonly impliedVersion?: `/${string}`
   /** Absent: OpenAI's chat. */
   readonly dialect?: DialectName
   /** The vendor's name in the models.dev facts where it is another one. */
@@ -46,6 +51,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.anthropic.com/v1',
     keys: ['ANTHROPIC_API_KEY'],
     dialect: 'messages',
+    impliedVersion: '/v1',
     quirks: {},
   },
   {

@@ -83,7 +83,7 @@ function addressFor(
   const moved = wordOf(environment, variable)
   if (moved !== undefined) {
     const base = readBaseUrl(moved)
-    if ('url' in base) return base.url
+    if ('url' in base) return withVersion(base.url, vendor)
     problems.push({ path: variable, message: base.problem })
     return undefined
   }
@@ -102,6 +102,9 @@ function addressFor(
   })
   return isWhole ? address : undefined
 }
+
+const withVersion = (url: string, { impliedVersion = '' }: Vendor): string =>
+  new URL(url).pathname === '/' ? url + impliedVersion : url
 
 /** Blank counts as absent. */
 function wordOf(environment: Environment, name: string): string | undefined {

@@ -63,6 +63,10 @@ describe('<PREFIX>_BASE_URL', () => {
       'https://proxy.example/openai/v1',
     ],
     ['HF_TOKEN', 'HF_BASE_URL', 'http://localhost:1', 'http://localhost:1'],
+    // As Anthropic's own SDK is told, and as every other vendor is.
+    ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'https://api.anthropic.com', 'https://api.anthropic.com/v1'],
+    ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'http://localhost:1/', 'http://localhost:1/v1'],
+    ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'http://localhost:1/proxy/v1', 'http://localhost:1/proxy/v1'],
     ['CLARIFAI_PAT', 'CLARIFAI_BASE_URL', 'http://localhost:1/x', 'http://localhost:1/x'],
     ['CLOUDFLARE_API_KEY', 'CLOUDFLARE_BASE_URL', 'https://gateway.example/v1', 'https://gateway.example/v1'],
     ['OPENAI_API_KEY', 'OPENAI_BASE_URL', ' ', 'https://api.openai.com/v1'],
