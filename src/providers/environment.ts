@@ -103,8 +103,8 @@ function addressFor(
   return isWhole ? address : undefined
 }
 
-const withVersion = (url: string, { impliedVersion = '' }: Vendor): string =>
-  new URL(url).pathname === '/' ? url + impliedVersion : url
+const withVersion = (url: string, { impliedVersion }: Vendor): string =>
+  impliedVersion !== undefined && new URL(url).pathname === '/' ? url + impliedVersion : url
 
 /** Blank counts as absent. */
 function wordOf(environment: Environment, name: string): string | undefined {
