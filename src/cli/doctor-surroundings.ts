@@ -7,6 +7,7 @@ import { DATABASE_FILE } from '../db/database.ts'
 import { readEntries } from '../providers/entries.ts'
 import { environmentProviders } from '../providers/environment.ts'
 import type { Finding } from './doctor.ts'
+import { readStored } from './doctor-stored.ts'
 
 const PATIENCE_MS = 5000
 const MAX_SKEW_MS = 60_000
@@ -95,13 +96,17 @@ export async function checkProviders(config: Config): Promise<ProviderFindings> 
   const { firstByteTimeoutMs: firstByteMs, stallTimeoutMs: betweenBytesMs } = config
   const defaults = { timeouts: { firstByteMs, betweenBytesMs, totalMs: betweenBytesMs }, maxInFlight: 1 }
   const known = environmentProviders(config.environment, defaults)
-  const providers = [
-    ...readEntries(config.providers, config.environment, defaults).providers,
-    ...known.providers,
+  const stored = await readStored(config, defaults)
+  const said = [...readEntries(config.providers, config.environment, defaults).providers, ...known.providers]
+  // As the server does: what the settings or the environment name is not taken from what is stored.
+  const unsaid = stored.providers.filter(({ slug }) => !said.some((one) => one.slug === slug))
+  const providers = [...said, ...unsaid.flatMap(eachCredential)]
+  const refused = [
+    ...known.problems.map(({ path, message }) => problem('provider', `${path} ${message}`)),
+    ...stored.leftOut.map(({ provider, label, reason }) =>
+      problem(`provider ${provider}`, `the stored ${label} is not used. ${reason}`),
+    ),
   ]
-  const refused = known.problems.map(
-    ({ path, message }): Finding => ({ check: 'provider', status: 'problem', detail: `${path} ${message}` }),
-  )
   if (providers.length === 0 && refused.length === 0) {
     const detail = 'none is configured: only sluice/demo answers. Set OPENAI_API_KEY or another credential'
     return { findings: [{ check: 'providers', status: 'warning', detail }], serverTimes: [] }
@@ -113,6 +118,12 @@ export async function checkProviders(config: Config): Promise<ProviderFindings> 
     serverTimes: remote.flatMap(({ time }) => (Number.isNaN(time) ? [] : [time])),
   }
 }
+
+const problem = (check: string, detail: string): Finding => ({ check, status: 'problem', detail })
+
+/** One record for each, so that each is tried. */
+const eachCredential = (provider: ProviderRecord): ProviderRecord[] =>
+  provider.credentials.map((credential) => ({ ...provider, credentials: [credential] }))
 
 async function visit(provider: ProviderRecord): Promise<{ finding: Finding; time: number }> {
   const check = `provider ${provider.slug}`
@@ -139,7 +150,12 @@ async function visit(provider: ProviderRecord): Promise<{ finding: Finding; time
       }
     if (answer.status >= 500)
       return { finding: { check, status: 'warning', detail: `answers with ${answer.status}` }, time }
-    return { finding: { check, status: 'ok', detail: `${provider.baseUrl} answers in ${took}` }, time }
+    // The credential is named by its variable, its entry or its label.
+    const named = credential?.secret ? `, with ${credential.id}` : ''
+    return {
+      finding: { check, status: 'ok', detail: `${provider.baseUrl} answers in ${took}${named}` },
+      time,
+    }
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     const why = isLate ? `no answer within ${PATIENCE_MS / 1000} s` : 'cannot be reached'

@@ -60,7 +60,7 @@ export async function listProviders(options: Options, terminal: Terminal): Promi
     }
     if (rows.length === 0) {
       terminal.print(
-        'No credential is stored. Those of the environment and of sluice.yaml are not: see sluice doctor',
+        'No credential is stored. sluice doctor shows those of the environment and of sluice.yaml',
       )
       return
     }

@@ -47,6 +47,30 @@ describe('the command line', () => {
     ],
     [['keys', 'create', 'a', '--expires', 'soon'], { SLUICE_KEY: 'k' }, 2, /--expires must be such as 12h/],
     [['keys', 'disable', 'sk-sl-v1-abc'], { SLUICE_KEY: 'k' }, 2, /must not stand on the command line/],
+    [['providers', 'list', '--data', '/nowhere/at/all'], {}, 3, /There is no database at \/nowhere/],
+    [
+      ['providers', 'remove', 'openai', '--data', '/nowhere/at/all'],
+      {},
+      3,
+      /There is no database at \/nowhere/,
+    ],
+    [['providers', 'add', 'opnai', '--from-env', 'KEY'], { KEY: 'k' }, 3, /nearest names are openai/],
+    [['providers', 'add', 'sk-proj-0123456789abcdef'], {}, 3, /no provider with the name given/],
+    [['providers', 'add', 'openai'], {}, 2, /--from-env NAME, or --key-stdin/],
+    [
+      ['providers', 'add', 'openai', '--key-stdin', '--from-env', 'KEY'],
+      { KEY: 'k' },
+      2,
+      /--from-env NAME, or/,
+    ],
+    [['providers', 'add', 'openai', '--from-env', 'sk-proj-0123'], {}, 2, /It is the name, not the value/],
+    [['providers', 'add', 'openai', '--key-stdin'], {}, 2, /credential: must not be empty/],
+    [
+      ['providers', 'add', 'openai', '--from-env', 'KEY', '--base-url', 'x'],
+      { KEY: 'k' },
+      2,
+      /base_url: must be/,
+    ],
     [['verify', '/nowhere/at/all'], {}, 3, /There is no database at \/nowhere\/at\/all/],
   ]
   test.each(refused)('%p with %p exits %d', async (args, env, exitCode, says) => {
@@ -87,6 +111,9 @@ describe('the command line', () => {
     'keys list',
     'keys disable',
     'keys rotate',
+    'providers list',
+    'providers add',
+    'providers remove',
     'version',
   ])('help for %s has an example and --json', async (command) => {
     const { exitCode, stdout } = await sluice([...command.split(' '), '--help'])

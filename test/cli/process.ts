@@ -40,12 +40,18 @@ const LIMIT_MS = 10_000
 /** Runs one command to its end; one that goes on is killed (exit code 137). */
 export async function sluice(
   args: readonly string[],
-  options: { env?: Readonly<Record<string, string>>; cwd?: string; command?: readonly string[] } = {},
+  options: {
+    env?: Readonly<Record<string, string>>
+    cwd?: string
+    command?: readonly string[]
+    /** Default: nothing, at its end. */
+    stdin?: string
+  } = {},
 ): Promise<Ended> {
   const child = Bun.spawn([...(options.command ?? SOURCE), ...args], {
     env: bare(options.env),
     cwd: options.cwd ?? tmpdir(),
-    stdin: 'ignore',
+    stdin: options.stdin === undefined ? 'ignore' : Buffer.from(options.stdin),
     stdout: 'pipe',
     stderr: 'pipe',
     timeout: LIMIT_MS,
