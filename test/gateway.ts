@@ -2,11 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
+import { type CredentialFields, storeCredential } from '../src/admin/providers/service.ts'
+import { storedProviders } from '../src/admin/providers/stored.ts'
 import { createApp } from '../src/app.ts'
 import { assemble } from '../src/assemble.ts'
 import { loadConfig } from '../src/config.ts'
+import type { ProviderRecord } from '../src/core/snapshot.ts'
 import { DATABASE_FILE, type Database, openDatabase } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrations.ts'
+import { openSealer } from '../src/db/seal.ts'
 import type { Deps } from '../src/deps.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
@@ -36,6 +40,8 @@ export interface GatewayOptions {
   providers?: unknown[]
   environment?: Record<string, string>
   now?: () => number
+  /** Credentials to seal and store before the start. */
+  credentials?: CredentialFields[]
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -55,9 +61,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const database = openDatabase(join(folder, DATABASE_FILE))
   migrate(database)
   await ensureFirstRun(database, config)
-  const routing = createRoutingSource({ ...config, providers: options.providers ?? [] }, []).withDiscovered(
-    NOTHING_DISCOVERED,
-  )
+  const routing = createRoutingSource(
+    { ...config, providers: options.providers ?? [] },
+    await storeAll(database, folder, options.credentials ?? []),
+  ).withDiscovered(NOTHING_DISCOVERED)
   const logger = pino({ level: 'silent' })
   const { deps, stopParts } = assemble({
     database,
@@ -117,4 +124,19 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       if (report.differences.length > 0) throw new Error(`verify: ${report.differences.join('; ')}`)
     },
   }
+}
+
+/** The providers of these credentials, sealed and opened again. */
+async function storeAll(
+  database: Database,
+  folder: string,
+  credentials: readonly CredentialFields[],
+): Promise<readonly ProviderRecord[]> {
+  if (credentials.length === 0) return []
+  const sealer = openSealer(database, folder)
+  for (const fields of credentials) await storeCredential({ database, sealer, now: Date.now }, fields)
+  const timeouts = { firstByteMs: 120_000, betweenBytesMs: 60_000, totalMs: 1_800_000 }
+  const { providers, leftOut } = await storedProviders(database, sealer, { timeouts, maxInFlight: 4_096 })
+  if (leftOut.length > 0) throw new Error(leftOut.map(({ reason }) => reason).join('; '))
+  return providers
 }

@@ -54,7 +54,12 @@ function byWeight(attempts: Attempt[], random: () => number): Attempt[] {
     if (price === cheapest) return 1
     return cheapest === 0 ? 1e-6 : (cheapest / price) ** 2
   }
-  // Efraimidis and Spirakis: sorting by u^(1/w) draws without replacement, by weight.
-  const drawn = attempts.map((attempt) => ({ attempt, key: random() ** (1 / weigh(attempt)) }))
-  return drawn.sort((a, b) => b.key - a.key).map(({ attempt }) => attempt)
+  // Efraimidis and Spirakis: sorting by u^(1/w) draws without replacement, by weight. One draw for each endpoint:
+  // several credentials are no larger share, and stay in their own order.
+  const keys = new Map<string, number>()
+  for (const attempt of attempts) {
+    if (!keys.has(attempt.endpoint.id)) keys.set(attempt.endpoint.id, random() ** (1 / weigh(attempt)))
+  }
+  const keyOf = ({ endpoint }: Attempt): number => keys.get(endpoint.id) ?? 0
+  return [...attempts].sort((a, b) => keyOf(b) - keyOf(a))
 }
