@@ -91,8 +91,8 @@ describe('storing', () => {
     [{ baseUrl: 'nowhere' }, 400, /^base_url: must be an http/],
     [{ baseUrl: 'https://me:pass@host/v1' }, 400, /^base_url: must not hold a user name/],
     [{ provider: 'cloudflare' }, 400, /^base_url: the account decides .*CLOUDFLARE_ACCOUNT_ID/],
-    [{ provider: 'opnai' }, 404, /no provider "opnai"\. The nearest names are openai/],
-    [{ provider: 'gemini' }, 404, /nearest names are google/],
+    [{ provider: 'opnai' }, 404, /no provider "opnai"\. Did you mean openai\?/],
+    [{ provider: 'gemini' }, 404, /Did you mean google/],
     [{ provider: 'qqqqqqq' }, 404, /The known ones are openai, anthropic/],
     [{ provider: SECRET }, 404, /no provider with the name given/],
   ]

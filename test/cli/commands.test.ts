@@ -54,7 +54,7 @@ describe('the command line', () => {
       3,
       /There is no database at \/nowhere/,
     ],
-    [['providers', 'add', 'opnai', '--from-env', 'KEY'], { KEY: 'k' }, 3, /nearest names are openai/],
+    [['providers', 'add', 'opnai', '--from-env', 'KEY'], { KEY: 'k' }, 3, /Did you mean openai\?/],
     [['providers', 'add', 'sk-proj-0123456789abcdef'], {}, 3, /no provider with the name given/],
     [['providers', 'add', 'openai'], {}, 2, /--from-env NAME, or --key-stdin/],
     [

@@ -102,9 +102,9 @@ export function findVendor(slug: string): Vendor {
   const nearest = nearestVendors(slug)
   const hint =
     nearest.length > 0
-      ? `The nearest names are ${nearest.join(', ')}`
-      : `The known ones are ${vendors.map((one) => one.slug).join(', ')}`
-  throw notFound(`There is no provider ${shown}. ${hint}. Others are "providers:" entries of sluice.yaml`)
+      ? `Did you mean ${nearest.join(' or ')}?`
+      : `The known ones are ${vendors.map((one) => one.slug).join(', ')}.`
+  throw notFound(`There is no provider ${shown}. ${hint} Others are "providers:" entries of sluice.yaml`)
 }
 
 /** By slug, by name and by the credential's variable: "gemini" is near google through GEMINI_API_KEY. */
