@@ -103,7 +103,8 @@ function addressFor(
   return isWhole ? address : undefined
 }
 
-const withVersion = (url: string, { impliedVersion }: Vendor): string =>
+/** An address that a vendor was moved to, with the version segment where the vendor implies it. */
+export const withVersion = (url: string, { impliedVersion }: Vendor): string =>
   impliedVersion !== undefined && new URL(url).pathname === '/' ? url + impliedVersion : url
 
 /** Blank counts as absent. */

@@ -106,6 +106,12 @@ describe('storing', () => {
     expect(await listCredentials(database)).toEqual([])
   })
 
+  test('an address without a path gets the version that the vendor implies, as from the environment', () => {
+    const at = (provider: string) =>
+      checkCredential({ provider, secret: SECRET, baseUrl: 'https://proxy.example' }).baseUrl
+    expect([at('anthropic'), at('openai')]).toEqual(['https://proxy.example/v1', 'https://proxy.example'])
+  })
+
   test('every vendor can be stored', () => {
     for (const { slug, baseUrl } of vendors) {
       const address = baseUrl.includes('$') ? { baseUrl: 'https://mine.example/v1' } : {}

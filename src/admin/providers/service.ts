@@ -8,7 +8,7 @@ import type { Place, Sealer } from '../../db/seal.ts'
 import { providerCredentials } from '../../db/tables.ts'
 import { readBaseUrl } from '../../providers/base-url.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
-import { isHeaderValue } from '../../providers/environment.ts'
+import { isHeaderValue, withVersion } from '../../providers/environment.ts'
 
 export interface CredentialDeps {
   database: Database
@@ -82,7 +82,7 @@ function baseUrlOf({ baseUrl }: CredentialFields, vendor: Vendor): string | null
   if (baseUrl !== undefined) {
     const base = readBaseUrl(baseUrl)
     if ('problem' in base) throw badRequest(base.problem, 'base_url')
-    return base.url
+    return withVersion(base.url, vendor)
   }
   if (hasFixedAddress(vendor)) return null
   throw badRequest(
