@@ -91,5 +91,5 @@ function pricedBy({ unpriced }: Config): Price {
 
 const withPrices = (catalog: Catalog, price: Price): Catalog => ({
   ...catalog,
-  endpointsOf: (slug, dialect) => catalog.endpointsOf(slug, dialect).map(price),
+  endpointsOf: (slug, dialects) => catalog.endpointsOf(slug, dialects).map(price),
 })

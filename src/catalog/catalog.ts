@@ -13,8 +13,8 @@ export interface Catalog {
    * (`claude-sonnet-4-5`, `claude-sonnet-4.5`).
    */
   named(name: string): SeedModel | undefined
-  /** What a provider serves in this dialect; empty for a provider that the catalogue does not know. */
-  endpointsOf(providerSlug: string, dialect: DialectName): readonly EndpointRecord[]
+  /** What a provider serves in one of these dialects; empty for a provider that the catalogue does not know. */
+  endpointsOf(providerSlug: string, dialects: readonly DialectName[]): readonly EndpointRecord[]
 }
 
 export function openCatalog(seed: Seed): Catalog {
@@ -34,13 +34,16 @@ export function openCatalog(seed: Seed): Catalog {
       names ??= namesOf(seed.models)
       return names.get(folded(name))
     },
-    endpointsOf(providerSlug, dialect) {
+    endpointsOf(providerSlug, dialects) {
       const rows = Object.hasOwn(seed.endpoints, providerSlug) ? (seed.endpoints[providerSlug] ?? []) : []
       return rows.flatMap((row) => {
         const [modelIndex, , , , , , , pricing, , only] = row
         const model = seed.models[modelIndex]
-        if (model === undefined || (only !== null && only !== dialect)) return []
-        return [endpointOf(seed, row, providerSlug, model, pricingAt(pricing))]
+        if (model === undefined) return []
+        const endpoint = endpointOf(seed, row, providerSlug, model, pricingAt(pricing))
+        if (only === null) return [endpoint]
+        const dialect = dialects.find((spoken) => spoken === only)
+        return dialect === undefined ? [] : [{ ...endpoint, dialects: [dialect] as const }]
       })
     },
   }

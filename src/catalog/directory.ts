@@ -1,3 +1,4 @@
+import type { DialectName } from '../core/events.ts'
 import type {
   EndpointRecord,
   ModelDirectory,
@@ -45,7 +46,7 @@ export function createDirectory(
         if (offer.endpoint.providerSlug === provider.slug) addOffer(drafts, catalog, offer)
       continue
     }
-    for (const endpoint of catalog.endpointsOf(provider.slug, provider.dialect)) {
+    for (const endpoint of catalog.endpointsOf(provider.slug, dialectsOf(provider))) {
       const draft = draftOf(drafts, catalog, endpoint.modelId)
       draft.endpoints.push(endpoint)
       draft.ownNames.push({ provider: provider.slug, name: endpoint.upstreamId })
@@ -67,6 +68,8 @@ export function createDirectory(
     list: () => models,
   }
 }
+
+const dialectsOf = ({ dialect, alsoSpeaks = [] }: ProviderRecord): DialectName[] => [dialect, ...alsoSpeaks]
 
 const idsOf = (models: readonly { readonly id: string }[]): string[] => models.map(({ id }) => id)
 

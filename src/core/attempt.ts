@@ -1,3 +1,4 @@
+import type { DialectName } from './events.ts'
 import type { CredentialRecord, EndpointRecord, ModelRecord, ProviderRecord } from './snapshot.ts'
 
 /** One try: this model, at this endpoint, with this credential. The plan is a list of them, best first. */
@@ -6,6 +7,8 @@ export interface Attempt {
   readonly endpoint: EndpointRecord
   readonly provider: ProviderRecord
   readonly credential: CredentialRecord
+  /** What it is spoken to in: the caller's own dialect where the endpoint takes it, so that nothing is translated. */
+  readonly dialect: DialectName
   /** The bound on output tokens to send although the caller set none (money bounds it); undefined: send the caller's. */
   readonly outputBound?: number
 }

@@ -1,6 +1,6 @@
 import type { DialectName, Finish, JsonObject, ReasoningDetail, UrlCitation } from './events.ts'
 import type { AttemptOutcome } from './generation.ts'
-import type { ToolCall } from './request.ts'
+import type { InferenceRequest, ToolCall } from './request.ts'
 import type { Usage } from './usage.ts'
 
 /** A whole reply: the events of a stream, collected. */
@@ -35,6 +35,8 @@ export interface ReplyContext {
   model: string
   /** Display name of the provider that answers. */
   providerName: string
+  /** What was asked: some replies repeat it. */
+  request: InferenceRequest
   /** The caller asked not to be shown the reasoning. */
   hideReasoning: boolean
   /** How it was routed so far, for an error event; null where the caller did not opt in. */

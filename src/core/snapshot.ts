@@ -80,6 +80,8 @@ export interface ProviderRecord {
   readonly name: string
   readonly kind: ProviderKind
   readonly dialect: DialectName
+  /** Further dialects that it takes at the same address. */
+  readonly alsoSpeaks?: readonly DialectName[]
   /** Includes the version segment; no trailing slash. */
   readonly baseUrl: string
   /** How the credential is shown to the provider; default `authorization: Bearer …`. */
@@ -135,6 +137,8 @@ export interface EndpointRecord {
   readonly modelId: string
   /** What the provider calls it. */
   readonly upstreamId: string
+  /** The dialects that this model is served in, best first, where they are not those of its provider. */
+  readonly dialects?: readonly [DialectName, ...DialectName[]]
   /** Null: the facts do not say. */
   readonly contextLength: number | null
   readonly maxCompletionTokens: number | null

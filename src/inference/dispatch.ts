@@ -120,8 +120,8 @@ async function tryOne(
   log: DispatchLog,
 ): Promise<Dispatched> {
   const startedAt = deps.now()
-  const egress = spoken[attempt.provider.dialect]
-  if (!egress) throw new Error(`no code speaks the dialect ${attempt.provider.dialect}`)
+  const egress = spoken[attempt.dialect]
+  if (!egress) throw new Error(`no code speaks the dialect ${attempt.dialect}`)
   log.current = attempt
   deps.health.trying(attempt)
   const outcome: AttemptOutcome = {

@@ -1,8 +1,15 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { Caller } from '../core/caller.ts'
 import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
+import type { DialectName } from '../core/events.ts'
 import type { InferenceRequest } from '../core/request.ts'
-import type { CredentialRecord, EndpointRecord, ModelRecord, Snapshot } from '../core/snapshot.ts'
+import type {
+  CredentialRecord,
+  EndpointRecord,
+  ModelRecord,
+  ProviderRecord,
+  Snapshot,
+} from '../core/snapshot.ts'
 import { findVariant, type Variant } from '../core/variant.ts'
 import { admits, type Exclusion } from './eligible.ts'
 import type { Block } from './health.ts'
@@ -94,7 +101,7 @@ function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
   for (const endpoint of entry.model.endpoints) {
     const exclusion = admits(endpoint, entry.isFree, input)
     if (exclusion) exclusions.push(exclusion)
-    else eligible.push(...withCredentials(entry.model, endpoint, input.snapshot))
+    else eligible.push(...withCredentials(entry.model, endpoint, input))
   }
   const { request, caller } = input
   const sort = request.preferences.sort ?? entry.sort ?? sortKey(caller.workspace.defaultProviderSort)
@@ -104,12 +111,23 @@ function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
 const sortKey = (name: string | null): SortKey | undefined =>
   name === 'price' || name === 'throughput' || name === 'latency' || name === 'exacto' ? name : undefined
 
-function withCredentials(model: ModelRecord, endpoint: EndpointRecord, snapshot: Snapshot): Attempt[] {
+function withCredentials(
+  model: ModelRecord,
+  endpoint: EndpointRecord,
+  { snapshot, request }: PlanInput,
+): Attempt[] {
   const provider = snapshot.providersBySlug.get(endpoint.providerSlug)
   if (!provider) return []
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
-  return credentials.map((credential) => ({ model, endpoint, provider, credential }))
+  const dialect = dialectFor(request.dialect, provider, endpoint)
+  return credentials.map((credential) => ({ model, endpoint, provider, credential, dialect }))
+}
+
+/** The caller's own where the endpoint takes it, else the first that it takes. */
+function dialectFor(caller: DialectName, provider: ProviderRecord, endpoint: EndpointRecord): DialectName {
+  const { dialects = [provider.dialect, ...(provider.alsoSpeaks ?? [])] } = endpoint
+  return dialects.includes(caller) ? caller : dialects[0]
 }
 
 function unknownModel(name: string, snapshot: Snapshot): GatewayError {

@@ -174,6 +174,7 @@ function replyContext(exchange: Exchange, { attempt }: Dispatched, request: Infe
     created: Math.floor(exchange.startedAt / 1000),
     model: attempt.model.id,
     providerName: attempt.provider.name,
+    request,
     hideReasoning: request.reasoning?.exclude === true,
     routing: exchange.metadata,
   }
@@ -187,6 +188,7 @@ function unansweredContext(exchange: Exchange, request: InferenceRequest): Reply
     created: Math.floor(exchange.startedAt / 1000),
     model: attempt?.model.id ?? request.models[0] ?? '',
     providerName: attempt?.provider.name ?? '',
+    request,
     hideReasoning: false,
     routing: exchange.metadata,
   }

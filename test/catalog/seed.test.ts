@@ -103,7 +103,7 @@ describe('the whole of it', () => {
 
   test('an unknown provider has nothing', () => {
     for (const slug of ['nobody', '__proto__', 'constructor', ''])
-      expect(catalog.endpointsOf(slug, 'chat')).toEqual([])
+      expect(catalog.endpointsOf(slug, ['chat'])).toEqual([])
   })
 })
 
@@ -171,7 +171,7 @@ describe('facts that are public', () => {
     expect(everything.isKnown('cohere/rerank-v3.5')).toBe(true)
     expect(at('cohere/rerank-v3.5', 'cohere')).toBeUndefined()
     expect(
-      catalog.endpointsOf('cohere', 'cohere').find(({ upstreamId }) => upstreamId === 'rerank-v3.5'),
+      catalog.endpointsOf('cohere', ['cohere']).find(({ upstreamId }) => upstreamId === 'rerank-v3.5'),
     ).toMatchObject({
       outputModalities: ['rerank'],
     })

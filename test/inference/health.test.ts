@@ -11,6 +11,7 @@ const attemptAt = (slug: string, credentialId = 'c1'): Attempt => {
     endpoint: at,
     provider: provider(slug),
     credential: { id: credentialId, secret: null },
+    dialect: 'chat',
   }
 }
 

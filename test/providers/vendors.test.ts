@@ -212,7 +212,13 @@ async function call(provider: ProviderRecord): Promise<Response> {
     created: 0,
     endpoints: [endpoint],
   }
-  const built = egressOf(provider.dialect).build(request, { model, endpoint, provider, credential })
+  const built = egressOf(provider.dialect).build(request, {
+    model,
+    endpoint,
+    provider,
+    credential,
+    dialect: provider.dialect,
+  })
   const prepared = await providers[provider.kind].prepare(provider, credential, built)
   seen = []
   return fetch(prepared.url, {

@@ -51,6 +51,7 @@ function attemptOf(
       isLocal: false,
     },
     credential,
+    dialect: 'chat',
     ...bound,
   }
 }

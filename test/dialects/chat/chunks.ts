@@ -3,12 +3,14 @@ import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/co
 import type { Closing, ReplyContext } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { isObject } from '../../../src/dialects/values.ts'
+import { REQUEST } from '../request.ts'
 
 export const REPLY: ReplyContext = {
   generationId: 'gen-1',
   created: 1_700_000_000,
   model: 'acme/large',
   providerName: 'Acme',
+  request: REQUEST,
   hideReasoning: false,
 }
 export const SHARED = {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { InferenceEvent, InferenceFrame } from '../../../src/core/events.ts'
 import type { ReplyContext } from '../../../src/core/result.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
+import { REQUEST } from '../request.ts'
 
 /** The fast path (upstream's JSON text, spliced) says the same as the slow one (parsed and written again). */
 
@@ -11,6 +12,7 @@ const REPLY: ReplyContext = {
   created: 1,
   model: 'acme/größe',
   providerName: 'Acme "AI"\u2028',
+  request: REQUEST,
   hideReasoning: false,
 }
 

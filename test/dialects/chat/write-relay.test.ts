@@ -8,6 +8,7 @@ import { readChat } from '../../../src/dialects/chat/read.ts'
 import { writeChatReply } from '../../../src/dialects/chat/write-reply.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
 import { collect } from '../../../src/inference/collect.ts'
+import { REQUEST } from '../request.ts'
 
 /** Chat in, chat out: what upstream sent reaches the caller, whichever way it was read. */
 
@@ -16,6 +17,7 @@ const REPLY: ReplyContext = {
   created: 1,
   model: 'acme/large',
   providerName: 'Acme',
+  request: REQUEST,
   hideReasoning: false,
 }
 const CLOSING: Closing = {

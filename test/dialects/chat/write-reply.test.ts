@@ -2,12 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { writeChatReply } from '../../../src/dialects/chat/write-reply.ts'
+import { REQUEST } from '../request.ts'
 
 const REPLY: ReplyContext = {
   generationId: 'gen-1',
   created: 1_700_000_000,
   model: 'acme/large',
   providerName: 'Acme',
+  request: REQUEST,
   hideReasoning: false,
 }
 const CLOSING: Closing = {

@@ -47,6 +47,7 @@ export function attemptAt({
       isLocal: true,
     },
     credential,
+    dialect: 'gemini',
     ...(outputBound === undefined ? {} : { outputBound }),
   }
 }

@@ -39,6 +39,7 @@ export function attemptOf(
       isLocal: false,
     },
     credential,
+    dialect: 'messages',
     ...(outputBound === undefined ? {} : { outputBound }),
   }
 }
