@@ -28,6 +28,11 @@ export interface StreamWriter {
   end(closing: Closing): string
   /** The dialect's mid-stream error, after which nothing follows. */
   fail(error: PublicError): string
+  /**
+   * The whole reply as `writeReply` would have given it (a failed one with its error), once `end` or `fail` was
+   * called; null before. For dialects whose replies can be stored and asked for again.
+   */
+  reply?(): JsonObject | null
 }
 
 /** A request in a provider's dialect, before the provider adds its address and credential. */
