@@ -1,16 +1,16 @@
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { checkMetadata, modelsOf, sessionOf } from '../caller-fields.ts'
+import { checkPlugins } from '../check-plugins.ts'
 import { mismatch } from '../mismatch.ts'
-import { defined, quoted } from '../values.ts'
+import { readPreferences } from '../preferences.ts'
+import { defined } from '../values.ts'
 import { readMessages } from './parse-messages.ts'
 import { parametersOf, readSampling } from './parse-parameters.ts'
-import { checkPlugins } from './parse-plugins.ts'
 import { readReasoning } from './parse-reasoning.ts'
 import { readResponseFormat, readToolChoice, readTools } from './parse-tools.ts'
-import { readPreferences } from './preferences.ts'
-import { type ChatBody, chatBody } from './schema.ts'
+import { chatBody } from './schema.ts'
 
 /** Compiled at the first request: the start does not pay for it. */
 let compiled: TypeCheck<typeof chatBody> | undefined
@@ -44,54 +44,11 @@ export function parseChat(body: JsonObject, headers: Headers): InferenceRequest 
     modalities: body.modalities ?? undefined,
     serviceTier: body.service_tier ?? undefined,
     preferences: readPreferences(body.provider, body.route),
-    sessionId: sessionOf(body, headers),
+    sessionId: sessionOf(body.session_id, headers),
     user: body.user || undefined,
     metadata: body.metadata ?? undefined,
     trace: body.trace ?? undefined,
     echoUpstreamBody: stream && body.debug?.echo_upstream_body === true,
     parameters: parametersOf(body),
   })
-}
-
-/** `model` first, then the fallbacks, each once. */
-const modelsOf = ({ model, models }: ChatBody): string[] => {
-  if (!models) return model ? [model] : []
-  return [...new Set(model ? [model, ...models] : models)]
-}
-
-const MAX_SESSION_ID = 256
-
-/** The body wins over the header, which is then not looked at. */
-function sessionOf(body: ChatBody, headers: Headers): string | undefined {
-  if (body.session_id) return body.session_id
-  const fromHeader = headers.get('x-session-id')
-  if (fromHeader !== null && fromHeader.length > MAX_SESSION_ID) {
-    throw badRequest(
-      `The header x-session-id must have at most ${MAX_SESSION_ID} characters, not ${fromHeader.length}`,
-    )
-  }
-  return fromHeader || undefined
-}
-
-const MAX_METADATA_PAIRS = 16
-const MAX_METADATA_KEY = 64
-
-function checkMetadata(metadata: ChatBody['metadata']): void {
-  if (!metadata) return
-  const pairs = Object.entries(metadata)
-  if (pairs.length > MAX_METADATA_PAIRS) {
-    throw badRequest(`must have at most ${MAX_METADATA_PAIRS} pairs, not ${pairs.length}`, 'metadata')
-  }
-  for (const [key, value] of pairs) {
-    if (key.length > MAX_METADATA_KEY) {
-      throw badRequest(
-        `keys must have at most ${MAX_METADATA_KEY} characters; one has ${key.length}`,
-        'metadata',
-      )
-    }
-    if (/[[\]]/.test(key)) {
-      throw badRequest(`keys must not have square brackets; ${quoted(key)} has`, 'metadata')
-    }
-    if (typeof value !== 'string') throw badRequest('values must be strings', `metadata.${key}`)
-  }
 }

@@ -1,12 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
+import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 import { message } from './message-schema.ts'
-import { plugin } from './plugin-schema.ts'
-import { providerPreferences, stopCondition, trace } from './routing-schema.ts'
 
 /** The body of POST /chat/completions, every field with its limits. Unknown fields are forwarded at every level. */
 
-const EFFORTS = ['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'] as const
 const bound = (description: string) => optional(t.Integer({ minimum: 1, description }))
 const fraction = optional(t.Number())
 
@@ -84,14 +82,12 @@ const prediction = t.Object(
 
 const contentFields = {
   messages: t.Array(message, { minItems: 1 }),
-  model: optional(t.String({ minLength: 1, description: 'Absent: the default text model of the workspace' })),
-  models: optional(t.Array(t.String({ minLength: 1 }), { description: 'Fallbacks, tried in order' })),
+  model,
   tools: optional(t.Array(tool)),
   tool_choice: optional(toolChoice),
   parallel_tool_calls: optional(t.Boolean()),
   response_format: optional(responseFormat),
   modalities: optional(t.Array(oneOf(['text', 'image', 'audio']))),
-  image_config: optional(anyObject('Settings of image output; specific to the provider')),
   prediction: optional(prediction),
 }
 
@@ -125,48 +121,23 @@ const samplingFields = {
   reasoning_effort: optional(oneOf(EFFORTS)),
   include_reasoning: optional(t.Boolean({ deprecated: true, description: 'Use reasoning.exclude' })),
   verbosity: optional(t.String({ description: 'low, medium, high …' })),
-  service_tier: optional(oneOf(['auto', 'default', 'flex', 'priority', 'scale', 'fast'])),
+  service_tier: serviceTier,
 }
 
 const gatewayFields = {
-  provider: optional(providerPreferences),
-  plugins: optional(t.Array(plugin)),
-  route: optional(oneOf(['fallback', 'sort'])),
+  ...callerFields,
   preset: optional(t.String()),
   transforms: optional(t.Array(t.String())),
-  session_id: optional(t.String({ maxLength: 256, description: 'Wins over the header x-session-id' })),
-  user: optional(t.String({ maxLength: 256 })),
-  metadata: optional(
-    t.Record(t.String(), t.String({ maxLength: 512 }), {
-      maxProperties: 16,
-      description: 'At most 16 pairs; keys of at most 64 characters without square brackets',
-    }),
-  ),
-  trace: optional(trace),
-  cache_control: optional(
-    t.Object({ type: t.String({ description: 'ephemeral' }), ttl: optional(t.String()) }, OPEN),
-  ),
+  metadata,
+  cache_control: cacheControl,
   prompt_cache_key: optional(t.String()),
   prompt_cache_options: optional(anyObject('How the provider caches the prompt')),
   web_search_options: optional(anyObject('Search settings of models that search by themselves')),
-  debug: optional(
-    t.Object(
-      {
-        echo_upstream_body: optional(
-          t.Boolean({ description: 'Streams only: the first chunk shows the body that was sent upstream' }),
-        ),
-      },
-      OPEN,
-    ),
-  ),
   usage: optional(
     t.Object(
       { include: optional(t.Boolean({ deprecated: true, description: 'Usage is always sent' })) },
       OPEN,
     ),
-  ),
-  stop_server_tools_when: optional(
-    t.Array(stopCondition, { minItems: 1, description: 'Any that holds ends the tool loop' }),
   ),
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { ReplyContext } from '../../core/result.ts'
+import { oneLine } from '../one-line.ts'
 
 /**
  * The SSE events of one stream. All share id, created, model and provider, and from the first that has one, the
@@ -11,17 +12,6 @@ export interface Chunks {
   splice(json: string, withRole: boolean): string
   remember(systemFingerprint: string): void
 }
-
-/** These end a line for some SSE clients, though JSON may carry the last three bare: always escaped. */
-const LINE_ENDS = /[\n\r\u0085\u2028\u2029]/
-const BARE_LINE_ENDS = /[\u0085\u2028\u2029]/g
-const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-
-/** Text can never end an event: JSON escapes CR and LF, and the rest is escaped here. */
-const oneLine = (json: string): string =>
-  LINE_ENDS.test(json) ? json.replace(BARE_LINE_ENDS, escapeUnit) : json
-
-export const mayBeSpliced = (json: string): boolean => !LINE_ENDS.test(json)
 
 const TAIL = '"},"finish_reason":null}]}\n\n'
 

@@ -2,6 +2,7 @@ import type { ErrorType } from '../../core/errors.ts'
 import type { InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
+import { mayBeSpliced } from '../one-line.ts'
 import {
   addEvent,
   addNative,
@@ -12,7 +13,7 @@ import {
 } from './delta.ts'
 import { foreignFields, isChatNative } from './message-view.ts'
 import { viewMetadata, viewUsage } from './usage-view.ts'
-import { type Chunks, createChunks, mayBeSpliced } from './write-chunks.ts'
+import { type Chunks, createChunks } from './write-chunks.ts'
 
 /**
  * Writes a chat completion as chunks: one upstream frame gives at most one chunk. After `end` or `fail` every

@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { OPEN, oneOf, optional } from '../fields.ts'
+import { OPEN, oneOf, optional } from './fields.ts'
 
 /** What the caller wants of the gateway itself, beside the model: routing preferences and bounds of tool loops. */
 

@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { OPEN, oneOf, optional } from '../fields.ts'
+import { OPEN, oneOf, optional } from './fields.ts'
 
 /** `plugins[]`: one form per id. The bounds hold for disabled plugins too. */
 

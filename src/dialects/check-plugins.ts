@@ -1,4 +1,4 @@
-import { badRequest } from '../../core/errors.ts'
+import { badRequest } from '../core/errors.ts'
 import type { Plugin } from './plugin-schema.ts'
 
 const PERPLEXITY_MAX_RESULTS = 20

@@ -1,7 +1,7 @@
-import { badRequest } from '../../core/errors.ts'
-import type { Cutoffs, ProviderPreferences } from '../../core/request.ts'
-import { defined } from '../values.ts'
+import { badRequest } from '../core/errors.ts'
+import type { Cutoffs, ProviderPreferences } from '../core/request.ts'
 import type { ChatPreferences } from './routing-schema.ts'
+import { defined } from './values.ts'
 
 /**
  * The body's `provider`, with slugs in lower case; an empty list or null is the same as none. The deprecated
