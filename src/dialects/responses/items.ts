@@ -1,0 +1,160 @@
+import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
+import { defined, isObject, isString } from '../values.ts'
+
+/**
+ * Items of the Responses API (`input`, `output`) and what they are in neutral messages, both ways.
+ *
+ * | item | neutral |
+ * |---|---|
+ * | `message` (or no type) of any role | a message of that role |
+ * | … `input_text`, `output_text`, `text` | part `text` |
+ * | … `input_image` with `image_url` | part `image` (`url`, `detail`) |
+ * | … `input_file` | part `file`: `data` is `file_data` or `file_url`, `fileId` is `file_id` |
+ * | … `input_audio` | part `audio` |
+ * | … `input_video` | part `video` |
+ * | … `refusal` | the message's `refusal` |
+ * | … `phase` | `extra.phase` of the message |
+ * | `reasoning` | `reasoningDetails` of the assistant message that it leads to (see `detailsOfItem`) |
+ * | `function_call` | a tool call (`id` is `call_id`) of an assistant message |
+ * | `custom_tool_call` | a tool call with `extra.type: 'custom'`; `arguments` is its free text `input` |
+ * | `function_call_output`, `custom_tool_call_output` | a message of role `tool` (`toolCallId` is `call_id`) |
+ * | any other | part `unknown` of an assistant message: the item itself, for this dialect alone |
+ *
+ * Reasoning, message and calls that follow each other are one assistant message.
+ */
+export const ITEM = {
+  message: 'message',
+  reasoning: 'reasoning',
+  functionCall: 'function_call',
+  functionCallOutput: 'function_call_output',
+  customToolCall: 'custom_tool_call',
+  customToolCallOutput: 'custom_tool_call_output',
+  imageGenerationCall: 'image_generation_call',
+  webSearchCall: 'web_search_call',
+  itemReference: 'item_reference',
+} as const
+
+/**
+ * The `data` of `native` events of this dialect, for a writer of the same dialect.
+ *
+ * `event` is an event of a stream as it came (its `sequence_number` is upstream's):
+ * - `response.output_item.added` and `.done` of EVERY item, whole, around the neutral events that its content
+ *   became. A reply that was not streamed has `response.output_item.done` alone, after those neutral events
+ * - every event that has no neutral form (`response.web_search_call.searching`, `….partial_image`, unknown ones)
+ *
+ * Events whose content is told by neutral ones (deltas, `….done`, content parts) do not come.
+ *
+ * `response` has the fields of upstream's response object but `output` and `usage`: once at the start and once at
+ * the end of a stream, once in a whole reply.
+ */
+export interface ResponsesNative {
+  event?: JsonObject
+  response?: JsonObject
+}
+
+export const isResponsesNative = (data: unknown): data is ResponsesNative =>
+  isObject(data) &&
+  (data.event === undefined || isObject(data.event)) &&
+  (data.response === undefined || isObject(data.response))
+
+/** How the reasoning details of this dialect are marked: details of other formats mean nothing to its providers. */
+export const REASONING_FORMAT = 'openai-responses-v1'
+
+/**
+ * The details of one `reasoning` item, in its order: `reasoning.summary` for each part of `summary`,
+ * `reasoning.text` for each of `content`, `reasoning.encrypted` for `encrypted_content`. Each has the item's `id`;
+ * `index` counts up from `firstIndex`, and pieces of one part that was streamed share theirs.
+ */
+export function detailsOfItem(item: JsonObject, firstIndex: number): ReasoningDetail[] {
+  const shared = sharedFields(item)
+  const details: ReasoningDetail[] = []
+  const add = (detail: ReasoningDetail): void => {
+    details.push({ ...detail, ...shared, index: firstIndex + details.length })
+  }
+  for (const summary of textsOf(item.summary)) add({ type: 'reasoning.summary', summary })
+  const texts = textsOf(item.content)
+  const { signature, encrypted_content } = item
+  texts.forEach((text, i) => {
+    const isSigned = i === texts.length - 1 && isText(signature)
+    add({ type: 'reasoning.text', text, ...(isSigned ? { signature } : {}) })
+  })
+  if (texts.length === 0 && isText(signature)) add({ type: 'reasoning.text', signature })
+  if (isText(encrypted_content)) add({ type: 'reasoning.encrypted', data: encrypted_content })
+  return details
+}
+
+/** The fields that every detail of an item has. */
+export const sharedFields = ({ id, format }: JsonObject): JsonObject => ({
+  ...(isText(id) ? { id } : {}),
+  format: isText(format) ? format : REASONING_FORMAT,
+})
+
+interface Thought {
+  id: unknown
+  format: unknown
+  summary: Map<unknown, string>
+  content: Map<unknown, string>
+  signature?: string
+  encrypted?: string
+}
+
+/**
+ * Details → `reasoning` items, the inverse of `detailsOfItem`, from those of other formats too (their item says its
+ * `format`, and has the `signature`). Pieces with one index are one part, parts with one id one item. Without ids an
+ * item ends with its signature or encrypted content, and a text of another index begins one.
+ */
+export function itemsOfDetails(details: readonly JsonObject[]): JsonObject[] {
+  const thoughts: Thought[] = []
+  for (const detail of details) {
+    let thought = thoughts.at(-1)
+    if (thought === undefined || !belongs(detail, thought)) {
+      thought = { id: detail.id, format: detail.format, summary: new Map(), content: new Map() }
+      thoughts.push(thought)
+    }
+    addDetail(thought, detail)
+  }
+  return thoughts.map(viewThought)
+}
+
+function belongs(detail: JsonObject, { id, format, content, signature, encrypted }: Thought): boolean {
+  if (detail.format !== format) return false
+  if (isText(detail.id) || isText(id)) return detail.id === id
+  if (signature !== undefined || encrypted !== undefined) return false
+  return detail.type !== 'reasoning.text' || content.size === 0 || content.has(detail.index)
+}
+
+function addDetail(thought: Thought, { type, summary, text, signature, data, index }: JsonObject): void {
+  if (type === 'reasoning.summary' && isString(summary)) append(thought.summary, index, summary)
+  if (type === 'reasoning.text' && isString(text)) append(thought.content, index, text)
+  if (isText(signature)) thought.signature = signature
+  if (type === 'reasoning.encrypted' && isText(data)) thought.encrypted = data
+}
+
+function append(parts: Map<unknown, string>, index: unknown, text: string): void {
+  parts.set(index, (parts.get(index) ?? '') + text)
+}
+
+function viewThought({ id, format, summary, content, signature, encrypted }: Thought): JsonObject {
+  const isForeign = isText(format) && format !== REASONING_FORMAT
+  return defined({
+    type: ITEM.reasoning,
+    id: isText(id) ? id : undefined,
+    summary: [...summary.values()].map((text) => ({ type: 'summary_text', text })),
+    content:
+      content.size > 0 ? [...content.values()].map((text) => ({ type: 'reasoning_text', text })) : undefined,
+    encrypted_content: encrypted,
+    format: isForeign ? format : undefined,
+    signature,
+  })
+}
+
+function textsOf(parts: unknown): string[] {
+  if (!Array.isArray(parts)) return []
+  return parts.map(textOf).filter((text) => text !== '')
+}
+
+/** The spec's text has bare strings for the parts of a summary; real providers send objects. */
+const textOf = (part: unknown): string =>
+  isString(part) ? part : isObject(part) && isString(part.text) ? part.text : ''
+
+const isText = (value: unknown): value is string => isString(value) && value !== ''
