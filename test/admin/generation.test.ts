@@ -176,3 +176,9 @@ test('a management key sees every workspace', async () => {
 test('the id of a reply in another dialect names the generation', async () => {
   expect(await read(id.replace('gen-', 'resp_'))).toMatchObject({ status: 200, json: { data: { id } } })
 })
+
+test.each(['resp_', 'msg_'])('a reply is found by its id in other dialects: %s', async (prefix) => {
+  const reply = await read(id.replace('gen-', prefix))
+  expect([reply.status, reply.json]).toMatchObject([200, { data: { id } }])
+  expect((await read(id.replace('gen-', prefix), otherKey)).status).toBe(404)
+})
