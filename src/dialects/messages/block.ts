@@ -1,7 +1,8 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { isObject, isString } from '../values.ts'
-import { ANSWER_TOOL, REASONING_FORMAT } from './names.ts'
+import { ANSWER_TOOL } from './names.ts'
 
 /** What the blocks of one reply share. */
 export interface Blocks {

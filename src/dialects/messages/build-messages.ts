@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { thoughtsOf } from '../claude-thoughts.ts'
 import { isObject } from '../values.ts'
 import { writePart } from './build-content.ts'
 import { cacheMarkOf, callIdOf, type Drop, isText } from './marks.ts'
-import { REASONING_FORMAT } from './names.ts'
 
 export interface Written {
   /** A lone instruction without marks is a string. */
@@ -141,47 +141,10 @@ function inputOf(json: string): JsonObject {
   }
 }
 
-/**
- * Former thoughts go back as they came: `thinking` with its signature, `redacted_thinking`. Pieces of a stream with
- * one index are one thought. What other providers signed, and text without a signature, cannot be replayed.
- */
-function writeThoughts({ reasoning, reasoningDetails }: Message, drop: Drop): JsonObject[] {
-  const blocks: JsonObject[] = []
-  let text = ''
-  let index: unknown
-  let isOpen = false
-  const leave = (): void => {
-    if (isOpen) drop('messages.reasoning_details')
-    isOpen = false
-    text = ''
-  }
-  for (const detail of reasoningDetails ?? []) {
-    const isOurs = isOwn(detail)
-    if (detail.type === 'reasoning.encrypted' && isOurs && isText(detail.data)) {
-      leave()
-      blocks.push({ type: 'redacted_thinking', data: detail.data })
-    } else if (detail.type === 'reasoning.text' && isOurs) {
-      if (detail.index !== index) leave()
-      index = detail.index
-      isOpen = true
-      text += isText(detail.text) ? detail.text : ''
-      if (!isText(detail.signature)) continue
-      blocks.push({ type: 'thinking', thinking: text, signature: detail.signature })
-      isOpen = false
-      text = ''
-    } else {
-      drop('messages.reasoning_details')
-    }
-  }
-  leave()
-  if (reasoningDetails === undefined && isText(reasoning)) drop('messages.reasoning')
-  return blocks
-}
-
-const isOwn = ({ format }: JsonObject): boolean =>
-  format === undefined || format === null || format === REASONING_FORMAT
-
-/** True where some thought of the message goes back. */
-export const hasThoughts = ({ reasoningDetails }: Message): boolean =>
-  reasoningDetails?.some((detail) => isOwn(detail) && (isText(detail.signature) || isText(detail.data))) ??
-  false
+/** Former thoughts go back as they came: `thinking` with its signature, `redacted_thinking`. */
+const writeThoughts = (message: Message, drop: Drop): JsonObject[] =>
+  thoughtsOf(message, drop).map((thought) =>
+    'data' in thought
+      ? { type: 'redacted_thinking', data: thought.data }
+      : { type: 'thinking', thinking: thought.text, signature: thought.signature },
+  )

@@ -1,6 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { type Traits, traitsOf } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
 import { defined, isObject } from '../values.ts'
 import { applyFormat } from './build-format.ts'
@@ -8,7 +9,6 @@ import { writeMessages } from './build-messages.ts'
 import { applyReasoning } from './build-reasoning.ts'
 import { writeToolChoice, writeTools } from './build-tools.ts'
 import type { Drop } from './marks.ts'
-import { type Traits, traitsOf } from './model.ts'
 
 const VERSION = '2023-06-01'
 /** Documents that are named by an id are behind this beta. */

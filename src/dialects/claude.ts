@@ -1,9 +1,14 @@
-import type { Attempt } from '../../core/attempt.ts'
+import type { Attempt } from '../core/attempt.ts'
+
+/**
+ * Claude, whichever dialect it is spoken to in: what its versions take, how its thinking is asked for, and how its
+ * thoughts go back.
+ */
 
 /** In the order of their strength. */
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
-/** What a model takes of the dialect, which changed with Claude's versions. */
+/** What a model takes, which changed with Claude's versions. */
 export interface Traits {
   /** `adaptive`: thinking is switched on and an effort says how hard; `budget`: it has a budget of tokens. */
   readonly thinking: 'adaptive' | 'budget'
