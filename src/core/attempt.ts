@@ -18,6 +18,6 @@ export interface UpstreamCall {
   readonly method: 'POST' | 'GET'
   readonly url: string
   readonly headers: Record<string, string>
-  /** JSON text. */
-  readonly body: string | undefined
+  /** JSON text; a form is sent as `multipart/form-data`. */
+  readonly body: string | FormData | undefined
 }

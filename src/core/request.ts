@@ -126,8 +126,8 @@ export interface Sampling {
   topLogprobs?: number
 }
 
-/** A caller's request in no dialect: each ingress makes one, each egress writes one. */
-export interface InferenceRequest {
+/** What routing, the reservation and the record know of a request, whatever it asks for. */
+export interface RoutedRequest {
   apiType: ApiType
   /** The dialect that the caller speaks, and its body as it came: the same dialect outward starts from it. */
   dialect: DialectName
@@ -135,6 +135,16 @@ export interface InferenceRequest {
   /** In the order to try; the first is `requested` in the routing metadata. Never empty once planned. */
   models: string[]
   stream: boolean
+  preferences: ProviderPreferences
+  sessionId?: string
+  user?: string
+  trace?: JsonObject
+  /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */
+  parameters: string[]
+}
+
+/** A caller's request for a conversation in no dialect: each ingress makes one, each egress writes one. */
+export interface InferenceRequest extends RoutedRequest {
   messages: Message[]
   tools: Tool[]
   toolChoice?: ToolChoice
@@ -148,13 +158,7 @@ export interface InferenceRequest {
   choiceCount?: number
   modalities?: string[]
   serviceTier?: string
-  preferences: ProviderPreferences
-  sessionId?: string
-  user?: string
   metadata?: Record<string, string>
-  trace?: JsonObject
   /** Echo the body that was sent upstream as the first chunk (streams only). */
   echoUpstreamBody: boolean
-  /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */
-  parameters: string[]
 }

@@ -42,6 +42,8 @@ export interface WorkspaceRecord {
   readonly slug: string
   readonly name: string
   readonly defaultTextModel: string | null
+  /** Serves a request for images that names no model; absent: none does. */
+  readonly defaultImageModel?: string | null
   readonly defaultProviderSort: string | null
 }
 
@@ -108,6 +110,10 @@ export interface Pricing {
   readonly inputCacheWrite?: Price
   readonly internalReasoning?: Price
   readonly webSearch?: Price
+  /** Per second of audio that is listened to. */
+  readonly audioSecond?: Price
+  /** Per character that is spoken. */
+  readonly inputCharacter?: Price
   /** Dearer prices for long prompts: the one with the largest reached `minPromptTokens` holds for the whole request. */
   readonly tiers?: readonly PricingTier[]
 }

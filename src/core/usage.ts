@@ -19,6 +19,14 @@ export interface Usage {
   acceptedPredictionTokens?: number
   rejectedPredictionTokens?: number
   webSearchRequests?: number
+  /** What is counted in other units than tokens, where the kind of inference has it. */
+  searchUnits?: number
+  /** Images that were made. */
+  images?: number
+  /** Seconds of audio that were listened to, fractions included. */
+  audioSeconds?: number
+  /** Characters that were spoken. */
+  inputCharacters?: number
   /** What the provider says that it charged, in USD, where it says so. */
   providerCostUsd?: number
   /** What else the provider said in its usage, for a writer of the same dialect. */

@@ -41,6 +41,8 @@ export interface DialectCall {
   path: string
   headers: Record<string, string>
   body: JsonObject
+  /** Sent in place of the body, as `multipart/form-data`; made anew for each attempt. */
+  form?: FormData
   /** Parameters of the caller that this dialect or endpoint cannot carry: named in the routing metadata. */
   dropped: string[]
 }

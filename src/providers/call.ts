@@ -14,7 +14,7 @@ export const compatible: Provider = {
       method: 'POST',
       url: addressOf(provider.baseUrl, call.path),
       headers: headersOf(provider, credential, call),
-      body: JSON.stringify(call.body),
+      body: call.form ?? JSON.stringify(call.body),
     }
   },
 }
@@ -37,7 +37,9 @@ function headersOf(
   credential: CredentialRecord,
   call: PreparedBody,
 ): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  // The boundary of a form is known to whoever sends it.
+  const headers: Record<string, string> =
+    call.form === undefined ? { 'content-type': 'application/json' } : {}
   for (const [name, value] of Object.entries(call.headers)) headers[name.toLowerCase()] = value
   for (const [name, value] of Object.entries(provider.headers ?? {})) headers[name.toLowerCase()] = value
   if (credential.secret !== null) {

@@ -64,7 +64,7 @@ export const demoOffer: ModelOffer = {
 }
 
 function bodyOf(call: UpstreamCall): Record<string, unknown> {
-  const body: unknown = JSON.parse(call.body ?? '{}')
+  const body: unknown = JSON.parse(typeof call.body === 'string' ? call.body : '{}')
   return isObject(body) ? body : {}
 }
 

@@ -6,6 +6,8 @@ export interface PreparedBody {
   path: string
   headers: Record<string, string>
   body: JsonObject
+  /** In place of the body. */
+  form?: FormData
 }
 
 /** What one kind of provider adds to a dialect: address, credential, and for built-in ones the answer itself. */
