@@ -1,12 +1,14 @@
 import type { Database } from './db/database.ts'
 import { type Deps, logSettled } from './deps.ts'
 import { createHealth } from './inference/health.ts'
+import { createMeasurements, metered } from './inference/measurements.ts'
 import { createRunning } from './inference/running.ts'
 import { createTicker } from './inference/ticker.ts'
 import { openLedger } from './ledger/open.ts'
 import type { Logger } from './log.ts'
 import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
+import { contentFetcher } from './net/content.ts'
 import { createSnapshotSource, type Routing } from './snapshot/source.ts'
 
 export interface Parts {
@@ -42,24 +44,31 @@ export function assemble({
   const snapshot = createSnapshotSource(database, routing)
   const upstream = createUpstream()
   const ticker = createTicker(now)
+  const measurements = createMeasurements(now)
   const deps: Deps = {
     log: logger,
     now,
     database,
     snapshot,
     ledger,
+    measurements,
     keepOpen: () => undefined,
     outboundAllow,
     run: {
       now,
       random: Math.random,
       wait: sleep,
+      fetchContent: contentFetcher(outboundAllow),
       upstream,
-      health: createHealth(now),
+      health: metered(createHealth(now), measurements),
+      measurements,
       ledger,
       running: createRunning(),
       ticker,
-      onSettled: (settlement, caller) => logSettled(logger, settlement, caller),
+      onSettled(settlement, caller) {
+        measurements.settled(settlement)
+        logSettled(logger, settlement, caller)
+      },
       onLost: (error, generationId) =>
         logger.error({ err: error, generation_id: generationId }, 'a failure nobody could be told of'),
     },

@@ -14,6 +14,7 @@ import { openSealer } from '../src/db/seal.ts'
 import type { Deps } from '../src/deps.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
+import { parseOutboundAllow } from '../src/net/address.ts'
 import { createRoutingSource, NOTHING_DISCOVERED } from '../src/routing.ts'
 
 export const API_KEY = 'test-inference-key-0123456789abcdefghij'
@@ -70,6 +71,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     database,
     logger,
     routing,
+    outboundAllow: parseOutboundAllow(config.outboundAllow),
     ...(options.now ? { now: options.now } : {}),
   })
   const app = createApp(deps)

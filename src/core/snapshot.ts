@@ -65,6 +65,11 @@ export interface ProviderQuirks {
   readonly streamOptions?: boolean
   /** False: it does not know the role `developer`; `system` is sent. */
   readonly developerRole?: boolean
+  /**
+   * False: it reads no addresses; the content of images, files and videos is fetched and sent along. True: it reads
+   * addresses of files too, where others of its dialect do not.
+   */
+  readonly takesUrls?: boolean
   /** The field that asks for reasoning effort; absent: `reasoning_effort`. */
   readonly reasoningField?: 'reasoning' | 'reasoning_effort'
 }

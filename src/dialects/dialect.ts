@@ -49,6 +49,11 @@ export interface DialectCall {
 
 /** How we speak to providers in a dialect. */
 export interface Egress {
+  /**
+   * True for an address that this dialect cannot carry: the gateway fetches it first, and `build` sees a data URL.
+   * Absent: every address goes through.
+   */
+  needsContent?(part: 'image' | 'file' | 'video', url: string, attempt: Attempt): boolean
   build(request: InferenceRequest, attempt: Attempt): DialectCall
   /**
    * Reads a 2xx reply, streamed or not, as one stream of frames, in batches: one batch for what one read from the

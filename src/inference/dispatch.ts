@@ -17,6 +17,7 @@ import type { Upstream } from '../net/upstream.ts'
 import { providers } from '../providers/index.ts'
 import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
 import type { Health } from './health.ts'
+import { type FetchContent, type UrlContents, withContents } from './url-contents.ts'
 
 export interface DispatchDeps {
   upstream: Upstream
@@ -25,6 +26,7 @@ export interface DispatchDeps {
   random(): number
   /** Waits on the injected clock; rejects with the signal's reason when it aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
+  fetchContent: FetchContent
 }
 
 /** A reply whose first content is there (or that ended whole without any). */
@@ -41,6 +43,8 @@ export interface DispatchLog {
   sentBodies: JsonObject[]
   /** The attempt that runs or ran last. */
   current: Attempt | null
+  /** What addresses of the request led to. */
+  contents: UrlContents
 }
 
 /** Settings let no provider through whose dialect has no code. */
@@ -164,7 +168,8 @@ async function send(
 ): Promise<{ reply: UpstreamReply; dropped: string[] }> {
   const { provider } = attempt
   const kind = providers[provider.kind]
-  const built = egress.build(request, attempt)
+  const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
+  const built = egress.build(whole instanceof Promise ? await whole : whole, attempt)
   log.sentBodies.push(built.body)
   const call: UpstreamCall = await kind.prepare(provider, attempt.credential, built)
   const reply = await deps.upstream.send(call, {

@@ -53,7 +53,7 @@ export function openExchange(input: ExchangeInput, deps: ExchangeDeps): Exchange
   deps.ledger.journal(journal)
 
   const meter = createMeter(deps.now, startedAt)
-  const log: DispatchLog = { tries: [], sentBodies: [], current: null }
+  const log: DispatchLog = { tries: [], sentBodies: [], current: null, contents: new Map() }
   let settled: Promise<Closing> | null = null
   let answeringEndpoint: string | null = null
 

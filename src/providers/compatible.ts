@@ -89,7 +89,7 @@ export const vendors: readonly Vendor[] = [
     name: 'OpenRouter',
     baseUrl: 'https://openrouter.ai/api/v1',
     keys: ['OPENROUTER_API_KEY'],
-    quirks: { ...BOTH_BOUNDS, reasoningField: 'reasoning' },
+    quirks: { ...BOTH_BOUNDS, reasoningField: 'reasoning', takesUrls: true },
   },
   {
     slug: 'vercel',

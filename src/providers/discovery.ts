@@ -94,7 +94,8 @@ function recordOf(server: LocalServer, baseUrl: string, defaults: ProviderDefaul
     credentials: [{ id: server.slug, secret: null }],
     timeouts: defaults.timeouts,
     maxInFlight: defaults.maxInFlight,
-    quirks: { developerRole: false, outputBoundField: 'max_tokens' },
+    // Ollama and LM Studio read no addresses; the others would, from the operator's own machine.
+    quirks: { developerRole: false, outputBoundField: 'max_tokens', takesUrls: false },
     isLocal: true,
   }
 }

@@ -91,7 +91,7 @@ function providerOf(
       totalMs: entry.timeouts?.total_ms ?? defaults.timeouts.totalMs,
     },
     maxInFlight: entry.max_in_flight ?? defaults.maxInFlight,
-    quirks: {},
+    quirks: entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls },
     isLocal: isLoopback(baseUrl),
   }
 }

@@ -72,6 +72,7 @@ const entry = Type.Object(
       ),
     ),
     max_in_flight: Type.Optional(count),
+    takes_urls: Type.Optional(Type.Boolean({ description: 'true or false' })),
   },
   mapping,
 )

@@ -4,8 +4,17 @@ import { readReply } from '../read-reply.ts'
 import { buildGemini } from './build.ts'
 import { createGeminiDecoder } from './decode.ts'
 
+/**
+ * Google reads its own file store and videos of YouTube. Other addresses only the newest models read, and not every
+ * kind of file: the content always works.
+ */
+const isGoogles = (url: string, part: string): boolean =>
+  /^https:\/\/(?:generativelanguage\.googleapis\.com|storage\.googleapis\.com)\//i.test(url) ||
+  (part === 'video' && /^https:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i.test(url))
+
 /** Google's generateContent, as AI Studio and Vertex speak it. */
 export const geminiEgress = {
+  needsContent: (part, url) => !isGoogles(url, part),
   build: buildGemini,
   read: (reply, streamed) => readReply(reply, streamed, createGeminiDecoder(reply.status)),
   readError: readErrorReply,
