@@ -1,6 +1,7 @@
 import type { DialectName } from '../core/events.ts'
 import { chatEgress } from './chat/egress.ts'
 import { chatIngress } from './chat/ingress.ts'
+import { cohereEgress } from './cohere/egress.ts'
 import type { Egress, Ingress } from './dialect.ts'
 import { geminiEgress } from './gemini/egress.ts'
 import { messagesEgress } from './messages/egress.ts'
@@ -15,4 +16,5 @@ export const egresses = {
   chat: chatEgress,
   messages: messagesEgress,
   gemini: geminiEgress,
+  cohere: cohereEgress,
 } satisfies Partial<Record<DialectName, Egress>>

@@ -79,10 +79,11 @@ export const vendors: readonly Vendor[] = [
   {
     slug: 'cohere',
     name: 'Cohere',
-    baseUrl: 'https://api.cohere.ai/compatibility/v1',
+    baseUrl: 'https://api.cohere.com/v2',
     keys: ['COHERE_API_KEY', 'CO_API_KEY'],
-    // Its compatibility page writes system messages with the role `developer`.
-    quirks: { outputBoundField: 'max_tokens' },
+    dialect: 'cohere',
+    impliedVersion: '/v2',
+    quirks: {},
   },
   {
     slug: 'openrouter',

@@ -9,7 +9,7 @@ import { expandVariables } from './expand.ts'
 import { readPricing } from './pricing.ts'
 
 /** What we can speak now; the other dialects have names, and no code yet. */
-const SPOKEN: readonly DialectName[] = ['chat', 'gemini', 'messages']
+const SPOKEN: readonly DialectName[] = ['chat', 'gemini', 'messages', 'cohere']
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
 const RESERVED = 'sluice'
 

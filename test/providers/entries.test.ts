@@ -287,7 +287,7 @@ providers:
     models:
       - { id: a, pricing: { prompt: cheap, completion: 1 } }
       - { id: a, context_length: -3 }
-  - dialect: cohere
+  - dialect: converse
     base_url: ftp://x.example
 `)
     expect(problems.map(({ path }) => path).sort()).toEqual([

@@ -85,6 +85,14 @@ const PLAIN_MESSAGES_STREAM = [
   .map((data) => `data: ${data}\n\n`)
   .join('')
 
+const PLAIN_COHERE_STREAM = [
+  '{"type":"message-start","id":"m1","delta":{"message":{"role":"assistant"}}}',
+  '{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":"Hello"}}}}',
+  '{"type":"message-end","delta":{"finish_reason":"COMPLETE"}}',
+]
+  .map((data) => `data: ${data}\n\n`)
+  .join('')
+
 /** Vendors that speak another dialect than chat: where they are called, with what, and what they answer. */
 const FOREIGN: Readonly<
   Record<string, { path: string; header: string; body: unknown; plain: string; api: string }>
@@ -113,6 +121,21 @@ const FOREIGN: Readonly<
     plain: PLAIN_GEMINI_STREAM,
     api: 'gemini',
   },
+  cohere: {
+    path: '/chat',
+    header: 'authorization',
+    body: {
+      model: 'its-own-name',
+      stream: true,
+      max_tokens: 11,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+    plain: PLAIN_COHERE_STREAM,
+    api: 'cohere-chat',
+  },
 }
 const spoken: Partial<Record<string, Egress>> = egresses
 const egressOf = (dialect = 'chat'): Egress => {
@@ -123,7 +146,7 @@ const egressOf = (dialect = 'chat'): Egress => {
 
 const recordings = [...loadRecordings(TRANSCRIPTS), ...loadRecordings(FIXTURES)].filter(
   ({ api, isStream, status, expected }) =>
-    ['openai-chat', 'gemini', 'anthropic-messages'].includes(api) &&
+    ['openai-chat', 'gemini', 'anthropic-messages', 'cohere-chat'].includes(api) &&
     isStream &&
     status === 200 &&
     !expected.error,
@@ -281,8 +304,9 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
     const [request] = seen
     if (foreign) {
       expect(request?.path).toBe(`/moved/v9${foreign.path}`)
-      expect(request?.headers.get(foreign.header)).toBe('secret-1')
-      expect(request?.authorization).toBeNull()
+      const isBearer = foreign.header === 'authorization'
+      expect(request?.headers.get(foreign.header)).toBe(isBearer ? 'Bearer secret-1' : 'secret-1')
+      if (!isBearer) expect(request?.authorization).toBeNull()
       expect<unknown>(request?.body).toEqual(foreign.body)
       return
     }
