@@ -1,5 +1,6 @@
 import type { Caller } from './core/caller.ts'
 import type { Settlement } from './core/generation.ts'
+import type { Measurements } from './core/measurements.ts'
 import type { Database } from './db/database.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -15,6 +16,8 @@ export interface Deps {
   database: Database
   snapshot: SnapshotSource
   ledger: Ledger
+  /** What was measured of the endpoints, for the lists. */
+  measurements: Measurements
   /** What one inference needs. */
   run: RunDeps
   /** Private hosts that URLs of callers may name all the same. */

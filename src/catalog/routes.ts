@@ -1,4 +1,5 @@
 import { Elysia, t } from 'elysia'
+import type { Measurements } from '../core/measurements.ts'
 import type { Database } from '../db/database.ts'
 import { type CallerDeps, callerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
@@ -29,6 +30,7 @@ const JSON_TYPE = 'application/json'
 
 export interface CatalogDeps extends CallerDeps {
   database: Database
+  measurements: Measurements
 }
 
 /** What can be called here. `basePath` stands before `/models` in the addresses that replies name: `/api/v1`. */
@@ -44,11 +46,10 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
       async ({ query, request, set }) => {
         const now = deps.now()
         const popularity = await popularityFor(query.sort, deps.database.db, now)
-        const models = sorted(
-          filtered(listingOf(deps.snapshot.current()), query, now),
-          query.sort,
+        const models = sorted(filtered(listingOf(deps.snapshot.current()), query, now), query.sort, {
           popularity,
-        )
+          measurements: deps.measurements,
+        })
         const page = pageOf(models, query, request, basePath)
         set.headers['content-type'] = isRss(query.use_rss) ? RSS_TYPE : JSON_TYPE
         if (!isRss(query.use_rss)) return page.json()
@@ -147,17 +148,21 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
       response: { 200: t.Object({ data: model }) },
       detail: operation({ id: 'getModel', tag, summary: 'Get a model', errors: [400, 401, 403, 404, 500] }),
     })
-    .get('/models/:author/:slug/endpoints', ({ params }) => ({ data: modelEndpointsView(named(params)) }), {
-      caller: 'any',
-      params: modelParams,
-      response: { 200: t.Object({ data: modelEndpoints }) },
-      detail: operation({
-        id: 'listEndpoints',
-        tag,
-        summary: 'List the endpoints of a model',
-        errors: [400, 401, 403, 404, 500],
-      }),
-    })
+    .get(
+      '/models/:author/:slug/endpoints',
+      ({ params }) => ({ data: modelEndpointsView(named(params), deps.measurements) }),
+      {
+        caller: 'any',
+        params: modelParams,
+        response: { 200: t.Object({ data: modelEndpoints }) },
+        detail: operation({
+          id: 'listEndpoints',
+          tag,
+          summary: 'List the endpoints of a model',
+          errors: [400, 401, 403, 404, 500],
+        }),
+      },
+    )
 }
 
 const providerRoutes = (deps: CatalogDeps) =>
@@ -172,7 +177,10 @@ const providerRoutes = (deps: CatalogDeps) =>
           .filter((offered) => offered !== null)
           .filter(outputTest(query.output_modalities))
         const data = models.flatMap((offered) =>
-          offered.endpoints.map((endpoint) => ({ ...endpointView(offered, endpoint), status })),
+          offered.endpoints.map((endpoint) => ({
+            ...endpointView(offered, endpoint, deps.measurements),
+            status,
+          })),
         )
         return { data }
       },

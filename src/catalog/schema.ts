@@ -230,7 +230,13 @@ export const modelList = t.Object({
   total_count: t.Number({ documented: { type: 'integer' }, description: 'On all pages.' }),
 })
 
-const unmeasured = unknown('Not measured yet.')
+const percentiles = (description: string) =>
+  t.Union([t.Object({ p50: t.Number(), p75: t.Number(), p90: t.Number(), p99: t.Number() }), t.Null()], {
+    description: `${description} Measured by this gateway; null: not measured in that time.`,
+  })
+const uptime = t.Union([t.Number({ minimum: 0, maximum: 100 }), t.Null()], {
+  description: "Percent of this gateway's own tries that gave a whole answer; null: there was none.",
+})
 const endpointFields = {
   name: text,
   model_id: text,
@@ -251,11 +257,11 @@ const endpointFields = {
     function: t.Boolean(),
   }),
   supports_voice_cloning: t.Boolean(),
-  latency_last_30m: unmeasured,
-  throughput_last_30m: unmeasured,
-  uptime_last_5m: unmeasured,
-  uptime_last_30m: unmeasured,
-  uptime_last_1d: unmeasured,
+  latency_last_30m: percentiles('Milliseconds to the first content.'),
+  throughput_last_30m: percentiles('Output tokens per second; p99 is the slowest of the four.'),
+  uptime_last_5m: uptime,
+  uptime_last_30m: uptime,
+  uptime_last_1d: uptime,
 } satisfies Record<string, TSchema>
 const endpoint = t.Object(endpointFields)
 export type EndpointView = Static<typeof endpoint>

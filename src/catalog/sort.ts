@@ -1,9 +1,16 @@
+import type { EndpointMeasurements, Measurements } from '../core/measurements.ts'
 import type { Pricing } from '../core/snapshot.ts'
 import type { Offered } from './listing.ts'
 import type { Sort } from './schema.ts'
 
 /** Requests by model id. */
 export type Popularity = ReadonlyMap<string, number>
+
+/** What sorts look at beside the catalogue. */
+export interface Scores {
+  readonly popularity: Popularity
+  readonly measurements: Measurements
+}
 
 /** Larger stands first; null: no score, stands last. */
 type Score = (offered: Offered) => bigint | number | null
@@ -24,10 +31,10 @@ const unmeasured: Score = () => null
 export function sorted(
   models: readonly Offered[],
   sort: Sort | undefined,
-  popularity: Popularity,
+  scores: Scores,
 ): readonly Offered[] {
   if (sort === undefined) return models
-  const score = scoreOf(sort, popularity)
+  const score = scoreOf(sort, scores)
   const scored = models.map((offered) => ({ offered, score: score(offered) }))
   scored.sort((left, right) => {
     if (left.score === right.score) return 0
@@ -37,7 +44,20 @@ export function sorted(
   return scored.map(({ offered }) => offered)
 }
 
-function scoreOf(sort: Sort, popularity: Popularity): Score {
+/** The best of the endpoints that a model is shown through. */
+function bestOf(measurements: Measurements, read: (measured: EndpointMeasurements) => number | null): Score {
+  return ({ endpoints }) => {
+    let best: number | null = null
+    for (const { record } of endpoints) {
+      const measured = measurements.of(record.id)
+      const value = measured === null ? null : read(measured)
+      if (value !== null && (best === null || value > best)) best = value
+    }
+    return best
+  }
+}
+
+function scoreOf(sort: Sort, { popularity, measurements }: Scores): Score {
   switch (sort) {
     case 'newest':
       return newest
@@ -51,7 +71,9 @@ function scoreOf(sort: Sort, popularity: Popularity): Score {
     case 'top-weekly':
       return ({ model }) => popularity.get(model.id) ?? null
     case 'throughput-high-to-low':
+      return bestOf(measurements, ({ tokensPerSecond }) => tokensPerSecond?.p50 ?? null)
     case 'latency-low-to-high':
+      return bestOf(measurements, ({ latencyMs }) => (latencyMs === null ? null : -latencyMs.p50))
     case 'intelligence-high-to-low':
     case 'coding-high-to-low':
     case 'agentic-high-to-low':

@@ -1,4 +1,5 @@
 /** Models, endpoints and providers as the API shows them. */
+import type { EndpointMeasurements, Measurements, Percentiles } from '../core/measurements.ts'
 import { formatPrice, type Price } from '../core/money.ts'
 import type { Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
 import { descriptionOf } from './description.ts'
@@ -67,17 +68,24 @@ const reasoningView = (reasoning: ReasoningFacts) => ({
   supports_max_tokens: reasoning.takesBudget,
 })
 
-export const modelEndpointsView = (offered: Offered): ModelEndpointsView => ({
+export const modelEndpointsView = (offered: Offered, measurements: Measurements): ModelEndpointsView => ({
   id: offered.model.id,
   name: offered.model.name,
   created: offered.model.created,
   description: descriptionOf(offered),
   architecture: architectureOf(offered),
-  endpoints: offered.endpoints.map((endpoint) => ({ ...endpointView(offered, endpoint), status: 0 })),
+  endpoints: offered.endpoints.map((endpoint) => ({
+    ...endpointView(offered, endpoint, measurements),
+    status: 0,
+  })),
 })
 
 /** Without its status, whose form differs between operations. What nobody has measured or told is null. */
-export function endpointView({ model }: Offered, { record, provider }: OfferedEndpoint): EndpointView {
+export function endpointView(
+  { model }: Offered,
+  { record, provider }: OfferedEndpoint,
+  measurements: Measurements,
+): EndpointView {
   const parameters = record.supportedParameters ?? []
   const [hasTools, hasChoice] = [parameters.includes('tools'), parameters.includes('tool_choice')]
   return {
@@ -95,13 +103,20 @@ export function endpointView({ model }: Offered, { record, provider }: OfferedEn
     supports_implicit_caching: isCachingImplicit(record.pricing),
     supports_tool_choice: { auto: hasTools, none: hasTools, required: hasChoice, function: hasChoice },
     supports_voice_cloning: false,
-    latency_last_30m: null,
-    throughput_last_30m: null,
-    uptime_last_5m: null,
-    uptime_last_30m: null,
-    uptime_last_1d: null,
+    ...measuredView(measurements.of(record.id)),
   }
 }
+
+const measuredView = (measured: EndpointMeasurements | null) => ({
+  latency_last_30m: percentilesView(measured?.latencyMs ?? null),
+  throughput_last_30m: percentilesView(measured?.tokensPerSecond ?? null),
+  uptime_last_5m: measured?.uptime5m ?? null,
+  uptime_last_30m: measured?.uptime30m ?? null,
+  uptime_last_1d: measured?.uptime1d ?? null,
+})
+
+const percentilesView = (measured: Percentiles | null) =>
+  measured === null ? null : { p50: measured.p50, p75: measured.p75, p90: measured.p90, p99: measured.p99 }
 
 /** Cached reads have a price and nobody pays to write: the provider caches by itself. */
 const isCachingImplicit = (pricing: Pricing | null): boolean =>

@@ -1,5 +1,6 @@
 import type { Attempt } from '../core/attempt.ts'
-import type { ProviderPreferences } from '../core/request.ts'
+import type { EndpointMeasurements, Percentiles } from '../core/measurements.ts'
+import type { Cutoffs, ProviderPreferences } from '../core/request.ts'
 import { isNamed } from './eligible.ts'
 
 export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto'
@@ -8,17 +9,19 @@ export interface OrderInput {
   preferences: ProviderPreferences
   sort: SortKey | undefined
   latencyMs(attempt: Attempt): number | null
+  measured?(endpointId: string): EndpointMeasurements | null
   random(): number
 }
 
 /**
- * The order in which the endpoints of one model are tried: the caller's own list first, then by the asked sort,
- * else spread by price (an endpoint twice as dear gets a quarter of the first tries).
+ * The order in which the endpoints of one model are tried: the caller's own list first, then those that are as quick
+ * as was preferred, then by the asked sort, else spread by price (an endpoint twice as dear gets a quarter of the
+ * first tries).
  */
 export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
   if (attempts.length < 2) return attempts
   const sorted = input.sort ? bySort(attempts, input.sort, input) : byWeight(attempts, input.random)
-  const listed = listedFirst(sorted, input.preferences.order)
+  const listed = listedFirst(preferredFirst(sorted, input), input.preferences.order)
   if (input.preferences.allowFallbacks || input.preferences.order) return listed
   const first = listed[0]
   return listed.filter((attempt) => attempt.endpoint.id === first?.endpoint.id)
@@ -33,11 +36,43 @@ function listedFirst(attempts: Attempt[], order: readonly string[] | undefined):
   return [...attempts].sort((a, b) => rank(a) - rank(b))
 }
 
-/** Throughput and quality are not measured apart yet: the quickest first content stands for both. */
-function bySort(attempts: Attempt[], sort: SortKey, { latencyMs }: OrderInput): Attempt[] {
-  const unmeasuredLast = (attempt: Attempt): number => latencyMs(attempt) ?? Number.POSITIVE_INFINITY
-  const value = sort === 'price' ? priceOf : unmeasuredLast
-  return [...attempts].sort((a, b) => compare(value(a), value(b)))
+/** As quick as was preferred, then those that nobody has measured, then those that are known to be slower. */
+function preferredFirst(attempts: Attempt[], { preferences, measured }: OrderInput): Attempt[] {
+  const { preferredMinThroughput: speeds, preferredMaxLatency: seconds } = preferences
+  if (!speeds && !seconds) return attempts
+  const rank = ({ endpoint }: Attempt): number => {
+    const known = measured?.(endpoint.id) ?? null
+    const isQuick = isWithin(known?.tokensPerSecond ?? null, speeds, (value, least) => value >= least)
+    const isPrompt = isWithin(known?.latencyMs ?? null, seconds, (value, most) => value <= most * 1_000)
+    if (isQuick === false || isPrompt === false) return 2
+    return isQuick === null || isPrompt === null ? 1 : 0
+  }
+  return [...attempts].sort((a, b) => rank(a) - rank(b))
+}
+
+/** Null: not known. */
+function isWithin(
+  measured: Percentiles | null,
+  cutoffs: Cutoffs | undefined,
+  passes: (value: number, bound: number) => boolean,
+): boolean | null {
+  if (!cutoffs) return true
+  if (measured === null) return null
+  return PERCENTS.every((percent) => {
+    const bound = cutoffs[percent]
+    return bound === undefined || passes(measured[percent], bound)
+  })
+}
+const PERCENTS = ['p50', 'p75', 'p90', 'p99'] as const
+
+/** What is not measured stands last. Quality is not measured: the quickest first content stands for it. */
+function bySort(attempts: Attempt[], sort: SortKey, { latencyMs, measured }: OrderInput): Attempt[] {
+  const slowness = ({ endpoint }: Attempt): number =>
+    -(measured?.(endpoint.id)?.tokensPerSecond?.p50 ?? Number.NEGATIVE_INFINITY)
+  const lateness = (attempt: Attempt): number => latencyMs(attempt) ?? Number.POSITIVE_INFINITY
+  if (sort === 'price') return [...attempts].sort((a, b) => compare(priceOf(a), priceOf(b)))
+  const byLateness = [...attempts].sort((a, b) => compare(lateness(a), lateness(b)))
+  return sort === 'throughput' ? byLateness.sort((a, b) => compare(slowness(a), slowness(b))) : byLateness
 }
 
 const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)

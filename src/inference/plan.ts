@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller } from '../core/caller.ts'
 import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
 import type { DialectName } from '../core/events.ts'
+import type { EndpointMeasurements } from '../core/measurements.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type {
   CredentialRecord,
@@ -22,6 +23,8 @@ export interface PlanInput {
   now: number
   blockOf(attempt: Attempt, isOnly: boolean): Block | null
   latencyMs(attempt: Attempt): number | null
+  /** What the last half hour says of an endpoint; absent: nothing is known of any. */
+  measured?(endpointId: string): EndpointMeasurements | null
   /** In [0, 1): spreads load over equal endpoints. */
   random(): number
 }

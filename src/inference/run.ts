@@ -1,6 +1,7 @@
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
+import type { Measurements } from '../core/measurements.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { ReplyContext, RoutingMetadata } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
@@ -21,6 +22,7 @@ export interface RunDeps extends DispatchDeps {
   ledger: Ledger
   running: Running
   ticker: Ticker
+  measurements: Measurements
   /** Told of every settled generation, for the log. */
   onSettled(settlement: Settlement, caller: Caller): void
   /** Told of failures that no caller can be told of any more. */
@@ -52,6 +54,7 @@ export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
     now: startedAt,
     blockOf: deps.health.blockOf,
     latencyMs: deps.health.latencyMs,
+    measured: deps.measurements.of,
     random: request.sessionId === undefined ? deps.random : sticky(request.sessionId),
   })
   const upstreamAbort = new AbortController()

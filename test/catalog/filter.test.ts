@@ -3,6 +3,7 @@ import { filtered } from '../../src/catalog/filter.ts'
 import { type Offered, offeredOf } from '../../src/catalog/listing.ts'
 import type { ModelsQuery, Sort } from '../../src/catalog/schema.ts'
 import { sorted } from '../../src/catalog/sort.ts'
+import type { Measurements } from '../../src/core/measurements.ts'
 import { parsePrice } from '../../src/core/money.ts'
 import type { EndpointRecord, ModelFacts, ProviderRecord } from '../../src/core/snapshot.ts'
 import { demoOffer, demoProvider } from '../../src/providers/demo.ts'
@@ -129,6 +130,22 @@ describe('sorts', () => {
     ['b/equal', 3],
     ['b/none', 7],
   ])
+  const alike = (value: number | undefined) =>
+    value === undefined ? null : { p50: value, p75: value, p90: value, p99: value }
+  const measured: Record<string, { latency?: number; speed?: number }> = {
+    'one/b/equal': { latency: 100 },
+    'one/b/cheap': { latency: 900, speed: 30 },
+    'two/b/cheap': { latency: 300, speed: 80 },
+    'one/b/none': { speed: 50 },
+  }
+  const measurements: Measurements = {
+    of(id) {
+      const one = measured[id]
+      if (one === undefined) return null
+      const [latencyMs, tokensPerSecond] = [alike(one.latency), alike(one.speed)]
+      return { latencyMs, tokensPerSecond, uptime5m: null, uptime30m: null, uptime1d: null }
+    },
+  }
   const rows: [sort: Sort | undefined, slugs: string][] = [
     [undefined, 'none dear cheap equal'],
     ['pricing-low-to-high', 'cheap equal dear none'],
@@ -137,12 +154,14 @@ describe('sorts', () => {
     ['newest', 'cheap equal dear none'],
     ['most-popular', 'none equal dear cheap'],
     ['top-weekly', 'none equal dear cheap'],
-    ['latency-low-to-high', 'none dear cheap equal'],
+    ['latency-low-to-high', 'equal cheap none dear'],
+    ['throughput-high-to-low', 'cheap none dear equal'],
+    ['intelligence-high-to-low', 'none dear cheap equal'],
   ]
   for (const [sort, slugs] of rows) {
     test(String(sort), () => {
       expect(
-        sorted(listing, sort, popularity)
+        sorted(listing, sort, { popularity, measurements })
           .map(({ model }) => model.id.slice(2))
           .join(' '),
       ).toBe(slugs)

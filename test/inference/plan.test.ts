@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../../src/core/caller.ts'
 import { GatewayError } from '../../src/core/errors.ts'
+import type { EndpointMeasurements } from '../../src/core/measurements.ts'
 import type { InferenceRequest } from '../../src/core/request.ts'
 import type { Block } from '../../src/inference/health.ts'
 import { type Plan, plan } from '../../src/inference/plan.ts'
@@ -34,6 +35,8 @@ interface Overrides {
   caller?: Caller
   blocks?: Record<string, Block>
   latencies?: Record<string, number>
+  /** Tokens per second and milliseconds, alike at every percentile. */
+  measured?: Record<string, { speed?: number; latency?: number }>
   random?: () => number
 }
 
@@ -45,8 +48,22 @@ const planned = (overrides: Overrides = {}): Plan =>
     now: NOW,
     blockOf: ({ endpoint: { id } }) => overrides.blocks?.[id] ?? null,
     latencyMs: ({ endpoint: { id } }) => overrides.latencies?.[id] ?? null,
+    measured: (id) => measuredAs(overrides.measured?.[id]),
     random: overrides.random ?? (() => 0.5),
   })
+
+const alike = (value: number | undefined) =>
+  value === undefined ? null : { p50: value, p75: value, p90: value, p99: value }
+const measuredAs = (one: { speed?: number; latency?: number } | undefined): EndpointMeasurements | null =>
+  one === undefined
+    ? null
+    : {
+        latencyMs: alike(one.latency),
+        tokensPerSecond: alike(one.speed),
+        uptime5m: 100,
+        uptime30m: 100,
+        uptime1d: 100,
+      }
 
 const order = (overrides: Overrides): string[] =>
   planned(overrides).attempts.map(({ endpoint: { id } }) => id)
@@ -86,6 +103,76 @@ describe('order', () => {
     [
       'the variant :nitro sorts by speed',
       { request: request({ models: ['lab/tiny:nitro'] }), latencies: { [dear]: 9 } },
+      [dear, cheap],
+    ],
+    [
+      'sort by throughput: the quicker one first, whatever the latency',
+      {
+        request: request({}, { sort: 'throughput' }),
+        measured: { [cheap]: { speed: 20 }, [dear]: { speed: 90 } },
+        latencies: { [cheap]: 1, [dear]: 900 },
+      },
+      [dear, cheap],
+    ],
+    [
+      'sort by throughput, the unmeasured last',
+      { request: request({}, { sort: 'throughput' }), measured: { [dear]: { speed: 1 } } },
+      [dear, cheap],
+    ],
+    [
+      ':nitro is the same sort',
+      {
+        request: request({ models: ['lab/tiny:nitro'] }),
+        measured: { [cheap]: { speed: 20 }, [dear]: { speed: 90 } },
+      },
+      [dear, cheap],
+    ],
+    [
+      'slower than preferred goes last',
+      {
+        request: request({}, { preferredMinThroughput: { p50: 50 } }),
+        measured: { [cheap]: { speed: 49 }, [dear]: { speed: 50 } },
+      },
+      [dear, cheap],
+    ],
+    [
+      'every percentile must hold',
+      {
+        request: request({}, { preferredMinThroughput: { p50: 10, p99: 60 } }),
+        measured: { [cheap]: { speed: 49 }, [dear]: { speed: 60 } },
+      },
+      [dear, cheap],
+    ],
+    [
+      'the preferred latency is in seconds',
+      {
+        request: request({}, { preferredMaxLatency: { p90: 0.5 } }),
+        measured: { [cheap]: { latency: 501 }, [dear]: { latency: 500 } },
+      },
+      [dear, cheap],
+    ],
+    [
+      'the unmeasured stand between',
+      {
+        request: request({}, { preferredMaxLatency: { p50: 1 } }),
+        measured: { [cheap]: { latency: 2_000 } },
+      },
+      [dear, cheap],
+    ],
+    [
+      'a preference is weaker than the own order',
+      {
+        request: request({}, { order: ['cheap'], preferredMinThroughput: { p50: 50 } }),
+        measured: { [cheap]: { speed: 1 }, [dear]: { speed: 90 } },
+      },
+      [cheap, dear],
+    ],
+    [
+      'a preference is stronger than the sort',
+      {
+        request: request({}, { sort: 'price', preferredMinThroughput: { p50: 50 } }),
+        measured: { [cheap]: { speed: 1 }, [dear]: { speed: 90 } },
+      },
       [dear, cheap],
     ],
     ['zdr', { request: request({}, { zdr: true }) }, [dear]],
