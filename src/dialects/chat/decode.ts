@@ -2,9 +2,10 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { createShortcut } from '../shortcut.ts'
+import type { TextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
 import { endReply, isFinished, newReply, readChunk } from './chunk.ts'
-import { cutTemplate, matchTemplate, readJsonString, type TextTemplate } from './fast.ts'
 
 export interface DecodeOptions {
   /** The HTTP status of the reply. */
@@ -15,7 +16,7 @@ export interface DecodeOptions {
 
 export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newReply(status)
-  const shortcut = fast ? createShortcut() : undefined
+  const shortcut = fast ? createShortcut('chat', CONTENT) : undefined
   let isTerminated = false
   let isBody = false
 
@@ -91,45 +92,13 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder
   }
 }
 
-/** The fast path: chunks that differ from a parsed one in their text alone are not parsed. */
-interface Shortcut {
-  repeat(data: string): InferenceFrame | undefined
-  /** Looks at a chunk that was parsed: as the model of the next ones, when it is plain text. */
-  learn(data: string, events: InferenceEvent[]): InferenceFrame | undefined
-  /** What this chunk changed (a fingerprint, say), an older template does not know. */
-  forget(): undefined
-}
-
-/** Where no chunk is like the one before, cutting is given up after this many in vain. */
-const MAX_VAIN_CUTS = 16
-
-function createShortcut(): Shortcut {
-  let template: TextTemplate | undefined
-  let vainCuts = 0
-  return {
-    repeat(data) {
-      if (template === undefined) return undefined
-      const json = matchTemplate(template, data)
-      if (json === undefined) return undefined
-      const text = readJsonString(json)
-      if (text === undefined) return undefined
-      vainCuts = 0
-      return plainFrame([{ type: 'text-delta', choice: 0, text }], json)
-    },
-    forget() {
-      template = undefined
-    },
-    learn(data, events) {
-      template = undefined
-      const only = events[0]
-      if (events.length !== 1 || only?.type !== 'text-delta' || only.choice !== 0) return undefined
-      if (vainCuts >= MAX_VAIN_CUTS) return undefined
-      vainCuts++
-      const cut = cutTemplate(data, only.text)
-      template = cut?.template
-      return cut && plainFrame(events, cut.json)
-    },
-  }
+const CONTENT: TextForm = {
+  field: 'content',
+  textOf(chunk) {
+    const choices = isObject(chunk) && Array.isArray(chunk['choices']) ? chunk['choices'] : []
+    const delta = isObject(choices[0]) ? choices[0]['delta'] : undefined
+    return isObject(delta) ? delta['content'] : undefined
+  },
 }
 
 /** Only a fragment of a call can change what is remembered each time that it comes; all else is told once. */
@@ -139,11 +108,6 @@ function mayRepeat(chunk: unknown): boolean {
   if (!isObject(delta) || isObject(delta['function_call'])) return false
   return !Array.isArray(delta['tool_calls']) || delta['tool_calls'].length === 0
 }
-
-const plainFrame = (events: InferenceEvent[], json: string): InferenceFrame => ({
-  events,
-  plainText: { dialect: 'chat', json },
-})
 
 const frameOf = (events: InferenceEvent[]): InferenceFrame | undefined =>
   events.length > 0 ? { events } : undefined

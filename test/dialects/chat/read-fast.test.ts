@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { InferenceFrame } from '../../../src/core/events.ts'
-import { readJsonString } from '../../../src/dialects/chat/fast.ts'
 import { readChat } from '../../../src/dialects/chat/read.ts'
+import { readJsonString } from '../../../src/dialects/text-template.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 
 interface Read {

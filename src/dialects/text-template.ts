@@ -1,0 +1,164 @@
+import { isObject } from './values.ts'
+
+/** Where the events of a dialect have the text that comes in pieces, and what else differs from piece to piece. */
+export interface TextForm {
+  /** The field whose string is the text. */
+  readonly field: string
+  /** The text of a parsed event; anything else where it is none. */
+  textOf(event: unknown): unknown
+  /** A field of the event with a whole number that counts up. */
+  readonly counter?: string
+}
+
+/**
+ * The text of an event that was nothing but one piece of text, with the places of the text, of a counter and of
+ * padding cut out. Most events of a stream differ in those places alone, so the next one need not be parsed.
+ */
+export interface TextTemplate {
+  readonly before: Holed
+  readonly after: Holed
+}
+
+/** Literal pieces, and between each two of them a hole: digits or letters. */
+interface Holed {
+  readonly first: string
+  readonly others: readonly { readonly hole: Hole; readonly literal: string }[]
+}
+
+type Hole = 'digits' | 'padding'
+
+/** `obfuscation` is OpenAI's and Azure's padding, `p` Mistral's: letters that hide the length of a token. */
+const PADDINGS = ['obfuscation', 'p']
+/**
+ * The inside of a JSON string that has none of these says itself. Searched for, not matched from end to end: the
+ * engine skips through a long text eight times as fast.
+ */
+const NOT_PLAIN = /["\\\u0000-\u001f]/
+const STRING_END = /["\\]/g
+
+/** Not the beginning of any text that a model is likely to write, and free of escapes. */
+const PROBE = '\u2063probe\u2063'
+const PROBE_NUMBER = 190_190_190
+
+/**
+ * `data` was parsed and says nothing but the piece `text`. The cut is proven by parsing the event again with another
+ * text, number and padding in their places; undefined where it cannot be made.
+ */
+export function cutTemplate(
+  data: string,
+  text: string,
+  form: TextForm,
+): { template: TextTemplate; json: string } | undefined {
+  const opening = new RegExp(`"${form.field}"\\s*:\\s*"`, 'g')
+  for (let match = opening.exec(data); match; match = opening.exec(data)) {
+    const from = opening.lastIndex
+    const to = endOfString(data, from)
+    if (to === -1) return undefined
+    const json = data.slice(from, to)
+    if (readJsonString(json) !== text) continue
+    const template = {
+      before: cutHoles(data.slice(0, from), form.counter),
+      after: cutHoles(data.slice(to), form.counter),
+    }
+    if (isProven(template, form)) return { template, json }
+  }
+  return undefined
+}
+
+/** The JSON text of the piece when `data` is the template with another one, not empty; else undefined. */
+export function matchTemplate({ before, after }: TextTemplate, data: string): string | undefined {
+  const from = matchForward(before, data)
+  if (from === -1) return undefined
+  const to = matchBackward(after, data)
+  return to > from ? data.slice(from, to) : undefined
+}
+
+/** The string that this inside of a JSON string says; undefined where it is not one. */
+export function readJsonString(json: string): string | undefined {
+  if (!NOT_PLAIN.test(json)) return json
+  try {
+    const value: unknown = JSON.parse(`"${json}"`)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the text begins; -1: not this template. */
+function matchForward({ first, others }: Holed, data: string): number {
+  if (!data.startsWith(first)) return -1
+  let at = first.length
+  for (const { hole, literal } of others) {
+    while (fills(hole, data.charCodeAt(at))) at++
+    if (!data.startsWith(literal, at)) return -1
+    at += literal.length
+  }
+  return at
+}
+
+/** Where the text ends; -1: not this template. */
+function matchBackward({ first, others }: Holed, data: string): number {
+  let at = data.length
+  for (let i = others.length - 1; i >= 0; i--) {
+    const { hole, literal } = others[i] ?? { hole: 'digits', literal: '' }
+    if (!data.endsWith(literal, at)) return -1
+    at -= literal.length
+    while (fills(hole, data.charCodeAt(at - 1))) at--
+  }
+  return data.endsWith(first, at) ? at - first.length : -1
+}
+
+const fills = (hole: Hole, code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) ||
+  (hole === 'padding' && ((code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)))
+
+function endOfString(data: string, from: number): number {
+  STRING_END.lastIndex = from
+  for (let match = STRING_END.exec(data); match; match = STRING_END.exec(data)) {
+    if (match[0] === '"') return match.index
+    STRING_END.lastIndex = match.index + 2
+  }
+  return -1
+}
+
+function cutHoles(text: string, counter: string | undefined): Holed {
+  const padding = `"(?:${PADDINGS.join('|')})"\\s*:\\s*"(?<letters>[A-Za-z0-9]*)"`
+  const number = counter === undefined ? '' : `|"${counter}"\\s*:\\s*(?<digits>\\d+)`
+  const pieces: { hole: Hole; literal: string }[] = []
+  let hole: Hole = 'digits'
+  let from = 0
+  for (const match of text.matchAll(new RegExp(padding + number, 'g'))) {
+    const { letters, digits } = match.groups ?? {}
+    const end = match.index + match[0].length - (digits === undefined ? 1 : 0)
+    pieces.push({ hole, literal: text.slice(from, end - (digits ?? letters ?? '').length) })
+    hole = digits === undefined ? 'padding' : 'digits'
+    from = end
+  }
+  pieces.push({ hole, literal: text.slice(from) })
+  const [{ literal: first } = { literal: '' }, ...others] = pieces
+  return { first, others }
+}
+
+function isProven({ before, after }: TextTemplate, form: TextForm): boolean {
+  const event = parse(filled(before) + PROBE + filled(after))
+  if (!isObject(event) || form.textOf(event) !== PROBE) return false
+  const holes = before.others.length + after.others.length
+  const paddings = PADDINGS.filter((name) => event[name] === 'probe').length
+  const numbers = form.counter !== undefined && event[form.counter] === PROBE_NUMBER ? 1 : 0
+  return holes === paddings + numbers
+}
+
+const filled = ({ first, others }: Holed): string =>
+  others.reduce(
+    (text, { hole, literal }) => text + (hole === 'digits' ? PROBE_NUMBER : 'probe') + literal,
+    first,
+  )
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
