@@ -1,7 +1,7 @@
 /** What the mock upstream says and the load generator expects: the two processes share nothing else. */
 
 export const CHUNKS = 50
-const WORD = ' benchmark'
+export const WORD = ' benchmark'
 export const TEXT = WORD.repeat(CHUNKS)
 export const USAGE = { prompt_tokens: 120, completion_tokens: CHUNKS, total_tokens: 120 + CHUNKS }
 

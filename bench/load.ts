@@ -2,11 +2,14 @@ import { type AnswerKind, faultOf } from './answers.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { cpuMicros, residentBytes } from './proc.ts'
 import { percentile } from './statistics.ts'
+import { type WireName, wires } from './wires.ts'
 
 export interface LoadSpec {
   port: number
   path: string
   kind: AnswerKind
+  /** What the answer is written in; absent: chat. */
+  wire?: WireName
   body: string
   /** Bearer keys, dealt to the connections in turn; none: no authorization header. */
   keys: string[]
@@ -157,7 +160,11 @@ async function askOnce(run: Run, connection: Connection, request: Buffer): Promi
     if (firstByteMs > 0) run.open -= 1
   }
   const tookMs = performance.now() - startedAt
-  const wrong = faultOf(run.spec.kind, reply.status, reply.body)
+  const { kind, wire } = run.spec
+  const wrong =
+    wire === undefined
+      ? faultOf(kind, reply.status, reply.body)
+      : wires[wire].faultOf(reply.status, reply.body)
   if (wrong !== null) {
     fault(run, wrong)
   } else {

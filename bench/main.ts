@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchDialects } from './dialects.ts'
 import type { LoadResult } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { measure, OPEN_STREAMS, SCENARIO_NAMES, SCENARIOS } from './measure.ts'
@@ -9,7 +10,7 @@ import { residentBytes } from './proc.ts'
 import { killAll, openFileLimits } from './process.ts'
 import { profilerFlags, profileScenario } from './profile.ts'
 import { goals, type Measured, type Measurements, table } from './report.ts'
-import { readSettings, type Settings, USAGE } from './settings.ts'
+import { type Bench, readSettings, type Settings, USAGE } from './settings.ts'
 import { ANSWER_NANO_USD, bookedNanoUsd, hasBinary } from './sluice.ts'
 import type { StartOptions, Target, TargetName } from './target.ts'
 import { startMock, startTarget } from './targets.ts'
@@ -144,6 +145,8 @@ async function profile(folder: string): Promise<boolean> {
   return true
 }
 
+const benches = { gateway: bench, dialects: benchDialects } satisfies Record<Bench, unknown>
+
 async function main(settings: Settings): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   const cleanUp = () => {
@@ -157,7 +160,9 @@ async function main(settings: Settings): Promise<number> {
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
   try {
-    const isGood = settings.isProfile ? await profile(folder) : await bench(settings, folder)
+    const isGood = settings.isProfile
+      ? await profile(folder)
+      : await benches[settings.bench](settings, folder)
     return isGood ? 0 : 1
   } catch (error) {
     progress(error instanceof Error ? error.message : String(error))

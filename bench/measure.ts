@@ -30,7 +30,7 @@ export async function measure(
   warmupMs: number,
   durationMs: number,
 ): Promise<LoadResult> {
-  const spec: LoadSpec = {
+  return generateLoad({
     port: target.port,
     path: target.path,
     kind: scenario.kind,
@@ -40,7 +40,11 @@ export async function measure(
     warmupMs,
     durationMs,
     pid: target.pid,
-  }
+  })
+}
+
+/** Runs the load generator in a process of its own. */
+export async function generateLoad(spec: LoadSpec): Promise<LoadResult> {
   const command = [process.execPath, join(import.meta.dir, 'load.ts')]
   const child = spawn({ place: 'bench', command, input: JSON.stringify(spec) })
   const text = await child.text()

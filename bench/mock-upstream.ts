@@ -1,6 +1,7 @@
 import type { Socket } from 'bun'
-import { streamEvents, unaryBody } from './answers.ts'
+import { unaryBody } from './answers.ts'
 import { announce } from './child.ts'
+import { type Wire, wireOfPath } from './wires.ts'
 
 /**
  * An OpenAI-shaped upstream that costs next to nothing, so that a measurement shows the gateway and not the mock:
@@ -22,7 +23,7 @@ interface Stream {
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const unaryReplies = new Map<string, Buffer>()
-const streams = new Map<string, Buffer[]>()
+const streams = new Map<Wire, Map<string, Buffer[]>>()
 
 function unaryReply(model: string): Buffer {
   let reply = unaryReplies.get(model)
@@ -39,18 +40,20 @@ function wholeReply(status: string, body: string): Buffer {
 }
 
 /** The head and then each event as an HTTP chunk of its own; the last one carries the end of the body. */
-function streamChunks(model: string): Buffer[] {
-  let chunks = streams.get(model)
+function streamChunks(wire: Wire, model: string): Buffer[] {
+  const ofWire = streams.get(wire) ?? new Map<string, Buffer[]>()
+  streams.set(wire, ofWire)
+  let chunks = ofWire.get(model)
   if (chunks === undefined) {
-    const framed = streamEvents(model).map(
-      (event) => `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`,
-    )
+    const framed = wire
+      .events(model)
+      .map((event) => `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`)
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
     framed[0] = head + framed[0]
     framed[framed.length - 1] += '0\r\n\r\n'
     const texts = model.includes('burst') ? [framed.join('')] : framed
     chunks = texts.map((text) => Buffer.from(text))
-    streams.set(model, chunks)
+    ofWire.set(model, chunks)
   }
   return chunks
 }
@@ -120,7 +123,7 @@ const inPhase = (intervalMs: number, share: number) => (beat: () => void) => {
   setTimeout(beat, intervalMs - (since < 0 ? since + intervalMs : since))
 }
 
-function answer(socket: Socket<Connection>, body: string) {
+function answer(socket: Socket<Connection>, path: string, body: string) {
   const model = /"model":\s*"([^"]+)"/.exec(body)?.[1]
   if (model === undefined) {
     write(socket, wholeReply('400 Bad Request', '{"error":{"message":"The body has no model."}}'))
@@ -130,7 +133,7 @@ function answer(socket: Socket<Connection>, body: string) {
     write(socket, unaryReply(model))
     return
   }
-  socket.data.stream = { chunks: streamChunks(model), next: 0 }
+  socket.data.stream = { chunks: streamChunks(wireOfPath(path), model), next: 0 }
   const interval = /-trickle-(\d+)$/.exec(model)?.[1]
   const pace = interval === undefined ? paceSteps : paceTrickle(Number(interval))
   if (!model.includes('burst')) {
@@ -142,13 +145,13 @@ function answer(socket: Socket<Connection>, body: string) {
 }
 
 /** Where the first request in `bytes` has its body, or null while it is not whole. */
-function wholeRequest(bytes: Buffer): { start: number; end: number } | null {
+function wholeRequest(bytes: Buffer): { path: string; start: number; end: number } | null {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return null
   const head = bytes.toString('latin1', 0, headEnd)
   const start = headEnd + HEAD_END.length
   const end = start + Number(/\r\ncontent-length:\s*(\d+)/i.exec(head)?.[1] ?? 0)
-  return bytes.length < end ? null : { start, end }
+  return bytes.length < end ? null : { path: head.split(' ', 2)[1] ?? '', start, end }
 }
 
 function receive(socket: Socket<Connection>, incoming: Buffer) {
@@ -157,7 +160,7 @@ function receive(socket: Socket<Connection>, incoming: Buffer) {
   while (bytes.length > 0) {
     const request = wholeRequest(bytes)
     if (request === null) break
-    answer(socket, bytes.toString('latin1', request.start, request.end))
+    answer(socket, request.path, bytes.toString('latin1', request.start, request.end))
     bytes = bytes.subarray(request.end)
   }
   data.received = bytes.length > 0 ? bytes : null

@@ -1,7 +1,12 @@
 import { parseArgs } from 'node:util'
 import { TARGET_NAMES, type TargetName } from './target.ts'
 
+/** What is measured: the gateway against other ways to the provider, or its parts. */
+export const BENCHES = ['gateway', 'dialects'] as const
+export type Bench = (typeof BENCHES)[number]
+
 export interface Settings {
+  bench: Bench
   targets: TargetName[]
   rounds: number
   /** The measured time of each turn. */
@@ -12,7 +17,10 @@ export interface Settings {
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
+
+gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
+dialects     each dialect of callers before each dialect of providers
 
 --quick      two short rounds
 --markdown   the tables for the README
@@ -24,8 +32,9 @@ export const USAGE = `bun run bench [--quick] [--markdown] [--profile] [--source
 
 /** Null when help was asked for. Throws a sentence that names the wrong flag. */
 export function readSettings(args: readonly string[]): Settings | null {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: true,
     options: {
       help: { type: 'boolean', short: 'h', default: false },
       quick: { type: 'boolean', default: false },
@@ -39,6 +48,7 @@ export function readSettings(args: readonly string[]): Settings | null {
   })
   if (values.help) return null
   return {
+    bench: benchOf(positionals),
     targets: targetsOf(values.targets),
     rounds: within('--rounds', values.rounds ?? (values.quick ? '2' : '5'), 1, 100),
     turnMs: within('--seconds', values.seconds ?? (values.quick ? '0.6' : '1'), 0.1, 600) * 1000,
@@ -47,6 +57,13 @@ export function readSettings(args: readonly string[]): Settings | null {
     isProfile: values.profile,
     fromSource: values.source || values.profile,
   }
+}
+
+function benchOf(names: readonly string[]): Bench {
+  const [name = 'gateway', ...more] = names
+  const found = BENCHES.find((known) => known === name)
+  if (found !== undefined && more.length === 0) return found
+  throw new Error(`"${names.join(' ')}" is not one of ${BENCHES.join(', ')}.`)
 }
 
 function targetsOf(text: string): TargetName[] {

@@ -24,7 +24,10 @@ export async function startSluice(options: StartOptions): Promise<Target> {
   const port = freePort()
   const config = join(folder, 'sluice.yaml')
   mkdirSync(join(folder, 'data'), { recursive: true })
-  await Bun.write(config, JSON.stringify(settings(options.upstreamPort), null, 2))
+  await Bun.write(
+    config,
+    JSON.stringify({ providers: options.providers ?? providers(options.upstreamPort) }, null, 2),
+  )
   const startedAt = performance.now()
   const child = spawn({
     place: 'gateway',
@@ -70,26 +73,30 @@ async function started(port: number, child: Child, folder: string): Promise<numb
   }
 }
 
-function settings(upstreamPort: number) {
-  return {
-    providers: [
-      {
-        slug: 'bench',
-        name: 'Bench',
-        dialect: 'chat',
-        base_url: `http://127.0.0.1:${upstreamPort}/v1`,
-        api_key: 'bench-upstream-key',
-        max_in_flight: 4096,
-        models: Object.values(MODELS).map((id) => ({
-          id,
-          context_length: 128_000,
-          max_completion_tokens: 8192,
-          pricing: PRICES,
-        })),
-      },
-    ],
-  }
-}
+const providers = (upstreamPort: number): object[] => [
+  entry('bench', 'chat', upstreamPort, Object.values(MODELS)),
+]
+
+/** One `providers:` entry with priced models, at the mock. */
+export const entry = (
+  slug: string,
+  dialect: string,
+  upstreamPort: number,
+  models: readonly string[],
+): object => ({
+  slug,
+  name: 'Bench',
+  dialect,
+  base_url: `http://127.0.0.1:${upstreamPort}/v1`,
+  api_key: 'bench-upstream-key',
+  max_in_flight: 4096,
+  models: models.map((id) => ({
+    id,
+    context_length: 128_000,
+    max_completion_tokens: 8192,
+    pricing: PRICES,
+  })),
+})
 
 /** Keys with a limit that is checked and never reached: a bootstrap key would skip the check. */
 async function limitedKeys(port: number): Promise<string[]> {

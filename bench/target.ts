@@ -24,6 +24,8 @@ export interface StartOptions {
   fromSource: boolean
   /** Arguments for Bun ahead of Sluice's source, such as a profiler's. */
   bunFlags: string[]
+  /** Sluice's `providers:`; absent: one that speaks chat. */
+  providers?: object[]
 }
 
 const HEALTH_PATIENCE_MS = 20_000
