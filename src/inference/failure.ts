@@ -9,7 +9,7 @@ import {
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { PublicError } from '../core/result.ts'
 import { ShutdownError } from './abort.ts'
-import type { DispatchLog } from './dispatch.ts'
+import type { DispatchLog } from './attempts.ts'
 
 /** Another endpoint may answer where this one could not: all but the caller's own mistakes. */
 export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'caller'

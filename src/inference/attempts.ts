@@ -1,0 +1,179 @@
+import type { Attempt } from '../core/attempt.ts'
+import { UpstreamError } from '../core/errors.ts'
+import type { JsonObject } from '../core/events.ts'
+import type { AttemptOutcome } from '../core/generation.ts'
+import type { UpstreamReply } from '../core/reply.ts'
+import type { DialectCall } from '../dialects/dialect.ts'
+import type { Upstream } from '../net/upstream.ts'
+import { providers } from '../providers/index.ts'
+import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
+import type { Health } from './health.ts'
+import type { FetchContent, UrlContents } from './url-contents.ts'
+
+export interface DispatchDeps {
+  upstream: Upstream
+  health: Health
+  now(): number
+  random(): number
+  /** Waits on the injected clock; rejects with the signal's reason when it aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  fetchContent: FetchContent
+}
+
+/** What is told while attempts are made, so that a record exists even when all of them fail. */
+export interface DispatchLog {
+  tries: AttemptOutcome[]
+  /** The bodies that were sent, one for each try. */
+  sentBodies: JsonObject[]
+  /** The attempt that runs or ran last. */
+  current: Attempt | null
+  /** What addresses of the request led to. */
+  contents: UrlContents
+}
+
+/** How one kind of request is put to an endpoint, and its answer read as far as it must be before nobody else is asked. */
+export interface Asking<Answer> {
+  build(attempt: Attempt, signal: AbortSignal, log: DispatchLog): DialectCall | Promise<DialectCall>
+  /** Reads a 2xx reply; throws `UpstreamError` for what is no answer. */
+  read(reply: UpstreamReply, attempt: Attempt): Promise<{ answer: Answer; upstreamId: string | null }>
+  readError(attempt: Attempt, status: number, headers: Headers, text: string): UpstreamError
+}
+
+export interface Answered<Answer> {
+  attempt: Attempt
+  answer: Answer
+  /** The caller's parameters that this endpoint could not carry. */
+  dropped: string[]
+}
+
+const TRIES_PER_ENDPOINT = 2
+const OWN_WAITING_MS = 5_000
+const RETRY_AFTER_WAIT_MS = 2_000
+const BACKOFF_MS = 250
+
+/**
+ * Tries the attempts in order until one answers. Throws a `GatewayError` when none does, or when the request itself is
+ * at fault; rethrows the abort when the caller left.
+ */
+export async function tryAttempts<Answer>(
+  asking: Asking<Answer>,
+  attempts: readonly Attempt[],
+  deps: DispatchDeps,
+  signal: AbortSignal,
+  log: DispatchLog,
+): Promise<Answered<Answer>> {
+  const queue = [...attempts]
+  const triesOf = new Map<string, number>()
+  let waitedMs = 0
+  let last: { error: UpstreamError; attempt: Attempt } | null = null
+  for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
+    const tries = (triesOf.get(attempt.endpoint.id) ?? 0) + 1
+    if (tries > TRIES_PER_ENDPOINT) continue
+    triesOf.set(attempt.endpoint.id, tries)
+    try {
+      return await tryOne(asking, attempt, deps, signal, log)
+    } catch (caught) {
+      const error = asUpstreamError(caught)
+      if (!error || signal.aborted) throw caught
+      deps.health.failed(attempt, error)
+      last = { error, attempt }
+      if (!mayFailOver(error)) break
+      const pauseMs = pauseBefore(error, queue.length === 0, tries, waitedMs, deps.random)
+      if (pauseMs === null) continue
+      waitedMs += pauseMs
+      await deps.wait(pauseMs, signal)
+      queue.unshift(attempt)
+    }
+  }
+  if (!last) throw new UpstreamError('connect', 'there was no attempt to make')
+  throw publicError(last.error, last.attempt, log.tries)
+}
+
+/**
+ * How long to wait before the same endpoint is tried once more; null: do not. A connection that broke is worth a
+ * second try at once; a refusal for now only where there is nobody else to ask.
+ */
+function pauseBefore(
+  error: UpstreamError,
+  isLastChoice: boolean,
+  tries: number,
+  waitedMs: number,
+  random: () => number,
+): number | null {
+  if (tries >= TRIES_PER_ENDPOINT) return null
+  if (error.kind === 'rate-limit' || error.kind === 'overloaded') {
+    const hint = error.retryAfterMs
+    return isLastChoice && hint !== null && hint <= RETRY_AFTER_WAIT_MS && waitedMs + hint <= OWN_WAITING_MS
+      ? hint
+      : null
+  }
+  if (!isLastChoice || !mayTryAgain(error)) return null
+  const pauseMs = Math.round(BACKOFF_MS * random())
+  return waitedMs + pauseMs <= OWN_WAITING_MS ? pauseMs : null
+}
+
+async function tryOne<Answer>(
+  asking: Asking<Answer>,
+  attempt: Attempt,
+  deps: DispatchDeps,
+  signal: AbortSignal,
+  log: DispatchLog,
+): Promise<Answered<Answer>> {
+  const startedAt = deps.now()
+  log.current = attempt
+  deps.health.trying(attempt)
+  const outcome: AttemptOutcome = {
+    endpointId: attempt.endpoint.id,
+    modelId: attempt.model.id,
+    providerSlug: attempt.provider.slug,
+    providerName: attempt.provider.name,
+    upstreamId: null,
+    status: null,
+    code: null,
+    latencyMs: 0,
+  }
+  try {
+    const { reply, dropped } = await send(asking, attempt, deps, signal, log)
+    const { answer, upstreamId } = await asking.read(reply, attempt)
+    const latencyMs = deps.now() - startedAt
+    log.tries.push({ ...outcome, upstreamId, status: reply.status, latencyMs })
+    deps.health.succeeded(attempt, latencyMs)
+    return { attempt, answer, dropped }
+  } catch (caught) {
+    const error = asUpstreamError(caught)
+    const latencyMs = deps.now() - startedAt
+    log.tries.push({
+      ...outcome,
+      status: error?.status ?? null,
+      code: error?.code ?? error?.kind ?? null,
+      latencyMs,
+    })
+    throw caught
+  }
+}
+
+async function send<Answer>(
+  asking: Asking<Answer>,
+  attempt: Attempt,
+  deps: DispatchDeps,
+  signal: AbortSignal,
+  log: DispatchLog,
+): Promise<{ reply: UpstreamReply; dropped: string[] }> {
+  const { provider } = attempt
+  const kind = providers[provider.kind]
+  const building = asking.build(attempt, signal, log)
+  const built = building instanceof Promise ? await building : building
+  log.sentBodies.push(built.body)
+  const call = await kind.prepare(provider, attempt.credential, built)
+  const reply = await deps.upstream.send(call, {
+    group: provider.slug,
+    maxInFlight: provider.maxInFlight,
+    timeouts: provider.timeouts,
+    signal,
+    ...(kind.answer ? { answer: kind.answer } : {}),
+  })
+  if (reply.status >= 200 && reply.status < 300) return { reply, dropped: built.dropped }
+  throw asking.readError(attempt, reply.status, reply.headers, await reply.text(ERROR_BODY_LIMIT_BYTES))
+}
+
+const ERROR_BODY_LIMIT_BYTES = 256 * 1024
