@@ -1,182 +1,30 @@
 /**
- * Writes the catalogue that is built into the program: `bun scripts/catalog/build-seed.ts <facts folder> [output]`. The
- * folder has `models.dev.json` (the shape of models.dev's api.json) and `openrouter-models.facts.json` (the shape of
+ * Writes the catalogue that is built into the program: `bun scripts/catalog/build-seed.ts <facts folder> [output folder]`.
+ * The folder has `models.dev.json` (the shape of models.dev's api.json) and `openrouter-models.facts.json` (the shape of
  * OpenRouter's model list). The same facts give the same bytes.
  */
 import { join } from 'node:path'
-import type { SeedEndpoint, SeedModel } from '../../src/catalog/seed.ts'
+import { composeSeed } from '../../src/catalog/facts/compose.ts'
+import { readDocument } from '../../src/catalog/facts/document.ts'
+import { packListed, readListed } from '../../src/catalog/facts/listed.ts'
+import { packed } from '../../src/catalog/packed.ts'
 import { factsOf, vendors } from '../../src/providers/compatible.ts'
-import { tokenizerOf } from './authors.ts'
-import { dialectOf, inputOf, outputOf, parametersOf, reasoningOf } from './capabilities.ts'
-import {
-  compare,
-  type FactModel,
-  type FactProviders,
-  type ListedModel,
-  readFacts,
-  readListed,
-} from './facts.ts'
-import { Identities, partsOf } from './identity.ts'
-import { pricingOf } from './prices.ts'
-import { supplement } from './supplement.ts'
 
-const OUTPUT = new URL('../../src/catalog/seed/catalog.json.gz', import.meta.url).pathname
-
-interface Served {
-  readonly provider: string
-  readonly facts: FactModel
-}
-
-/** Every model of every vendor, by its one id; labs come before those who resell, as in the vendors' list. */
-function gather(factProviders: FactProviders, listedModels: readonly ListedModel[]): Map<string, Served[]> {
-  const identities = new Identities(listedModels)
-  const byId = new Map<string, Served[]>()
-  for (const vendor of vendors) {
-    const models = [...(factProviders.get(factsOf(vendor)) ?? []), ...(supplement[vendor.slug] ?? [])]
-    if (models.length === 0) console.warn(`no facts for ${vendor.slug}`)
-    const taken = new Set<string>()
-    for (const model of models.sort(byPreference)) {
-      if (model.id.startsWith('~') || dialectOf(model, vendor.slug) === undefined) continue
-      const joined = identities.idOf(model, vendor.slug)
-      // Two names of one provider for one model: the lesser one keeps a name of its own.
-      const id = taken.has(joined) ? ownId(model, vendor.slug) : joined
-      if (taken.has(id)) continue
-      taken.add(id)
-      byId.set(id, [...(byId.get(id) ?? []), { provider: vendor.slug, facts: model }])
-    }
-  }
-  return new Map([...byId].sort(([left], [right]) => compare(left, right)))
-}
-
-/** What is current and plainly named comes first. */
-const byPreference = (left: FactModel, right: FactModel): number =>
-  Number(left.deprecated) - Number(right.deprecated) ||
-  left.id.length - right.id.length ||
-  compare(left.id, right.id)
-
-function ownId(model: FactModel, provider: string): string {
-  const { author, variant } = partsOf(model.id, provider)
-  const written = model.id.toLowerCase().split('/').at(-1) ?? model.id
-  return `${author}/${written.slice(0, written.length - variant.length).replaceAll(':', '-')}${variant}`
-}
-
-function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: ReadonlyMap<string, ListedModel>) {
-  const modalities = table()
-  const parameters = table()
-  const pricings = table()
-  const models: SeedModel[] = []
-  const endpoints: Record<string, SeedEndpoint[]> = {}
-  const authors = authorNames(listedById.values())
-  for (const [id, all] of byId) {
-    const listing = listedById.get(id) ?? listedById.get(id.replace(/:.*$/, ''))
-    models.push(modelOf(id, all, listedById.get(id), authors))
-    for (const { provider, facts: model } of all) {
-      const pricing = pricingOf(model.cost)
-      endpoints[provider] ??= []
-      endpoints[provider].push([
-        models.length - 1,
-        model.id,
-        model.context,
-        model.maxOutput,
-        modalities.indexOf(inputOf(model)),
-        modalities.indexOf(outputOf(model)),
-        parameters.indexOf(parametersOf(model, listing?.parameters)),
-        pricing === null ? null : pricings.indexOf(pricing),
-        partsOf(model.id, provider).quantization,
-        dialectOf(model, provider) ?? null,
-      ])
-    }
-  }
-  return {
-    modalities: modalities.rows,
-    parameters: parameters.rows,
-    pricings: pricings.rows,
-    models,
-    endpoints,
-  }
-}
-
-function modelOf(
-  id: string,
-  all: readonly Served[],
-  listing: ListedModel | undefined,
-  authors: ReadonlyMap<string, string>,
-): SeedModel {
-  const [author = ''] = id.split('/')
-  const records = all.map((one) => one.facts)
-  const released = records.flatMap((model) => model.releaseDate ?? []).sort(compare)[0]
-  const plain = records.find((model) => model.reasoning) ?? records[0]
-  const label = records[0]?.name ?? id
-  return {
-    id,
-    canonical_slug: listing?.canonicalSlug ?? id,
-    name: listing?.name ?? `${authors.get(author) ?? author}: ${label}`,
-    created: released === undefined ? 0 : secondsOf(released),
-    aliases: aliasesOf(id, records),
-    tokenizer: listing?.tokenizer ?? tokenizerOf(id),
-    instruct_type: listing?.instructType ?? null,
-    hugging_face_id: listing?.huggingFaceId ?? null,
-    knowledge_cutoff: records.find((model) => model.knowledge !== null)?.knowledge ?? null,
-    open_weights: records[0]?.openWeights ?? false,
-    reasoning: plain === undefined ? null : reasoningOf(plain),
-  }
-}
-
-/** How others write it: `author/name` as a provider's own name. */
-function aliasesOf(id: string, records: readonly FactModel[]): string[] {
-  const written = records
-    .map((model) => model.id)
-    .filter((name) => /^[\w.-]+\/[\w.:-]+$/.test(name) && !/^tee\//i.test(name))
-  return [...new Set(written)].filter((name) => name.toLowerCase() !== id).sort(compare)
-}
-
-const secondsOf = (date: string): number => {
-  const [year = 1970, month = 1, day = 1] = date.split('-').map(Number)
-  return Date.UTC(year, month - 1, day) / 1000
-}
-
-/** How labs are written before the colon of a model's name. */
-function authorNames(models: Iterable<ListedModel>): Map<string, string> {
-  const names = new Map<string, string>()
-  for (const model of models) {
-    const [author = ''] = model.id.split('/')
-    const colon = model.name.indexOf(': ')
-    if (colon > 0 && !names.has(author)) names.set(author, model.name.slice(0, colon))
-  }
-  return names
-}
-
-/** Rows that repeat are stored once. */
-function table<Row>(): { rows: Row[]; indexOf(row: Row): number } {
-  const indexes = new Map<string, number>()
-  const rows: Row[] = []
-  return {
-    rows,
-    indexOf(row) {
-      const key = JSON.stringify(row)
-      const known = indexes.get(key)
-      if (known !== undefined) return known
-      indexes.set(key, rows.length)
-      return rows.push(row) - 1
-    },
-  }
-}
-
-async function build(): Promise<void> {
-  const folder = process.argv[2]
-  if (folder === undefined)
-    throw new Error('usage: bun scripts/catalog/build-seed.ts <facts folder> [output]')
-  const facts = await readFacts(join(folder, 'models.dev.json'))
-  const listed = await readListed(join(folder, 'openrouter-models.facts.json'))
-  const served = gather(facts, listed)
-  const seed = { version: 1, ...rowsOf(served, new Map(listed.map((model) => [model.id, model]))) }
-  const text = JSON.stringify(seed)
-  const packed = Bun.gzipSync(new TextEncoder().encode(text), { level: 9 })
-  await Bun.write(process.argv[3] ?? OUTPUT, packed)
+async function build(folder: string, output: string): Promise<void> {
+  const facts = readDocument(await Bun.file(join(folder, 'models.dev.json')).json())
+  const listed = readListed(await Bun.file(join(folder, 'openrouter-models.facts.json')).json())
+  for (const vendor of vendors) if (!facts.has(factsOf(vendor))) console.warn(`no facts for ${vendor.slug}`)
+  const seed = composeSeed(facts, listed)
+  const bytes = packed(seed)
+  await Bun.write(join(output, 'catalog.json.gz'), bytes)
+  await Bun.write(join(output, 'listed.json.gz'), packListed(listed))
   console.log(
     `${seed.models.length} models, ${Object.values(seed.endpoints).flat().length} endpoints of ` +
-      `${Object.keys(seed.endpoints).length} providers; ${text.length} bytes, ${packed.byteLength} packed`,
+      `${Object.keys(seed.endpoints).length} providers, facts of ${seed.facts_at}; ${bytes.byteLength} bytes packed`,
   )
 }
 
-await build()
+const [, , folder, output = join(import.meta.dir, '../../src/catalog/seed')] = process.argv
+if (folder === undefined)
+  throw new Error('usage: bun scripts/catalog/build-seed.ts <facts folder> [output folder]')
+await build(folder, output)

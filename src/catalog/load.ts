@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { type Catalog, openCatalog } from './catalog.ts'
+import { unpacked } from './packed.ts'
 import seedPath from './seed/catalog.json.gz' with { type: 'file' }
 import { isSeed } from './seed.ts'
 
@@ -8,7 +8,7 @@ import { isSeed } from './seed.ts'
  * and each call reads anew: keep the result.
  */
 export function loadCatalog(): Catalog {
-  const seed: unknown = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(readFileSync(seedPath))))
+  const seed: unknown = unpacked(seedPath)
   if (!isSeed(seed)) throw new Error(`${seedPath} is not a catalogue of this version`)
   return openCatalog(seed)
 }

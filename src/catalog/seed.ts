@@ -1,11 +1,13 @@
 import { isObject } from '../core/json.ts'
 
 /**
- * The form of the catalogue file, as `scripts/catalog/build-seed.ts` writes it. Names of fields are the API's.
+ * The form of the catalogue file, as `facts/compose.ts` makes it. Names of fields are the API's.
  * What repeats thousands of times (modalities, parameters, prices) stands once in a table; rows hold its index.
  */
 export interface Seed {
   readonly version: 1
+  /** When the newest of its facts was looked at (`2026-06-30`): of two catalogues the later one is the newer. */
+  readonly facts_at: string
   readonly modalities: readonly (readonly string[])[]
   readonly parameters: readonly (readonly string[])[]
   readonly pricings: readonly SeedPricing[]
@@ -82,4 +84,8 @@ export type SeedEndpoint = readonly [
 
 /** True for a file of this version. Its rows are trusted: they were written by our own script and tested. */
 export const isSeed = (value: unknown): value is Seed =>
-  isObject(value) && value['version'] === 1 && Array.isArray(value['models']) && isObject(value['endpoints'])
+  isObject(value) &&
+  value['version'] === 1 &&
+  typeof value['facts_at'] === 'string' &&
+  Array.isArray(value['models']) &&
+  isObject(value['endpoints'])

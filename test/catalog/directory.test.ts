@@ -31,6 +31,7 @@ const row = (
 
 const seed: Seed = {
   version: 1,
+  facts_at: '2026-01-01',
   modalities: [['text']],
   parameters: [['temperature']],
   pricings: [

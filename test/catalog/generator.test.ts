@@ -2,16 +2,24 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dialectOf, inputOf, outputOf, parametersOf } from '../../scripts/catalog/capabilities.ts'
-import type { FactModel, ListedModel } from '../../scripts/catalog/facts.ts'
-import { Identities, partsOf } from '../../scripts/catalog/identity.ts'
-import { perUnit, pricingOf } from '../../scripts/catalog/prices.ts'
+import {
+  dialectOf,
+  inputOf,
+  outputOf,
+  parametersOf,
+  reasoningOf,
+} from '../../src/catalog/facts/capabilities.ts'
+import type { FactModel } from '../../src/catalog/facts/document.ts'
+import { createIdentities, type Identities, partsOf } from '../../src/catalog/facts/identity.ts'
+import type { ListedModel } from '../../src/catalog/facts/listed.ts'
+import { perUnit, pricingOf } from '../../src/catalog/facts/prices.ts'
 
 const fact = (id: string, more: Partial<FactModel> = {}): FactModel => ({
   id,
   name: id,
   baseModel: null,
   releaseDate: '2025-01-01',
+  updated: null,
   knowledge: null,
   reasoning: false,
   efforts: [],
@@ -135,7 +143,7 @@ describe('identity', () => {
   })
 
   const identities = (): Identities =>
-    new Identities([
+    createIdentities([
       listing('qwen/qwen3-coder', 'qwen/qwen3-coder-480b-a35b-07-25', 'Qwen/Qwen3-Coder-480B-A35B-Instruct'),
       listing(
         'qwen/qwen3-coder:free',
@@ -211,6 +219,18 @@ describe('capabilities', () => {
       expect(closed).not.toContain(name)
   })
 
+  test.each<[id: string, facts: Partial<FactModel>, mandatory: boolean]>([
+    ['claude-sonnet-4-5', { takesReasoningBudget: true }, false],
+    ['anthropic.claude-opus-4-7', { efforts: ['low', 'high'] }, false],
+    ['claude-fable-5', { efforts: ['low', 'high'] }, true],
+    ['gemini-2.5-pro', { takesReasoningBudget: true }, true],
+    ['gemini-2.5-flash', { takesReasoningBudget: true, mayStopReasoning: true }, false],
+    ['gpt-5', { efforts: ['minimal', 'low'] }, true],
+    ['gpt-5.1', { efforts: ['none', 'low'] }, false],
+  ])('%s with %p: reasoning is mandatory: %p', (id, facts, mandatory) => {
+    expect(reasoningOf(fact(id, { reasoning: true, ...facts }))?.mandatory).toBe(mandatory)
+  })
+
   test('models that their provider serves elsewhere are left out', () => {
     const override = (npm: string | null, api: string | null = null, shape: string | null = null) =>
       dialectOf(fact('a', { override: { npm, api, shape } }), 'x')
@@ -235,16 +255,18 @@ describe.if(hasFacts)('the committed catalogue', () => {
     const root = join(import.meta.dir, '../..')
     const folder = mkdtempSync(join(tmpdir(), 'sluice-seed-'))
     try {
-      const output = join(folder, 'catalog.json.gz')
-      const run = Bun.spawn([process.execPath, 'scripts/catalog/build-seed.ts', FACTS, output], {
+      const run = Bun.spawn([process.execPath, 'scripts/catalog/build-seed.ts', FACTS, folder], {
         cwd: root,
         stderr: 'pipe',
       })
       expect(await run.exited).toBe(0)
       const unpack = async (path: string): Promise<string> =>
         new TextDecoder().decode(Bun.gunzipSync(await Bun.file(path).bytes()))
-      const isSame = (await unpack(output)) === (await unpack(join(root, 'src/catalog/seed/catalog.json.gz')))
-      expect(isSame).toBe(true)
+      for (const name of ['catalog.json.gz', 'listed.json.gz']) {
+        const isSame =
+          (await unpack(join(folder, name))) === (await unpack(join(root, 'src/catalog/seed', name)))
+        expect({ name, isSame }).toEqual({ name, isSame: true })
+      }
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

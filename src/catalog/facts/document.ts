@@ -1,4 +1,4 @@
-import { isObject } from '../../src/core/json.ts'
+import { isObject } from '../../core/json.ts'
 
 /** One model at one provider, as models.dev tells it. Only fields of the expected type are kept. */
 export interface FactModel {
@@ -6,6 +6,8 @@ export interface FactModel {
   readonly name: string
   readonly baseModel: string | null
   readonly releaseDate: string | null
+  /** When these facts were last looked at (`2026-06-30`). */
+  readonly updated: string | null
   readonly knowledge: string | null
   readonly reasoning: boolean
   readonly efforts: readonly string[]
@@ -31,12 +33,13 @@ export interface FactModel {
 
 export type FactProviders = ReadonlyMap<string, readonly FactModel[]>
 
-/** Reads a file of the models.dev shape: `{provider: {models: {id: {…}}}}`. */
-export async function readFacts(path: string): Promise<FactProviders> {
-  const file: unknown = await Bun.file(path).json()
-  if (!isObject(file)) throw new Error(`${path} is not of the models.dev shape`)
+/**
+ * Reads a document of the models.dev shape: `{provider: {models: {id: {…}}}}`. What a provider or a model lacks is
+ * null; whether the document is whole is for `documentProblems` to say.
+ */
+export function readDocument(document: unknown): FactProviders {
   const providers = new Map<string, FactModel[]>()
-  for (const [slug, provider] of Object.entries(file)) {
+  for (const [slug, provider] of Object.entries(isObject(document) ? document : {})) {
     if (!isObject(provider) || !isObject(provider['models'])) continue
     const models = Object.entries(provider['models']).flatMap(([id, raw]) =>
       isObject(raw) ? [readModel(id, raw)] : [],
@@ -47,40 +50,6 @@ export async function readFacts(path: string): Promise<FactProviders> {
     )
   }
   return providers
-}
-
-/** One model of OpenRouter's own list: the ids, dated slugs and parameter names that clients of this API know. */
-export interface ListedModel {
-  readonly id: string
-  readonly canonicalSlug: string
-  readonly name: string
-  readonly huggingFaceId: string | null
-  readonly tokenizer: string | null
-  readonly instructType: string | null
-  readonly parameters: readonly string[]
-}
-
-export async function readListed(path: string): Promise<ListedModel[]> {
-  const file: unknown = await Bun.file(path).json()
-  const rows = isObject(file) && Array.isArray(file['data']) ? file['data'] : []
-  return rows
-    .flatMap((row) => {
-      const id = isObject(row) ? textOf(row['id']) : null
-      if (!isObject(row) || id === null || id.startsWith('~')) return []
-      const architecture = isObject(row['architecture']) ? row['architecture'] : {}
-      return [
-        {
-          id,
-          canonicalSlug: textOf(row['canonical_slug']) ?? id,
-          name: textOf(row['name']) ?? id,
-          huggingFaceId: textOf(row['hugging_face_id']),
-          tokenizer: textOf(architecture['tokenizer']),
-          instructType: textOf(architecture['instruct_type']),
-          parameters: textsOf(row['supported_parameters']),
-        },
-      ]
-    })
-    .sort((left, right) => compare(left.id, right.id))
 }
 
 export const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
@@ -95,11 +64,14 @@ function readModel(id: string, raw: Record<string, unknown>): FactModel {
     name: textOf(raw['name']) ?? id,
     baseModel: textOf(raw['base_model']),
     releaseDate: textOf(raw['release_date']),
+    updated: textOf(raw['last_updated']),
     knowledge: textOf(raw['knowledge']),
     reasoning: raw['reasoning'] === true,
     efforts: textsOf(options.find((option) => option['type'] === 'effort')?.['values']),
     takesReasoningBudget: options.some((option) => option['type'] === 'budget_tokens'),
-    mayStopReasoning: options.some((option) => option['type'] === 'toggle'),
+    mayStopReasoning: options.some(
+      (option) => option['type'] === 'toggle' || (option['type'] === 'budget_tokens' && option['min'] === 0),
+    ),
     takesTemperature: raw['temperature'] !== false,
     callsTools: raw['tool_call'] === true,
     structuredOutput: typeof raw['structured_output'] === 'boolean' ? raw['structured_output'] : null,
@@ -117,8 +89,9 @@ function readModel(id: string, raw: Record<string, unknown>): FactModel {
   }
 }
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
-const textsOf = (value: unknown): string[] =>
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null
+export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
 /** 0 stands for "not known" in the facts. */
 const countOf = (value: unknown): number | null =>

@@ -1,5 +1,5 @@
-import type { SeedPricing } from '../../src/catalog/seed.ts'
-import { isObject } from '../../src/core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { SeedPricing } from '../seed.ts'
 
 /** USD per million tokens in the facts → the API's bucket, USD per token. The first name that is there counts. */
 const TOKEN_BUCKETS = [

@@ -1,5 +1,5 @@
-import type { SeedReasoning } from '../../src/catalog/seed.ts'
-import type { FactModel } from './facts.ts'
+import type { SeedReasoning } from '../seed.ts'
+import type { FactModel } from './document.ts'
 
 /**
  * The API's whole vocabulary. A model that nobody lists gets all of it but what its facts deny: a parameter must not
@@ -46,18 +46,33 @@ export function parametersOf(model: FactModel, listed: readonly string[] | undef
   return [...names].sort()
 }
 
+/**
+ * Claude thinks where a request asks for it and not otherwise, which the facts have no word for: they name its budget
+ * or its efforts alone. Of Fable nobody says so.
+ */
+const THINKS_WHEN_ASKED = /claude-(?!fable|code)/i
+
 export function reasoningOf(model: FactModel): SeedReasoning | null {
   if (!model.reasoning) return null
   return {
-    mandatory: !model.mayStopReasoning && !model.efforts.includes('none'),
+    mandatory:
+      !model.mayStopReasoning && !model.efforts.includes('none') && !THINKS_WHEN_ASKED.test(model.id),
     supported_efforts: model.efforts.length === 0 ? null : model.efforts,
     supports_max_tokens: model.takesReasoningBudget,
   }
 }
 
-/** OpenAI serves these on /responses alone. */
-const RESPONSES_ONLY =
-  /^(?:.*-pro(?:-\d{4}-\d{2}-\d{2})?|.*codex.*|.*deep-research.*|computer-use-preview.*)$/
+/** Models that a provider serves in another dialect than its own, which the facts do not say. */
+const SERVED_IN: Readonly<Record<string, readonly { is(model: FactModel): boolean; dialect: string }[]>> = {
+  cohere: [{ is: (model) => outputOf(model).includes('rerank'), dialect: 'cohere' }],
+  openai: [
+    {
+      is: ({ id }) =>
+        /^(?:.*-pro(?:-\d{4}-\d{2}-\d{2})?|.*codex.*|.*deep-research.*|computer-use-preview.*)$/.test(id),
+      dialect: 'responses',
+    },
+  ],
+}
 const COMPATIBLE = new Set(['@ai-sdk/openai-compatible', '@ai-sdk/openai'])
 
 /**
@@ -70,8 +85,7 @@ export function dialectOf(model: FactModel, provider: string): string | null | u
   if (override?.npm === '@ai-sdk/anthropic') return 'messages'
   if (override?.npm && !COMPATIBLE.has(override.npm)) return undefined
   if (override?.shape === 'responses') return 'responses'
-  if (provider === 'cohere' && outputOf(model).includes('rerank')) return 'cohere'
-  return provider === 'openai' && RESPONSES_ONLY.test(model.id) ? 'responses' : null
+  return SERVED_IN[provider]?.find(({ is }) => is(model))?.dialect ?? null
 }
 
 const unique = (names: readonly string[]): string[] => [...new Set(names)]

@@ -1,4 +1,4 @@
-import type { FactModel } from './facts.ts'
+import type { FactModel } from './document.ts'
 
 /** Models that the facts lack and the API's own examples name. By provider. */
 export const supplement: Readonly<Record<string, readonly FactModel[]>> = {
@@ -8,6 +8,7 @@ export const supplement: Readonly<Record<string, readonly FactModel[]>> = {
       name: 'Rerank 3.5',
       baseModel: null,
       releaseDate: '2024-12-02',
+      updated: null,
       knowledge: null,
       reasoning: false,
       efforts: [],

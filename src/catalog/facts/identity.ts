@@ -1,5 +1,6 @@
 import { authorOf } from './authors.ts'
-import type { FactModel, ListedModel } from './facts.ts'
+import type { FactModel } from './document.ts'
+import type { ListedModel } from './listed.ts'
 
 /** What a provider's own name for a model says, taken apart. */
 export interface NameParts {
@@ -65,46 +66,47 @@ export function partsOf(upstreamId: string, provider: string): NameParts {
 /** Spellings that differ in dots and dashes alone are one name. */
 const folded = (name: string): string => name.toLowerCase().replace(/[._\s]+/g, '-')
 
+export interface Identities {
+  /** The same for every name of one model, whoever serves it. What was asked before decides what comes after. */
+  idOf(model: FactModel, provider: string): string
+}
+
 /** Gives each model one id, whoever serves it: OpenRouter's where it lists the model, else `author/name`. */
-export class Identities {
-  readonly #ids = new Map<string, string>()
-
-  constructor(listed: readonly ListedModel[]) {
-    for (const model of listed) this.#add(model.id, model.id)
-    for (const model of listed) {
-      if (VARIANT.test(model.id)) continue
-      const [author = ''] = model.id.split('/')
-      this.#add(model.canonicalSlug, model.id)
-      this.#add(model.canonicalSlug.replace(DATE, ''), model.id)
-      if (model.huggingFaceId === null) continue
-      const { bare } = partsOf(model.huggingFaceId, author)
-      this.#add(`${author}/${bare}`, model.id)
-    }
+export function createIdentities(listed: readonly ListedModel[]): Identities {
+  const ids = new Map<string, string>()
+  const add = (name: string, id: string): void => {
+    const key = folded(name)
+    if (!ids.has(key)) ids.set(key, id)
   }
-
-  idOf(model: FactModel, provider: string): string {
-    const parts = partsOf(model.id, provider)
-    const name = `${parts.author}/${parts.bare}`
-    const renamed = RENAMED[model.id.toLowerCase()]
-    const known = renamed ?? this.#ids.get(folded(name + parts.variant)) ?? this.#based(model, parts)
-    const id = known ?? name + parts.variant
-    this.#add(name + parts.variant, id)
-    return id
-  }
-
   /** By the facts' own inheritance, which also joins siblings: only where nothing in the name tells them apart. */
-  #based(model: FactModel, parts: NameParts): string | undefined {
+  const basedId = (model: FactModel, parts: NameParts): string | undefined => {
     if (model.baseModel === null || parts.variant !== '') return undefined
     const base = partsOf(model.baseModel, '')
     const words = new Set(folded(base.bare).split('-'))
     const isSame = folded(parts.bare)
       .split('-')
       .every((word) => words.has(word) || HARMLESS.has(word))
-    return isSame ? this.#ids.get(folded(`${base.author}/${base.bare}`)) : undefined
+    return isSame ? ids.get(folded(`${base.author}/${base.bare}`)) : undefined
   }
 
-  #add(name: string, id: string): void {
-    const key = folded(name)
-    if (!this.#ids.has(key)) this.#ids.set(key, id)
+  for (const model of listed) add(model.id, model.id)
+  for (const model of listed) {
+    if (VARIANT.test(model.id)) continue
+    const [author = ''] = model.id.split('/')
+    add(model.canonicalSlug, model.id)
+    add(model.canonicalSlug.replace(DATE, ''), model.id)
+    if (model.huggingFaceId !== null) add(`${author}/${partsOf(model.huggingFaceId, author).bare}`, model.id)
+  }
+
+  return {
+    idOf(model, provider) {
+      const parts = partsOf(model.id, provider)
+      const name = `${parts.author}/${parts.bare}`
+      const renamed = RENAMED[model.id.toLowerCase()]
+      const known = renamed ?? ids.get(folded(name + parts.variant)) ?? basedId(model, parts)
+      const id = known ?? name + parts.variant
+      add(name + parts.variant, id)
+      return id
+    },
   }
 }

@@ -1,0 +1,54 @@
+import { isObject } from '../../core/json.ts'
+import { packed, unpacked } from '../packed.ts'
+import listedPath from '../seed/listed.json.gz' with { type: 'file' }
+import { compare, textOf, textsOf } from './document.ts'
+
+/** One model of OpenRouter's own list: the ids, dated slugs and parameter names that clients of this API know. */
+export interface ListedModel {
+  readonly id: string
+  readonly canonicalSlug: string
+  readonly name: string
+  readonly huggingFaceId: string | null
+  readonly tokenizer: string | null
+  readonly instructType: string | null
+  readonly parameters: readonly string[]
+}
+
+/** Reads a document of the shape of OpenRouter's model list: `{data: [{id, …}]}`. */
+export function readListed(document: unknown): ListedModel[] {
+  const rows = isObject(document) && Array.isArray(document['data']) ? document['data'] : []
+  return rows
+    .flatMap((row) => {
+      const id = isObject(row) ? textOf(row['id']) : null
+      if (!isObject(row) || id === null || id.startsWith('~')) return []
+      const architecture = isObject(row['architecture']) ? row['architecture'] : {}
+      return [
+        {
+          id,
+          canonicalSlug: textOf(row['canonical_slug']) ?? id,
+          name: textOf(row['name']) ?? id,
+          huggingFaceId: textOf(row['hugging_face_id']),
+          tokenizer: textOf(architecture['tokenizer']),
+          instructType: textOf(architecture['instruct_type']),
+          parameters: textsOf(row['supported_parameters']),
+        },
+      ]
+    })
+    .sort((left, right) => compare(left.id, right.id))
+}
+
+/** What of the list a refresh needs, as a file. The inverse of `loadListed`. */
+export const packListed = (listed: readonly ListedModel[]): Uint8Array<ArrayBuffer> =>
+  packed({
+    data: listed.map((model) => ({
+      id: model.id,
+      canonical_slug: model.canonicalSlug,
+      name: model.name,
+      hugging_face_id: model.huggingFaceId,
+      architecture: { tokenizer: model.tokenizer, instruct_type: model.instructType },
+      supported_parameters: model.parameters,
+    })),
+  })
+
+/** The list that is built into the program: names stay what they are, whenever the facts are refreshed. */
+export const loadListed = (): ListedModel[] => readListed(unpacked(listedPath))
