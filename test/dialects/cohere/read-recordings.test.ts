@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { UpstreamError } from '../../../src/core/errors.ts'
+import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
+import { cohereEgress } from '../../../src/dialects/cohere/egress.ts'
+import {
+  type Expected,
+  FIXTURES,
+  hasTranscripts,
+  loadRecordings,
+  type Recording,
+  TRANSCRIPTS,
+} from '../../recordings.ts'
+import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
+import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+
+/** An error says the same on every path of the API. */
+const isCohere = ({ provider, api, status }: Recording): boolean =>
+  provider === 'cohere' && (api === 'cohere-chat' || (api === 'embeddings' && status >= 300))
+
+const cohere = (folder: string): Recording[] => loadRecordings(folder).filter(isCohere)
+
+describe('hand-made replies', () => table(cohere(join(FIXTURES, 'cohere'))))
+describe.skipIf(!hasTranscripts)('recorded replies', () => table(cohere(TRANSCRIPTS)))
+
+function table(recordings: Recording[]): void {
+  if (recordings.length === 0) return
+  const answers = recordings.filter((each) => each.status < 300)
+  const refusals = recordings.filter((each) => each.status >= 300)
+  const streams = answers.filter((each) => each.isStream)
+
+  test.each(answers.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+    const outcome = await read(recording)
+    expectOutcome(outcome, recording)
+    // What was asked for does not decide how it is read.
+    const crossed = await outcomeOf(cohereEgress.read(upstreamReply(recording.bytes), !recording.isStream))
+    expect(crossed.events).toEqual(outcome.events)
+  })
+
+  test.each(refusals.map((each) => [each.name, each] as const))(
+    '%s',
+    (_, { bytes, headers, status, expected }) => {
+      const error = cohereEgress.readError(status, headers, new TextDecoder().decode(bytes))
+      expectReason(error, expected)
+      expect(error.status).toBe(status)
+      expect<string>(error.kind).toBe(KINDS[status] ?? 'caller')
+      expect(error.retryAfterMs).toBe(status === 429 ? 30_000 : null)
+      if (String(expected.error).includes('too many tokens')) {
+        expect(error.errorType).toBe('context_length_exceeded')
+      }
+    },
+  )
+
+  test.each(streams.map((each) => [each.name, each] as const))('re-cut: %s', async (_, recording) => {
+    const events = JSON.stringify((await read(recording)).events)
+    expect(JSON.stringify((await read(recording, { cuts: 'every' })).events)).toBe(events)
+    for (const offset of cutOffsets(recording.bytes.length, recording.bytes.length)) {
+      const cut = await read(recording, { cuts: [offset] })
+      if (JSON.stringify(cut.events) !== events) throw new Error(`cut at ${offset} says something else`)
+    }
+  })
+
+  test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
+    const { bytes } = recording
+    for (const offset of new Set([...cutOffsets(bytes.length, bytes.length + 1), ...eventEnds(bytes)])) {
+      const part = bytes.subarray(0, offset)
+      for (const ending of ['clean', 'reset'] as const) {
+        const { events, error } = await outcomeOf(cohereEgress.read(upstreamReply(part, { ending }), true))
+        const hasEnd = events.some((event) => event.type === 'response-end')
+        const isRight = hasEnd === isWhole(part, ending) && hasEnd !== error instanceof UpstreamError
+        if (!isRight) throw new Error(`cut at ${offset}, ${ending}: ${hasEnd ? 'looks whole' : 'is lost'}`)
+      }
+    }
+  })
+}
+
+const KINDS: Readonly<Record<number, string>> = { 401: 'credential', 429: 'rate-limit', 500: 'server' }
+
+const read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
+  outcomeOf(cohereEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
+
+const REASONS = {
+  COMPLETE: 'stop',
+  STOP_SEQUENCE: 'stop',
+  MAX_TOKENS: 'length',
+  TOOL_CALL: 'tool_calls',
+} as const
+
+function reasonOf(native: string | null | undefined) {
+  if (
+    native === 'COMPLETE' ||
+    native === 'STOP_SEQUENCE' ||
+    native === 'MAX_TOKENS' ||
+    native === 'TOOL_CALL'
+  )
+    return REASONS[native]
+  throw new Error(`the table does not know ${native}`)
+}
+
+function expectOutcome(outcome: Outcome, { expected }: Recording): void {
+  expect(outcome.text).toBe(expected.text ?? '')
+  expect(outcome.reasoning).toBe(expected.reasoning ?? '')
+  expect(outcome.calls).toEqual(
+    (expected.tool_calls ?? []).map(({ id, name, arguments: told }) => ({
+      id: String(id),
+      name: String(name),
+      arguments: told === '' ? '{}' : String(told),
+    })),
+  )
+  expect(outcome.annotations.length).toBe(expected.citations ?? 0)
+  expectDetails(outcome, expected)
+  expectUsage(outcome.usage, expected.usage ?? {})
+  if (expected.error) {
+    expect(outcome.finishes).toEqual([])
+    expectReason(outcome.error, expected)
+    return
+  }
+  expect(outcome.error).toBeUndefined()
+  const native = expected.finish ?? null
+  expect(outcome.finishes).toEqual([{ choice: 0, reason: reasonOf(native), native }])
+}
+
+/** The text of the details is the reasoning; a plan is in them alone. */
+function expectDetails({ events }: Outcome, { reasoning }: Expected): void {
+  const details = events.flatMap((event) => (event.type === 'reasoning-detail' ? [event.detail] : []))
+  const thoughts = details.filter(({ type }) => type === 'reasoning.text')
+  expect(thoughts.map(({ text }) => text).join('')).toBe(reasoning ?? '')
+  for (const { format } of details) expect(format).toBe('cohere-v2')
+}
+
+const numberAt = (object: unknown, ...path: string[]): number | undefined => {
+  let value = object
+  for (const key of path) {
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  }
+  return typeof value === 'number' ? value : undefined
+}
+
+/** What is billed counts; the tokens only where nothing was billed. */
+function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
+  if (Object.keys(told).length === 0) {
+    expect(usage).toBeNull()
+    return
+  }
+  if (usage === null) throw new Error('usage is lost')
+  const place = told['billed_units'] === undefined ? 'tokens' : 'billed_units'
+  expect(promptTokens(usage)).toBe(numberAt(told, place, 'input_tokens') ?? 0)
+  expect(completionTokens(usage)).toBe(numberAt(told, place, 'output_tokens') ?? 0)
+  expect(usage.cacheReadTokens).toBe(place === 'tokens' ? (numberAt(told, 'cached_tokens') ?? 0) : 0)
+}
+
+function expectReason(error: unknown, { error: told }: Expected): void {
+  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
+  // The table keeps the beginning of the object's JSON.
+  const said = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(told))?.[1] ?? ''
+  expect(said).not.toBe('')
+  expect(error.reason.slice(0, said.length)).toBe(said)
+}
+
+/** Offsets behind each blank line. */
+const eventEnds = (bytes: Uint8Array): number[] =>
+  [...Buffer.from(bytes).toString('latin1').matchAll(/\n\n/g)].map((match) => match.index + 2)
+
+/** The rule, said once more: `message-end` with a reason that is an end. A reset takes the last half of an event away. */
+function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {
+  const text = new TextDecoder().decode(part)
+  const events = text.split('\n\n')
+  const tail = events.pop() ?? ''
+  if (ending === 'clean' && tail.trim() !== '') events.push(tail)
+  for (const event of events) {
+    const data = /^data: ?(.*)$/m.exec(event)?.[1]
+    if (data === undefined || data.trim() === '') continue
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(data)
+    } catch {
+      return false
+    }
+    if (at(parsed, 'type') === 'message-end') {
+      const reason = at(at(parsed, 'delta'), 'finish_reason')
+      return typeof reason === 'string' && reason in REASONS
+    }
+    if (at(parsed, 'type') === undefined) return false
+  }
+  return false
+}
+
+const at = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
