@@ -7,19 +7,19 @@ import { isObject, quoted, sayKind } from './values.ts'
 /**
  * The first thing that is wrong with a body, as a 400 for a person: where it stands, what is allowed, what came.
  * Of the forms that a field may have, the one that the caller evidently meant is explained. Values longer than a
- * few words are never repeated.
+ * few words are never repeated. `at` is where the value stands, when it is a part of the body (`input[3]`).
  */
-export function mismatch(check: TypeCheck<TSchema>, body: unknown): GatewayError {
+export function mismatch(check: TypeCheck<TSchema>, body: unknown, at = ''): GatewayError {
   const first = check.Errors(body).First()
   if (!first) return badRequest('The body does not have the form of this operation')
   const error = innermost(first)
-  const path = pathOf(error.path)
+  const path = pathOf(error.path, at)
   return badRequest(sentence(error), path === '' ? undefined : path)
 }
 
 /** JSON pointer → `messages[2].content[0].type`. */
-export function pathOf(pointer: string): string {
-  let path = ''
+export function pathOf(pointer: string, at = ''): string {
+  let path = at
   for (const raw of pointer.split('/').slice(1)) {
     const step = raw.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64)
     path += /^\d+$/.test(step) ? `[${step}]` : path === '' ? step : `.${step}`
