@@ -1,32 +1,41 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DATABASE_FILE, type Database, openDatabase } from './db/database.ts'
+import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from './db/database.ts'
 import { lockFolder } from './db/lock.ts'
-import { type MigrationReport, migrate } from './db/migrations.ts'
+import { BODIES_MIGRATIONS, type MigrationReport, migrate } from './db/migrations.ts'
 
 export interface DataFolder {
   readonly database: Database
-  /** What was migrated on opening. */
-  readonly migrated: MigrationReport
-  /** Closes the database and gives the folder free. */
+  /** The file of sealed bodies. */
+  readonly bodies: Database
+  /** What was migrated on opening, file by file. */
+  readonly migrated: readonly MigrationReport[]
+  /** Closes the databases and gives the folder free. */
   close(): void
 }
 
 /**
- * Takes the folder for this process, with its database migrated; makes both where there are none. Throws a sentence
- * for the operator: another process has the folder, it cannot be made, the database is damaged or newer.
+ * Takes the folder for this process, with its databases migrated; makes them where there are none. Throws a sentence
+ * for the operator: another process has the folder, it cannot be made, a database is damaged or newer.
  */
 export function openDataFolder(folder: string): DataFolder {
   makeFolder(folder)
   const unlock = lockFolder(folder)
-  let database: Database | undefined
+  const open: Database[] = []
   const close = (): void => {
-    database?.close()
+    for (const database of open.toReversed()) database.close()
     unlock()
   }
+  const opened = (database: Database): Database => {
+    open.push(database)
+    return database
+  }
   try {
-    database = openDatabase(join(folder, DATABASE_FILE))
-    return { database, migrated: migrate(database), close }
+    const database = opened(openDatabase(join(folder, DATABASE_FILE)))
+    const migrated = [migrate(database)]
+    const bodies = opened(openBodies(join(folder, BODIES_FILE)))
+    migrated.push(migrate(bodies, BODIES_MIGRATIONS))
+    return { database, bodies, migrated, close }
   } catch (error) {
     close()
     throw error

@@ -77,8 +77,8 @@ async function prepare(
   config: Config,
   logger: Logger,
 ): Promise<Sealer> {
-  if (migrated.applied.length > 0)
-    logger.info({ migrations: migrated.applied, copy: migrated.copy }, 'database migrated')
+  for (const { applied, copy } of migrated)
+    if (applied.length > 0) logger.info({ migrations: applied, copy }, 'database migrated')
   const problem = exposureProblem(config, hasKeys(database))
   if (problem !== null) {
     close()

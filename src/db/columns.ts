@@ -68,6 +68,10 @@ const sqliteJson = <T>() =>
     fromDriver: (stored) => JSON.parse(stored ?? 'null'),
   })()
 export const json = <T>() => choose(sqliteJson<T>, () => pg.jsonb().$type<T>())()
+export const bytes = choose(
+  () => sqlite.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })(),
+  () => pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })(),
+)
 export const index = choose(sqlite.index, pg.index)
 export const uniqueIndex = choose(sqlite.uniqueIndex, pg.uniqueIndex)
 export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)

@@ -27,6 +27,8 @@ export interface Database {
 
 /** The file of the ledger and the administration, inside the data folder. */
 export const DATABASE_FILE = 'sluice.db'
+/** The file of sealed bodies, inside the data folder. */
+export const BODIES_FILE = 'bodies.db'
 
 // synchronous=FULL: what was committed survives a power cut; group commit pays for it. busy_timeout is short because
 // waiting blocks every request: this process is the only writer.
@@ -41,17 +43,32 @@ const SERVER_PRAGMAS = [
   'PRAGMA temp_store = MEMORY',
 ]
 
+// Bodies are large and no money: a power cut may take the last of them, a killed process takes none. What is deleted
+// is overwritten. auto_vacuum must come first: it is written into a new file with its first page.
+const BODIES_PRAGMAS = [
+  'PRAGMA auto_vacuum = INCREMENTAL',
+  'PRAGMA secure_delete = ON',
+  ...SERVER_PRAGMAS,
+  'PRAGMA synchronous = NORMAL',
+  'PRAGMA cache_size = -8192',
+]
+
 /**
  * Opens (and makes) the database for the server. Throws a plain sentence when the file is damaged or no database;
  * such a file is not touched.
  */
-export function openDatabase(path: string): Database {
+export const openDatabase = (path: string): Database => openWith(path, SERVER_PRAGMAS)
+
+/** The same for the file of sealed bodies. */
+export const openBodies = (path: string): Database => openWith(path, BODIES_PRAGMAS)
+
+function openWith(path: string, pragmas: readonly string[]): Database {
   let file: SqliteFile | undefined
   try {
     file = new SqliteFile(path, { create: true, readwrite: true, strict: true })
     file.run('PRAGMA busy_timeout = 250')
     refuseDamage(file)
-    for (const pragma of SERVER_PRAGMAS) file.run(pragma)
+    for (const pragma of pragmas) file.run(pragma)
     return databaseOf(path, file)
   } catch (cause) {
     file?.close()

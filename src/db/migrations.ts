@@ -3,7 +3,11 @@ import { type Database, type SqliteFile, transact } from './database.ts'
 import { readMigrations } from './embedded-migrations.ts' with { type: 'macro' }
 import type { Migration } from './embedded-migrations.ts'
 
+export type { Migration }
+
 const EMBEDDED: readonly Migration[] = readMigrations('sqlite')
+/** Those of the sealed bodies' file. */
+export const BODIES_MIGRATIONS: readonly Migration[] = readMigrations('bodies-sqlite')
 
 export interface MigrationReport {
   /** Tags, in the order in which they were applied; empty when there was nothing to do. */

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -25,6 +25,8 @@ export interface Place {
   table: string
   column: string
   rowId: string
+  /** Whose row it is, where rows of several workspaces lie in one table. */
+  workspaceId?: string
 }
 
 export interface Sealer {
@@ -34,9 +36,14 @@ export interface Sealer {
   seal(secret: string, place: Place): string
   /** Throws when the value was made with another key, for another place, or was changed. */
   open(sealed: string, place: Place): string
+  /** The same for bytes: version (1), key id (4), nonce (12), ciphertext and tag. A key of its own for each place. */
+  sealBytes(secret: Uint8Array, place: Place): Uint8Array
+  openBytes(sealed: Uint8Array, place: Place): Uint8Array
 }
 
-const placeOf = (place: Place): Buffer => Buffer.from(`${place.table}|${place.column}|${place.rowId}`)
+const placeOf = ({ table, column, rowId, workspaceId }: Place): Buffer =>
+  Buffer.from([table, column, rowId, ...(workspaceId === undefined ? [] : [workspaceId])].join('|'))
+const sayPlace = ({ table, column, rowId }: Place): string => `${table}.${column} of ${rowId}`
 
 export function makeSealer(secretKey: Uint8Array): Sealer {
   if (secretKey.length !== KEY_BYTES) throw new RangeError('The secret key must be 32 bytes')
@@ -53,15 +60,10 @@ export function makeSealer(secretKey: Uint8Array): Sealer {
       return `v1.${keyId}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`
     },
     open(sealed, place) {
-      const where = `${place.table}.${place.column} of ${place.rowId}`
       const parts = /^v1\.([0-9a-f]{8})\.([\w-]{16})\.([\w-]{22,})$/.exec(sealed)
-      if (parts === null) throw new Error(`The sealed value in ${where} is not readable`)
+      if (parts === null) throw new Error(`The sealed value in ${sayPlace(place)} is not readable`)
       const [, madeWith, nonce = '', body = ''] = parts
-      if (madeWith !== keyId) {
-        throw new Error(
-          `The sealed value in ${where} was made with secret key ${madeWith}; this one is ${keyId}`,
-        )
-      }
+      if (madeWith !== keyId) throw otherKey(place, madeWith ?? '', keyId)
       const bytes = Buffer.from(body, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), {
         authTagLength: TAG_BYTES,
@@ -72,11 +74,57 @@ export function makeSealer(secretKey: Uint8Array): Sealer {
           'utf8',
         )
       } catch (cause) {
-        throw new Error(`The sealed value in ${where} was changed, or belongs elsewhere`, { cause })
+        throw changed(place, cause)
+      }
+    },
+    ...makeBytesSealer(derive('sluice seal bytes v1'), keyId),
+  }
+}
+
+const BYTES_VERSION = 1
+const HEADER_BYTES = 1 + 4 + NONCE_BYTES
+
+/**
+ * Rows of bodies come by the million: a key for each place keeps the number of random nonces under one key far below
+ * the 2^32 that AES-GCM bears.
+ */
+function makeBytesSealer(key: Buffer, keyId: string): Pick<Sealer, 'sealBytes' | 'openBytes'> {
+  const keyOf = (place: Buffer): Buffer => createHmac('sha256', key).update(place).digest()
+  return {
+    sealBytes(secret, place) {
+      const aad = placeOf(place)
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', keyOf(aad), nonce).setAAD(aad)
+      const header = Buffer.concat([Buffer.of(BYTES_VERSION), Buffer.from(keyId, 'hex'), nonce])
+      return Buffer.concat([header, cipher.update(secret), cipher.final(), cipher.getAuthTag()])
+    },
+    openBytes(sealed, place) {
+      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+      if (bytes[0] !== BYTES_VERSION || bytes.length < HEADER_BYTES + TAG_BYTES)
+        throw new Error(`The sealed value in ${sayPlace(place)} is not readable`)
+      const madeWith = bytes.toString('hex', 1, 5)
+      if (madeWith !== keyId) throw otherKey(place, madeWith, keyId)
+      const aad = placeOf(place)
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(aad), bytes.subarray(5, HEADER_BYTES), {
+        authTagLength: TAG_BYTES,
+      }).setAAD(aad)
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()])
+      } catch (cause) {
+        throw changed(place, cause)
       }
     },
   }
 }
+
+const otherKey = (place: Place, madeWith: string, keyId: string): Error =>
+  new Error(
+    `The sealed value in ${sayPlace(place)} was made with secret key ${madeWith}; this one is ${keyId}`,
+  )
+
+const changed = (place: Place, cause: unknown): Error =>
+  new Error(`The sealed value in ${sayPlace(place)} was changed, or belongs elsewhere`, { cause })
 
 /** Reads 32 bytes written as 64 hex digits or as base64. Throws a sentence that does not repeat the text. */
 export function parseSecretKey(text: string, from: string): Uint8Array {

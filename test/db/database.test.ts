@@ -3,7 +3,14 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { atomically, type Database, openDatabase, openForReading, transact } from '../../src/db/database.ts'
+import {
+  atomically,
+  type Database,
+  openBodies,
+  openDatabase,
+  openForReading,
+  transact,
+} from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import { apps, meta, workspaces } from '../../src/db/tables.ts'
 
@@ -36,6 +43,15 @@ const pragmas: [name: string, value: unknown][] = [
 test.each(pragmas)('the server runs with %s = %p', (name, value) => {
   const row = database.file.query<Record<string, unknown>, []>(`PRAGMA ${name}`).get()
   expect(Object.values(row ?? {})).toEqual([value])
+})
+
+test('the file of bodies overwrites what is deleted, gives room back, and has a log of its own', () => {
+  const bodies = openBodies(join(folder, 'bodies.db'))
+  const values = ['journal_mode', 'synchronous', 'foreign_keys', 'secure_delete', 'auto_vacuum'].map((name) =>
+    Object.values(bodies.file.query<Record<string, unknown>, []>(`PRAGMA ${name}`).get() ?? {}),
+  )
+  bodies.close()
+  expect(values).toEqual([['wal'], [1], [1], [1], [2]])
 })
 
 test('the server waits at most a quarter of a second for another writer', () => {

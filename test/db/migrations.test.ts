@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getTableColumns, is, Table } from 'drizzle-orm'
+import * as bodiesTables from '../../src/db/bodies-tables.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { type Migration, readMigrations } from '../../src/db/embedded-migrations.ts'
-import { appliedTags, migrate, newestTag } from '../../src/db/migrations.ts'
+import { appliedTags, BODIES_MIGRATIONS, migrate, newestTag } from '../../src/db/migrations.ts'
 import * as tables from '../../src/db/tables.ts'
 
 let folder: string
@@ -52,19 +53,32 @@ test('a new file gets the whole schema, and no copy is made of nothing', () => {
   expect(migrate(database)).toEqual({ applied: [], copy: null })
 })
 
-test('the committed SQL makes the tables that the code declares, in both dialects', () => {
-  migrate(database)
-  const declared = Object.values(tables).filter((value) => is(value, Table))
-  expect(declared.length).toBeGreaterThan(8)
-  const postgres = readMigrations('postgres').flatMap((migration) => migration.statements)
-  for (const table of declared) {
-    const name = nameOf(table)
-    const columns = Object.values(getTableColumns(table)).map((column) => column.name)
-    expect(columnNames(name)).toEqual(columns)
-    const creation = postgres.find((statement) => statement.includes(`CREATE TABLE "${name}"`)) ?? ''
-    expect(columns.filter((column) => !creation.includes(`"${column}"`))).toEqual([])
-  }
-})
+const schemas = [
+  { file: 'sluice.db', declaredIn: tables, folder: 'postgres', migrations: undefined, least: 9 },
+  {
+    file: 'bodies.db',
+    declaredIn: bodiesTables,
+    folder: 'bodies-postgres',
+    migrations: BODIES_MIGRATIONS,
+    least: 3,
+  },
+] as const
+test.each(schemas)(
+  'the committed SQL makes the tables of $file that the code declares, in both dialects',
+  (schema) => {
+    migrate(database, schema.migrations)
+    const declared = Object.values(schema.declaredIn).filter((value) => is(value, Table))
+    expect(declared.length).toBeGreaterThanOrEqual(schema.least)
+    const postgres = readMigrations(schema.folder).flatMap((migration) => migration.statements)
+    for (const table of declared) {
+      const name = nameOf(table)
+      const columns = Object.values(getTableColumns(table)).map((column) => column.name)
+      expect(columnNames(name)).toEqual(columns)
+      const creation = postgres.find((statement) => statement.includes(`CREATE TABLE "${name}"`)) ?? ''
+      expect(columns.filter((column) => !creation.includes(`"${column}"`))).toEqual([])
+    }
+  },
+)
 
 const nameOf = (table: Table): string => String(Reflect.get(table, Symbol.for('drizzle:Name')))
 
@@ -146,6 +160,11 @@ test('a newer schema is refused by name, and the file is not touched', () => {
   database.close()
   expect(readFileSync(path).equals(bytes)).toBe(true)
   expect(copies()).toEqual([])
+})
+
+test('neither file is taken for the other', () => {
+  migrate(database)
+  expect(() => migrate(database, BODIES_MIGRATIONS)).toThrow('was written by a newer Sluice')
 })
 
 test('the database of another program is refused', () => {

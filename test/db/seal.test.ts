@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,6 +62,45 @@ test('no changed value is opened, whichever character was changed', () => {
   for (const text of ['', 'v1', 'v2.00000000.AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA', sealed.slice(0, -1)]) {
     expect(() => sealer.open(text, place)).toThrow()
   }
+})
+
+describe('bytes', () => {
+  const row = { table: 'response_parts', column: 'reply.0', rowId: 'resp_1', workspaceId: 'a' }
+  const secret = Buffer.from(SECRET)
+
+  test('are opened again, and look different each time', () => {
+    const sealer = makeSealer(key(1))
+    const [one, two] = [sealer.sealBytes(secret, row), sealer.sealBytes(secret, row)]
+    expect(Buffer.from(one).equals(two)).toBe(false)
+    expect(Buffer.from(one).includes('canary')).toBe(false)
+    for (const sealed of [one, two])
+      expect(Buffer.from(sealer.openBytes(sealed, row)).equals(secret)).toBe(true)
+    expect(sealer.openBytes(sealer.sealBytes(new Uint8Array(), row), row)).toHaveLength(0)
+  })
+
+  test.each([
+    { ...row, column: 'input.0' },
+    { ...row, rowId: 'resp_2' },
+    { ...row, workspaceId: 'b' },
+    { table: row.table, column: row.column, rowId: row.rowId },
+  ])('that were moved to %o are not opened', (other) => {
+    const sealer = makeSealer(key(1))
+    const sealed = sealer.sealBytes(secret, row)
+    expect(() => sealer.openBytes(sealed, other)).toThrow('was changed, or belongs elsewhere')
+  })
+
+  test('are not opened when any bit was changed, cut off, or sealed with another key', () => {
+    const [one, two] = [makeSealer(key(1)), makeSealer(key(2))]
+    const sealed = one.sealBytes(secret, row)
+    for (let at = 0; at < sealed.length; at++) {
+      const forged = Uint8Array.from(sealed)
+      forged[at] = (forged[at] ?? 0) ^ 1
+      expect(() => one.openBytes(forged, row)).toThrow()
+    }
+    for (const length of [0, 1, 16, 32, sealed.length - 1])
+      expect(() => one.openBytes(sealed.subarray(0, length), row)).toThrow()
+    expect(() => two.openBytes(sealed, row)).toThrow(`secret key ${one.keyId}; this one is ${two.keyId}`)
+  })
 })
 
 test('another key is told by its name, and no message repeats a secret', () => {

@@ -1,0 +1,70 @@
+/**
+ * The tables of `bodies.db`: what callers and models said, sealed, in a file of its own, so that the ledger stays
+ * small and its commits do not wait for bodies. After a change: `bun run migrations`, and commit what it wrote.
+ */
+import type { ResponseStatus } from '../core/response-status.ts'
+import { boolean, bytes, index, integer, primaryKey, table, text, timestamp, word } from './columns.ts'
+
+/** Stored responses, without what was said: see `responseParts`. */
+export const responses = table(
+  'responses',
+  {
+    /** `resp_…` with the digits of its generation. */
+    id: text().primaryKey(),
+    workspace_id: text().notNull(),
+    /** The key that made it. */
+    key_hash: text().notNull(),
+    generation_id: text().notNull(),
+    status: word<ResponseStatus>().notNull(),
+    model: text().notNull(),
+    previous_response_id: text(),
+    /** It runs, or ran, without its caller's connection. */
+    background: boolean().notNull(),
+    /** Its events are kept, so that it can be streamed again. */
+    streamed: boolean().notNull(),
+    created_at: timestamp().notNull(),
+    expires_at: timestamp().notNull(),
+  },
+  (t) => [
+    index('responses_expiry').on(t.expires_at),
+    // Few rows are of a status that is not final: a start looks for those.
+    index('responses_status').on(t.status),
+  ],
+)
+
+/** `reply`: the Response object. `input`: the caller's items of this turn. `events`: a stretch of the stream. */
+export type ResponsePart = 'reply' | 'input' | 'events'
+
+export const responseParts = table(
+  'response_parts',
+  {
+    response_id: text()
+      .notNull()
+      .references(() => responses.id, { onDelete: 'cascade' }),
+    part: word<ResponsePart>().notNull(),
+    /** Sequence number of the first event; 0 for what has no order. */
+    first: integer().notNull(),
+    /** Sequence number of the last event. */
+    last: integer().notNull(),
+    /** Length in clear, before it was compressed. */
+    clear_bytes: integer().notNull(),
+    sealed: bytes().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.response_id, t.part, t.first] })],
+)
+
+/** Where an item is found that a later request names by its id. */
+export const responseItems = table(
+  'response_items',
+  {
+    workspace_id: text().notNull(),
+    item_id: text().notNull(),
+    response_id: text()
+      .notNull()
+      .references(() => responses.id, { onDelete: 'cascade' }),
+  },
+  (t) => [
+    primaryKey({ columns: [t.workspace_id, t.item_id, t.response_id] }),
+    index('response_items_response').on(t.response_id),
+  ],
+)
