@@ -147,6 +147,13 @@ export const settings = {
     read: read.onOff,
     meaning: 'Look for Ollama, LM Studio, llama.cpp and vLLM on this machine.',
   }),
+  responsesRetentionDays: setting({
+    variable: 'SLUICE_RESPONSES_RETENTION_DAYS',
+    type: 'days',
+    fallback: 30,
+    read: read.wholeNumber(1, 36_500, 'days'),
+    meaning: 'How long stored responses are kept after their last use.',
+  }),
   unpriced: setting<read.UnpricedPolicy>({
     variable: 'SLUICE_UNPRICED',
     type: '`refuse`, USD per token',

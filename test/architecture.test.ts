@@ -21,6 +21,7 @@ const ranks: Readonly<Record<string, number>> = {
   tools: 2,
   exporters: 2,
   catalog: 3,
+  bodies: 3,
   ledger: 3,
   snapshot: 3,
   inference: 3,

@@ -81,6 +81,7 @@ describe('where a value comes from', () => {
       shutdown_grace_ms: 0,
       outbound_allow: ['Intra.example.org', '*.lab.example', '192.168.0.0/16'],
       discover: false,
+      responses_retention_days: 7,
       unpriced: '0.000001,0.000002',
     }
     expect(Object.keys(inFile)).toEqual(
@@ -105,6 +106,7 @@ describe('where a value comes from', () => {
       shutdownGraceMs: 0,
       outboundAllow: ['intra.example.org', '*.lab.example', '192.168.0.0/16'],
       discover: false,
+      responsesRetentionDays: 7,
       unpriced: { prompt: 1_000_000_000_000n, completion: 2_000_000_000_000n },
     })
   })

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config.ts'
-import { DATABASE_FILE, type Database, openForReading } from '../db/database.ts'
-import { appliedTags, newestTag } from '../db/migrations.ts'
+import { BODIES_FILE, DATABASE_FILE, type Database, openForReading } from '../db/database.ts'
+import { appliedTags, BODIES_MIGRATIONS, type Migration, newestTag } from '../db/migrations.ts'
 import { openSealer, readSecretKey } from '../db/seal.ts'
 import type { Finding } from './doctor.ts'
 
@@ -37,22 +37,26 @@ export function checkData({ data }: Config): Finding {
   return { check, status: 'ok', detail: data }
 }
 
-export function checkDatabase({ data }: Config): Finding {
-  const check = 'database'
-  const path = join(data, DATABASE_FILE)
+export const checkDatabase = ({ data }: Config): Finding => checkFile('database', join(data, DATABASE_FILE))
+
+export const checkBodies = ({ data }: Config): Finding =>
+  checkFile('stored responses', join(data, BODIES_FILE), BODIES_MIGRATIONS)
+
+function checkFile(check: string, path: string, migrations?: readonly Migration[]): Finding {
   if (!existsSync(path)) return { check, status: 'ok', detail: 'none yet: the first run makes it' }
   return withDatabase(check, path, (database) => {
     const verdict = database.file.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
     if (verdict?.integrity_check !== 'ok')
       return { check, status: 'problem', detail: `${path} is damaged: ${verdict?.integrity_check}` }
     const schema = appliedTags(database.file).at(-1) ?? ''
-    if (schema > newestTag())
+    const newest = newestTag(migrations)
+    if (schema > newest)
       return { check, status: 'problem', detail: `${path} was written by a newer Sluice (schema ${schema})` }
     const size = Math.ceil(statSync(path).size / MB)
     return {
       check,
       status: 'ok',
-      detail: `whole, ${size} MB, schema ${schema === newestTag() ? schema : `${schema}, migrated by the next start`}`,
+      detail: `whole, ${size} MB, schema ${schema === newest ? schema : `${schema}, migrated by the next start`}`,
     }
   })
 }

@@ -1,5 +1,5 @@
 import type { Config, Flags } from '../config.ts'
-import { checkData, checkDatabase, checkDisk, checkSecretKey } from './doctor-data.ts'
+import { checkBodies, checkData, checkDatabase, checkDisk, checkSecretKey } from './doctor-data.ts'
 import { checkClock, checkOpenFiles, checkPort, checkProviders } from './doctor-surroundings.ts'
 import { loadServerConfig } from './server-config.ts'
 import { EXIT, paint, printJson, type Terminal } from './terminal.ts'
@@ -38,6 +38,7 @@ async function examine(config: Config): Promise<Finding[]> {
     settings,
     checkData(config),
     checkDatabase(config),
+    checkBodies(config),
     checkSecretKey(config),
     checkDisk(config),
     await checkPort(config),

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { sayBodies, verifyBodies } from '../bodies/verify.ts'
 import { settings } from '../config.ts'
-import { DATABASE_FILE } from '../db/database.ts'
+import { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
 import { sayReport, verifyFile } from '../ledger/verify.ts'
 import { CommandError, EXIT, printJson, type Terminal } from './terminal.ts'
 
@@ -11,13 +12,18 @@ export async function verifyCommand(
   isJson: boolean,
   terminal: Terminal,
 ): Promise<number> {
-  const report = verifyFile(
-    databaseIn(folder ?? (terminal.environment['SLUICE_DATA'] || settings.data.fallback)),
-  )
-  if (isJson) printJson(terminal, { ok: report.differences.length === 0, ...report })
-  else for (const line of sayReport(report)) terminal.print(line)
-  return report.differences.length === 0 ? EXIT.ok : EXIT.failed
+  const path = databaseIn(folder ?? (terminal.environment['SLUICE_DATA'] || settings.data.fallback))
+  const bodies = bodiesBeside(path)
+  const report = verifyFile(path)
+  const isOk = report.differences.length === 0 && (bodies?.differences ?? []).length === 0
+  if (isJson) printJson(terminal, { ok: isOk, ...report, ...(bodies && { bodies }) })
+  else for (const line of [...(bodies ? sayBodies(bodies) : []), ...sayReport(report)]) terminal.print(line)
+  return isOk ? EXIT.ok : EXIT.failed
 }
+
+/** Another file than the folder's own, such as a copy, is looked at alone. */
+const bodiesBeside = (path: string) =>
+  basename(path) === DATABASE_FILE ? verifyBodies(join(dirname(path), BODIES_FILE)) : null
 
 function databaseIn(folder: string): string {
   const path = resolve(folder)

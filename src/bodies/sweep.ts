@@ -1,0 +1,67 @@
+import { inArray, lte } from 'drizzle-orm'
+import { responses } from '../db/bodies-tables.ts'
+import type { Database } from '../db/database.ts'
+
+const ROWS_PER_SLICE = 100
+const PAGES_PER_SLICE = 500
+const SWEEP_MS = 10 * 60_000
+
+/**
+ * Deletes what has expired, a slice at a time with a turn of the event loop between, and then gives the room back
+ * and empties the write-ahead log, so that nothing deleted is left in either file. Answers how many went.
+ */
+export async function sweep(bodies: Database, at: number): Promise<number> {
+  let gone = 0
+  for (;;) {
+    const expired = await bodies.db
+      .select({ id: responses.id })
+      .from(responses)
+      .where(lte(responses.expires_at, new Date(at)))
+      .limit(ROWS_PER_SLICE)
+    if (expired.length === 0) break
+    const ids = expired.map(({ id }) => id)
+    await bodies.db.delete(responses).where(inArray(responses.id, ids))
+    gone += ids.length
+    await turn()
+  }
+  await giveBack(bodies)
+  return gone
+}
+
+async function giveBack({ file }: Database): Promise<void> {
+  const free = (): number =>
+    file.query<{ freelist_count: number }, []>('PRAGMA freelist_count').get()?.freelist_count ?? 0
+  for (let before = free(); before > 0; ) {
+    file.run(`PRAGMA incremental_vacuum(${PAGES_PER_SLICE})`)
+    const after = free()
+    if (after >= before) break
+    before = after
+    await turn()
+  }
+  file.run('PRAGMA wal_checkpoint(TRUNCATE)')
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Sweeps at once and then every ten minutes. `stop` waits for a sweep that is under way. */
+export function startSweeping(
+  bodies: Database,
+  { now, onSwept, onError }: { now(): number; onSwept(gone: number): void; onError(error: unknown): void },
+): { stop(): Promise<void> } {
+  let running: Promise<void> = Promise.resolve()
+  const run = (): void => {
+    running = running
+      .then(() => sweep(bodies, now()))
+      .then((gone) => {
+        if (gone > 0) onSwept(gone)
+      }, onError)
+  }
+  run()
+  const timer = setInterval(run, SWEEP_MS)
+  return {
+    stop() {
+      clearInterval(timer)
+      return running
+    },
+  }
+}

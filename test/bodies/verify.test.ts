@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sayBodies, verifyBodies } from '../../src/bodies/verify.ts'
+import { response, type Store, said, startStore } from './fixture.ts'
+
+let started: Store
+beforeEach(async () => {
+  started = startStore()
+  await started.store.keep(response('01'), said('x'))
+})
+afterEach(() => started.stop())
+
+test('a whole file, while it is served', () => {
+  const report = verifyBodies(started.path)
+  expect(report).toMatchObject({ responses: 1, differences: [] })
+  expect(report && sayBodies(report)).toEqual([
+    `${started.path}: ok: 1 stored responses, ${report?.sealedBytes} bytes sealed`,
+  ])
+})
+
+const damages: [what: string, sql: string, says: string][] = [
+  ['a part that is missing', "DELETE FROM response_parts WHERE part = 'input'", 'what was said is not there'],
+  ['a status of no kind', "UPDATE responses SET status = 'lost'", 'its status is none'],
+  [
+    'a part without its response',
+    "INSERT INTO response_parts VALUES ('resp_none', 'reply', 0, 0, 0, x'00')",
+    'a row of "response_parts" belongs to no response',
+  ],
+  ['a newer schema', "INSERT INTO schema_migrations VALUES ('9999_later', 0)", 'has the schema 9999_later'],
+]
+test.each(damages)('%s is told', (_, sql, says) => {
+  started.bodies.file.run('PRAGMA foreign_keys = OFF')
+  started.bodies.file.run(sql)
+  expect(verifyBodies(started.path)?.differences).toEqual([expect.stringContaining(says)])
+})
+
+test('no file is nothing to tell; one that is no database is told', () => {
+  expect(verifyBodies(join(started.folder, 'none.db'))).toBeNull()
+  const path = join(started.folder, 'text.db')
+  writeFileSync(path, 'no database at all, but long enough to be looked at'.repeat(40))
+  expect(verifyBodies(path)?.differences).toEqual([
+    expect.stringContaining('damaged or is no SQLite database'),
+  ])
+})
