@@ -161,4 +161,8 @@ export interface InferenceRequest extends RoutedRequest {
   metadata?: Record<string, string>
   /** Echo the body that was sent upstream as the first chunk (streams only). */
   echoUpstreamBody: boolean
+  /** Headers of the caller that a provider of the same dialect is sent too, by their names in lower case. */
+  headers?: Readonly<Record<string, string>>
+  /** What only the caller's own dialect can carry, by name: told as dropped where another one is spoken. */
+  ownFields?: readonly string[]
 }

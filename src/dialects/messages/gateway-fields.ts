@@ -1,0 +1,30 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../values.ts'
+
+/**
+ * Fields that speak to the gateway alone: never sent to a provider. `fallbacks` is one of them where it lists
+ * models; Anthropic's own word `default` goes through.
+ */
+export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
+  'models',
+  'fallbacks',
+  'provider',
+  'plugins',
+  'preset',
+  'route',
+  'session_id',
+  'trace',
+  'user',
+  'debug',
+  'stop_server_tools_when',
+])
+
+/** What the caller asked the gateway itself for, and nothing here does. */
+export function unservedOf({ plugins, preset }: JsonObject): string[] {
+  const names: string[] = []
+  for (const plugin of Array.isArray(plugins) ? plugins : []) {
+    if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
+  }
+  if (typeof preset === 'string') names.push('preset')
+  return names
+}

@@ -1,0 +1,128 @@
+import { badRequest } from '../../core/errors.ts'
+import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { defined, quoted, restOf } from '../values.ts'
+import type {
+  AnthropicMessage,
+  AssistantBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  UserBlock,
+} from './block-schema.ts'
+import type { Keep } from './keep.ts'
+import { plainest, readBlock, readBlocks, readText } from './parse-content.ts'
+import { createThoughts } from './parse-thoughts.ts'
+import type { MessagesBody } from './schema.ts'
+
+/**
+ * | Messages | neutral |
+ * |---|---|
+ * | `system` | a system message, first |
+ * | user | one message of role `tool` for each `tool_result`, then a user message with the rest |
+ * | assistant | texts, calls (`tool_use`), thoughts as reasoning details |
+ * | system | a system message where it stands |
+ *
+ * Throws a `GatewayError` 400 for a result of no call before it.
+ */
+export function readMessages({ system, messages }: MessagesBody, keep: Keep): Message[] {
+  const read: Message[] = []
+  const calls = new Set<string>()
+  if (system) read.push(readSystem(system, keep))
+  for (const [i, message] of messages.entries()) {
+    const at = `messages[${i}].content`
+    keep.rest(restOf(message, MESSAGE), 'messages')
+    if (message.role === 'user') read.push(...readUser(message, at, calls, keep))
+    else if (message.role === 'assistant') read.push(readAssistant(message, at, calls, keep))
+    else read.push(readInstruction(message, at, keep))
+  }
+  return read
+}
+
+const MESSAGE = new Set(['role', 'content'])
+
+type OfRole<Role extends string> = Extract<AnthropicMessage, { role: Role }>
+
+const readSystem = (system: NonNullable<MessagesBody['system']>, keep: Keep): Message => ({
+  role: 'system',
+  content: typeof system === 'string' ? system : plainest(system.map((block) => readText(block, keep))),
+})
+
+const readInstruction = ({ content }: OfRole<'system'>, at: string, keep: Keep): Message => ({
+  role: 'system',
+  content: Array.isArray(content) ? plainest(readBlocks(content, at, keep)) : (content ?? ''),
+})
+
+function readUser(
+  { content }: OfRole<'user'>,
+  at: string,
+  calls: ReadonlySet<string>,
+  keep: Keep,
+): Message[] {
+  if (typeof content === 'string') return [{ role: 'user', content }]
+  const results: Message[] = []
+  const parts: ContentPart[] = []
+  for (const [i, block] of content.entries()) {
+    const place = `${at}[${i}]`
+    if (isResult(block)) results.push(readResult(block, place, calls, keep))
+    else parts.push(...readBlock(block, place, keep))
+  }
+  if (parts.length > 0 || results.length === 0) results.push({ role: 'user', content: plainest(parts) })
+  return results
+}
+
+const isResult = (block: UserBlock): block is ToolResultBlock => block.type === 'tool_result'
+
+const RESULT = new Set(['type', 'tool_use_id', 'content', 'is_error'])
+
+function readResult(block: ToolResultBlock, at: string, calls: ReadonlySet<string>, keep: Keep): Message {
+  const { tool_use_id, content, is_error } = block
+  if (!calls.has(tool_use_id)) {
+    throw badRequest(
+      `must be the id of a tool_use block of an assistant message before it; ${quoted(tool_use_id)} is none`,
+      `${at}.tool_use_id`,
+    )
+  }
+  if (is_error === true) keep('messages.content.is_error')
+  const rest = keep.rest(restOf(block, RESULT), 'messages.content')
+  return defined({
+    role: 'tool',
+    content: Array.isArray(content) ? plainest(readBlocks(content, `${at}.content`, keep)) : (content ?? ''),
+    toolCallId: tool_use_id,
+    extra: is_error === true ? { ...rest, is_error } : rest,
+  })
+}
+
+function readAssistant(
+  { content }: OfRole<'assistant'>,
+  at: string,
+  calls: Set<string>,
+  keep: Keep,
+): Message {
+  if (typeof content === 'string') return { role: 'assistant', content }
+  const thoughts = createThoughts()
+  const parts: ContentPart[] = []
+  const toolCalls: ToolCall[] = []
+  for (const [i, block] of content.entries()) {
+    if (block.type === 'thinking' || block.type === 'redacted_thinking') thoughts.add(block)
+    else if (isCall(block)) toolCalls.push(readCall(block, `${at}[${i}]`, calls, keep))
+    else parts.push(...readBlock(block, `${at}[${i}]`, keep))
+  }
+  return defined({
+    role: 'assistant',
+    content: parts.length > 0 ? plainest(parts) : null,
+    toolCalls: toolCalls.length > 0 ? toolCalls : undefined,
+    ...thoughts.read(),
+  })
+}
+
+const isCall = (block: AssistantBlock): block is ToolUseBlock => block.type === 'tool_use'
+
+const CALL = new Set(['type', 'id', 'name', 'input', 'caller'])
+
+function readCall(block: ToolUseBlock, at: string, calls: Set<string>, keep: Keep): ToolCall {
+  const { id, name, input } = block
+  if (calls.has(id))
+    throw badRequest(`must be unique; ${quoted(id)} is the id of an earlier call`, `${at}.id`)
+  calls.add(id)
+  const extra = keep.rest(restOf(block, CALL), 'messages.content')
+  return defined({ id, name, arguments: JSON.stringify(input), extra })
+}

@@ -1,0 +1,117 @@
+import { Type as t } from '@sinclair/typebox'
+import { cacheControl, callerFields, model } from '../caller-schema.ts'
+import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+import { message, textBlock } from './block-schema.ts'
+
+/** The body of POST /messages, every field with its limits. Unknown fields are forwarded at every level. */
+
+const tool = t.Object(
+  {
+    type: optional(
+      t.String({ description: 'custom (the default), or a tool of the provider with its date' }),
+    ),
+    name: optional(t.String({ minLength: 1, maxLength: 128 })),
+    description: optional(t.String()),
+    input_schema: optional(anyObject('JSON Schema of the input; required on custom tools')),
+    strict: optional(t.Boolean()),
+    cache_control: cacheControl,
+  },
+  OPEN,
+)
+
+const isSerial = optional(t.Boolean({ description: 'At most one call in an answer' }))
+const toolChoice = t.Union([
+  t.Object({ type: t.Literal('auto'), disable_parallel_tool_use: isSerial }, OPEN),
+  t.Object({ type: t.Literal('any'), disable_parallel_tool_use: isSerial }, OPEN),
+  t.Object(
+    { type: t.Literal('tool'), name: t.String({ minLength: 1 }), disable_parallel_tool_use: isSerial },
+    OPEN,
+  ),
+  t.Object({ type: t.Literal('none') }, OPEN),
+])
+
+const display = optional(oneOf(['summarized', 'omitted']))
+const LEAST_BUDGET = 1_024
+const thinking = t.Union([
+  t.Object(
+    {
+      type: t.Literal('enabled'),
+      budget_tokens: t.Integer({ minimum: LEAST_BUDGET, description: 'Less than max_tokens' }),
+      display,
+    },
+    OPEN,
+  ),
+  t.Object({ type: t.Literal('disabled') }, OPEN),
+  t.Object({ type: t.Literal('adaptive'), display }, OPEN),
+  t.Object({ type: t.Literal('between_tools') }, OPEN),
+])
+
+const outputFormat = t.Object(
+  { type: t.Literal('json_schema'), schema: anyObject('JSON Schema of the answer') },
+  OPEN,
+)
+
+const contentFields = {
+  model,
+  messages: t.Array(message, { minItems: 1 }),
+  system: optional(t.Union([t.String(), t.Array(textBlock)])),
+  tools: optional(t.Array(tool)),
+  tool_choice: optional(toolChoice),
+  thinking: optional(thinking),
+  output_config: optional(
+    t.Object(
+      {
+        effort: optional(oneOf(['low', 'medium', 'high', 'xhigh', 'max'])),
+        format: optional(outputFormat),
+        task_budget: optional(anyObject('How many tokens the whole task may take')),
+      },
+      OPEN,
+    ),
+  ),
+  output_format: optional(outputFormat),
+  context_management: optional(anyObject('How the provider shortens a long context (`edits`)')),
+  container: optional(t.Union([t.String(), t.Object({}, OPEN)])),
+  mcp_servers: optional(t.Array(t.Object({}, OPEN))),
+}
+
+const samplingFields = {
+  max_tokens: optional(
+    t.Integer({
+      minimum: 0,
+      description: "The most tokens to answer with, thinking included; absent: the model's maximum",
+    }),
+  ),
+  stop_sequences: optional(t.Array(t.String({ minLength: 1 }))),
+  stream: optional(t.Boolean({ default: false })),
+  temperature: optional(t.Number({ minimum: 0, maximum: 1 })),
+  top_p: optional(t.Number({ minimum: 0, maximum: 1 })),
+  top_k: optional(t.Integer({ minimum: 0 })),
+  metadata: optional(t.Object({ user_id: optional(t.String({ maxLength: 256 })) }, OPEN)),
+  service_tier: optional(oneOf(['auto', 'standard_only', 'default', 'flex', 'priority', 'scale', 'fast'])),
+  speed: optional(oneOf(['standard', 'fast'])),
+  cache_control: cacheControl,
+}
+
+const { models, provider, plugins, route, session_id, user, trace, stop_server_tools_when } = callerFields
+const gatewayFields = {
+  models,
+  fallbacks: optional(
+    t.Union(
+      [
+        t.Array(t.Object({ model: t.String({ minLength: 1 }) }, OPEN)),
+        t.String({ description: "`default`: the provider's own choice" }),
+      ],
+      { description: 'Models that are tried when the first one cannot answer' },
+    ),
+  ),
+  provider,
+  plugins,
+  route,
+  session_id,
+  trace,
+  user,
+  stop_server_tools_when,
+}
+
+export const messagesBody = t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN)
+export type MessagesBody = typeof messagesBody.static
