@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Gateway, startGateway } from '../gateway.ts'
+import { FIXTURES } from '../recordings.ts'
+import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
+
+/** A provider of Cohere's dialect behind POST /chat/completions. */
+
+let gateway: Gateway
+let upstream: FakeUpstream
+beforeAll(async () => {
+  upstream = startUpstream()
+  gateway = await startGateway({
+    providers: [
+      {
+        slug: 'lab',
+        name: 'Lab',
+        dialect: 'cohere',
+        base_url: upstream.baseUrl,
+        api_key: 'secret-of-lab',
+        models: ['lamps', 'plain', 'broken', 'wrong-key', 'too-long'].map((id) => ({
+          id,
+          pricing: { prompt: '0.000001', completion: '0.000002' },
+        })),
+      },
+    ],
+  })
+  gateway.deps.run.wait = async () => undefined
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+beforeEach(() => {
+  upstream.seen.length = 0
+})
+
+const fixture =
+  (file: string, status = 200) =>
+  async (): Promise<Response> =>
+    new Response(await Bun.file(join(FIXTURES, 'cohere', file)).bytes(), {
+      status,
+      headers: { 'content-type': file.endsWith('.sse') ? 'text/event-stream' : 'application/json' },
+    })
+
+const ask = (model: string, more: Record<string, unknown> = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'Hello' }],
+  ...more,
+})
+const tools = [
+  { type: 'function', function: { name: 'set_lamp', parameters: { type: 'object', properties: {} } } },
+]
+
+interface Delta {
+  content?: string
+  reasoning?: string
+  reasoning_details?: Record<string, unknown>[]
+  tool_calls?: { index: number; id?: string; function: { name?: string; arguments: string } }[]
+}
+
+/** The message that a client puts together from a stream. */
+async function assemble(response: Response) {
+  const lines = await dataLines(response)
+  const chunks = lines.slice(0, -1).map((line) => JSON.parse(line))
+  const deltas: Delta[] = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: Delta }) => delta))
+  const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = []
+  for (const { index, id, function: called } of deltas.flatMap(({ tool_calls }) => tool_calls ?? [])) {
+    if (id) calls[index] = { id, type: 'function', function: { name: called.name ?? '', arguments: '' } }
+    const call = calls[index]
+    if (call) call.function.arguments += called.arguments
+  }
+  return {
+    isDone: lines.at(-1) === '[DONE]',
+    last: chunks.at(-1),
+    finish: chunks.flatMap(({ choices }) => choices).findLast(({ finish_reason }) => finish_reason),
+    message: {
+      role: 'assistant',
+      content: deltas.map(({ content }) => content ?? '').join(''),
+      reasoning: deltas.map(({ reasoning }) => reasoning ?? '').join(''),
+      reasoning_details: deltas.flatMap(({ reasoning_details }) => reasoning_details ?? []),
+      tool_calls: calls,
+    },
+  }
+}
+
+test('a streamed turn of tools with thoughts and a plan, and the turn after it', async () => {
+  upstream.inTurn('lamps', [fixture('thinking-tool.sse'), fixture('text.sse')])
+  const asked = ask('lamps', { stream: true, tools, reasoning: { effort: 'high' }, max_tokens: 500 })
+  const first = await assemble(await gateway.call('/chat/completions', asked))
+  expect(upstream.seen[0]?.path).toBe('/v1/chat')
+  expect(upstream.seen[0]?.headers.get('authorization')).toBe('Bearer secret-of-lab')
+  expect(upstream.seen[0]?.body).toEqual({
+    model: 'lamps',
+    stream: true,
+    messages: [{ role: 'user', content: 'Hello' }],
+    tools,
+    max_tokens: 500,
+    thinking: { type: 'enabled' },
+  })
+  expect(first.isDone).toBe(true)
+  expect(first.finish).toMatchObject({ finish_reason: 'tool_calls', native_finish_reason: 'TOOL_CALL' })
+  // What is billed, at the entry's prices.
+  expect(first.last.usage).toMatchObject({ prompt_tokens: 40, completion_tokens: 60, cost: 0.00016 })
+  expect(first.message.reasoning).toBe('The lamp is in the kitchen.')
+
+  const result = { role: 'tool', tool_call_id: 'set_lamp_a1', content: 'done' }
+  const second = await assemble(
+    await gateway.call('/chat/completions', {
+      ...asked,
+      messages: [...asked.messages, first.message, result],
+    }),
+  )
+  expect(second.message.content).toBe('Grüße aus der Werkstatt 🛠 und zurück')
+  expect(upstream.seen[1]?.body['messages']).toEqual([
+    { role: 'user', content: 'Hello' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'The lamp is in the kitchen.' },
+        { type: 'text', text: 'I switch it on.' },
+      ],
+      tool_plan: 'Call set_lamp.',
+      tool_calls: [
+        {
+          id: 'set_lamp_a1',
+          type: 'function',
+          function: { name: 'set_lamp', arguments: '{"lamp":"kitchen"}' },
+        },
+      ],
+    },
+    result,
+  ])
+})
+
+test('a reply at once, with what could not be carried named', async () => {
+  upstream.on('plain', fixture('citations.json'))
+  const response = await gateway.call('/chat/completions', ask('plain', { min_p: 0.1, safety_mode: 'OFF' }), {
+    'x-service-metadata': 'enabled',
+  })
+  const reply = await response.json()
+  expect(response.status).toBe(200)
+  expect(upstream.seen[0]?.body).toMatchObject({ stream: false, safety_mode: 'OFF' })
+  expect(upstream.seen[0]?.body['min_p']).toBeUndefined()
+  expect(reply.choices[0].message).toMatchObject({
+    content: 'It opens at 6.',
+    annotations: [{ type: 'file_citation', file_id: 'doc:0', start_index: 3, end_index: 13 }],
+  })
+  expect(JSON.stringify(reply.service_metadata)).toContain('min_p')
+})
+
+test('an answer that breaks off ends in an error and is charged for what came', async () => {
+  upstream.on('broken', fixture('broken-off.sse'))
+  const lines = await dataLines(await gateway.call('/chat/completions', ask('broken', { stream: true })))
+  expect(lines.at(-1)).not.toBe('[DONE]')
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ choices: [{ finish_reason: 'error' }] })
+  expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error' })
+})
+
+test.each([
+  ['wrong-key', '401.http.json', 401, 502, 'provider_unavailable'],
+  ['too-long', '400-too-long.http.json', 400, 400, 'context_length_exceeded'],
+])('%s', async (model, file, status, told, type) => {
+  const { interactions } = await Bun.file(join(FIXTURES, 'cohere', file)).json()
+  upstream.on(model, () => new Response(interactions[0].response_text, { status }))
+  const response = await gateway.call('/chat/completions', ask(model))
+  expect(response.status).toBe(told)
+  const { error } = await response.json()
+  expect(error.metadata.error_type).toBe(type)
+})
