@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { type Gate, intervalOf } from '../core/gate.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Pricing } from '../core/snapshot.ts'
+import type { Usage } from '../core/usage.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { estimatePromptTokens } from './estimate.ts'
 import { holdOf, outputBoundWithin } from './price.ts'
@@ -13,6 +14,8 @@ export interface Admission {
   /** With the bound that money sets, where it sets one. */
   attempts: Attempt[]
   promptTokensEstimate: number
+  /** What is charged when the process dies before the answer; absent: the prompt's tokens. */
+  promptOnly?: Usage
   /** The bound that is sent although the caller set none; null: the caller's own, or none. */
   outputBound: number | null
 }

@@ -1,7 +1,10 @@
+import type { DialectName } from '../core/events.ts'
 import { type Price, parsePrice } from '../core/money.ts'
 import type { ProviderPreferences } from '../core/request.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../core/snapshot.ts'
+import { gives, KINDS, sayRoute } from './kinds.ts'
 import type { PlanInput } from './plan.ts'
+import { isPriced } from './price.ts'
 
 /** Why an endpoint cannot serve a request: a rule (the API's vocabulary where it has one) and a sentence. */
 export interface Exclusion {
@@ -11,17 +14,20 @@ export interface Exclusion {
 
 type Rule = (endpoint: EndpointRecord, provider: ProviderRecord, input: PlanInput) => Exclusion | null
 
-const TEXT_OUTPUTS = ['text', 'image', 'audio']
-
 const rules: readonly Rule[] = [
-  (endpoint) =>
-    endpoint.outputModalities.length === 0 ||
-    endpoint.outputModalities.some((name) => TEXT_OUTPUTS.includes(name))
+  ({ modelId, outputModalities }, _, { request: { apiType } }) =>
+    gives(outputModalities, apiType)
       ? null
       : {
           rule: 'modality',
-          sentence: `${endpoint.modelId} gives ${endpoint.outputModalities.join(', ')} and cannot be called for text`,
+          sentence: `${modelId} gives ${outputModalities.join(', ')} and cannot be called for ${KINDS[apiType].purpose}${sayRoute(outputModalities)}`,
         },
+  (endpoint, provider, { refusal }) => {
+    if (!refusal) return null
+    const refusals = dialectsOf(provider, endpoint).map((dialect) => refusal(dialect, endpoint))
+    const first = refusals.every((reason) => reason !== null) ? refusals[0] : null
+    return first ? { rule: 'input', sentence: `${provider.name} ${first}` } : null
+  },
   (endpoint) =>
     endpoint.pricing
       ? null
@@ -54,6 +60,12 @@ const rules: readonly Rule[] = [
   },
 ]
 
+/** What an endpoint is spoken to in: its own dialects, else those of its provider. Never empty. */
+export const dialectsOf = (
+  { dialect, alsoSpeaks = [] }: ProviderRecord,
+  endpoint: EndpointRecord,
+): readonly [DialectName, ...DialectName[]] => endpoint.dialects ?? [dialect, ...alsoSpeaks]
+
 /** Two names of one bound: who takes either takes the other, for the egress writes the one that is known. */
 const OUTPUT_BOUNDS = ['max_tokens', 'max_completion_tokens']
 
@@ -75,8 +87,7 @@ export function admits(endpoint: EndpointRecord, mustBeFree: boolean, input: Pla
   return null
 }
 
-const isFree = (pricing: Pricing | null): boolean =>
-  pricing !== null && pricing.prompt === 0n && pricing.completion === 0n && pricing.request === 0n
+const isFree = (pricing: Pricing | null): boolean => pricing !== null && !isPriced(pricing)
 
 /** Callers name providers by slug, by endpoint tag (`deepinfra/fp8`) or by display name. */
 export function isNamed(names: readonly string[], provider: ProviderRecord): boolean {

@@ -2,31 +2,34 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { JournalEntry, Settlement } from '../core/generation.ts'
 import { newGenerationId } from '../core/ids.ts'
-import type { InferenceRequest } from '../core/request.ts'
+import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { NO_USAGE } from '../core/usage.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { type Admission, admit, pricingOf } from './admission.ts'
+import { type Admission, pricingOf } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
-import { createMeter, type Ending, type Meter } from './meter.ts'
+import type { Ending, Meter, Metering } from './meter.ts'
 import type { Plan } from './plan.ts'
 import { costOf } from './price.ts'
 import { routingMetadata } from './routing-metadata.ts'
 
-export interface ExchangeInput {
+export interface ExchangeInput<Kind extends Metering> {
   caller: Caller
   origin: RequestOrigin
-  request: InferenceRequest
+  request: RoutedRequest
   plan: Plan
   wantsMetadata: boolean
   startedAt: number
+  /** Reserves the most that this request can cost. */
+  admit(generationId: string): Admission
+  meter: Kind
 }
 
 /** One generation from its reservation to its settlement. Whatever happens, it settles exactly once. */
-export interface Exchange {
+export interface Exchange<Kind extends Metering = Meter> {
   readonly generationId: string
   readonly startedAt: number
-  readonly meter: Meter
+  readonly meter: Kind
   readonly attempts: Attempt[]
   readonly log: DispatchLog
   readonly hasSettled: boolean
@@ -45,14 +48,16 @@ export interface ExchangeDeps {
 }
 
 /** Reserves and journals. Throws the ledger's refusal; then nothing was begun. */
-export function openExchange(input: ExchangeInput, deps: ExchangeDeps): Exchange {
-  const { caller, request, plan, startedAt } = input
+export function openExchange<Kind extends Metering>(
+  input: ExchangeInput<Kind>,
+  deps: ExchangeDeps,
+): Exchange<Kind> {
+  const { caller, plan, startedAt, meter } = input
   const generationId = newGenerationId()
-  const admission = admit(request, plan.attempts, caller, deps.ledger, generationId, startedAt)
+  const admission = input.admit(generationId)
   const journal = journalEntry(generationId, input, admission)
   deps.ledger.journal(journal)
 
-  const meter = createMeter(deps.now, startedAt)
   const log: DispatchLog = { tries: [], sentBodies: [], current: null, contents: new Map() }
   let settled: Promise<Closing> | null = null
   let answeringEndpoint: string | null = null
@@ -89,7 +94,7 @@ export function openExchange(input: ExchangeInput, deps: ExchangeDeps): Exchange
     }
   }
 
-  const exchange: Exchange = {
+  const exchange: Exchange<Kind> = {
     generationId,
     startedAt,
     meter,
@@ -115,10 +120,14 @@ function firstOf(attempts: readonly Attempt[]): Attempt {
   return first
 }
 
-function journalEntry(generationId: string, input: ExchangeInput, admission: Admission): JournalEntry {
+function journalEntry(
+  generationId: string,
+  input: Omit<ExchangeInput<Metering>, 'meter'>,
+  admission: Admission,
+): JournalEntry {
   const { caller, origin, request, startedAt } = input
   const attempt = firstOf(admission.attempts)
-  const promptOnly = { ...NO_USAGE, inputTokens: admission.promptTokensEstimate }
+  const promptOnly = admission.promptOnly ?? { ...NO_USAGE, inputTokens: admission.promptTokensEstimate }
   return {
     generationId,
     keyHash: caller.key.hash,

@@ -10,7 +10,7 @@ import {
   type Usage,
   type UsageSource,
 } from '../core/usage.ts'
-import { type Cost, costOf } from './price.ts'
+import { type Cost, costOf, isPriced } from './price.ts'
 
 /**
  * How a generation ended.
@@ -21,12 +21,21 @@ import { type Cost, costOf } from './price.ts'
  */
 export type Ending = 'whole' | 'failed' | 'cut' | 'left'
 
-/** What the frames told so far. One for each generation; every frame passes `see` before it is written. */
-export interface Meter {
-  see(frame: InferenceFrame): void
+/** What was delivered in one generation, and what it comes to. */
+export interface Metering {
   readonly finishes: Finish[]
+  settlement(ending: Ending, context: SettlementContext): Settled
+}
+
+export interface Settled {
+  settlement: Settlement
+  cost: Cost
+}
+
+/** What the frames told so far. One for each generation; every frame passes `see` before it is written. */
+export interface Meter extends Metering {
+  see(frame: InferenceFrame): void
   readonly serviceTier: string | null
-  settlement(ending: Ending, context: SettlementContext): { settlement: Settlement; cost: Cost }
 }
 
 export interface SettlementContext {
@@ -81,41 +90,21 @@ export function createMeter(now: () => number, startedAt: number): Meter {
     }
   }
 
-  function settlement(ending: Ending, context: SettlementContext): { settlement: Settlement; cost: Cost } {
-    const { journal, endedAt } = context
-    const counted = count(ending, usage, { textLength, reasoningLength }, journal.promptTokensEstimate)
-    const cost = costFor(ending, counted, context)
-    const contentAt = firstContentAt ?? endedAt
-    const finish = finishes[0]
-    return {
-      cost,
-      settlement: {
-        ...journal,
-        modelId: context.attempt.model.id,
-        providerSlug: context.attempt.provider.slug,
-        providerName: context.attempt.provider.name,
-        endpointId: context.attempt.endpoint.id,
-        upstreamId,
-        finishReason: ending === 'whole' && finish ? finish.reason : 'error',
-        nativeFinishReason: finish?.native ?? null,
-        cancelled: ending === 'left',
-        usage: counted.usage,
-        usageSource: counted.source,
-        costNanoUsd: cost.totalNanoUsd,
-        cacheDiscountNanoUsd: cost.cacheDiscountNanoUsd,
-        latencyMs: Math.max(0, contentAt - startedAt),
-        generationTimeMs: Math.max(0, endedAt - contentAt),
-        endedAt,
-        serviceTier,
-        router: context.router,
-        tries: context.tries,
-      },
-    }
-  }
-
   return {
     see,
-    settlement,
+    settlement(ending, context) {
+      const { promptTokensEstimate } = context.journal
+      const counted = count(ending, usage, { textLength, reasoningLength }, promptTokensEstimate)
+      const finish = finishes[0]
+      return settledAs(ending, context, {
+        counted,
+        upstreamId,
+        finish,
+        startedAt,
+        firstContentAt,
+        serviceTier,
+      })
+    },
     get finishes() {
       return finishes
     },
@@ -125,9 +114,52 @@ export function createMeter(now: () => number, startedAt: number): Meter {
   }
 }
 
-interface Counted {
+export interface Counted {
   usage: Usage
   source: UsageSource
+}
+
+export interface Delivered {
+  counted: Counted
+  upstreamId: string | null
+  /** Undefined: none came. */
+  finish: Finish | undefined
+  startedAt: number
+  /** Null: no content came. */
+  firstContentAt: number | null
+  serviceTier: string | null
+}
+
+/** The row of a generation of any kind, and its cost. */
+export function settledAs(ending: Ending, context: SettlementContext, delivered: Delivered): Settled {
+  const { journal, endedAt, attempt } = context
+  const { counted, finish, startedAt } = delivered
+  const cost = costFor(ending, counted, context)
+  const contentAt = delivered.firstContentAt ?? endedAt
+  return {
+    cost,
+    settlement: {
+      ...journal,
+      modelId: attempt.model.id,
+      providerSlug: attempt.provider.slug,
+      providerName: attempt.provider.name,
+      endpointId: attempt.endpoint.id,
+      upstreamId: delivered.upstreamId,
+      finishReason: ending === 'whole' && finish ? finish.reason : 'error',
+      nativeFinishReason: finish?.native ?? null,
+      cancelled: ending === 'left',
+      usage: counted.usage,
+      usageSource: counted.source,
+      costNanoUsd: cost.totalNanoUsd,
+      cacheDiscountNanoUsd: cost.cacheDiscountNanoUsd,
+      latencyMs: Math.max(0, contentAt - startedAt),
+      generationTimeMs: Math.max(0, endedAt - contentAt),
+      endedAt,
+      serviceTier: delivered.serviceTier,
+      router: context.router,
+      tries: context.tries,
+    },
+  }
 }
 
 /** The provider's figures where it told any; else our count of what was delivered. 0 that was told stays 0. */
@@ -163,8 +195,7 @@ function costFor(
   if (ending === 'failed') return FREE
   const cost = costOf(usage, pricing)
   if (source === 'provider') return cost
-  const isPriced = pricing.prompt > 0n || pricing.completion > 0n || pricing.request > 0n
-  const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced ? 1 : 0))
+  const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced(pricing) ? 1 : 0))
   const promptNanoUsd = Math.min(cost.promptNanoUsd, totalNanoUsd)
   return {
     ...cost,

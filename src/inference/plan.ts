@@ -3,7 +3,7 @@ import type { Caller } from '../core/caller.ts'
 import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
 import type { DialectName } from '../core/events.ts'
 import type { EndpointMeasurements } from '../core/measurements.ts'
-import type { InferenceRequest } from '../core/request.ts'
+import type { RoutedRequest } from '../core/request.ts'
 import type {
   CredentialRecord,
   EndpointRecord,
@@ -12,12 +12,13 @@ import type {
   Snapshot,
 } from '../core/snapshot.ts'
 import { findVariant, type Variant } from '../core/variant.ts'
-import { admits, type Exclusion } from './eligible.ts'
+import { admits, dialectsOf, type Exclusion } from './eligible.ts'
 import type { Block } from './health.ts'
+import { KINDS } from './kinds.ts'
 import { ordered, type SortKey } from './order.ts'
 
 export interface PlanInput {
-  request: InferenceRequest
+  request: RoutedRequest
   caller: Caller
   snapshot: Snapshot
   now: number
@@ -25,6 +26,8 @@ export interface PlanInput {
   latencyMs(attempt: Attempt): number | null
   /** What the last half hour says of an endpoint; absent: nothing is known of any. */
   measured?(endpointId: string): EndpointMeasurements | null
+  /** What stands against asking in a dialect, to complete "<provider> …"; null: nothing. Absent: nothing, in any. */
+  refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
   /** In [0, 1): spreads load over equal endpoints. */
   random(): number
 }
@@ -76,9 +79,13 @@ export function plan(input: PlanInput): Plan {
 
 function requestedModels({ request, caller }: PlanInput): string[] {
   if (request.models.length > 0) return request.models
-  if (caller.workspace.defaultTextModel) return [caller.workspace.defaultTextModel]
+  const kind = KINDS[request.apiType]
+  const usual = kind.defaultModel?.(caller.workspace)
+  if (usual) return [usual]
   throw badRequest(
-    'name a model: neither "model" nor "models" is set, and this workspace has no default text model',
+    kind.defaultName === undefined
+      ? 'is required: name a model'
+      : `name a model: neither "model" nor "models" is set, and this workspace has no ${kind.defaultName}`,
     'model',
   )
 }
@@ -117,20 +124,27 @@ const sortKey = (name: string | null): SortKey | undefined =>
 function withCredentials(
   model: ModelRecord,
   endpoint: EndpointRecord,
-  { snapshot, request }: PlanInput,
+  { snapshot, request, refusal }: PlanInput,
 ): Attempt[] {
   const provider = snapshot.providersBySlug.get(endpoint.providerSlug)
   if (!provider) return []
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
-  const dialect = dialectFor(request.dialect, provider, endpoint)
+  const dialect = dialectFor(request.dialect, provider, endpoint, refusal)
   return credentials.map((credential) => ({ model, endpoint, provider, credential, dialect }))
 }
 
-/** The caller's own where the endpoint takes it, else the first that it takes. */
-function dialectFor(caller: DialectName, provider: ProviderRecord, endpoint: EndpointRecord): DialectName {
-  const { dialects = [provider.dialect, ...(provider.alsoSpeaks ?? [])] } = endpoint
-  return dialects.includes(caller) ? caller : dialects[0]
+/** The caller's own where the endpoint takes it, else the first that it takes and that can carry the request. */
+function dialectFor(
+  caller: DialectName,
+  provider: ProviderRecord,
+  endpoint: EndpointRecord,
+  refusal: PlanInput['refusal'],
+): DialectName {
+  const dialects = dialectsOf(provider, endpoint)
+  const [first] = dialects
+  const able = refusal ? dialects.filter((dialect) => refusal(dialect, endpoint) === null) : dialects
+  return able.includes(caller) ? caller : (able[0] ?? first)
 }
 
 function unknownModel(name: string, snapshot: Snapshot): GatewayError {
@@ -152,7 +166,7 @@ function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
   const shown = JSON.stringify(name.slice(0, 120))
   const unpriced = exclusions.find((exclusion) => exclusion.rule === 'unpriced')
   if (unpriced) return badRequest(unpriced.sentence)
-  const wrongRoute = exclusions.find((exclusion) => exclusion.rule === 'modality')
+  const wrongRoute = exclusions.find(({ rule }) => rule === 'modality' || rule === 'input')
   if (wrongRoute) return badRequest(wrongRoute.sentence)
   if (exclusions.length === 0) {
     return notFound(`The model ${shown} is known, but no provider that offers it is configured here`)

@@ -33,6 +33,13 @@ const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
     ? pricing.internalReasoning
     : rates.completion
 
+/** False for what costs nothing, whatever is asked. */
+export const isPriced = (pricing: Pricing): boolean =>
+  [pricing.prompt, pricing.completion, pricing.request].some((price) => price > 0n) ||
+  [pricing.image, pricing.imageOutput, pricing.audioSecond, pricing.inputCharacter].some(
+    (price) => price !== undefined && price > 0n,
+  )
+
 /** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (readings.md, Money). */
 export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
@@ -42,15 +49,19 @@ export function costOf(usage: Usage, pricing: Pricing): Cost {
     [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
     [usage.audioInputTokens, pricing.audio ?? rates.prompt],
     [usage.imageInputTokens, rates.prompt],
+    [usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n],
+    // Seconds have fractions; their price is per millisecond then, exactly.
+    ...secondsOf(usage, pricing),
   ]
   const output: [number, Price][] = [
     [usage.outputTokens, rates.completion],
     [usage.reasoningTokens, reasoningRate(pricing, rates)],
     [usage.audioOutputTokens, pricing.audioOutput ?? rates.completion],
-    [usage.imageOutputTokens, pricing.imageOutput ?? rates.completion],
+    [usage.imageOutputTokens, imageTokenRate(usage, pricing, rates)],
+    [usage.images ?? 0, pricing.image ?? 0n],
   ]
   const fees: [number, Price][] = [
-    [1, pricing.request],
+    [Math.max(1, usage.searchUnits ?? 1), pricing.request],
     [usage.webSearchRequests ?? 0, pricing.webSearch ?? 0n],
   ]
   const totalNanoUsd = costNanoUsd([...input, ...output, ...fees])
@@ -61,6 +72,19 @@ export function costOf(usage: Usage, pricing: Pricing): Cost {
     completionNanoUsd: Math.min(totalNanoUsd - promptNanoUsd, costNanoUsd(output)),
     cacheDiscountNanoUsd: cacheDiscount(usage, rates),
   }
+}
+
+/** Made images with a price each are not charged by their tokens too. */
+const imageTokenRate = ({ images }: Usage, pricing: Pricing, rates: Rates): Price =>
+  images !== undefined && pricing.image !== undefined && pricing.image > 0n
+    ? 0n
+    : (pricing.imageOutput ?? rates.completion)
+
+const MS_PER_SECOND = 1_000
+
+function secondsOf({ audioSeconds }: Usage, { audioSecond }: Pricing): [number, Price][] {
+  if (audioSeconds === undefined || audioSecond === undefined) return []
+  return [[Math.round(audioSeconds * MS_PER_SECOND), audioSecond / BigInt(MS_PER_SECOND)]]
 }
 
 function cacheDiscount(usage: Usage, rates: Rates): number | null {

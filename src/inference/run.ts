@@ -1,45 +1,20 @@
-import type { Caller, RequestOrigin } from '../core/caller.ts'
-import { GatewayError } from '../core/errors.ts'
-import type { Settlement } from '../core/generation.ts'
-import type { Measurements } from '../core/measurements.ts'
 import type { InferenceRequest } from '../core/request.ts'
-import type { ReplyContext, RoutingMetadata } from '../core/result.ts'
-import type { Snapshot } from '../core/snapshot.ts'
+import type { ReplyContext } from '../core/result.ts'
 import type { Ingress } from '../dialects/dialect.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import { CallerLeft } from './abort.ts'
-import type { DispatchDeps } from './attempts.ts'
+import { admit } from './admission.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
-import { type Exchange, openExchange } from './exchange.ts'
-import { whatToTell } from './failure.ts'
-import { plan } from './plan.ts'
-import { routingMetadata } from './routing-metadata.ts'
-import type { Running } from './running.ts'
+import type { Exchange } from './exchange.ts'
+import { createMeter } from './meter.ts'
+import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from './opening.ts'
 import { streamReply } from './stream.ts'
-import { TIMED_OUT, type Ticker } from './ticker.ts'
+import { TIMED_OUT } from './ticker.ts'
 
-export interface RunDeps extends DispatchDeps {
-  ledger: Ledger
-  running: Running
-  ticker: Ticker
-  measurements: Measurements
-  /** Told of every settled generation, for the log. */
-  onSettled(settlement: Settlement, caller: Caller): void
-  /** Told of failures that no caller can be told of any more. */
-  onLost(error: unknown, generationId: string): void
-}
+export type { RunDeps }
 
-export interface RunInput {
-  snapshot: Snapshot
-  caller: Caller
-  origin: RequestOrigin
-  request: InferenceRequest
+export interface RunInput extends Opening<InferenceRequest> {
   ingress: Ingress
-  wantsMetadata: boolean
-  /** Aborts when the caller's connection goes away. */
-  signal: AbortSignal
-  startedAt: number
 }
 
 /** Silence that is kept before a stream commits to 200: an earlier failure keeps a status of its own. */
@@ -47,30 +22,16 @@ export const SILENCE_MS = 5_000
 
 /** The whole story of one inference: plan, reserve, forward, relay, settle. */
 export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
-  const { request, snapshot, caller, startedAt } = input
-  const planned = plan({
-    request,
-    caller,
-    snapshot,
-    now: startedAt,
-    blockOf: deps.health.blockOf,
-    latencyMs: deps.health.latencyMs,
-    measured: deps.measurements.of,
-    random: request.sessionId === undefined ? deps.random : sticky(request.sessionId),
+  const { request, caller, startedAt } = input
+  return withExchange(input, deps, {
+    meter: createMeter(deps.now, startedAt),
+    admit: ({ attempts }, generationId) =>
+      admit(request, attempts, caller, deps.ledger, generationId, startedAt),
+    answer: (exchange, upstreamAbort, end) =>
+      request.stream
+        ? runStream(input, deps, exchange, upstreamAbort, end)
+        : runUnary(input, deps, exchange, upstreamAbort, end),
   })
-  const upstreamAbort = new AbortController()
-  const end = deps.running.begin((reason) => upstreamAbort.abort(reason))
-  try {
-    const exchange = openExchange({ ...input, plan: planned }, deps)
-    return request.stream
-      ? await runStream(input, deps, exchange, upstreamAbort, end)
-      : await runUnary(input, deps, exchange, upstreamAbort, end)
-  } catch (error) {
-    end()
-    if (!(error instanceof GatewayError) || error.routing || !input.wantsMetadata) throw error
-    // Refused before anybody was asked.
-    throw told(error, {}, routingMetadata(planned, [], null, [], null))
-  }
 }
 
 async function runUnary(
@@ -139,39 +100,6 @@ async function runStream(
   return new Response(body, { headers: streamHeaders(exchange) })
 }
 
-/** Settles a generation that gave no answer, and says what the caller is told. */
-async function failed(
-  error: unknown,
-  exchange: Exchange,
-  signal: AbortSignal,
-  deps: RunDeps,
-): Promise<GatewayError> {
-  const hasLeft = signal.reason instanceof CallerLeft
-  await exchange
-    .settle(hasLeft ? 'left' : 'failed')
-    .catch((lost: unknown) => deps.onLost(lost, exchange.generationId))
-  const failure = hasLeft
-    ? new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause: error })
-    : whatToTell(error, signal, exchange.log)
-  return told(failure, { 'x-generation-id': exchange.generationId }, exchange.metadata())
-}
-
-/** The same failure with what only this exchange knows. */
-const told = (
-  { status, message, cause, headers, metadata }: GatewayError,
-  ownHeaders: Record<string, string>,
-  routing: RoutingMetadata | null,
-): GatewayError =>
-  new GatewayError(status, message, {
-    cause,
-    headers: { ...headers, ...ownHeaders },
-    ...(metadata ? { metadata } : {}),
-    routing,
-  })
-
-/** nginx's status for a request whose caller is gone: nobody reads it but the log. */
-const CLIENT_CLOSED_REQUEST = 499
-
 function replyContext(exchange: Exchange, { attempt }: Dispatched, request: InferenceRequest): ReplyContext {
   return {
     generationId: exchange.generationId,
@@ -198,27 +126,9 @@ function unansweredContext(exchange: Exchange, request: InferenceRequest): Reply
   }
 }
 
-const jsonHeaders = ({ generationId }: Exchange): Record<string, string> => ({
-  'content-type': 'application/json',
-  'cache-control': 'no-store',
-  'x-generation-id': generationId,
-})
-
 const streamHeaders = ({ generationId }: Exchange): Record<string, string> => ({
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
   'x-generation-id': generationId,
 })
-
-/** The same session goes to the same endpoint as long as the choice is the same: caches stay warm. */
-function sticky(sessionId: string): () => number {
-  let state = Number(BigInt(Bun.hash(sessionId)) & 0xffffffffn)
-  return () => {
-    // mulberry32
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}

@@ -1,0 +1,134 @@
+import type { Caller, RequestOrigin } from '../core/caller.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Settlement } from '../core/generation.ts'
+import type { Measurements } from '../core/measurements.ts'
+import type { RoutedRequest } from '../core/request.ts'
+import type { RoutingMetadata } from '../core/result.ts'
+import type { Snapshot } from '../core/snapshot.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { CallerLeft } from './abort.ts'
+import type { Admission } from './admission.ts'
+import type { DispatchDeps } from './attempts.ts'
+import { type Exchange, openExchange } from './exchange.ts'
+import { whatToTell } from './failure.ts'
+import type { Metering } from './meter.ts'
+import { type Plan, type PlanInput, plan } from './plan.ts'
+import { routingMetadata } from './routing-metadata.ts'
+import type { Running } from './running.ts'
+import type { Ticker } from './ticker.ts'
+
+export interface RunDeps extends DispatchDeps {
+  ledger: Ledger
+  running: Running
+  ticker: Ticker
+  measurements: Measurements
+  /** Told of every settled generation, for the log. */
+  onSettled(settlement: Settlement, caller: Caller): void
+  /** Told of failures that no caller can be told of any more. */
+  onLost(error: unknown, generationId: string): void
+}
+
+/** What every inference begins with, whatever is asked. */
+export interface Opening<Request extends RoutedRequest> {
+  snapshot: Snapshot
+  caller: Caller
+  origin: RequestOrigin
+  request: Request
+  wantsMetadata: boolean
+  /** Aborts when the caller's connection goes away. */
+  signal: AbortSignal
+  startedAt: number
+}
+
+/** What one kind of inference is made of. */
+export interface Course<Kind extends Metering> {
+  /** Which dialects can carry the request; absent: all. */
+  refusal?: PlanInput['refusal']
+  meter: Kind
+  admit(planned: Plan, generationId: string): Admission
+  /** Runs from the first try to the settlement. `end` is called once, when nothing of it runs any more. */
+  answer(exchange: Exchange<Kind>, upstreamAbort: AbortController, end: () => void): Promise<Response>
+}
+
+/** Plans, counts the request in, reserves, and lets it run. */
+export async function withExchange<Kind extends Metering>(
+  input: Opening<RoutedRequest>,
+  deps: RunDeps,
+  course: Course<Kind>,
+): Promise<Response> {
+  const { request, snapshot, caller, startedAt } = input
+  const planned = plan({
+    request,
+    caller,
+    snapshot,
+    now: startedAt,
+    blockOf: deps.health.blockOf,
+    latencyMs: deps.health.latencyMs,
+    measured: deps.measurements.of,
+    random: request.sessionId === undefined ? deps.random : sticky(request.sessionId),
+    ...(course.refusal ? { refusal: course.refusal } : {}),
+  })
+  const upstreamAbort = new AbortController()
+  const end = deps.running.begin((reason) => upstreamAbort.abort(reason))
+  try {
+    const admitted = (generationId: string) => course.admit(planned, generationId)
+    const exchange = openExchange({ ...input, plan: planned, meter: course.meter, admit: admitted }, deps)
+    return await course.answer(exchange, upstreamAbort, end)
+  } catch (error) {
+    end()
+    if (!(error instanceof GatewayError) || error.routing || !input.wantsMetadata) throw error
+    // Refused before anybody was asked.
+    throw told(error, {}, routingMetadata(planned, [], null, [], null))
+  }
+}
+
+/** Settles a generation that gave no answer, and says what the caller is told. */
+export async function failed(
+  error: unknown,
+  exchange: Exchange<Metering>,
+  signal: AbortSignal,
+  deps: RunDeps,
+): Promise<GatewayError> {
+  const hasLeft = signal.reason instanceof CallerLeft
+  await exchange
+    .settle(hasLeft ? 'left' : 'failed')
+    .catch((lost: unknown) => deps.onLost(lost, exchange.generationId))
+  const failure = hasLeft
+    ? new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause: error })
+    : whatToTell(error, signal, exchange.log)
+  return told(failure, { 'x-generation-id': exchange.generationId }, exchange.metadata())
+}
+
+/** The same failure with what only this exchange knows. */
+const told = (
+  { status, message, cause, headers, metadata }: GatewayError,
+  ownHeaders: Record<string, string>,
+  routing: RoutingMetadata | null,
+): GatewayError =>
+  new GatewayError(status, message, {
+    cause,
+    headers: { ...headers, ...ownHeaders },
+    ...(metadata ? { metadata } : {}),
+    routing,
+  })
+
+/** nginx's status for a request whose caller is gone: nobody reads it but the log. */
+const CLIENT_CLOSED_REQUEST = 499
+
+export const jsonHeaders = ({ generationId }: Exchange<Metering>): Record<string, string> => ({
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-generation-id': generationId,
+})
+
+/** The same session goes to the same endpoint as long as the choice is the same: caches stay warm. */
+function sticky(sessionId: string): () => number {
+  let state = Number(BigInt(Bun.hash(sessionId)) & 0xffffffffn)
+  return () => {
+    // mulberry32
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
