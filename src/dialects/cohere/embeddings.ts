@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
+import type { ContentPart } from '../../core/request.ts'
+import type { Operation } from '../operation.ts'
+import { readEmbeddingList } from '../operations/embeddings.ts'
+import { providerOptions } from '../operations/forward.ts'
+import { malformed, readJsonObject } from '../operations/reply-body.ts'
+import { readInputUsage } from '../operations/usage.ts'
+import { defined, isObject, isString } from '../values.ts'
+
+/** What vectors are for, in other providers' words; Cohere's own pass as they are, and one is demanded. */
+const INPUT_TYPES: Readonly<Record<string, string>> = {
+  query: 'search_query',
+  retrieval_query: 'search_query',
+  document: 'search_document',
+  passage: 'search_document',
+  retrieval_document: 'search_document',
+}
+const DEFAULT_INPUT_TYPE = 'search_document'
+
+/**
+ * Cohere's `/v2/embed`.
+ *
+ * | OpenAI's | Cohere's |
+ * |---|---|
+ * | `input` of texts | `texts` |
+ * | `input` of parts | `inputs[].content` (text, image_url) |
+ * | `dimensions` | `output_dimension` |
+ * | `input_type` | `input_type`, else `search_document` |
+ * | `encoding_format` | `embedding_types` |
+ * | `user` | none: named |
+ */
+export const cohereEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
+  cannot({ inputs }) {
+    if (inputs.some(({ type }) => type === 'tokens')) return 'embeds text, not token ids'
+    const hasOther = inputs.some((input) => input.type === 'parts' && !input.parts.every(isTextOrImage))
+    return hasOther ? 'embeds texts and images alone' : null
+  },
+  build(request, { endpoint, provider }) {
+    const { inputs, inputType, dimensions, encodingFormat } = request
+    const texts = inputs.flatMap((input) => (input.type === 'text' ? [input.text] : []))
+    const areTexts = texts.length === inputs.length
+    const known = inputType === undefined ? DEFAULT_INPUT_TYPE : INPUT_TYPES[inputType.toLowerCase()]
+    const body = defined<JsonObject>({
+      model: endpoint.upstreamId,
+      input_type: known ?? inputType,
+      embedding_types: [encodingFormat],
+      ...(areTexts ? { texts } : { inputs: inputs.map(writeInput) }),
+      output_dimension: dimensions,
+      ...providerOptions(request.body, provider.slug),
+    })
+    return { path: '/embed', headers: {}, body, dropped: request.user === undefined ? [] : ['user'] }
+  },
+  async read(reply, request) {
+    const body = await readJsonObject(reply)
+    const byType = isObject(body['embeddings']) ? body['embeddings'] : {}
+    const list = byType[request.encodingFormat] ?? byType['float']
+    const embeddings = Array.isArray(list) ? readEmbeddingList(list, request.inputs.length) : null
+    if (embeddings === null) throw malformed('the reply has not one embedding for each input')
+    const meta = isObject(body['meta']) ? body['meta'] : {}
+    return {
+      result: { embeddings },
+      upstreamId: isString(body['id']) ? body['id'] : null,
+      usage: billedOf(meta['billed_units']),
+    }
+  },
+}
+
+const isTextOrImage = ({ type }: ContentPart): boolean => type === 'text' || type === 'image'
+
+function writeInput(input: EmbeddingInput): JsonObject {
+  const parts: ContentPart[] =
+    input.type === 'parts' ? input.parts : input.type === 'text' ? [{ type: 'text', text: input.text }] : []
+  return {
+    content: parts.map((part) => {
+      if (part.type === 'image') return { type: 'image_url', image_url: { url: part.url } }
+      return { type: 'text', text: part.type === 'text' ? part.text : '' }
+    }),
+  }
+}
+
+/** `{input_tokens, image_tokens}`: images are counted beside the texts here. */
+function billedOf(billed: unknown) {
+  if (!isObject(billed)) return null
+  const images = typeof billed['image_tokens'] === 'number' ? billed['image_tokens'] : 0
+  const texts = typeof billed['input_tokens'] === 'number' ? billed['input_tokens'] : 0
+  return readInputUsage({ prompt_tokens: texts + images, image_tokens: images })
+}

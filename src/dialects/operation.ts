@@ -1,0 +1,52 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { JsonObject } from '../core/events.ts'
+import type { UpstreamReply } from '../core/reply.ts'
+import type { RoutedRequest } from '../core/request.ts'
+import type { Closing, RoutingMetadata } from '../core/result.ts'
+import type { Usage } from '../core/usage.ts'
+import type { DialectCall } from './dialect.ts'
+
+/** Inference that is one question and one answer, beside conversations: embeddings, ranking, images, speech. */
+
+/** How callers speak to us. */
+export interface OperationIngress<Request extends RoutedRequest, Result> {
+  /** Throws a `GatewayError` 400 that names the field's path. Fields that nobody here knows are kept in `body`. */
+  parse(body: JsonObject, headers: Headers): Request
+  writeReply(result: Result, reply: OperationContext<Request>, closing: Closing): JsonObject
+}
+
+/** What a writer must know beside the result. */
+export interface OperationContext<Request> {
+  generationId: string
+  /** Unix seconds. */
+  created: number
+  /** The public id of the model that answers. */
+  model: string
+  /** Display name of the provider that answers. */
+  providerName: string
+  request: Request
+  /** Fields of the provider's reply that nobody here knows, where it speaks as the caller does. */
+  native: JsonObject
+  routing?(): RoutingMetadata | null
+}
+
+/** How we speak to providers, in one wire format. */
+export interface Operation<Request extends RoutedRequest, Result> {
+  /** Why this format cannot carry the request, to complete "<provider> …"; null: it can. */
+  cannot?(request: Request): string | null
+  build(request: Request, attempt: Attempt): DialectCall
+  /**
+   * Reads a 2xx reply. Throws `UpstreamError`: `malformed` for what is no whole answer, or what an error object in
+   * the reply says; and whatever the body throws.
+   */
+  read(reply: UpstreamReply, request: Request, attempt: Attempt): Promise<OperationReply<Result>>
+}
+
+export interface OperationReply<Result> {
+  result: Result
+  /** The provider's own id of its reply; null where it gave none. */
+  upstreamId: string | null
+  /** What the provider counted; null where it told nothing. */
+  usage: Usage | null
+  native?: JsonObject
+}

@@ -1,0 +1,173 @@
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
+import type { ContentPart } from '../../core/request.ts'
+import { promptTokens } from '../../core/usage.ts'
+import { mismatch } from '../mismatch.ts'
+import type { OperationIngress } from '../operation.ts'
+import { defined, isObject, isString, sayKind } from '../values.ts'
+import { type EmbeddingPart, type EmbeddingsBody, embeddingsBody } from './embeddings-schema.ts'
+import { readRouting } from './fields.ts'
+import { viewCost, viewRouting } from './usage.ts'
+
+/** Compiled at the first request: the start does not pay for it. */
+let compiled: TypeCheck<typeof embeddingsBody> | undefined
+
+/** POST /embeddings, in OpenAI's shape. */
+export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsResult> = {
+  parse(body, headers) {
+    compiled ??= TypeCompiler.Compile(embeddingsBody)
+    checkInput(body['input'])
+    if (!compiled.Check(body)) throw mismatch(compiled, body)
+    return defined<EmbeddingsRequest>({
+      ...readRouting('embeddings', body, headers),
+      inputs: inputsOf(body.input),
+      dimensions: body.dimensions ?? undefined,
+      encodingFormat: body.encoding_format ?? 'float',
+      inputType: body.input_type ?? undefined,
+    })
+  },
+  writeReply({ embeddings }, reply, closing) {
+    const prompt = promptTokens(closing.usage)
+    const { usage: told, ...native } = reply.native
+    return {
+      ...native,
+      id: reply.generationId,
+      object: 'list',
+      model: reply.model,
+      provider: reply.providerName,
+      data: embeddings.map((embedding, index) => ({
+        object: 'embedding',
+        index,
+        embedding: inFormat(embedding, reply.request.encodingFormat),
+      })),
+      usage: {
+        ...(isObject(told) ? told : {}),
+        prompt_tokens: prompt,
+        total_tokens: prompt,
+        ...viewCost(closing),
+      },
+      ...viewRouting(closing.serviceMetadata),
+    }
+  },
+}
+
+/** A list is of one kind, told by its first entry: the schema alone would explain the wrong one. */
+function checkInput(input: unknown): void {
+  if (input === '') throw badRequest('must not be empty', 'input')
+  if (!Array.isArray(input)) return
+  if (input.length === 0) throw badRequest('must have at least 1 entry, not 0', 'input')
+  const [first] = input
+  const kind = kindOf(first)
+  for (const [index, entry] of input.entries()) {
+    const place = `input[${index}]`
+    if (kind === null) {
+      throw badRequest(
+        `must be a text, a token id, a list of token ids, or an object with "content", not ${sayKind(first)}`,
+        'input[0]',
+      )
+    }
+    if (kindOf(entry) !== kind)
+      throw badRequest(`must be ${KINDS[kind]}, as the first entry is, not ${sayKind(entry)}`, place)
+    if (entry === '') throw badRequest('must not be empty', place)
+    if (kind === 'token' && !isTokenId(entry)) throw badRequest(TOKEN_IDS, place)
+    if (Array.isArray(entry)) {
+      if (entry.length === 0) throw badRequest('must have at least 1 entry, not 0', place)
+      const wrong = entry.findIndex((token) => !isTokenId(token))
+      if (wrong !== -1) throw badRequest(TOKEN_IDS, `${place}[${wrong}]`)
+    }
+  }
+}
+
+const KINDS = {
+  text: 'a text',
+  token: 'a token id',
+  tokens: 'a list of token ids',
+  item: 'an object with "content"',
+} as const
+const TOKEN_IDS = 'must be a token id: a whole number of at least 0'
+const isTokenId = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+function kindOf(entry: unknown): keyof typeof KINDS | null {
+  if (isString(entry)) return 'text'
+  if (typeof entry === 'number') return 'token'
+  if (Array.isArray(entry)) return 'tokens'
+  return isObject(entry) ? 'item' : null
+}
+
+function inputsOf(input: EmbeddingsBody['input']): EmbeddingInput[] {
+  if (isString(input)) return [{ type: 'text', text: input }]
+  const tokens = input.filter((entry) => typeof entry === 'number')
+  if (tokens.length > 0) return [{ type: 'tokens', tokens }]
+  const inputs: EmbeddingInput[] = []
+  for (const [index, entry] of input.entries()) {
+    if (typeof entry === 'number') continue
+    if (isString(entry)) inputs.push({ type: 'text', text: entry })
+    else if (Array.isArray(entry)) inputs.push({ type: 'tokens', tokens: entry })
+    else {
+      const parts = entry.content.map((part, i) => partOf(part, `input[${index}].content[${i}]`))
+      inputs.push({ type: 'parts', parts })
+    }
+  }
+  return inputs
+}
+
+function partOf(part: EmbeddingPart, place: string): ContentPart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image_url':
+      return { type: 'image', url: part.image_url.url }
+    case 'input_audio':
+      return { type: 'audio', data: part.input_audio.data, format: part.input_audio.format }
+    case 'file': {
+      const { file_data: data, filename } = part.file
+      if (!data) throw badRequest('is required: a data URL or an https URL', `${place}.file.file_data`)
+      return defined<ContentPart>({ type: 'file', data, filename: filename ?? undefined })
+    }
+    default:
+      return { type: 'video', url: part.video_url.url }
+  }
+}
+
+/** The vector in the format that was asked for, whichever the provider gave. */
+function inFormat(embedding: Embedding, format: EmbeddingsRequest['encodingFormat']): Embedding {
+  if (format === 'base64') return isString(embedding) ? embedding : base64Of(embedding)
+  return isString(embedding) ? numbersOf(embedding) : embedding
+}
+
+const base64Of = (numbers: readonly number[]): string =>
+  Buffer.from(new Float32Array(numbers).buffer).toString('base64')
+
+function numbersOf(base64: string): number[] {
+  const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
+  return [...new Float32Array(bytes.buffer, 0, bytes.byteLength >> 2)]
+}
+
+/** The embedding of a reply; null for what is none: a vector has at least one number, and 4 bytes each. */
+export function embeddingOf(value: unknown): Embedding | null {
+  if (isString(value)) {
+    const bytes = Buffer.byteLength(value, 'base64')
+    return bytes > 0 && bytes % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? value : null
+  }
+  if (!Array.isArray(value) || value.length === 0) return null
+  return value.every((number) => typeof number === 'number') ? value : null
+}
+
+export const readEmbeddingList = (values: readonly unknown[], expected: number): Embedding[] | null => {
+  if (values.length !== expected) return null
+  const embeddings: Embedding[] = []
+  for (const value of values) {
+    const embedding = embeddingOf(value)
+    if (embedding === null) return null
+    embeddings.push(embedding)
+  }
+  return embeddings
+}
+
+/** The fields of a reply that its writer does not make itself. */
+export function nativeOf(body: JsonObject, known: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !known.includes(name)))
+}

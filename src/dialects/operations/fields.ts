@@ -1,0 +1,56 @@
+import { Type as t } from '@sinclair/typebox'
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+import { modelsOf, sessionOf } from '../caller-fields.ts'
+import { callerFields } from '../caller-schema.ts'
+import { optional } from '../fields.ts'
+import { readPreferences } from '../preferences.ts'
+import type { ChatPreferences } from '../routing-schema.ts'
+import { defined } from '../values.ts'
+
+const { models, provider, session_id, user, trace } = callerFields
+
+/** What every operation's body has beside what it asks for. */
+export const routingFields = { models, provider, session_id, user, trace }
+
+export const modelField = (description: string) => optional(t.String({ minLength: 1, description }))
+
+interface RoutingBody extends JsonObject {
+  model?: string | null
+  models?: string[] | null
+  provider?: ChatPreferences | null
+  session_id?: string | null
+  user?: string | null
+  trace?: JsonObject | null
+}
+
+/** The routed part of a request; `parameters` are those that the catalogue has names for: none, for operations. */
+export function readRouting<Type extends RoutedRequest['apiType']>(
+  apiType: Type,
+  body: RoutingBody,
+  headers: Headers,
+): RoutedRequest & { apiType: Type } {
+  return defined({
+    apiType,
+    dialect: 'chat' as const,
+    body,
+    models: modelsOf(body),
+    stream: false,
+    preferences: readPreferences(body.provider, undefined),
+    sessionId: sessionOf(body.session_id, headers),
+    user: body.user || undefined,
+    trace: body.trace ?? undefined,
+    parameters: [],
+  })
+}
+
+/** Standard or URL-safe base64, white space and padding forgiven; throws a 400 that names the field otherwise. */
+export function bytesOfBase64(text: string, path: string): Uint8Array<ArrayBuffer> {
+  const compact = text.replace(/\s+/g, '')
+  if (compact === '') throw badRequest('must not be empty', path)
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact) || compact.replace(/=+$/, '').length % 4 === 1) {
+    throw badRequest('must be base64', path)
+  }
+  return new Uint8Array(Buffer.from(compact, 'base64'))
+}
