@@ -1,8 +1,8 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { ANSWER_TOOL } from '../answer-tool.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { isObject, isString } from '../values.ts'
-import { ANSWER_TOOL } from './names.ts'
 
 /** What the blocks of one reply share. */
 export interface Blocks {
@@ -28,7 +28,7 @@ export interface Block {
  * | `thinking` | reasoning deltas, and details `reasoning.text` with text or signature |
  * | `redacted_thinking` | a detail `reasoning.encrypted` |
  * | `tool_use` | a tool call; of the answer tool: text deltas |
- * | `server_tool_use`, its results, `fallback`, `compaction`, unknown ones | `native`, whole |
+ * | `server_tool_use`, its results, `fallback`, `compaction`, unknown ones | none: a writer of this dialect has them from `native` events |
  */
 export function openBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
   switch (raw['type']) {
@@ -45,7 +45,7 @@ export function openBlock(raw: JsonObject, blocks: Blocks, events: InferenceEven
     case 'tool_use':
       return raw['name'] === ANSWER_TOOL ? answerBlock(raw, blocks) : callBlock(raw, blocks, events)
     default:
-      return nativeBlock(raw)
+      return CLOSED
   }
 }
 
@@ -154,33 +154,6 @@ function jsonBlock(input: unknown, tell: (json: string, events: InferenceEvent[]
       const json = isObject(input) ? JSON.stringify(input) : '{}'
       if (json !== '{}' || !wasCut) tell(json, events)
     },
-  }
-}
-
-/** What runs at the provider or belongs to its own clients, for a writer of this dialect. */
-function nativeBlock(raw: JsonObject): Block {
-  const block: JsonObject = { ...raw }
-  let json = ''
-  return {
-    add(delta) {
-      const { type, ...fields } = delta
-      if (type === 'input_json_delta') json += textOf(delta['partial_json'])
-      else Object.assign(block, fields)
-    },
-    close(_, events) {
-      const input = json === '' ? undefined : parse(json)
-      if (input !== undefined) block['input'] = input
-      events.push({ type: 'native', dialect: 'messages', data: { content_block: block } })
-    },
-  }
-}
-
-function parse(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json)
-    return value
-  } catch {
-    return json
   }
 }
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { ANSWER_TOOL } from '../answer-tool.ts'
 import type { Traits } from '../claude.ts'
 import { strictSchema } from '../strict-schema.ts'
 import { isObject, isString } from '../values.ts'
 import type { Drop } from './marks.ts'
-import { ANSWER_TOOL } from './names.ts'
 
 /**
  * A JSON schema for the answer: `output_config.format` where the model has it and can take the schema; else the

@@ -2,12 +2,22 @@ import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { createShortcut } from '../shortcut.ts'
+import type { TextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
-import { endMessage, newMessage, readEvent, readMessage } from './message.ts'
+import { endMessage, isPlainText, newMessage, readEvent, readMessage } from './message.ts'
+
+export interface DecodeOptions {
+  /** The HTTP status of the reply. */
+  status: number
+  /** False: every event is parsed. The same events come, without `plainText`. */
+  fast: boolean
+}
 
 /** Reads the events of a Messages stream, or one whole `message`. */
-export function createMessagesDecoder(status: number): ReplyDecoder {
+export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newMessage()
+  const shortcut = fast ? createShortcut('messages', TEXT_FORM) : undefined
   let hasContent = false
   let isBody = false
   let failure: UpstreamError | null = null
@@ -17,7 +27,17 @@ export function createMessagesDecoder(status: number): ReplyDecoder {
     return events.length > 0 ? { events } : undefined
   }
 
+  /** The model of the fast path is of a block that is open: any event but its text makes it void. */
+  function repeat(name: string, data: string): InferenceFrame | undefined {
+    const frame = name === 'error' ? undefined : shortcut?.repeat(data)
+    const [event] = frame?.events ?? []
+    if (event?.type === 'text-delta') state.blocks.textLength += event.text.length
+    return frame
+  }
+
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
+    const repeated = repeat(name, data)
+    if (repeated) return repeated
     if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
     if (isDone(data)) {
       state.isTerminated = true
@@ -33,7 +53,9 @@ export function createMessagesDecoder(status: number): ReplyDecoder {
     }
     const events: InferenceEvent[] = []
     readEvent(event, state, events)
-    return frameOf(events)
+    const plain = isPlainText(event) ? shortcut?.learn(data, events) : shortcut?.forget()
+    const frame = frameOf(events)
+    return plain ?? frame
   }
 
   function takeBody(body: unknown): InferenceFrame | undefined {
@@ -82,6 +104,12 @@ export function createMessagesDecoder(status: number): ReplyDecoder {
       return hasContent
     },
   }
+}
+
+const TEXT_FORM: TextForm = {
+  field: 'text',
+  textOf: (event) =>
+    isPlainText(event) && isObject(event) && isObject(event['delta']) ? event['delta']['text'] : undefined,
 }
 
 /** A 200 with `{}`, or with another dialect's answer. */

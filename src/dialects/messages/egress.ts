@@ -7,6 +7,7 @@ import { readMessagesError } from './read-error.ts'
 /** Providers that speak Anthropic's Messages API. */
 export const messagesEgress = {
   build: buildMessages,
-  read: (reply, streamed) => readReply(reply, streamed, createMessagesDecoder(reply.status)),
+  read: (reply, streamed) =>
+    readReply(reply, streamed, createMessagesDecoder({ status: reply.status, fast: true })),
   readError: readMessagesError,
 } satisfies Egress

@@ -5,11 +5,21 @@ import { isObject, isString } from '../values.ts'
 import { type Block, type Blocks, newBlocks, openBlock } from './block.ts'
 import { mergeUsage, readServiceTier, readUsage } from './usage.ts'
 
+/** A block under way, and which of this reply's it is. */
+interface OpenBlock {
+  readonly index: number
+  readonly block: Block
+}
+
 /** What is remembered of one reply between its events. */
 export interface MessageState {
   readonly blocks: Blocks
   /** By the index of upstream. */
-  readonly open: Map<number, Block>
+  readonly open: Map<number, OpenBlock>
+  /** How many blocks were started. */
+  started: number
+  /** It came whole: its blocks are told as one. */
+  isWhole: boolean
   usage: JsonObject
   hasStarted: boolean
   isTerminated: boolean
@@ -19,6 +29,8 @@ export interface MessageState {
 export const newMessage = (): MessageState => ({
   blocks: newBlocks(),
   open: new Map(),
+  started: 0,
+  isWhole: false,
   usage: {},
   hasStarted: false,
   isTerminated: false,
@@ -26,42 +38,49 @@ export const newMessage = (): MessageState => ({
 })
 
 /**
- * Reads one event of a stream. Those of unknown types are skipped: the API says that new ones may come at any time.
+ * Reads one event of a stream. Those of unknown types are told to a writer of this dialect alone: the API says that
+ * new ones may come at any time.
  */
 export function readEvent(event: JsonObject, state: MessageState, events: InferenceEvent[]): void {
   const at = Number(event['index'])
   switch (event['type']) {
     case 'message_start':
-      startMessage(event['message'], state, events)
+      startMessage(event['message'], event, state, events)
       break
     case 'content_block_start':
-      startBlock(at, event['content_block'], state, events)
+      startBlock(at, event['content_block'], event, state, events)
       break
     case 'content_block_delta':
-      readDelta(at, event['delta'], state, events)
+      readDelta(at, event, state, events)
       break
     case 'content_block_stop':
-      state.open.get(at)?.close(false, events)
-      state.open.delete(at)
+      stopBlock(at, event, false, state, events)
       break
     case 'message_delta':
       if (isObject(event['delta'])) readStop(event['delta'], state, events)
       tellUsage(event['usage'], state, events)
+      tell(event, state, events)
       break
     case 'message_stop':
       state.isTerminated = true
+      tell(event, state, events)
+      break
+    default:
+      if (isString(event['type'])) tell(event, state, events)
   }
 }
 
 /** Reads a whole `message`. */
 export function readMessage(message: JsonObject, state: MessageState, events: InferenceEvent[]): void {
-  startMessage(message, state, events)
+  state.isWhole = true
+  startMessage(message, message, state, events)
   const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
   for (const [index, block] of content.entries()) {
-    startBlock(index, block, state, events)
+    startBlock(index, block, {}, state, events)
     closeBlocks(false, state, events)
   }
   readStop(message, state, events)
+  events.push({ type: 'native', dialect: 'messages', data: { message } })
 }
 
 /** Both end an answer in its midst: a call that was not closed then stays as it is. */
@@ -81,7 +100,17 @@ export function endMessage(state: MessageState, events: InferenceEvent[]): void 
   events.push({ type: 'response-end', finishes: [finish] })
 }
 
-function startMessage(message: unknown, state: MessageState, events: InferenceEvent[]): void {
+/** For a writer of this dialect. */
+function tell(event: JsonObject, { isWhole }: MessageState, events: InferenceEvent[]): void {
+  if (!isWhole) events.push({ type: 'native', dialect: 'messages', data: { event } })
+}
+
+function startMessage(
+  message: unknown,
+  event: JsonObject,
+  state: MessageState,
+  events: InferenceEvent[],
+): void {
   if (!isObject(message)) return
   // A gateway that tries again in mid-stream starts a second message (recorded): what was open is left as it is.
   closeBlocks(true, state, events)
@@ -93,6 +122,7 @@ function startMessage(message: unknown, state: MessageState, events: InferenceEv
       model: isString(model) ? model : null,
       created: null,
     })
+    tell(event, state, events)
   }
   state.hasStarted = true
   tellUsage(usage, state, events)
@@ -116,28 +146,69 @@ function readStop(from: JsonObject, state: MessageState, events: InferenceEvent[
   }
 }
 
-function startBlock(at: number, raw: unknown, state: MessageState, events: InferenceEvent[]): void {
+function startBlock(
+  at: number,
+  raw: unknown,
+  event: JsonObject,
+  state: MessageState,
+  events: InferenceEvent[],
+): void {
   if (!isObject(raw)) return
   if (raw['type'] === 'tool_use' && (!isString(raw['name']) || raw['name'] === '')) {
     throw new UpstreamError('malformed', 'a tool call of the reply has no name')
   }
-  state.open.get(at)?.close(false, events)
-  state.open.set(at, openBlock(raw, state.blocks, events))
+  stopBlock(at, {}, false, state, events)
+  const index = state.started++
+  tell({ ...event, type: 'content_block_start', index, content_block: raw }, state, events)
+  state.open.set(at, { index, block: openBlock(raw, state.blocks, events) })
 }
 
 /** Some servers of this dialect leave out the start of a block. */
-function readDelta(at: number, delta: unknown, state: MessageState, events: InferenceEvent[]): void {
+function readDelta(at: number, event: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  const { delta } = event
   if (!isObject(delta)) return
-  if (!state.open.has(at)) startBlock(at, blockFor(delta['type']), state, events)
-  state.open.get(at)?.add(delta, events)
+  if (!state.open.has(at)) startBlock(at, blockFor(delta['type']), {}, state, events)
+  const open = state.open.get(at)
+  if (open === undefined) return
+  const isLast = open.index === state.started - 1
+  if (!isLast || !isPlainText(event)) tell({ ...event, index: open.index }, state, events)
+  open.block.add(delta, events)
 }
 
 function blockFor(deltaType: unknown): JsonObject | undefined {
-  if (deltaType === 'text_delta') return { type: 'text' }
-  return deltaType === 'thinking_delta' || deltaType === 'signature_delta' ? { type: 'thinking' } : undefined
+  if (deltaType === 'text_delta') return { type: 'text', text: '' }
+  return deltaType === 'thinking_delta' || deltaType === 'signature_delta'
+    ? { type: 'thinking', thinking: '', signature: '' }
+    : undefined
 }
 
-function closeBlocks(wasCut: boolean, { open }: MessageState, events: InferenceEvent[]): void {
-  for (const block of open.values()) block.close(wasCut, events)
-  open.clear()
+/** A piece of text, and nothing that the neutral event does not say. */
+export function isPlainText(event: unknown): boolean {
+  if (!isObject(event) || event['type'] !== 'content_block_delta') return false
+  const { delta } = event
+  return (
+    isObject(delta) &&
+    delta['type'] === 'text_delta' &&
+    isString(delta['text']) &&
+    Object.keys(delta).length === 2 &&
+    Object.keys(event).length === 3
+  )
+}
+
+function stopBlock(
+  at: number,
+  event: JsonObject,
+  wasCut: boolean,
+  state: MessageState,
+  events: InferenceEvent[],
+): void {
+  const open = state.open.get(at)
+  if (open === undefined) return
+  open.block.close(wasCut, events)
+  tell({ ...event, type: 'content_block_stop', index: open.index }, state, events)
+  state.open.delete(at)
+}
+
+function closeBlocks(wasCut: boolean, state: MessageState, events: InferenceEvent[]): void {
+  for (const at of [...state.open.keys()]) stopBlock(at, {}, wasCut, state, events)
 }

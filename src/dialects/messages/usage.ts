@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString, restOf } from '../values.ts'
 
 /**
  * The later figures over the earlier ones, field by field: `message_delta` repeats some of `message_start`'s, and
@@ -21,6 +21,7 @@ export function readUsage(raw: JsonObject): Usage | undefined {
     output ?? 0,
   )
   const searches = count(objectOf(raw['server_tool_use'])['web_search_requests'])
+  const rest = restOf(raw, KNOWN)
   return {
     ...NO_USAGE,
     inputTokens: input ?? 0,
@@ -29,8 +30,19 @@ export function readUsage(raw: JsonObject): Usage | undefined {
     outputTokens: (output ?? 0) - thinking,
     reasoningTokens: thinking,
     ...(searches === undefined ? {} : { webSearchRequests: searches }),
+    ...(rest === undefined ? {} : { native: { dialect: 'messages' as const, fields: rest } }),
   }
 }
+
+/** Fields that a writer of this dialect writes from the neutral figures. */
+const KNOWN = new Set([
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'output_tokens_details',
+  'service_tier',
+])
 
 /** Anthropic's `standard` is OpenAI's `default`; other names are kept. */
 export function readServiceTier(raw: JsonObject): string | null {

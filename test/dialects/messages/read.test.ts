@@ -3,6 +3,7 @@ import { UpstreamError } from '../../../src/core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { messagesEgress } from '../../../src/dialects/messages/egress.ts'
+import { isMessagesNative, type MessagesNative } from '../../../src/dialects/messages/native.ts'
 import { type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from '../chat/outcome.ts'
 
@@ -37,7 +38,16 @@ const read = (body: string, form: ReplyForm = {}, streamed = true) =>
 const eventsOf = async (events: readonly (JsonObject | string)[]): Promise<InferenceEvent[]> => {
   const { events: found, error } = await read(stream([START, ...events]))
   expect(error).toBeUndefined()
-  return found.filter(({ type }) => type !== 'response-start' && type !== 'usage' && type !== 'response-end')
+  const frame = ['response-start', 'usage', 'response-end', 'native']
+  return found.filter(({ type }) => !frame.includes(type))
+}
+
+/** What a writer of the same dialect is told beside the neutral events. */
+const nativesOf = async (body: string): Promise<MessagesNative[]> => {
+  const { events } = await read(body)
+  return events.flatMap((event) =>
+    event.type === 'native' && isMessagesNative(event.data) ? [event.data] : [],
+  )
 }
 
 test('the frame of a reply', async () => {
@@ -45,7 +55,7 @@ test('the frame of a reply', async () => {
     stream([START, block(0, { type: 'text', text: '' }), HI, stop(0), finish('end_turn'), STOP]),
   )
   const usage = { ...NO_USAGE, inputTokens: 5 }
-  expect(events).toEqual([
+  expect(events.filter(({ type }) => type !== 'native')).toEqual([
     { type: 'response-start', upstreamId: 'm1', model: 'c', created: null },
     { type: 'usage', usage: { ...usage, outputTokens: 1 }, serviceTier: null },
     { type: 'text-delta', choice: 0, text: 'Hi' },
@@ -139,7 +149,7 @@ describe('blocks', () => {
       [call(0, 'a')],
     ],
     [
-      'what runs at the provider is for writers of this dialect',
+      'what runs at the provider has no neutral form',
       [
         block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
         delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
@@ -150,21 +160,7 @@ describe('blocks', () => {
         delta(2, { type: 'text_delta', text: 'Hi' }),
         ...END,
       ],
-      [
-        {
-          type: 'native',
-          dialect: 'messages',
-          data: {
-            content_block: { type: 'server_tool_use', id: 'srv', name: 'web_search', input: { query: 'x' } },
-          },
-        },
-        {
-          type: 'native',
-          dialect: 'messages',
-          data: { content_block: { type: 'compaction', content: 'c', encrypted_content: 'e' } },
-        },
-        { type: 'text-delta', choice: 0, text: 'Hi' },
-      ],
+      [{ type: 'text-delta', choice: 0, text: 'Hi' }],
     ],
     [
       'the explanation of a refusal',
@@ -182,6 +178,94 @@ describe('blocks', () => {
   ]
   test.each(rows)('%s', async (_, events, expected) => {
     expect(await eventsOf(events)).toEqual(expected)
+  })
+})
+
+describe('for a writer of this dialect', () => {
+  const text = (index: number) => block(index, { type: 'text', text: '' })
+  const rows: [what: string, events: JsonObject[], expected: JsonObject[]][] = [
+    [
+      'plain text is told by its neutral event alone',
+      [START, text(0), HI, HI, stop(0), finish('end_turn'), STOP],
+      [START, text(0), stop(0), finish('end_turn'), STOP],
+    ],
+    [
+      'text with a field that nobody knows, and text of a block that is not the last',
+      [
+        START,
+        text(0),
+        delta(0, { type: 'text_delta', text: 'a', lean: 1 }),
+        text(1),
+        HI,
+        finish('end_turn'),
+        STOP,
+      ],
+      [
+        START,
+        text(0),
+        delta(0, { type: 'text_delta', text: 'a', lean: 1 }),
+        text(1),
+        HI,
+        finish('end_turn'),
+        STOP,
+        stop(0),
+        stop(1),
+      ],
+    ],
+    [
+      'a start and a stop that are missing, and indexes that jump',
+      [START, delta(4, { type: 'thinking_delta', thinking: 'hm' }), text(9), finish('end_turn'), STOP],
+      [
+        START,
+        block(0, { type: 'thinking', thinking: '', signature: '' }),
+        delta(0, { type: 'thinking_delta', thinking: 'hm' }),
+        text(1),
+        finish('end_turn'),
+        STOP,
+        stop(0),
+        stop(1),
+      ],
+    ],
+    [
+      'what runs at the provider, and an event of tomorrow',
+      [
+        START,
+        block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
+        delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
+        stop(0),
+        { type: 'content_block_spin', speed: 2 },
+        block(1, { type: 'compaction', content: null }),
+        delta(1, { type: 'compaction_delta', content: 'c', encrypted_content: 'e' }),
+        stop(1),
+        { ...finish('end_turn'), context_management: { applied_edits: [] } },
+        STOP,
+      ],
+      [
+        START,
+        block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
+        delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
+        stop(0),
+        { type: 'content_block_spin', speed: 2 },
+        block(1, { type: 'compaction', content: null }),
+        delta(1, { type: 'compaction_delta', content: 'c', encrypted_content: 'e' }),
+        stop(1),
+        { ...finish('end_turn'), context_management: { applied_edits: [] } },
+        STOP,
+      ],
+    ],
+    [
+      'a second start goes on in the same message',
+      [START, text(0), HI, START, text(0), HI, stop(0), finish('end_turn'), STOP],
+      [START, text(0), stop(0), text(1), stop(1), finish('end_turn'), STOP],
+    ],
+  ]
+  test.each(rows)('%s', async (_, events, expected) => {
+    expect(await nativesOf(stream(events))).toEqual(expected.map((event) => ({ event })))
+  })
+
+  test('a whole message', async () => {
+    const message = { ...START.message, content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' }
+    expect(await nativesOf(JSON.stringify(message))).toEqual([{ message }])
   })
 })
 
