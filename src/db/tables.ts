@@ -17,8 +17,12 @@ import {
   word,
 } from './columns.ts'
 
-// The ledger's tables are part of the one schema.
+// All of them are the one schema.
 export * from './ledger-tables.ts'
+export * from './people-tables.ts'
+export * from './record-tables.ts'
+export * from './resource-tables.ts'
+export * from './workspace-tables.ts'
 
 const createdAt = () =>
   timestamp()
@@ -49,6 +53,8 @@ export const users = table(
       .notNull()
       .references(() => organizations.id),
     name: text().notNull(),
+    first_name: text(),
+    last_name: text(),
     /** Null for the owner until the dashboard is set up. */
     email: text(),
     role: word<'admin' | 'member'>().notNull(),
