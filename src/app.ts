@@ -10,6 +10,7 @@ import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, isHealthCheck } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
+import { operationRoutes } from './inference/operations/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
 
 /** Who is refused while we stop is served by whoever starts next. */
@@ -19,6 +20,7 @@ const RETRY_AFTER_SECONDS = 5
 const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
   new Elysia({ prefix })
     .use(inferenceRoutes(deps))
+    .use(operationRoutes(deps))
     .use(generationRoutes(deps))
     .use(currentKeyRoutes(deps))
     .use(keyRoutes(deps))

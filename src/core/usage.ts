@@ -65,5 +65,15 @@ export const promptTokens = (usage: Usage): number =>
 export const completionTokens = (usage: Usage): number =>
   usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens + usage.imageOutputTokens
 
+/** The same without what was made of it. */
+export const inputOf = (usage: Usage): Usage => ({
+  ...usage,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  audioOutputTokens: 0,
+  imageOutputTokens: 0,
+  images: 0,
+})
+
 /** A rough count for text whose tokens nobody told us: four characters a token, never 0 for some text. */
 export const estimateTokens = (characters: number): number => Math.ceil(characters / 4)

@@ -4,10 +4,10 @@ import { GatewayError } from '../core/errors.ts'
 import { type Gate, intervalOf } from '../core/gate.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Pricing } from '../core/snapshot.ts'
-import type { Usage } from '../core/usage.ts'
+import { inputOf, promptTokens, type Usage } from '../core/usage.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { estimatePromptTokens } from './estimate.ts'
-import { holdOf, outputBoundWithin } from './price.ts'
+import { costOf, holdOf, outputBoundWithin } from './price.ts'
 
 export interface Admission {
   hold: Hold
@@ -71,6 +71,31 @@ export function admit(
     attempts: bounded,
     promptTokensEstimate: prompt,
     outputBound: fitting,
+  }
+}
+
+/** Reserves what `bound` says is the most that this request can use, at its dearest endpoint. */
+export function admitUnits(
+  bound: (pricing: Pricing) => Usage,
+  attempts: Attempt[],
+  caller: Caller,
+  ledger: Ledger,
+  generationId: string,
+  startedAt: number,
+): Admission {
+  const [first] = attempts
+  if (!first) throw new Error('a plan without attempts')
+  const most = bound(pricingOf(first))
+  const amountNanoUsd = Math.max(
+    ...attempts.map((attempt) => costOf(bound(pricingOf(attempt)), pricingOf(attempt)).totalNanoUsd),
+  )
+  const hold = ledger.reserve({ generationId, gates: gatesOf(caller), amountNanoUsd, startedAt })
+  return {
+    hold,
+    attempts,
+    promptTokensEstimate: promptTokens(most),
+    promptOnly: inputOf(most),
+    outputBound: null,
   }
 }
 

@@ -1,0 +1,90 @@
+import { Type as t } from '@sinclair/typebox'
+import { embeddingsBody } from '../../dialects/operations/embeddings-schema.ts'
+import { rerankBody } from '../../dialects/operations/rerank.ts'
+import { operation, SERVICE_METADATA_HEADER } from '../../http/operation.ts'
+import { nullable } from '../../http/schemas.ts'
+
+/** The operations as the API document shows them. */
+
+const count = t.Integer({ minimum: 0 })
+const usd = t.Number({ description: 'USD, at most 9 decimals.' })
+const costs = {
+  cost: usd,
+  is_byok: t.Boolean(),
+  cost_details: t.Object({
+    upstream_inference_cost: nullable(usd),
+    upstream_inference_prompt_cost: usd,
+    upstream_inference_completions_cost: usd,
+  }),
+}
+const generationId = t.String({ description: 'The generation id.' })
+const metadata = t.Optional(t.Object({}, { description: 'How it was routed, when asked for by header.' }))
+
+export const HEADERS = [
+  SERVICE_METADATA_HEADER,
+  {
+    name: 'x-session-id',
+    description: 'Requests of one session prefer one endpoint; `session_id` in the body wins.',
+    schema: { type: 'string' as const, maxLength: 256 },
+  },
+  {
+    name: 'HTTP-Referer',
+    description: 'The calling application, for the record.',
+    schema: { type: 'string' as const },
+  },
+  {
+    name: 'X-Title',
+    description: "The calling application's name, for the record.",
+    schema: { type: 'string' as const },
+  },
+]
+const FORWARDED = 'Fields that are not listed are forwarded to the provider.'
+
+export const embeddingsOperation = operation({
+  id: 'createEmbeddings',
+  tag: 'Inference',
+  summary: 'Create embeddings',
+  description: `One vector for each input, in the order of the inputs. ${FORWARDED}`,
+  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  body: embeddingsBody,
+  reply: t.Object({
+    id: generationId,
+    object: t.Literal('list'),
+    model: t.String(),
+    provider: t.String(),
+    data: t.Array(
+      t.Object({
+        object: t.Literal('embedding'),
+        index: count,
+        embedding: t.Union([t.Array(t.Number()), t.String({ description: 'Base64 of 32-bit floats.' })]),
+      }),
+    ),
+    usage: t.Object({ prompt_tokens: count, total_tokens: count, ...costs }),
+    service_metadata: metadata,
+  }),
+  headers: HEADERS,
+})
+
+export const rerankOperation = operation({
+  id: 'createRerank',
+  tag: 'Inference',
+  summary: 'Rank documents',
+  description: `Documents by how well they answer the query, the best first. ${FORWARDED}`,
+  errors: [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529],
+  body: rerankBody,
+  reply: t.Object({
+    id: generationId,
+    model: t.String(),
+    provider: t.String(),
+    results: t.Array(
+      t.Object({
+        index: t.Integer({ minimum: 0, description: 'The place in `documents`.' }),
+        relevance_score: t.Number(),
+        document: t.Object({ text: t.Optional(t.String()), image: t.Optional(t.String()) }),
+      }),
+    ),
+    usage: t.Object({ search_units: t.Optional(count), total_tokens: count, ...costs }),
+    service_metadata: metadata,
+  }),
+  headers: HEADERS,
+})

@@ -1,0 +1,46 @@
+import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
+import { NO_USAGE } from '../../core/usage.ts'
+import { embeddingsIngress } from '../../dialects/operations/embeddings.ts'
+import { embeddingsSpeakers } from '../../dialects/operations.ts'
+import { partTokens, textTokens } from '../estimate.ts'
+import type { Task } from './task.ts'
+
+/** POST /embeddings: priced by the tokens that go in. */
+export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
+  ingress: embeddingsIngress,
+  speakers: embeddingsSpeakers,
+  bound: ({ inputs }) => ({
+    ...NO_USAGE,
+    inputTokens: inputs.reduce((sum, input) => sum + FRAME_TOKENS + tokensOf(input), 0),
+  }),
+  count: (request, _, told, pricing) =>
+    told === null
+      ? { usage: embeddings.bound(request, pricing), source: 'estimated' }
+      : { usage: told, source: 'provider' },
+  addresses: ({ inputs }) =>
+    inputs.flatMap((input, index) => {
+      const item = `input[${index}].content`
+      if (input.type !== 'parts') return []
+      return input.parts.flatMap((part, i): [string, string][] => {
+        if (part.type === 'image') return [[part.url, `${item}[${i}].image_url.url`]]
+        if (part.type === 'video') return [[part.url, `${item}[${i}].video_url.url`]]
+        return part.type === 'file' && part.data !== undefined
+          ? [[part.data, `${item}[${i}].file.file_data`]]
+          : []
+      })
+    }),
+}
+
+/** Some models put a mark before and behind each text. */
+const FRAME_TOKENS = 2
+
+function tokensOf(input: EmbeddingInput): number {
+  switch (input.type) {
+    case 'text':
+      return textTokens(input.text)
+    case 'tokens':
+      return input.tokens.length
+    case 'parts':
+      return input.parts.reduce((sum, part) => sum + partTokens(part), 0)
+  }
+}

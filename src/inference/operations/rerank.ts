@@ -1,0 +1,55 @@
+import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
+import { NO_USAGE, promptTokens } from '../../core/usage.ts'
+import { rerankIngress } from '../../dialects/operations/rerank.ts'
+import { rerankSpeakers } from '../../dialects/operations.ts'
+import { textTokens } from '../estimate.ts'
+import type { Task } from './task.ts'
+
+/**
+ * POST /rerank: priced by tokens, where the query counts once for each document, or by search units, at the price
+ * per request. A unit is a query with up to 100 documents; a document longer than 500 tokens with its query counts
+ * as several (Cohere's rule).
+ */
+export const rerank: Task<RerankRequest, RerankResult> = {
+  ingress: rerankIngress,
+  speakers: rerankSpeakers,
+  bound: ({ query, documents }) => {
+    const queryTokens = textTokens(query)
+    const lengths = documents.map((document) => queryTokens + FRAME_TOKENS + tokensOf(document))
+    const chunks = lengths.reduce((sum, length) => sum + Math.ceil(length / CHUNK_TOKENS), 0)
+    return {
+      ...NO_USAGE,
+      inputTokens: lengths.reduce((sum, length) => sum + length, 0),
+      searchUnits: Math.ceil(chunks / DOCUMENTS_PER_UNIT),
+    }
+  },
+  count(request, _, told, pricing) {
+    const bound = rerank.bound(request, pricing)
+    if (told === null) {
+      // Units are a word of those who charge by them: they tell them.
+      const { searchUnits: _units, ...tokens } = bound
+      return { usage: tokens, source: 'estimated' }
+    }
+    const areTokensMissing = promptTokens(told) === 0 && pricing.prompt > 0n
+    return areTokensMissing
+      ? { usage: { ...told, inputTokens: bound.inputTokens }, source: 'estimated' }
+      : { usage: told, source: 'provider' }
+  },
+  addresses: ({ documents }) =>
+    documents.flatMap((document, index): [string, string][] =>
+      typeof document === 'string' || document.image === undefined
+        ? []
+        : [[document.image, `documents[${index}].image`]],
+    ),
+}
+
+const CHUNK_TOKENS = 500
+const DOCUMENTS_PER_UNIT = 100
+const FRAME_TOKENS = 4
+const IMAGE_TOKENS = 1_500
+
+function tokensOf(document: RerankDocument): number {
+  if (typeof document === 'string') return textTokens(document)
+  const { image, ...rest } = document
+  return (image === undefined ? 0 : IMAGE_TOKENS) + textTokens(JSON.stringify(rest))
+}

@@ -1,0 +1,84 @@
+import { Elysia } from 'elysia'
+import type { JsonObject } from '../../core/events.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+import type { Snapshot } from '../../core/snapshot.ts'
+import { deferLine, note } from '../../http/access-log.ts'
+import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
+import { authenticate, originOf } from '../../http/caller.ts'
+import type { OutboundAllow } from '../../net/address.ts'
+import type { Opening, RunDeps } from '../opening.ts'
+import { wantsRoutingMetadata } from '../routing-metadata.ts'
+import { checkAddresses } from './address-check.ts'
+import { embeddingsOperation, rerankOperation } from './documents.ts'
+import { embeddings } from './embeddings.ts'
+import { rerank } from './rerank.ts'
+import { runOperation } from './run.ts'
+import type { Task } from './task.ts'
+
+export interface OperationRouteDeps {
+  snapshot: { current(): Snapshot }
+  now(): number
+  keepOpen(request: Request): void
+  /** Private hosts that URLs of callers may name all the same. */
+  outboundAllow: OutboundAllow
+  run: RunDeps
+}
+
+/** The inference routes that are no conversation. Each reads its body itself, after the caller is known. */
+export const operationRoutes = (deps: OperationRouteDeps) =>
+  new Elysia()
+    .post('/embeddings', ({ request }) => operate(request, embeddings, deps), {
+      parse: 'none',
+      detail: embeddingsOperation,
+    })
+    .post('/rerank', ({ request }) => operate(request, rerank, deps), {
+      parse: 'none',
+      detail: rerankOperation,
+    })
+
+/** A question in JSON with an answer in JSON. */
+const operate = <Request extends RoutedRequest, Result>(
+  request: globalThis.Request,
+  task: Task<Request, Result>,
+  deps: OperationRouteDeps,
+): Promise<Response> =>
+  open(
+    request,
+    deps,
+    readInferenceBody,
+    (body, headers) => task.ingress.parse(body, headers),
+    (opening) => {
+      checkAddresses(task.addresses?.(opening.request) ?? [], deps.outboundAllow)
+      return runOperation(opening, task, deps.run)
+    },
+  )
+
+const readInferenceBody = (request: Request): Promise<JsonObject> =>
+  readJsonBody(request, INFERENCE_BODY_LIMIT)
+
+/** Authenticate, read, parse, run: the same for every kind. */
+async function open<Body, Asked extends RoutedRequest>(
+  request: Request,
+  deps: OperationRouteDeps,
+  read: (request: Request) => Promise<Body>,
+  parse: (body: Body, headers: Headers) => Asked,
+  run: (opening: Opening<Asked>) => Promise<Response>,
+): Promise<Response> {
+  const startedAt = deps.now()
+  const snapshot = deps.snapshot.current()
+  const caller = authenticate(request, snapshot, 'inference', startedAt)
+  note(request, { key: caller.key.label })
+  const asked = parse(await read(request), request.headers)
+  deps.keepOpen(request)
+  const response = await run({
+    snapshot,
+    caller,
+    origin: originOf(request),
+    request: asked,
+    wantsMetadata: wantsRoutingMetadata(request.headers),
+    signal: request.signal,
+    startedAt,
+  })
+  deferLine(request)
+  return response
+}

@@ -1,0 +1,117 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
+import { readErrorReply } from '../../dialects/read-error.ts'
+import { CallerLeft } from '../abort.ts'
+import { admitUnits } from '../admission.ts'
+import { type Answered, type Asking, tryAttempts } from '../attempts.ts'
+import type { Exchange } from '../exchange.ts'
+import { KINDS } from '../kinds.ts'
+import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from '../opening.ts'
+import type { PlanInput } from '../plan.ts'
+import type { Task } from './task.ts'
+import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
+
+/** The whole story of one question and its one answer: plan, reserve, forward, settle, answer. */
+export async function runOperation<Request extends RoutedRequest, Result>(
+  input: Opening<Request>,
+  task: Task<Request, Result>,
+  deps: RunDeps,
+): Promise<Response> {
+  const { request, caller, startedAt } = input
+  const bound = (pricing: Parameters<typeof task.bound>[1]) => task.bound(request, pricing)
+  return withExchange(input, deps, {
+    refusal: refusalOf(request, task),
+    meter: createUnitMeter(deps.now, startedAt, bound),
+    admit: ({ attempts }, generationId) =>
+      admitUnits(bound, attempts, caller, deps.ledger, generationId, startedAt),
+    answer: (exchange, upstreamAbort, end) =>
+      whileConnected(input.signal, upstreamAbort, end, () =>
+        answerOnce(input, task, deps, exchange, upstreamAbort.signal),
+      ),
+  })
+}
+
+/** What stands against asking for it in a dialect. */
+export const refusalOf =
+  <Request extends RoutedRequest, Result>(
+    request: Request,
+    { speakers }: Pick<Task<Request, Result>, 'speakers'>,
+  ): NonNullable<PlanInput['refusal']> =>
+  (dialect) => {
+    const operation = speakers[dialect]
+    if (!operation)
+      return `is spoken to in the dialect ${dialect}, which has no ${KINDS[request.apiType].purpose}`
+    return operation.cannot?.(request) ?? null
+  }
+
+/** A caller that goes away ends what is asked for it. */
+export async function whileConnected<Value>(
+  signal: AbortSignal,
+  upstreamAbort: AbortController,
+  end: () => void,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const leave = () => upstreamAbort.abort(new CallerLeft())
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await work()
+  } finally {
+    signal.removeEventListener('abort', leave)
+    end()
+  }
+}
+
+async function answerOnce<Request extends RoutedRequest, Result>(
+  { request }: Opening<Request>,
+  task: Task<Request, Result>,
+  deps: RunDeps,
+  exchange: Exchange<UnitMeter>,
+  signal: AbortSignal,
+): Promise<Response> {
+  try {
+    const asking = askingFor(request, task)
+    const answered = await tryAttempts(asking, exchange.attempts, deps, signal, exchange.log)
+    const { result, upstreamId, usage } = answered.answer
+    exchange.dropped = answered.dropped
+    exchange.meter.take(upstreamId, (pricing) => task.count(request, result, usage, pricing))
+    const closing = await exchange.settle('whole')
+    const body = task.ingress.writeReply(result, contextOf(request, exchange, answered), closing)
+    return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
+  } catch (error) {
+    throw await failed(error, exchange, signal, deps)
+  }
+}
+
+function askingFor<Request extends RoutedRequest, Result>(
+  request: Request,
+  { speakers }: Task<Request, Result>,
+): Asking<OperationReply<Result>> {
+  const operationOf = ({ dialect }: Attempt): Operation<Request, Result> => {
+    const operation = speakers[dialect]
+    if (!operation) throw new Error(`planned in the dialect ${dialect}, which does not have it`)
+    return operation
+  }
+  return {
+    build: (attempt) => operationOf(attempt).build(request, attempt),
+    async read(reply, attempt) {
+      const answer = await operationOf(attempt).read(reply, request, attempt)
+      return { answer, upstreamId: answer.upstreamId }
+    },
+    readError: (_, status, headers, text) => readErrorReply(status, headers, text),
+  }
+}
+
+const contextOf = <Request extends RoutedRequest, Result>(
+  request: Request,
+  exchange: Exchange<UnitMeter>,
+  { attempt, answer }: Answered<OperationReply<Result>>,
+): OperationContext<Request> => ({
+  generationId: exchange.generationId,
+  created: Math.floor(exchange.startedAt / 1000),
+  model: attempt.model.id,
+  providerName: attempt.provider.name,
+  request,
+  native: answer.native ?? {},
+})

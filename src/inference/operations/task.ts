@@ -1,0 +1,19 @@
+import type { DialectName } from '../../core/events.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+import type { Pricing } from '../../core/snapshot.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { Operation, OperationIngress } from '../../dialects/operation.ts'
+import type { Counted } from '../meter.ts'
+
+/** One kind of inference that is a question and an answer: how it is spoken, and what it uses. */
+export interface Task<Request extends RoutedRequest, Result> {
+  readonly ingress: OperationIngress<Request, Result>
+  /** By dialect of the provider; absent: providers of that dialect do not have it. */
+  readonly speakers: Readonly<Partial<Record<DialectName, Operation<Request, Result>>>>
+  /** The most that the request can use at these prices. */
+  bound(request: Request, pricing: Pricing): Usage
+  /** What an answer used: `told` by the provider, else counted or guessed. */
+  count(request: Request, result: Result, told: Usage | null, pricing: Pricing): Counted
+  /** Addresses in the request, and where they stand. */
+  addresses?(request: Request): readonly (readonly [url: string, path: string])[]
+}

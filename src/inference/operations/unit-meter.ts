@@ -1,0 +1,46 @@
+import type { Finish } from '../../core/events.ts'
+import type { Pricing } from '../../core/snapshot.ts'
+import { inputOf, NO_USAGE, type Usage } from '../../core/usage.ts'
+import { type Counted, type Ending, type Metering, settledAs } from '../meter.ts'
+
+/** What was delivered, where that is one answer. */
+export interface UnitMeter extends Metering {
+  /** The answer is there; `count` says what it used, at the prices of whoever gave it. */
+  take(upstreamId: string | null, count: (pricing: Pricing) => Counted): void
+}
+
+const STOP: Finish = { choice: 0, reason: 'stop', native: null }
+
+/** `bound`: the most that the request can use; its input is what a caller who leaves before the answer is charged. */
+export function createUnitMeter(
+  now: () => number,
+  startedAt: number,
+  bound: (pricing: Pricing) => Usage,
+): UnitMeter {
+  let upstreamId: string | null = null
+  let count: ((pricing: Pricing) => Counted) | null = null
+  let firstContentAt: number | null = null
+
+  function countAt(ending: Ending, pricing: Pricing): Counted {
+    if (ending === 'failed') return { usage: NO_USAGE, source: 'none' }
+    return count?.(pricing) ?? { usage: inputOf(bound(pricing)), source: 'estimated' }
+  }
+
+  return {
+    finishes: [STOP],
+    take(id, counted) {
+      upstreamId = id
+      count = counted
+      firstContentAt ??= now()
+    },
+    settlement: (ending, context) =>
+      settledAs(ending, context, {
+        counted: countAt(ending, context.pricing),
+        upstreamId,
+        finish: STOP,
+        startedAt,
+        firstContentAt,
+        serviceTier: null,
+      }),
+  }
+}
