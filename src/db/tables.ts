@@ -10,6 +10,7 @@ import {
   json,
   nanoUsd,
   real,
+  serial,
   table,
   text,
   timestamp,
@@ -151,4 +152,23 @@ export const providerCredentials = table(
     ...timestamps(),
   },
   (t) => [index('provider_credentials_provider').on(t.provider, t.sort_order)],
+)
+
+/** What the endpoints that could be called cost, from when on: a row for each price that differs from the one before. */
+export const priceHistory = table(
+  'price_history',
+  {
+    id: serial(),
+    /** `<provider slug>/<model id>` */
+    endpoint_id: text().notNull(),
+    provider: text().notNull(),
+    model: text().notNull(),
+    /** The API's buckets, USD per unit as plain decimals; null: nobody told a price. */
+    pricing: json<Record<string, unknown> | null>(),
+    valid_from: timestamp().notNull(),
+  },
+  (t) => [
+    index('price_history_model').on(t.model, t.id),
+    index('price_history_endpoint').on(t.endpoint_id, t.id),
+  ],
 )
