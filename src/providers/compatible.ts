@@ -68,7 +68,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.mistral.ai/v1',
     keys: ['MISTRAL_API_KEY'],
     // 422 `extra_forbidden` for stream_options.include_usage and max_completion_tokens; usage is in the finish chunk.
-    quirks: { ...USUAL, streamOptions: false },
+    quirks: { ...USUAL, streamOptions: false, embeddings: { dimensionsField: 'output_dimension' } },
   },
   {
     slug: 'perplexity',
