@@ -2,6 +2,7 @@ import type { DialectName } from '../core/events.ts'
 import { chatEgress } from './chat/egress.ts'
 import { chatIngress } from './chat/ingress.ts'
 import { cohereEgress } from './cohere/egress.ts'
+import { converseEgress } from './converse/egress.ts'
 import type { Egress, Ingress } from './dialect.ts'
 import { geminiEgress } from './gemini/egress.ts'
 import { messagesEgress } from './messages/egress.ts'
@@ -17,4 +18,5 @@ export const egresses = {
   messages: messagesEgress,
   gemini: geminiEgress,
   cohere: cohereEgress,
+  converse: converseEgress,
 } satisfies Partial<Record<DialectName, Egress>>

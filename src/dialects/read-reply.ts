@@ -2,7 +2,7 @@ import { UpstreamError } from '../core/errors.ts'
 import type { FrameBatch, InferenceFrame, InferenceFrames } from '../core/events.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
-import { createSseParser, type SseEvent } from './sse.ts'
+import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 
 /** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its whole body. */
 export interface ReplyDecoder {
@@ -31,6 +31,8 @@ export interface ReadOptions {
   lingerMs?: number
   /** How long the end of the body is waited for after the terminal marker, so that the connection is kept. */
   drainMs?: number
+  /** How a stream is cut into events; absent: server-sent events. */
+  createParser?: () => StreamParser
 }
 
 const LINGER_MS = 10_000
@@ -43,7 +45,7 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024
 const BATCH_BYTES = 64 * 1024
 
 /**
- * Reads a 2xx reply, server-sent events or one JSON document, as one stream of frames. What came decides how it is
+ * Reads a 2xx reply, a stream of events or one JSON document, as one stream of frames. What came decides how it is
  * read, not what was asked for: JSON where a stream was asked for, and a stream where JSON was.
  *
  * `response-end` is alone in the last batch and comes only after a whole reply: a finish reason and then a clean
@@ -73,17 +75,17 @@ async function* readStream(
       yield* readText(await restOfBody(head, body, MAX_BODY_BYTES), status, decoder)
       return
     }
-    const sse = createSseParser()
+    const parser = (options.createParser ?? createSseParser)()
     let pulled: Pulled = { done: false, value: head.length === 1 && head[0] ? head[0] : Buffer.concat(head) }
     while (!pulled.done && !decoder.isTerminated) {
       for (let at = 0; at < pulled.value.length && !decoder.isTerminated; at += BATCH_BYTES) {
-        const events = sse.push(pulled.value.subarray(at, at + BATCH_BYTES))
+        const events = parser.push(pulled.value.subarray(at, at + BATCH_BYTES))
         for (const batch of takeAll(events, decoder.takeEvent, decoder)) yield batch
       }
       if (!decoder.isTerminated) pulled = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
     }
     if (decoder.isTerminated) await body.drain(options.drainMs ?? DRAIN_MS)
-    else if (pulled !== GAVE_UP) yield* takeAll(sse.end(), decoder.takeTail, decoder)
+    else if (pulled !== GAVE_UP) yield* takeAll(parser.end(), decoder.takeTail, decoder)
     yield [decoder.end()]
   } catch (error) {
     throw inMidAnswer(error, decoder)

@@ -7,16 +7,19 @@ export interface SseEvent {
 }
 
 /** Turns bytes, cut anywhere, into events. One for each stream. */
-export interface SseParser {
+export interface StreamParser {
   /** The events that these bytes complete, in order. Throws `UpstreamError` `malformed` beyond the cap. */
   push(bytes: Uint8Array): SseEvent[]
-  /** The same for text that is already decoded. */
-  pushText(text: string): SseEvent[]
   /**
    * The body ended cleanly. What its last lines hold without the final blank line is an event too: some servers
    * leave it out (and a half of one is for the consumer to recognise).
    */
   end(): SseEvent[]
+}
+
+export interface SseParser extends StreamParser {
+  /** `push` for text that is already decoded. */
+  pushText(text: string): SseEvent[]
 }
 
 /** No event of any provider is near it; a line without an end must not fill the memory. */

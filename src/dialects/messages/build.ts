@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { type Traits, traitsOf } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
+import { dropUncarried } from '../uncarried.ts'
 import { defined, isObject } from '../values.ts'
 import { applyFormat } from './build-format.ts'
 import { writeMessages } from './build-messages.ts'
@@ -59,7 +60,7 @@ export function buildMessages(request: InferenceRequest, attempt: Attempt): Dial
   applyFormat(body, request, traits, drop)
   applyReasoning(body, request, attempt, traits, drop)
   applySampling(body, request, traits, drop)
-  dropUnknown(request, drop)
+  dropUncarried(request, [], drop)
   const headers = { 'anthropic-version': VERSION, ...(usesFiles ? { 'anthropic-beta': FILES_BETA } : {}) }
   return { path: '/messages', headers, body, dropped }
 }
@@ -113,37 +114,3 @@ function applySampling(body: JsonObject, request: InferenceRequest, traits: Trai
     else body.top_k = topK
   }
 }
-
-/** Parameters without a word in this dialect, by the API's name. */
-function dropUnknown(
-  { sampling, choiceCount, modalities, metadata, body }: InferenceRequest,
-  drop: Drop,
-): void {
-  const without: Readonly<Record<string, unknown>> = {
-    min_p: sampling.minP,
-    top_a: sampling.topA,
-    frequency_penalty: sampling.frequencyPenalty,
-    presence_penalty: sampling.presencePenalty,
-    repetition_penalty: sampling.repetitionPenalty,
-    seed: sampling.seed,
-    logit_bias: sampling.logitBias,
-    logprobs: sampling.logprobs,
-    top_logprobs: sampling.topLogprobs,
-    n: choiceCount === 1 ? undefined : choiceCount,
-    modalities: modalities?.every((name) => name === 'text') ? undefined : modalities,
-    metadata,
-  }
-  for (const [name, value] of Object.entries(without)) if (value !== undefined) drop(name)
-  for (const name of BODY_PARAMETERS) if (body[name] !== undefined && body[name] !== null) drop(name)
-}
-
-/** Parameters of callers that the neutral request has no field for. */
-const BODY_PARAMETERS = [
-  'prediction',
-  'verbosity',
-  'web_search_options',
-  'image_config',
-  'audio',
-  'prompt_cache_key',
-  'prompt_cache_options',
-]

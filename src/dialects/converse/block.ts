@@ -1,0 +1,192 @@
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { newToolCallId } from '../../core/ids.ts'
+import { ANSWER_TOOL } from '../answer-tool.ts'
+import { REASONING_FORMAT } from '../claude-thoughts.ts'
+import { isObject, isString } from '../values.ts'
+import { annotationOf } from './citation.ts'
+import { readToolName } from './names.ts'
+import { readRedacted } from './redacted.ts'
+
+/** What the blocks of one reply share. */
+export interface Blocks {
+  /** UTF-16 units of visible text so far. */
+  textLength: number
+  /** Where the text began that a citation without text of its own belongs to. */
+  citedFrom: number
+  thoughts: number
+  calls: number
+}
+
+export const newBlocks = (): Blocks => ({ textLength: 0, citedFrom: 0, thoughts: 0, calls: 0 })
+
+/**
+ * One content block while it comes. In a stream only calls, results and images have a start: what the others are
+ * shows with their first delta. A whole block is its own delta.
+ */
+export interface Block {
+  add(delta: JsonObject, events: InferenceEvent[]): void
+  /** `wasCut`: the bound on tokens ended it, so what is missing is missing. */
+  close(wasCut: boolean, events: InferenceEvent[]): void
+}
+
+/**
+ * | block | events |
+ * |---|---|
+ * | `text`, `citationsContent` | text deltas; citations as annotations once the end of their text is known |
+ * | `reasoningContent` | reasoning deltas, details `reasoning.text` and `reasoning.encrypted` |
+ * | `toolUse` | a tool call; of the answer tool: text deltas |
+ * | `toolUse` and `toolResult` of what runs at AWS (`server_tool_use`) | `native`, whole |
+ * | `image` | an image |
+ */
+export function openBlock(start: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
+  const { toolUse, toolResult } = start
+  if (isObject(toolUse)) {
+    if (toolUse['type'] === 'server_tool_use') return nativeBlock('toolUse', toolUse)
+    return toolUse['name'] === ANSWER_TOOL ? answerBlock(blocks) : callBlock(toolUse, blocks, events)
+  }
+  if (isObject(toolResult)) return nativeBlock('toolResult', toolResult)
+  return spokenBlock(start, blocks)
+}
+
+/** A whole block of a reply that was not streamed. */
+export function readBlock(raw: JsonObject, blocks: Blocks, wasCut: boolean, events: InferenceEvent[]): void {
+  const block = openBlock(raw, blocks, events)
+  block.add(raw, events)
+  block.close(wasCut, events)
+}
+
+/** Text, citations, thoughts and images: which it is shows with its deltas. */
+function spokenBlock(start: JsonObject, blocks: Blocks): Block {
+  const startIndex = blocks.textLength
+  const imageFormat = isObject(start['image']) ? start['image']['format'] : undefined
+  const citations: JsonObject[] = []
+  let thought: number | undefined
+  return {
+    add(delta, events) {
+      const { text, reasoningContent, citation, citationsContent, image } = delta
+      addText(textOf(text), blocks, events)
+      if (isObject(reasoningContent)) {
+        thought ??= blocks.thoughts++
+        readThought(reasoningContent, thought, events)
+      }
+      if (isObject(citation)) citations.push(citation)
+      if (isObject(citationsContent)) {
+        for (const piece of objectsIn(citationsContent['content']))
+          addText(textOf(piece['text']), blocks, events)
+        citations.push(...objectsIn(citationsContent['citations']))
+      }
+      if (isObject(image)) readImage(image, imageFormat, events)
+    },
+    close(_, events) {
+      if (blocks.textLength > startIndex) blocks.citedFrom = startIndex
+      for (const citation of citations) {
+        const annotation = annotationOf(citation, blocks.citedFrom, blocks.textLength)
+        events.push({ type: 'annotation', choice: 0, annotation })
+      }
+    },
+  }
+}
+
+function addText(text: string, blocks: Blocks, events: InferenceEvent[]): void {
+  if (text === '') return
+  blocks.textLength += text.length
+  events.push({ type: 'text-delta', choice: 0, text })
+}
+
+/** Pieces of one thought share their index: replayed together they are one block again. */
+function readThought(content: JsonObject, index: number, events: InferenceEvent[]): void {
+  const whole = isObject(content['reasoningText']) ? content['reasoningText'] : content
+  const text = textOf(whole['text'])
+  const signature = textOf(whole['signature'])
+  if (text !== '') events.push({ type: 'reasoning-delta', choice: 0, text })
+  if (text !== '' || signature !== '') {
+    const detail = {
+      type: 'reasoning.text',
+      ...(text === '' ? {} : { text }),
+      // Claude alone signs; the thoughts of others have no format that anybody could replay.
+      ...(signature === '' ? {} : { signature, format: REASONING_FORMAT }),
+      index,
+    }
+    events.push({ type: 'reasoning-detail', choice: 0, detail })
+  }
+  const redacted = textOf(content['redactedContent'])
+  if (redacted === '') return
+  const detail = {
+    type: 'reasoning.encrypted',
+    data: readRedacted(redacted),
+    format: REASONING_FORMAT,
+    index,
+  }
+  events.push({ type: 'reasoning-detail', choice: 0, detail })
+}
+
+function readImage(image: JsonObject, startFormat: unknown, events: InferenceEvent[]): void {
+  const bytes = isObject(image['source']) ? textOf(image['source']['bytes']) : ''
+  if (bytes === '') return
+  const format = textOf(image['format']) || textOf(startFormat) || 'png'
+  events.push({ type: 'image', choice: 0, url: `data:image/${format};base64,${bytes}` })
+}
+
+function callBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
+  const index = blocks.calls++
+  const id = textOf(raw['toolUseId']) || newToolCallId()
+  events.push({ type: 'tool-call-start', choice: 0, index, id, name: readToolName(textOf(raw['name'])) })
+  return inputBlock((json, more) => more.push({ type: 'tool-call-delta', choice: 0, index, json }))
+}
+
+/** The tool that stands for a JSON schema: its input is the answer. */
+const answerBlock = (blocks: Blocks): Block => inputBlock((json, more) => addText(json, blocks, more))
+
+/** The input is an object in a whole reply and fragments of JSON in a stream. A call without any is `{}`. */
+function inputBlock(tell: (json: string, events: InferenceEvent[]) => void): Block {
+  let isEmpty = true
+  return {
+    add({ toolUse }, events) {
+      const json = isObject(toolUse) ? jsonOf(toolUse['input']) : ''
+      if (json === '') return
+      isEmpty = false
+      tell(json, events)
+    },
+    close(wasCut, events) {
+      if (isEmpty && !wasCut) tell('{}', events)
+    },
+  }
+}
+
+function jsonOf(input: unknown): string {
+  if (isString(input)) return input
+  return input === undefined || input === null ? '' : JSON.stringify(input)
+}
+
+/** What runs at AWS, for a writer of this dialect. */
+function nativeBlock(name: 'toolUse' | 'toolResult', start: JsonObject): Block {
+  let json = ''
+  const content: unknown[] = []
+  return {
+    add(delta) {
+      const { toolUse, toolResult } = delta
+      if (isObject(toolUse) && toolUse !== start) json += jsonOf(toolUse['input'])
+      if (Array.isArray(toolResult)) content.push(...toolResult)
+    },
+    close(_, events) {
+      const whole = {
+        ...start,
+        ...(json === '' ? {} : { input: parse(json) }),
+        ...(content.length === 0 ? {} : { content }),
+      }
+      events.push({ type: 'native', dialect: 'converse', data: { [name]: whole } })
+    },
+  }
+}
+
+function parse(json: string): unknown {
+  try {
+    const value: unknown = JSON.parse(json)
+    return value
+  } catch {
+    return json
+  }
+}
+
+const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const textOf = (value: unknown): string => (isString(value) ? value : '')

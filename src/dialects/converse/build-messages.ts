@@ -1,0 +1,158 @@
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { Message, ToolCall } from '../../core/request.ts'
+import { thoughtsOf } from '../claude-thoughts.ts'
+import { isObject } from '../values.ts'
+import { type Writing, writePart } from './build-content.ts'
+import { cachePointFor } from './marks.ts'
+import { writeCallId, writeToolName } from './names.ts'
+import { writeRedacted } from './redacted.ts'
+
+export interface Written {
+  system: JsonObject[]
+  messages: Turn[]
+}
+
+export interface Turn {
+  role: 'user' | 'assistant'
+  content: JsonObject[]
+}
+
+/**
+ * | message | Converse |
+ * |---|---|
+ * | system, developer | `system`, wherever they stand |
+ * | user | a user turn |
+ * | assistant | an assistant turn: thoughts, text (or refusal), calls |
+ * | tool | a `toolResult` in a user turn |
+ *
+ * The API demands that roles alternate: turns of one role that follow each other are one, so results of parallel
+ * calls stand together.
+ */
+export function writeMessages(messages: readonly Message[], writing: Writing): Written {
+  const system: JsonObject[] = []
+  const turns: Turn[] = []
+  for (const [index, message] of messages.entries()) {
+    const content = writeContent(message, `messages[${index}]`, writing)
+    if (message.role === 'system' || message.role === 'developer') system.push(...content)
+    else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', content)
+  }
+  // Instructions alone are a question.
+  if (turns.length === 0) addTurn(turns, 'user', system.splice(0))
+  if (turns.length === 0) throw badRequest('hold no text that a model could answer', 'messages')
+  for (const turn of turns) accompanyDocuments(turn)
+  trimPrefill(turns)
+  return { system, messages: turns }
+}
+
+function addTurn(turns: Turn[], role: Turn['role'], content: JsonObject[]): void {
+  if (content.length === 0) return
+  const last = turns.at(-1)
+  if (last?.role === role) last.content.push(...content)
+  else turns.push({ role, content })
+}
+
+/** A document without any text beside it is refused: its name is said. */
+function accompanyDocuments({ content }: Turn): void {
+  const document = content.find((block) => isObject(block['document']))?.['document']
+  if (isObject(document) && !content.some((block) => block['text'] !== undefined)) {
+    content.unshift({ text: String(document['name']) })
+  }
+}
+
+/** Claude refuses an answer that is begun for it and ends in white space. */
+function trimPrefill(turns: Turn[]): void {
+  const turn = turns.at(-1)
+  const block = turn?.role === 'assistant' ? turn.content.at(-1) : undefined
+  if (typeof block?.['text'] === 'string') block['text'] = block['text'].trimEnd()
+}
+
+function writeContent(message: Message, path: string, writing: Writing): JsonObject[] {
+  const { role, name, extra } = message
+  const { abilities, drop } = writing
+  if (name !== undefined && role !== 'tool') drop('messages.name')
+  if (role === 'tool') return writeResult(message, path, writing)
+  const blocks =
+    role === 'assistant' ? writeAssistant(message, path, writing) : writeParts(message.content, path, writing)
+  const spoken = role === 'system' || role === 'developer' ? textAlone(blocks, writing) : blocks
+  return spoken.length === 0 ? [] : [...spoken, ...cachePointFor(extra, abilities.caches, drop)]
+}
+
+const writeParts = (content: Message['content'], path: string, writing: Writing): JsonObject[] =>
+  Array.isArray(content)
+    ? content.flatMap((part, index) => writePart(part, `${path}.content[${index}]`, writing))
+    : writePart({ type: 'text', text: content ?? '' }, path, writing)
+
+/** `system` takes text and caching points alone. */
+function textAlone(blocks: JsonObject[], { drop }: Writing): JsonObject[] {
+  const kept = blocks.filter((block) => block['text'] !== undefined || block['cachePoint'] !== undefined)
+  if (kept.length < blocks.length) drop('messages.content')
+  return kept
+}
+
+function writeAssistant(message: Message, path: string, writing: Writing): JsonObject[] {
+  const { content, refusal, toolCalls = [] } = message
+  const calls = toolCalls.flatMap((call) => [
+    { toolUse: writeCall(call) },
+    ...cachePointFor(call.extra, writing.abilities.caches, writing.drop),
+  ])
+  return [
+    ...writeThoughts(message, writing),
+    ...writeParts(content ?? refusal ?? '', path, writing),
+    ...calls,
+  ]
+}
+
+/** Claude alone wants its former thoughts back, and checks them; others have not signed theirs. */
+function writeThoughts(message: Message, { abilities, drop }: Writing): JsonObject[] {
+  if (abilities.family !== 'Claude') {
+    if (message.reasoningDetails !== undefined) drop('messages.reasoning_details')
+    else if (message.reasoning) drop('messages.reasoning')
+    return []
+  }
+  return thoughtsOf(message, drop).map((thought) => ({
+    reasoningContent:
+      'data' in thought
+        ? { redactedContent: writeRedacted(thought.data) }
+        : { reasoningText: { text: thought.text, signature: thought.signature } },
+  }))
+}
+
+const writeCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
+  toolUseId: writeCallId(id),
+  name: writeToolName(name),
+  input: inputOf(json),
+})
+
+/** The input is an object. What a model wrote badly is kept under the key that Anthropic's documentation names. */
+function inputOf(json: string): JsonObject {
+  if (json.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(json)
+    return isObject(value) ? value : { INVALID_JSON: json }
+  } catch {
+    return { INVALID_JSON: json }
+  }
+}
+
+/** An empty result is refused by some models: it is said in words. Caching points stand behind the result. */
+function writeResult(message: Message, path: string, writing: Writing): JsonObject[] {
+  const { abilities, drop } = writing
+  const blocks = writeParts(message.content, path, writing)
+  const points = blocks.filter((block) => block['cachePoint'] !== undefined)
+  const content = blocks.filter((block) => block['cachePoint'] === undefined)
+  const isError = message.extra?.['is_error'] === true
+  // Claude and Nova alone take the status: the models that cache.
+  if (isError && !abilities.caches) drop('messages.is_error')
+  const own = cachePointFor(message.extra, abilities.caches, drop)
+  return [
+    {
+      toolResult: {
+        toolUseId: writeCallId(message.toolCallId ?? ''),
+        content: content.length > 0 ? content : [{ text: '(empty)' }],
+        ...(isError && abilities.caches ? { status: 'error' } : {}),
+      },
+    },
+    ...(own.length > 0 ? own : points.slice(-1)),
+  ]
+}

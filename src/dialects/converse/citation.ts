@@ -1,0 +1,80 @@
+import type { JsonObject, UrlCitation } from '../../core/events.ts'
+import { defined, isObject, isString } from '../values.ts'
+
+/**
+ * | location | annotation |
+ * |---|---|
+ * | `web` | `url_citation` |
+ * | `documentChar` | `char_location` |
+ * | `documentPage` | `page_location` |
+ * | `documentChunk` | `content_block_location` |
+ * | `searchResultLocation` | `search_result_location` |
+ *
+ * Citations of documents get Anthropic's own words, whose they are underneath.
+ */
+const PLACES = {
+  documentChar: { type: 'char_location', start: 'start_char_index', end: 'end_char_index' },
+  documentPage: { type: 'page_location', start: 'start_page_number', end: 'end_page_number' },
+  documentChunk: { type: 'content_block_location', start: 'start_block_index', end: 'end_block_index' },
+  searchResultLocation: {
+    type: 'search_result_location',
+    start: 'start_block_index',
+    end: 'end_block_index',
+  },
+} as const
+
+/** `startIndex`, `endIndex`: the cited piece of the answer, in UTF-16 units. */
+export function annotationOf(
+  citation: JsonObject,
+  startIndex: number,
+  endIndex: number,
+): UrlCitation | JsonObject {
+  const location = isObject(citation['location']) ? citation['location'] : {}
+  const title = isString(citation['title']) ? citation['title'] : undefined
+  const content = quoteOf(citation['sourceContent'])
+  const url = addressOf(location, citation['source'])
+  if (url !== undefined) {
+    return {
+      type: 'url_citation',
+      url,
+      title: title || url,
+      ...(content === '' ? {} : { content }),
+      startIndex,
+      endIndex,
+    }
+  }
+  return defined({
+    ...placeOf(location, title),
+    cited_text: content === '' ? undefined : content,
+    start_index: startIndex,
+    end_index: endIndex,
+  })
+}
+
+/** A page on the web, by Nova's grounding or by the source that the caller gave with a search result. */
+function addressOf({ web }: JsonObject, source: unknown): string | undefined {
+  const url = isObject(web) ? web['url'] : source
+  return isString(url) && /^https?:/i.test(url) ? url : undefined
+}
+
+function placeOf(location: JsonObject, title: string | undefined): JsonObject {
+  for (const [name, { type, start, end }] of Object.entries(PLACES)) {
+    const place = location[name]
+    if (!isObject(place)) continue
+    const isSearch = name === 'searchResultLocation'
+    return {
+      type,
+      [start]: place['start'],
+      [end]: place['end'],
+      ...(isSearch
+        ? { search_result_index: place['searchResultIndex'], title }
+        : { document_index: place['documentIndex'], document_title: title }),
+    }
+  }
+  return { type: 'citation', location, title }
+}
+
+const quoteOf = (pieces: unknown): string =>
+  Array.isArray(pieces)
+    ? pieces.flatMap((piece) => (isObject(piece) && isString(piece['text']) ? [piece['text']] : [])).join('')
+    : ''

@@ -1,0 +1,17 @@
+import type { Egress } from '../dialect.ts'
+import { readReply } from '../read-reply.ts'
+import { buildConverse } from './build.ts'
+import { createConverseDecoder } from './decode.ts'
+import { createEventStreamParser } from './event-stream.ts'
+import { readConverseError } from './read-error.ts'
+
+/** Amazon Bedrock's Converse and ConverseStream. */
+export const converseEgress: Egress = {
+  // Converse takes bytes, and addresses of S3 alone.
+  needsContent: (_, url) => /^https?:/i.test(url),
+  build: buildConverse,
+  // By bytes in both cases: a stream that was not asked for is no text.
+  read: (reply) =>
+    readReply(reply, true, createConverseDecoder(reply.status), { createParser: createEventStreamParser }),
+  readError: readConverseError,
+}

@@ -1,0 +1,177 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { SseEvent, StreamParser } from '../sse.ts'
+import { isObject, isString } from '../values.ts'
+
+/**
+ * AWS's binary event stream (`application/vnd.amazon.eventstream`), big endian:
+ *
+ * | bytes | what |
+ * |---|---|
+ * | 4 | length of the whole message |
+ * | 4 | length of the headers |
+ * | 4 | CRC-32 of these eight |
+ * | … | headers: length and text of the name, a type, the value |
+ * | … | payload, JSON |
+ * | 4 | CRC-32 of all before it |
+ */
+const PRELUDE_BYTES = 12
+const CRC_BYTES = 4
+const LEAST_BYTES = PRELUDE_BYTES + CRC_BYTES
+/** AWS's own bounds of a message are 24 MB and 128 kB of headers; no event of Converse is near them. */
+const MOST_BYTES = 24 * 1024 * 1024
+const MOST_HEADER_BYTES = 128 * 1024
+
+/** Bytes of the values of each header type; 6 and 7 begin with a length of two bytes. */
+const FIXED_SIZES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
+const BYTES_TYPE = 6
+const TEXT_TYPE = 7
+
+/** What an error frame is named among the events: no event of Converse has the name. */
+export const EXCEPTION = 'exception'
+
+/**
+ * Turns bytes, cut anywhere, into events: the name is the `:event-type`, the data its JSON. A frame of the type
+ * `exception` or `error` is an event of the name `exception`, `{type, message, …}`.
+ *
+ * `push` throws an `UpstreamError` `malformed` for a wrong checksum, an impossible length and what is no event;
+ * `end` throws `truncated` where the body ended inside a frame.
+ */
+export function createEventStreamParser(): StreamParser {
+  /** Bytes of a frame that is not whole yet; `size` of them count. */
+  let held = new Uint8Array(0)
+  let size = 0
+  /** What is wrong behind events that were good: told once they were given. */
+  let failure: unknown = null
+
+  function hold(bytes: Uint8Array): void {
+    if (size + bytes.length > held.length) {
+      const larger = new Uint8Array(Math.max(size + bytes.length, 2 * held.length))
+      larger.set(held.subarray(0, size))
+      held = larger
+    }
+    held.set(bytes, size)
+    size += bytes.length
+  }
+
+  /** Answers the offset of what is left. */
+  function readAll(bytes: Uint8Array, events: SseEvent[]): number {
+    let at = 0
+    try {
+      for (let length = lengthAt(bytes, at); length !== undefined; length = lengthAt(bytes, at)) {
+        events.push(readMessage(bytes.subarray(at, at + length)))
+        at += length
+      }
+    } catch (error) {
+      if (events.length === 0) throw error
+      failure = error
+    }
+    return at
+  }
+
+  return {
+    push(bytes) {
+      if (failure !== null) throw failure
+      const events: SseEvent[] = []
+      if (size === 0) {
+        hold(bytes.subarray(readAll(bytes, events)))
+        return events
+      }
+      hold(bytes)
+      const used = readAll(held.subarray(0, size), events)
+      held.copyWithin(0, used, size)
+      size -= used
+      return events
+    },
+    end() {
+      if (failure !== null) throw failure
+      if (size > 0) throw new UpstreamError('truncated', 'the reply ended inside an event')
+      return []
+    },
+  }
+}
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** The length of the message that begins here; undefined where it is not whole. The prelude is checked at once. */
+function lengthAt(bytes: Uint8Array, at: number): number | undefined {
+  if (bytes.length - at < PRELUDE_BYTES) return undefined
+  const view = viewOf(bytes)
+  const length = view.getUint32(at)
+  const headerBytes = view.getUint32(at + 4)
+  if (Bun.hash.crc32(bytes.subarray(at, at + 8)) !== view.getUint32(at + 8)) {
+    throw malformed('the checksum of the beginning of an event is wrong')
+  }
+  if (length > MOST_BYTES || headerBytes > MOST_HEADER_BYTES || length < LEAST_BYTES + headerBytes) {
+    throw malformed('an event has an impossible length')
+  }
+  return bytes.length - at < length ? undefined : length
+}
+
+function readMessage(message: Uint8Array): SseEvent {
+  const view = viewOf(message)
+  const end = message.length - CRC_BYTES
+  if (Bun.hash.crc32(message.subarray(0, end)) !== view.getUint32(end)) {
+    throw malformed('the checksum of an event is wrong')
+  }
+  const payloadAt = PRELUDE_BYTES + view.getUint32(4)
+  const headers = readHeaders(message.subarray(PRELUDE_BYTES, payloadAt))
+  const data = new TextDecoder().decode(message.subarray(payloadAt, end))
+  switch (headers.get(':message-type')) {
+    case 'event':
+      return { name: headers.get(':event-type') ?? '', data }
+    case 'exception':
+      return exception(headers.get(':exception-type'), messageIn(data))
+    case 'error':
+      return exception(headers.get(':error-code'), { message: headers.get(':error-message') })
+    default:
+      throw malformed('an event is of no type that is known')
+  }
+}
+
+/** Those of text alone: no other header is looked at. */
+function readHeaders(bytes: Uint8Array): Map<string, string> {
+  const view = viewOf(bytes)
+  const headers = new Map<string, string>()
+  const text = (at: number, length: number): string => {
+    if (at + length > bytes.length) throw malformed('a header of an event has an impossible length')
+    return new TextDecoder().decode(bytes.subarray(at, at + length))
+  }
+  let at = 0
+  while (at < bytes.length) {
+    const nameLength = view.getUint8(at)
+    const name = text(at + 1, nameLength)
+    at += 1 + nameLength
+    if (at >= bytes.length) throw malformed('a header of an event has no value')
+    const type = view.getUint8(at++)
+    const fixed = FIXED_SIZES[type]
+    if (fixed !== undefined) {
+      at += fixed
+      continue
+    }
+    if ((type !== TEXT_TYPE && type !== BYTES_TYPE) || at + 2 > bytes.length) {
+      throw malformed('a header of an event is of no type that is known')
+    }
+    const length = view.getUint16(at)
+    const value = text(at + 2, length)
+    if (type === TEXT_TYPE) headers.set(name, value)
+    at += 2 + length
+  }
+  return headers
+}
+
+const exception = (type: string | undefined, fields: object): SseEvent => ({
+  name: EXCEPTION,
+  data: JSON.stringify({ ...fields, type: type ?? 'unknown' }),
+})
+
+/** The payload of an exception is JSON; what is not is its message. */
+function messageIn(data: string): object {
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) ? value : { message: isString(value) ? value : '' }
+  } catch {
+    return { message: data }
+  }
+}
+
+const malformed = (reason: string): UpstreamError => new UpstreamError('malformed', reason)

@@ -1,0 +1,50 @@
+import type { Attempt } from '../../core/attempt.ts'
+import { type Traits, traitsOf } from '../claude.ts'
+
+export type Family = 'Claude' | 'Nova' | 'Nova 2' | 'gpt-oss' | 'DeepSeek' | 'Llama' | 'other'
+
+/** What a model at Bedrock takes: one API for all, and yet not the same for all. */
+export interface Abilities {
+  readonly family: Family
+  readonly claude: Traits
+  /** `cachePoint` in messages and system, and among the tools. */
+  readonly caches: boolean
+  readonly cachesTools: boolean
+  /** Whether some tool, or this one, can be forced. */
+  readonly forces: boolean
+  /** `outputConfig.textFormat`, and `strict` on tools. */
+  readonly takesSchema: boolean
+}
+
+/** In this order: the first that fits. An id may have a region in front, or be the resource name of a profile. */
+const FAMILIES: readonly (readonly [Family, RegExp])[] = [
+  ['Claude', /claude/i],
+  ['Nova 2', /nova-2/i],
+  ['Nova', /nova-/i],
+  ['gpt-oss', /gpt-oss/i],
+  ['DeepSeek', /deepseek/i],
+  ['Llama', /llama/i],
+]
+
+/**
+ * By the name that AWS gives the model; an application's own profile has none, and is known by the model that it is
+ * configured as. From the user guide's tables of supported models (2026).
+ */
+export function abilitiesOf(attempt: Attempt): Abilities {
+  const { endpoint, model } = attempt
+  const name = familyOf(endpoint.upstreamId) === 'other' ? model.id : endpoint.upstreamId
+  const family = familyOf(name)
+  const isClaude = family === 'Claude'
+  const claude = traitsOf({ ...attempt, endpoint: { ...endpoint, upstreamId: name } })
+  const isNova = family === 'Nova' || family === 'Nova 2'
+  return {
+    family,
+    claude,
+    caches: isClaude || isNova,
+    cachesTools: isClaude,
+    forces: family !== 'Llama',
+    takesSchema: claude.takesSchema,
+  }
+}
+
+const familyOf = (name: string): Family => FAMILIES.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other'

@@ -1,0 +1,77 @@
+import { type ErrorType, UpstreamError, type UpstreamFailure } from '../../core/errors.ts'
+import { isErrorBody, readErrorReply } from '../read-error.ts'
+import { isObject, isString } from '../values.ts'
+
+/**
+ * AWS names an error by its type alone, in a header, in `__type` or in an event's header; the body is `{message}`.
+ * From the API's reference (2026), and what a refused signature is called (recorded 2025). Names are compared without
+ * regard to case: those of events begin with a small letter.
+ */
+const KINDS: Readonly<Record<string, readonly [kind: UpstreamFailure, status: number]>> = {
+  accessdeniedexception: ['credential', 403],
+  unrecognizedclientexception: ['credential', 403],
+  invalidsignatureexception: ['credential', 403],
+  incompletesignatureexception: ['credential', 403],
+  missingauthenticationtokenexception: ['credential', 403],
+  expiredtokenexception: ['credential', 403],
+  validationexception: ['caller', 400],
+  resourcenotfoundexception: ['caller', 404],
+  throttlingexception: ['rate-limit', 429],
+  servicequotaexceededexception: ['rate-limit', 429],
+  modelnotreadyexception: ['overloaded', 429],
+  serviceunavailableexception: ['server', 503],
+  modeltimeoutexception: ['timeout', 408],
+  modelerrorexception: ['server', 424],
+  modelstreamerrorexception: ['server', 424],
+  internalserverexception: ['server', 500],
+  internalfailure: ['server', 500],
+}
+
+const BUSY = /too many|capacity|high demand|overloaded|busy/i
+
+/** Reads an error reply. The status is the reply's own, whatever its type usually has. */
+export function readConverseError(status: number, headers: Headers, text: string): UpstreamError {
+  const error = readErrorReply(status, headers, text)
+  const type = typeIn(headers.get('x-amzn-errortype') ?? '') || typeIn(typeInBody(text))
+  if (type === '') return error
+  return typed(type, error, status)
+}
+
+/** Reads an exception in a stream: `{type, message, originalStatusCode?}`, after a 200. */
+export function readException(fields: unknown): UpstreamError {
+  const type = isObject(fields) && isString(fields['type']) ? typeIn(fields['type']) : ''
+  const [, status = 500] = KINDS[type.toLowerCase()] ?? []
+  return typed(type, readErrorReply(status, new Headers(), JSON.stringify(fields)), status)
+}
+
+/** True for a 200 that holds an error after all: `{message}` where a message should be. */
+export const isException = (body: unknown): boolean =>
+  isErrorBody(body) || (isObject(body) && isString(body['__type']))
+
+function typed(type: string, error: UpstreamError, status: number): UpstreamError {
+  const [kind] = KINDS[type.toLowerCase()] ?? [error.kind]
+  const isBusy = kind === 'server' && status === 503 && BUSY.test(error.reason)
+  return new UpstreamError(isBusy ? 'overloaded' : kind, error.reason, {
+    status,
+    code: type || null,
+    ...(kind === 'caller' ? { errorType: error.errorType ?? usualType(status) } : {}),
+    retryAfterMs: error.retryAfterMs,
+  })
+}
+
+const usualType = (status: number): ErrorType => (status === 404 ? 'not_found' : 'invalid_request')
+
+/** `ThrottlingException:http://internal.amazon.com/…` and `com.amazon.coral.service#AccessDeniedException`. */
+function typeIn(name: string): string {
+  const [type = ''] = name.slice(name.indexOf('#') + 1).split(':')
+  return /^\w{1,100}$/.test(type) ? type : ''
+}
+
+function typeInBody(text: string): string {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isObject(body) && isString(body['__type']) ? body['__type'] : ''
+  } catch {
+    return ''
+  }
+}
