@@ -22,11 +22,15 @@ export function estimatePromptTokens(request: InferenceRequest): number {
 const BYTES_PER_TOKEN = 3
 const MESSAGE_OVERHEAD = 4
 const IMAGE_TOKENS = 1_500
+/** What a text comes to at most. */
+export const textTokens = (text: string): number => Math.ceil(utf8Bytes(text) / BYTES_PER_TOKEN)
+
 const utf8Bytes = (text: string): number => Buffer.byteLength(text, 'utf8')
 /** base64 is four characters for three bytes. */
 const decodedBytes = (base64: string): number => Math.ceil((base64.length * 3) / 4)
 
-function partTokens(part: ContentPart): number {
+/** What one piece of a message comes to at most. */
+export function partTokens(part: ContentPart): number {
   switch (part.type) {
     case 'text':
       return Math.ceil(utf8Bytes(part.text) / BYTES_PER_TOKEN)
