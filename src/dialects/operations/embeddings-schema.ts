@@ -40,8 +40,8 @@ const text = t.String({ minLength: 1 })
 const tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1, description: 'Token ids' })
 const item = t.Object({ content: t.Array(embeddingPart, { minItems: 1 }) }, OPEN)
 
-/** What one entry of a list of inputs may be; a list of bare numbers is one input. */
-export const embeddingInputs = { text, tokens, item }
+/** Inputs of parts, checked apart: of all forms of `input`, their mistakes can be explained best. */
+export const embeddingItems = t.Object({ input: t.Array(item, { minItems: 1 }) }, OPEN)
 
 export const embeddingsBody = t.Object(
   {

@@ -7,18 +7,24 @@ import { promptTokens } from '../../core/usage.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { defined, isObject, isString, sayKind } from '../values.ts'
-import { type EmbeddingPart, type EmbeddingsBody, embeddingsBody } from './embeddings-schema.ts'
+import {
+  type EmbeddingPart,
+  type EmbeddingsBody,
+  embeddingItems,
+  embeddingsBody,
+} from './embeddings-schema.ts'
 import { readRouting } from './fields.ts'
 import { viewCost, viewRouting } from './usage.ts'
 
 /** Compiled at the first request: the start does not pay for it. */
 let compiled: TypeCheck<typeof embeddingsBody> | undefined
+let compiledItems: TypeCheck<typeof embeddingItems> | undefined
 
 /** POST /embeddings, in OpenAI's shape. */
 export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsResult> = {
   parse(body, headers) {
     compiled ??= TypeCompiler.Compile(embeddingsBody)
-    checkInput(body['input'])
+    checkInput(body)
     if (!compiled.Check(body)) throw mismatch(compiled, body)
     return defined<EmbeddingsRequest>({
       ...readRouting('embeddings', body, headers),
@@ -54,12 +60,17 @@ export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsRe
 }
 
 /** A list is of one kind, told by its first entry: the schema alone would explain the wrong one. */
-function checkInput(input: unknown): void {
+function checkInput(body: JsonObject): void {
+  const { input } = body
   if (input === '') throw badRequest('must not be empty', 'input')
   if (!Array.isArray(input)) return
   if (input.length === 0) throw badRequest('must have at least 1 entry, not 0', 'input')
   const [first] = input
   const kind = kindOf(first)
+  if (kind === 'item' && input.every(isObject)) {
+    compiledItems ??= TypeCompiler.Compile(embeddingItems)
+    if (!compiledItems.Check(body)) throw mismatch(compiledItems, body)
+  }
   for (const [index, entry] of input.entries()) {
     const place = `input[${index}]`
     if (kind === null) {
