@@ -72,6 +72,8 @@ export interface ProviderQuirks {
   readonly takesUrls?: boolean
   /** The field that asks for reasoning effort; absent: `reasoning_effort`. */
   readonly reasoningField?: 'reasoning' | 'reasoning_effort'
+  /** False: its `/responses` takes OpenAI's own fields alone; penalties, `top_k` and the like are a 400. */
+  readonly responsesExtensions?: boolean
   /** How its chat completions depart from OpenAI's. */
   readonly chat?: ChatQuirks
   /** How its `/embeddings` departs from OpenAI's. `floatFormat` false: it takes no word for plain numbers. */
@@ -98,6 +100,8 @@ export interface ChatQuirks {
   readonly toolCallIds?: 'nine-alphanumerics'
   /** Former thoughts go back as parts `thinking` of the content. */
   readonly thinkingParts?: true
+  /** Files are parts `document_url`, or `file` with the id beside the type. */
+  readonly documentParts?: true
   /** The efforts of reasoning that it knows, weakest first, where the model's are not known. */
   readonly efforts?: readonly string[]
   /** Models that always reason are asked by `prompt_mode: reasoning` in place of an effort. */

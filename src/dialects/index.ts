@@ -6,6 +6,7 @@ import { converseEgress } from './converse/egress.ts'
 import type { Egress, Ingress } from './dialect.ts'
 import { geminiEgress } from './gemini/egress.ts'
 import { messagesEgress } from './messages/egress.ts'
+import { responsesEgress } from './responses/egress.ts'
 
 /** What callers may speak. A new dialect is a folder here and a line. */
 export const ingresses = {
@@ -15,6 +16,7 @@ export const ingresses = {
 /** What providers may speak. */
 export const egresses = {
   chat: chatEgress,
+  responses: responsesEgress,
   messages: messagesEgress,
   gemini: geminiEgress,
   cohere: cohereEgress,

@@ -100,8 +100,9 @@ interface Thought {
 
 /**
  * Details → `reasoning` items, the inverse of `detailsOfItem`, from those of other formats too (their item says its
- * `format`, and has the `signature`). Pieces with one index are one part, parts with one id one item. Without ids an
- * item ends with its signature or encrypted content, and a text of another index begins one.
+ * `format`, and has the `signature`). Pieces with one index are one part, parts with one id one item; encrypted content
+ * ends an item, for xAI gives several of a response one id (2026). Without ids a signature ends it too, and a text of
+ * another index begins one.
  */
 export function itemsOfDetails(details: readonly JsonObject[]): JsonObject[] {
   const thoughts: Thought[] = []
@@ -117,9 +118,9 @@ export function itemsOfDetails(details: readonly JsonObject[]): JsonObject[] {
 }
 
 function belongs(detail: JsonObject, { id, format, content, signature, encrypted }: Thought): boolean {
-  if (detail.format !== format) return false
+  if (encrypted !== undefined || detail.format !== format) return false
   if (isText(detail.id) || isText(id)) return detail.id === id
-  if (signature !== undefined || encrypted !== undefined) return false
+  if (signature !== undefined) return false
   return detail.type !== 'reasoning.text' || content.size === 0 || content.has(detail.index)
 }
 

@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { Message, ToolCall } from '../../core/request.ts'
+import { defined, isObject, isString } from '../values.ts'
+import { type Drop, writeAnswer, writeContent, writeOutput } from './build-content.ts'
+import { ITEM, itemsOfDetails, REASONING_FORMAT } from './items.ts'
+
+/** What a provider takes of former reasoning. */
+export interface ReplayRules {
+  /** A gateway to others: it takes the reasoning of every provider, and says its `format`. */
+  readonly anyFormat: boolean
+}
+
+/** Neutral messages → `input` items, by the table in `items.ts`. */
+export function writeInput(messages: readonly Message[], rules: ReplayRules, drop: Drop): JsonObject[] {
+  const customCalls = new Set<string>()
+  for (const { toolCalls = [] } of messages) {
+    for (const call of toolCalls) if (isCustom(call)) customCalls.add(call.id)
+  }
+  return messages.flatMap((message) => writeMessage(message, customCalls, rules, drop))
+}
+
+function writeMessage(
+  message: Message,
+  customCalls: ReadonlySet<string>,
+  rules: ReplayRules,
+  drop: Drop,
+): JsonObject[] {
+  const { role, content, toolCallId = '', extra } = message
+  if (message.name !== undefined && role !== 'tool') drop('messages.name')
+  if (role === 'tool') {
+    if (extra?.is_error === true) drop('messages.is_error')
+    const type = customCalls.has(toolCallId) ? ITEM.customToolCallOutput : ITEM.functionCallOutput
+    return [{ type, call_id: toolCallId, output: writeOutput(content, drop) }]
+  }
+  if (role === 'assistant') return writeTurn(message, rules, drop)
+  const written = writeContent(content, drop)
+  return written.length === 0 ? [] : [{ role, content: written }]
+}
+
+/** A former turn of the model: its reasoning, what it said, its calls, and items of this API alone. */
+function writeTurn(message: Message, rules: ReplayRules, drop: Drop): JsonObject[] {
+  const { content, extra, toolCalls = [] } = message
+  const answer = writeAnswer(message, drop)
+  const phase = isString(extra?.phase) ? extra.phase : undefined
+  const others = Array.isArray(content)
+    ? content.flatMap((part) => (part.type === 'unknown' ? [part.data] : []))
+    : []
+  return [
+    ...writeReasoning(message, rules, drop),
+    ...others.flatMap((item) => writeOther(item, drop)),
+    ...(answer.length === 0
+      ? []
+      : [
+          defined({
+            type: isString(answer) ? undefined : ITEM.message,
+            role: 'assistant',
+            content: answer,
+            phase,
+          }),
+        ]),
+    ...toolCalls.map(writeCall),
+  ]
+}
+
+/** Hosted tools' calls and the like: everything that is an item and no content part. */
+function writeOther(item: JsonObject, drop: Drop): JsonObject[] {
+  if (isString(item.type) && /_call(_output)?$|^mcp_|^compaction$|^item_reference$/.test(item.type))
+    return [item]
+  drop(`messages.content.${item.type}`)
+  return []
+}
+
+const isCustom = ({ extra }: ToolCall): boolean => extra?.type === 'custom'
+
+function writeCall(call: ToolCall): JsonObject {
+  const { id, name, arguments: json } = call
+  return isCustom(call)
+    ? { type: ITEM.customToolCall, call_id: id, name, input: json }
+    : { type: ITEM.functionCall, call_id: id, name, arguments: json.trim() === '' ? '{}' : json }
+}
+
+function writeReasoning(
+  { reasoning, reasoningDetails }: Message,
+  rules: ReplayRules,
+  drop: Drop,
+): JsonObject[] {
+  if (reasoningDetails === undefined) {
+    if (isString(reasoning) && reasoning !== '') drop('messages.reasoning')
+    return []
+  }
+  const items = itemsOfDetails(reasoningDetails)
+  const sent = items.flatMap((item) => sendable(item, rules))
+  if (sent.length < items.length) drop('messages.reasoning_details')
+  return sent
+}
+
+/**
+ * A `reasoning` item as a provider takes it back without having stored it: with its encrypted content, or with the
+ * raw text that open models show. A summary alone cannot be replayed (`store: false`: 404 `Item … not found`).
+ * `format` and `signature` are fields of gateways.
+ */
+export function sendable(item: JsonObject, rules: ReplayRules): JsonObject[] {
+  if (rules.anyFormat) return [item]
+  const { format, signature, ...own } = item
+  if (isString(format) && !OWN_FORMATS.has(format)) return []
+  const hasText = Array.isArray(own.content) && own.content.some(isObject)
+  const isEncrypted = isString(own.encrypted_content) && own.encrypted_content !== ''
+  return isEncrypted || hasText ? [{ ...own, summary: own.summary ?? [] }] : []
+}
+
+/** What OpenRouter calls the reasoning of the providers of this API. */
+const OWN_FORMATS = new Set([REASONING_FORMAT, 'azure-openai-responses-v1', 'xai-responses-v1'])

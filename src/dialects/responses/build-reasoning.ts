@@ -1,0 +1,126 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
+import { defined, isObject } from '../values.ts'
+import type { Drop } from './build-content.ts'
+
+const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+/** In the order of their strength. */
+const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** Budgets in tokens → efforts, the inverse of the table that Google's compatible API has for efforts (2025). */
+const BUDGETS: readonly (readonly [number, Effort])[] = [
+  [1_024, 'low'],
+  [8_192, 'medium'],
+  [Number.POSITIVE_INFINITY, 'high'],
+]
+
+/** What the gateway says in other words; `exclude` it keeps itself. */
+const OURS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
+
+/**
+ * | asked | sent |
+ * |---|---|
+ * | `effort` | `reasoning.effort`: the strongest of the model's that is not stronger |
+ * | `max_tokens` | the effort of that budget; the number is dropped |
+ * | `enabled: true` | effort `medium` where the model may be off |
+ * | off | effort `none`, where the model has it |
+ * | `summary` | `reasoning.summary` |
+ * | to see the reasoning, in a dialect that shows it unasked | `reasoning.summary: "auto"` |
+ * | `context`, `mode` and unknown fields of this dialect's callers | as they came |
+ *
+ * A summary is asked for only where the caller wants to see the reasoning: OpenAI refuses it (400) to organisations
+ * that it has not verified.
+ */
+export function applyReasoning(
+  body: JsonObject,
+  request: InferenceRequest,
+  attempt: Attempt,
+  drop: Drop,
+): void {
+  const said = isObject(body.reasoning) ? body.reasoning : {}
+  delete body.reasoning
+  const { reasoning = {} } = request
+  if (!isReasoner(attempt)) {
+    if (asks(reasoning)) drop('reasoning')
+    return
+  }
+  if (attempt.provider.quirks.reasoningField === 'reasoning') {
+    setUnlessEmpty(body, { ...said, ...wholeOf(reasoning) })
+    return
+  }
+  const rest = Object.fromEntries(Object.entries(said).filter(([name]) => !OURS.includes(name)))
+  setUnlessEmpty(body, {
+    ...rest,
+    ...carried(reasoning, request, drop),
+    effort: effortOf(reasoning, attempt, drop),
+    summary: reasoning.summary ?? (wantsToSee(request) ? 'auto' : undefined),
+  })
+}
+
+function setUnlessEmpty(body: JsonObject, fields: JsonObject): void {
+  const written = defined(fields)
+  if (Object.keys(written).length > 0) body.reasoning = written
+}
+
+/** False only where the endpoint's parameters are known and none of them is about reasoning. */
+const isReasoner = ({ endpoint }: Attempt): boolean =>
+  endpoint.supportedParameters === null ||
+  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
+
+/** True where it is known, or was asked for, that the model reasons. */
+export const reasons = (body: JsonObject, attempt: Attempt): boolean =>
+  isReasoner(attempt) &&
+  (attempt.endpoint.supportedParameters !== null ||
+    attempt.endpoint.reasoning !== undefined ||
+    body.reasoning !== undefined)
+
+const isOff = ({ effort, enabled }: Reasoning): boolean => enabled === false || effort === 'none'
+
+const asks = (reasoning: Reasoning): boolean =>
+  !isOff(reasoning) &&
+  (reasoning.enabled === true ||
+    reasoning.effort !== undefined ||
+    reasoning.maxTokens !== undefined ||
+    reasoning.summary !== undefined)
+
+/** `reasoning_effort` alone asks for thinking, not for seeing it. */
+const wantsToSee = ({ dialect, reasoning = {}, parameters }: InferenceRequest): boolean =>
+  dialect !== 'responses' &&
+  reasoning.exclude !== true &&
+  !isOff(reasoning) &&
+  parameters.some((name) => name === 'reasoning' || name === 'include_reasoning')
+
+/** OpenAI's newer fields, which callers of other dialects may set too. */
+function carried({ extra = {} }: Reasoning, { dialect }: InferenceRequest, drop: Drop): JsonObject {
+  if (dialect === 'responses') return {}
+  for (const name of Object.keys(extra)) if (name !== 'context' && name !== 'mode') drop(`reasoning.${name}`)
+  return defined({ context: extra.context, mode: extra.mode })
+}
+
+function effortOf(reasoning: Reasoning, { endpoint }: Attempt, drop: Drop): Effort | undefined {
+  const asked = askedEffort(reasoning, drop)
+  const { efforts, mayBeOff } = endpoint.reasoning ?? { efforts: null, mayBeOff: true }
+  if (asked === undefined) return undefined
+  // It reasons anyway, and may refuse the field.
+  if (reasoning.effort === undefined && reasoning.enabled === true && !mayBeOff) return undefined
+  if (asked === 'none' && !mayBeOff) {
+    drop('reasoning.effort')
+    return EFFORTS.find((effort) => efforts?.includes(effort))
+  }
+  if (efforts === null || efforts.includes(asked)) return asked
+  drop('reasoning.effort')
+  const known = EFFORTS.filter((effort) => efforts.includes(effort))
+  return known.findLast((effort) => EFFORTS.indexOf(effort) < EFFORTS.indexOf(asked)) ?? known[0]
+}
+
+function askedEffort({ effort, enabled, maxTokens }: Reasoning, drop: Drop): Effort | undefined {
+  if (enabled === false) return 'none'
+  if (maxTokens !== undefined) drop('reasoning.max_tokens')
+  if (effort !== undefined) return effort
+  if (maxTokens !== undefined) return BUDGETS.find(([most]) => maxTokens <= most)?.[1]
+  return enabled === true ? 'medium' : undefined
+}
+
+const wholeOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject =>
+  defined({ effort, max_tokens: maxTokens, enabled, exclude, summary })

@@ -1,0 +1,159 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import type { DialectCall } from '../dialect.ts'
+import { isObject, isString } from '../values.ts'
+import type { Drop } from './build-content.ts'
+import { type ReplayRules, sendable } from './build-input.ts'
+import { neutralBody } from './build-neutral.ts'
+import { applyReasoning, reasons } from './build-reasoning.ts'
+import { ITEM } from './items.ts'
+
+/**
+ * Fields that speak to the gateway alone: never sent to a provider. State is kept by the gateway, which has put what
+ * `previous_response_id` stands for into `input`.
+ */
+const GATEWAY_FIELDS = new Set([
+  'models',
+  'provider',
+  'plugins',
+  'preset',
+  'route',
+  'transforms',
+  'session_id',
+  'trace',
+  'debug',
+  'usage',
+  'include_reasoning',
+  'stop_server_tools_when',
+  'previous_response_id',
+  'background',
+  'store',
+])
+
+/** Of the caller's, and of no use at a provider: they name what is kept in an account there. */
+const KEPT_ELSEWHERE = ['conversation', 'prompt']
+
+/** Fields of our API that OpenAI's does not have: its own servers answer 400. */
+const EXTENSIONS = [
+  'frequency_penalty',
+  'presence_penalty',
+  'top_k',
+  'modalities',
+  'image_config',
+  'cache_control',
+  'prompt_cache_options',
+  'x_search_filter',
+]
+
+/** Parameters that only tune the answer: left out, and named, where an endpoint is known not to take them. */
+const TUNING = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'frequency_penalty',
+  'presence_penalty',
+  'top_logprobs',
+] as const
+
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
+const LOGPROBS = 'message.output_text.logprobs'
+
+/**
+ * The call to a provider that speaks Responses. A caller of the same dialect gets its own body through, unknown
+ * fields at every level included, but for what is the gateway's; other dialects are written from the neutral request
+ * (`build-neutral.ts`). Nothing is stored there: reasoning comes back encrypted, to be sent again. Never changes
+ * `request`.
+ */
+export function buildResponses(request: InferenceRequest, attempt: Attempt): DialectCall {
+  const dropped: string[] = []
+  const drop: Drop = (name) => {
+    if (!dropped.includes(name)) dropped.push(name)
+  }
+  const rules = { anyFormat: attempt.provider.quirks.reasoningField === 'reasoning' }
+  const body =
+    request.dialect === 'responses'
+      ? forwardedBody(request.body, rules, drop)
+      : neutralBody(request, rules, drop)
+  body.model = attempt.endpoint.upstreamId
+  if (request.stream) body.stream = true
+  else if (body.stream !== undefined) body.stream = false
+  body.store = false
+  const bound = attempt.outputBound ?? request.maxOutputTokens
+  if (bound !== undefined) body.max_output_tokens = bound
+  applyReasoning(body, request, attempt, drop)
+  applyRoles(body, attempt)
+  // `fast` is the gateway's other name for `priority`.
+  if (body.service_tier === 'fast') body.service_tier = 'priority'
+  leaveOutUnsupported(body, attempt, drop)
+  applyInclude(body, attempt)
+  return { path: '/responses', headers: {}, body, dropped }
+}
+
+/** A null means the same as an absent field, and some servers refuse it. */
+function forwardedBody(body: JsonObject, rules: ReplayRules, drop: Drop): JsonObject {
+  const forwarded = Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => value !== null && !GATEWAY_FIELDS.has(name)),
+  )
+  for (const name of KEPT_ELSEWHERE) {
+    if (forwarded[name] !== undefined) drop(name)
+    delete forwarded[name]
+  }
+  if (Array.isArray(forwarded.input)) {
+    forwarded.input = forwarded.input.flatMap((item: unknown) => forwardedItem(item, rules, drop))
+  }
+  return forwarded
+}
+
+/** What a caller sends back of former answers, without what another provider made or the gateway itself did. */
+function forwardedItem(item: unknown, rules: ReplayRules, drop: Drop): unknown[] {
+  if (!isObject(item) || !isString(item.type)) return [item]
+  const written =
+    item.type === ITEM.reasoning
+      ? sendable(item, rules)
+      : item.type.startsWith('openrouter:') && !rules.anyFormat
+        ? []
+        : [item]
+  if (written.length === 0) drop(`input.${item.type}`)
+  return written
+}
+
+function applyRoles(body: JsonObject, { provider }: Attempt): void {
+  if (provider.quirks.developerRole !== false || !Array.isArray(body.input)) return
+  body.input = body.input.map((item: unknown) =>
+    isObject(item) && item.role === 'developer' ? { ...item, role: 'system' } : item,
+  )
+}
+
+function leaveOutUnsupported(body: JsonObject, { endpoint, provider }: Attempt, drop: Drop): void {
+  const { supportedParameters: supported } = endpoint
+  const unsupported = [
+    ...(provider.quirks.responsesExtensions === false ? EXTENSIONS : []),
+    ...TUNING.filter((name) => supported !== null && !supported.includes(name)),
+  ]
+  for (const name of unsupported) {
+    if (body[name] === undefined) continue
+    delete body[name]
+    drop(name)
+  }
+  if (supported !== null && !supported.includes('top_logprobs') && !supported.includes('logprobs')) {
+    leaveOutLogprobs(body, drop)
+  }
+}
+
+function leaveOutLogprobs(body: JsonObject, drop: Drop): void {
+  if (!Array.isArray(body.include) || !body.include.includes(LOGPROBS)) return
+  body.include = body.include.filter((name: unknown) => name !== LOGPROBS)
+  drop('logprobs')
+}
+
+/** OpenAI refuses to encrypt (400) what does not reason. */
+function applyInclude(body: JsonObject, attempt: Attempt): void {
+  const include: unknown[] = Array.isArray(body.include) ? body.include : []
+  const wanted =
+    reasons(body, attempt) && !include.includes(ENCRYPTED_REASONING)
+      ? [...include, ENCRYPTED_REASONING]
+      : include
+  if (wanted.length > 0) body.include = wanted
+  else delete body.include
+}

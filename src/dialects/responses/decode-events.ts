@@ -1,0 +1,276 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { defaultReason, finishReasonOf } from '../finish.ts'
+import { isObject, isString, restOf } from '../values.ts'
+import {
+  addArguments,
+  completeArguments,
+  finishItem,
+  finishPart,
+  type Item,
+  newItem,
+  startItem,
+} from './decode-items.ts'
+import {
+  addAnnotation,
+  addLogprobs,
+  addPiece,
+  addRepeated,
+  addRest,
+  newReply,
+  type Part,
+  type PartKind,
+  partAt,
+  type Reply,
+} from './decode-parts.ts'
+import type { ResponsesNative } from './items.ts'
+import { failureOf } from './read-error.ts'
+import { readUsage } from './usage.ts'
+
+/** What is remembered of one response between its events. */
+export interface ResponseState {
+  readonly status: number
+  readonly reply: Reply
+  /** By `output_index`: some servers give an item another id in each event (GitHub Copilot, 2026). */
+  readonly items: Map<unknown, Item>
+  hasStarted: boolean
+  finish: Finish | null
+  failure: UpstreamError | null
+  /** Of the last delta of visible text. */
+  textPart: Part | null
+}
+
+export const newResponse = (status: number): ResponseState => ({
+  status,
+  reply: newReply(),
+  items: new Map(),
+  hasStarted: false,
+  finish: null,
+  failure: null,
+  textPart: null,
+})
+
+/** Deltas and whole texts of parts, by the middle of their event's name: `response.output_text.delta`. */
+const PARTS: Readonly<Record<string, { kind: PartKind; index: string; whole: string }>> = {
+  output_text: { kind: 'text', index: 'content_index', whole: 'text' },
+  refusal: { kind: 'refusal', index: 'content_index', whole: 'refusal' },
+  reasoning_text: { kind: 'thought', index: 'content_index', whole: 'text' },
+  reasoning_summary_text: { kind: 'summary', index: 'summary_index', whole: 'text' },
+}
+
+/** Events that say nothing: OpenAI and its relays send them in long silences. */
+const SILENT = new Set(['keepalive', 'ping'])
+
+/**
+ * Reads one event of a stream.
+ *
+ * | event | becomes |
+ * |---|---|
+ * | `response.created`, `.queued`, `.in_progress` | response-start (the first of them) |
+ * | `response.output_item.added`, `.done` | `native`; what the item says that was not told (`decode-items.ts`) |
+ * | `….delta` of text, refusal, reasoning, arguments, input | the delta of that kind |
+ * | `….done` of the same, and of parts | what the deltas left out |
+ * | `response.output_text.annotation.added` | annotation |
+ * | `response.completed`, `.incomplete` | usage and the finish |
+ * | `response.failed`, `error` | a failure |
+ * | any other | `native` |
+ */
+export function readEvent(event: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
+  const type = isString(event['type']) ? event['type'] : ''
+  const [, subject = '', step = ''] = /^response\.([a-z_]+)(?:\.([a-z._]+))?$/.exec(type) ?? []
+  const part = Object.hasOwn(PARTS, subject) ? PARTS[subject] : undefined
+  if (part && (step === 'delta' || step === 'done')) {
+    readText(event, part, step === 'done', state, events)
+  } else if (isObject(event['response'])) {
+    readProgress(event, event['response'], subject, state, events)
+  } else if (type === 'error') {
+    state.failure = failureOf(isObject(event['error']) ? event['error'] : event, state.status)
+  } else if (!SILENT.has(type)) {
+    readStep(event, `${subject}.${step}`, state, events)
+  }
+}
+
+/** Reads a whole response. */
+export function readResponse(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
+  tellStart(response, state, events)
+  endResponse(response, {}, state, events)
+}
+
+function readText(
+  event: JsonObject,
+  { kind, index, whole }: (typeof PARTS)[string],
+  isWhole: boolean,
+  state: ResponseState,
+  events: InferenceEvent[],
+): void {
+  const { items, reply } = state
+  const { parts } = itemAt(event, kind === 'text' || kind === 'refusal' ? 'message' : 'reasoning', items)
+  const part = partAt(kind, event[index], parts, reply)
+  if (isWhole) addRest(part, event[whole], parts, reply, events)
+  else addPiece(part, event['delta'], parts, reply, events)
+  addLogprobs(part, event['logprobs'], isWhole, events)
+  if (kind === 'text') state.textPart = part
+}
+
+/** The item of an event; made where the server did not announce it. */
+function itemAt(event: JsonObject, type: string, items: ResponseState['items']): Item {
+  const at = event['output_index']
+  const item = items.get(at) ?? newItem({ type, id: event['item_id'] })
+  items.set(at, item)
+  return item
+}
+
+function readStep(event: JsonObject, step: string, state: ResponseState, events: InferenceEvent[]): void {
+  const { items, reply } = state
+  switch (step) {
+    case 'output_item.added':
+    case 'output_item.done':
+      readItem(event, step === 'output_item.done', state, events)
+      return
+    case 'content_part.added':
+    case 'content_part.done':
+    case 'reasoning_summary_part.added':
+    case 'reasoning_summary_part.done': {
+      const isSummary = step.startsWith('reasoning')
+      const { parts } = itemAt(event, isSummary ? 'reasoning' : 'message', items)
+      finishPart(event['part'], event[isSummary ? 'summary_index' : 'content_index'], parts, reply, events)
+      return
+    }
+    case 'output_text.annotation.added': {
+      const { parts } = itemAt(event, 'message', items)
+      addAnnotation(partAt('text', event['content_index'], parts, reply), event['annotation'], events)
+      return
+    }
+    case 'reasoning.delta':
+      addRepeated(event['delta'], itemAt(event, 'reasoning', items).parts, events)
+      return
+    case 'reasoning.done':
+      return
+    case 'function_call_arguments.delta':
+    case 'custom_tool_call_input.delta':
+      addArguments(itemAt(event, 'function_call', items).call, event['delta'], events)
+      return
+    case 'function_call_arguments.done':
+      completeArguments(itemAt(event, 'function_call', items).call, event['arguments'], events)
+      return
+    case 'custom_tool_call_input.done':
+      completeArguments(itemAt(event, 'custom_tool_call', items).call, event['input'], events)
+      return
+    default:
+      tellNative({ event }, events)
+  }
+}
+
+function readItem(event: JsonObject, isDone: boolean, state: ResponseState, events: InferenceEvent[]): void {
+  const { item: raw, output_index: at } = event
+  if (!isObject(raw)) return
+  const { items, reply } = state
+  const former = items.get(at)
+  const item = former && (isDone || !former.isDone) ? former : newItem(raw)
+  items.set(at, item)
+  if (isDone) finishItem(raw, item, false, reply, events)
+  tellNative({ event }, events)
+  if (!isDone) startItem(raw, item, reply, events)
+}
+
+/** An event that shows the response as a whole. */
+function readProgress(
+  event: JsonObject,
+  response: JsonObject,
+  subject: string,
+  state: ResponseState,
+  events: InferenceEvent[],
+): void {
+  tellStart(response, state, events)
+  if (subject === 'created' || subject === 'in_progress' || subject === 'queued') return
+  // The event says how it ended, whatever stands inside.
+  endResponse(ENDS.has(subject) ? { ...response, status: subject } : response, event, state, events)
+}
+
+const ENDS = new Set(['completed', 'incomplete', 'failed', 'cancelled'])
+
+function tellStart(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
+  if (state.hasStarted) return
+  state.hasStarted = true
+  const { id, model, created_at } = response
+  events.push({
+    type: 'response-start',
+    upstreamId: isString(id) && id !== '' ? id : null,
+    model: isString(model) && model !== '' ? model : null,
+    created: typeof created_at === 'number' ? Math.floor(created_at) : null,
+  })
+  if (!isOver(response['status'])) tellNative({ response: shownOf(response, {}) }, events)
+}
+
+const isOver = (status: unknown): boolean => status !== 'in_progress' && status !== 'queued'
+
+function endResponse(
+  response: JsonObject,
+  event: JsonObject,
+  state: ResponseState,
+  events: InferenceEvent[],
+): void {
+  const { status, error } = response
+  if (!isOver(status)) return
+  const isFailed = status === 'failed' || status === 'cancelled'
+  if (!isFailed) finishItems(response, state, events)
+  tellNative({ response: shownOf(response, event) }, events)
+  const usage = readUsage(response, state.reply.searches)
+  const { service_tier } = response
+  if (usage) events.push({ type: 'usage', usage, serviceTier: isString(service_tier) ? service_tier : null })
+  if (isFailed || (isObject(error) && isString(error['message']))) {
+    state.failure = status === 'cancelled' ? cancelled(state.status) : failureOf(error, state.status)
+  } else {
+    state.finish = finishOf(response, state.reply.calls > 0)
+  }
+}
+
+const cancelled = (status: number): UpstreamError =>
+  new UpstreamError('server', 'the provider cancelled the response', { status })
+
+/** The response without what other events say, and with what stands beside it in its last event. */
+const shownOf = (response: JsonObject, event: JsonObject): JsonObject => ({
+  ...restOf(response, TOLD),
+  ...restOf(event, AROUND),
+})
+const TOLD = new Set(['output', 'usage'])
+const AROUND = new Set(['type', 'response', 'sequence_number'])
+
+/**
+ * The items of a whole response; in a stream, those that were not told whole. Where nothing was streamed the last
+ * event tells all.
+ */
+function finishItems(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
+  const { items, reply } = state
+  const output: unknown[] = Array.isArray(response['output']) ? response['output'] : []
+  const wasCut = response['status'] === 'incomplete'
+  const isNew = items.size === 0
+  for (const [at, raw] of output.entries()) {
+    if (!isObject(raw)) continue
+    const item = isNew ? newItem(raw) : items.get(at)
+    if (item === undefined || item.isDone || item.type !== raw['type']) continue
+    items.set(at, item)
+    finishItem(raw, item, wasCut, reply, events)
+    tellNative({ event: { type: 'response.output_item.done', output_index: at, item: raw } }, events)
+  }
+  for (const item of items.values()) {
+    if (!item.isDone && item.call.index !== undefined) {
+      finishItem({ type: item.type, name: 'told' }, item, wasCut, reply, events)
+    }
+  }
+}
+
+/** Their statuses have no word for calls: a response with calls that wait for their results is `completed`. */
+function finishOf({ status, incomplete_details }: JsonObject, hasCalls: boolean): Finish {
+  if (status !== 'incomplete') {
+    return { choice: 0, reason: defaultReason(hasCalls), native: isString(status) ? status : null }
+  }
+  const told = isObject(incomplete_details) ? incomplete_details['reason'] : undefined
+  if (!isString(told)) return { choice: 0, reason: 'length', native: status }
+  const reason = finishReasonOf(told, false)
+  return { choice: 0, reason: reason === 'stop' ? 'length' : reason, native: told }
+}
+
+function tellNative(data: ResponsesNative, events: InferenceEvent[]): void {
+  events.push({ type: 'native', dialect: 'responses', data })
+}

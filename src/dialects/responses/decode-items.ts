@@ -1,0 +1,216 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { newToolCallId } from '../../core/ids.ts'
+import { isObject, isString, restOf } from '../values.ts'
+import {
+  addAnnotation,
+  addLogprobs,
+  addRest,
+  detailOf,
+  newParts,
+  type PartKind,
+  type Parts,
+  partAt,
+  type Reply,
+} from './decode-parts.ts'
+import { ITEM, sharedFields } from './items.ts'
+
+/** One item of the output, while it comes. */
+export interface Item {
+  readonly type: unknown
+  readonly id: unknown
+  readonly parts: Parts
+  readonly call: Call
+  isDone: boolean
+}
+
+interface Call {
+  /** Of our tool calls; undefined until the call was told: a start says id and name, and comes before arguments. */
+  index: number | undefined
+  /** Arguments that came so far. */
+  json: string
+  /** UTF-16 units of them that were told. */
+  told: number
+}
+
+export const newItem = (raw: JsonObject): Item => ({
+  type: raw['type'],
+  id: raw['id'],
+  parts: newParts(raw),
+  call: { index: undefined, json: '', told: 0 },
+  isDone: false,
+})
+
+/** `custom_tool_call` has free text, the other JSON. */
+const isCall = (raw: JsonObject): boolean =>
+  raw['type'] === ITEM.functionCall || raw['type'] === ITEM.customToolCall
+
+/** What an item says when it is added: a call its name. Its content is read as it comes, and when it is done. */
+export function startItem(raw: JsonObject, item: Item, reply: Reply, events: InferenceEvent[]): void {
+  if (isCall(raw) && isText(raw['name'])) startCall(raw, item.call, reply, events)
+}
+
+/**
+ * What a whole item says that was not told before:
+ *
+ * | item | events |
+ * |---|---|
+ * | `message` | text and refusal deltas, annotations, logprobs |
+ * | `reasoning` | reasoning deltas; details `reasoning.summary`, `.text`, `.encrypted` |
+ * | `function_call`, `custom_tool_call` | a tool call; `extra.type` of the latter is `custom` |
+ * | `image_generation_call` | an image, as a data URL |
+ *
+ * `wasCut`: the reply ended in its midst, so what is missing is missing.
+ */
+export function finishItem(
+  raw: JsonObject,
+  item: Item,
+  wasCut: boolean,
+  reply: Reply,
+  events: InferenceEvent[],
+): void {
+  item.isDone = true
+  if (raw['type'] === ITEM.message) finishMessage(raw, item.parts, reply, events)
+  if (raw['type'] === ITEM.reasoning) finishReasoning(raw, item.parts, reply, events)
+  if (isCall(raw)) finishCall(raw, item.call, wasCut || raw['status'] === 'incomplete', reply, events)
+  if (raw['type'] === ITEM.imageGenerationCall) addImage(raw, events)
+  if (raw['type'] === ITEM.webSearchCall && isSearch(raw)) reply.searches++
+}
+
+/** To open a page that was found is no search. */
+const isSearch = ({ action }: JsonObject): boolean =>
+  !isObject(action) || action['type'] === undefined || action['type'] === 'search'
+
+function finishMessage({ content }: JsonObject, parts: Parts, reply: Reply, events: InferenceEvent[]): void {
+  if (isString(content)) addRest(partAt('text', 0, parts, reply), content, parts, reply, events)
+  if (!Array.isArray(content)) return
+  for (const [index, part] of content.entries()) finishPart(part, index, parts, reply, events)
+}
+
+/** A whole part of an item's content. */
+export function finishPart(
+  raw: unknown,
+  index: unknown,
+  parts: Parts,
+  reply: Reply,
+  events: InferenceEvent[],
+): void {
+  if (!isObject(raw)) return
+  const kind = KINDS[String(raw['type'])]
+  if (kind === undefined) return
+  const part = partAt(kind, index, parts, reply)
+  addRest(part, kind === 'refusal' ? raw['refusal'] : raw['text'], parts, reply, events)
+  addLogprobs(part, raw['logprobs'], true, events)
+  const annotations: unknown[] = Array.isArray(raw['annotations']) ? raw['annotations'] : []
+  for (const annotation of annotations) addAnnotation(part, annotation, events)
+}
+
+const KINDS: Readonly<Record<string, PartKind>> = {
+  output_text: 'text',
+  text: 'text',
+  refusal: 'refusal',
+  summary_text: 'summary',
+  reasoning_text: 'thought',
+}
+
+function finishReasoning(raw: JsonObject, parts: Parts, reply: Reply, events: InferenceEvent[]): void {
+  parts.shared = { ...parts.shared, ...sharedFields(raw) }
+  addThoughts('summary', raw['summary'], parts, reply, events)
+  addThoughts('thought', raw['content'], parts, reply, events)
+  const { signature, encrypted_content } = raw
+  if (isText(signature)) {
+    const last = [...parts.byName.values()].findLast(({ kind }) => kind === 'thought')
+    const index = last?.index ?? reply.thoughts++
+    events.push(detailOf({ type: 'reasoning.text', signature, ...parts.shared, index }))
+  }
+  if (isText(encrypted_content)) {
+    const index = reply.thoughts++
+    events.push(detailOf({ type: 'reasoning.encrypted', data: encrypted_content, ...parts.shared, index }))
+  }
+}
+
+/** Parts of a summary are objects, and bare strings at some servers. */
+function addThoughts(
+  kind: PartKind,
+  texts: unknown,
+  parts: Parts,
+  reply: Reply,
+  events: InferenceEvent[],
+): void {
+  if (!Array.isArray(texts)) return
+  for (const [index, raw] of texts.entries()) {
+    const text: unknown = isObject(raw) ? raw['text'] : raw
+    if (isText(text)) addRest(partAt(kind, index, parts, reply), text, parts, reply, events)
+  }
+}
+
+const CALL_FIELDS = new Set(['id', 'type', 'status', 'call_id', 'name', 'arguments', 'input'])
+
+function startCall(raw: JsonObject, call: Call, reply: Reply, events: InferenceEvent[]): void {
+  if (call.index !== undefined) return
+  call.index = reply.calls++
+  const rest = restOf(raw, CALL_FIELDS)
+  const extra = raw['type'] === ITEM.customToolCall ? { ...rest, type: 'custom' } : rest
+  events.push({
+    type: 'tool-call-start',
+    choice: 0,
+    index: call.index,
+    id: [raw['call_id'], raw['id']].find(isText) ?? newToolCallId(),
+    name: String(raw['name']),
+    ...(extra ? { extra } : {}),
+  })
+  tellArguments(call, events)
+}
+
+/** A piece of a call's arguments. */
+export function addArguments(call: Call, json: unknown, events: InferenceEvent[]): void {
+  if (!isText(json)) return
+  call.json += json
+  tellArguments(call, events)
+}
+
+/** Arguments that came whole, after their pieces or in their place. */
+export function completeArguments(call: Call, whole: unknown, events: InferenceEvent[]): void {
+  if (isString(whole)) addArguments(call, whole.slice(call.json.length), events)
+}
+
+function tellArguments(call: Call, events: InferenceEvent[]): void {
+  if (call.index === undefined || call.json.length === call.told) return
+  events.push({
+    type: 'tool-call-delta',
+    choice: 0,
+    index: call.index,
+    json: call.json.slice(call.told),
+  })
+  call.told = call.json.length
+}
+
+function finishCall(
+  raw: JsonObject,
+  call: Call,
+  wasCut: boolean,
+  reply: Reply,
+  events: InferenceEvent[],
+): void {
+  if (!isText(raw['name']) && call.index === undefined) {
+    throw new UpstreamError('malformed', 'a tool call of the reply has no name')
+  }
+  startCall(raw, call, reply, events)
+  const isCustom = raw['type'] === ITEM.customToolCall
+  const told = isCustom ? raw['input'] : raw['arguments']
+  completeArguments(call, isObject(told) ? JSON.stringify(told) : told, events)
+  if (call.json === '' && !isCustom && !wasCut) addArguments(call, '{}', events)
+}
+
+/** The first letters of base64 by the kind of image, for providers that do not name it. */
+const FORMATS = { '/9j/': 'jpeg', UklGR: 'webp', R0lGOD: 'gif' } as const
+
+function addImage({ result, output_format }: JsonObject, events: InferenceEvent[]): void {
+  if (!isText(result)) return
+  const isUrl = /^(https?|data):/.test(result)
+  const known = Object.entries(FORMATS).find(([start]) => result.startsWith(start))?.[1]
+  const format = isText(output_format) ? output_format : (known ?? 'png')
+  events.push({ type: 'image', choice: 0, url: isUrl ? result : `data:image/${format};base64,${result}` })
+}
+
+const isText = (value: unknown): value is string => isString(value) && value !== ''

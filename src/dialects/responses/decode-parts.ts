@@ -1,0 +1,159 @@
+import type { InferenceEvent, JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
+import { isObject, isString } from '../values.ts'
+import { sharedFields } from './items.ts'
+
+/** What the items of one reply share. */
+export interface Reply {
+  /** UTF-16 units of visible text so far: the places of citations count from the beginning of the whole text. */
+  textLength: number
+  /** Pieces of reasoning so far. */
+  thoughts: number
+  calls: number
+  searches: number
+}
+
+export const newReply = (): Reply => ({ textLength: 0, thoughts: 0, calls: 0, searches: 0 })
+
+/** What the text of a part is. */
+export type PartKind = 'text' | 'refusal' | 'summary' | 'thought'
+
+/** One part of an item's content, while it comes. */
+export interface Part {
+  readonly kind: PartKind
+  /** UTF-16 units that were told of it. */
+  length: number
+  /** Where its text begins in the whole text. */
+  readonly startsAt: number
+  /** Of its reasoning details. */
+  readonly index: number
+  readonly annotations: Set<string>
+  hasLogprobs: boolean
+}
+
+/** The parts of one item, by their kind and index. */
+export interface Parts {
+  /** The item's `id` and reasoning `format`. */
+  shared: JsonObject
+  /** UTF-16 units of reasoning: told, by the events of its parts, and by those that repeat them. */
+  told: number
+  own: number
+  repeated: number
+  readonly byName: Map<string, Part>
+}
+
+export const newParts = (item: JsonObject): Parts => ({
+  shared: sharedFields(item),
+  told: 0,
+  own: 0,
+  repeated: 0,
+  byName: new Map(),
+})
+
+export function partAt(kind: PartKind, at: unknown, parts: Parts, reply: Reply): Part {
+  const name = `${kind} ${Number.isSafeInteger(at) ? at : 0}`
+  let part = parts.byName.get(name)
+  if (part === undefined) {
+    const isThought = kind === 'summary' || kind === 'thought'
+    part = {
+      kind,
+      length: 0,
+      startsAt: reply.textLength,
+      index: isThought ? reply.thoughts++ : 0,
+      annotations: new Set(),
+      hasLogprobs: false,
+    }
+    parts.byName.set(name, part)
+  }
+  return part
+}
+
+/** A piece of the part's text. */
+export function addPiece(
+  part: Part,
+  text: unknown,
+  parts: Parts,
+  reply: Reply,
+  events: InferenceEvent[],
+): void {
+  if (!isString(text) || text === '') return
+  part.length += text.length
+  switch (part.kind) {
+    case 'text':
+      reply.textLength += text.length
+      events.push({ type: 'text-delta', choice: 0, text })
+      return
+    case 'refusal':
+      events.push({ type: 'refusal-delta', choice: 0, text })
+      return
+    default:
+      parts.own += text.length
+      tellReasoning(text, parts.own, parts, events)
+      events.push(detailOf({ ...pieceOf(part.kind, text), ...parts.shared, index: part.index }))
+  }
+}
+
+/** What is missing of a part whose whole text came: some servers send no deltas, or not all. */
+export function addRest(
+  part: Part,
+  whole: unknown,
+  parts: Parts,
+  reply: Reply,
+  events: InferenceEvent[],
+): void {
+  if (isString(whole)) addPiece(part, whole.slice(part.length), parts, reply, events)
+}
+
+/** `response.reasoning.delta` repeats the events of the parts where a server sends both, and else stands for them. */
+export function addRepeated(text: unknown, parts: Parts, events: InferenceEvent[]): void {
+  if (!isString(text)) return
+  parts.repeated += text.length
+  tellReasoning(text, parts.repeated, parts, events)
+}
+
+/** Of two tellings of one text the one that is ahead is heard. */
+function tellReasoning(text: string, length: number, parts: Parts, events: InferenceEvent[]): void {
+  const missing = Math.min(length - parts.told, text.length)
+  if (missing <= 0) return
+  parts.told = length
+  events.push({ type: 'reasoning-delta', choice: 0, text: text.slice(text.length - missing) })
+}
+
+const pieceOf = (kind: PartKind, text: string): ReasoningDetail =>
+  kind === 'summary' ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }
+
+export const detailOf = (detail: ReasoningDetail): InferenceEvent => ({
+  type: 'reasoning-detail',
+  choice: 0,
+  detail,
+})
+
+/** Each annotation is told once, although events, parts and items repeat it. */
+export function addAnnotation(part: Part, raw: unknown, events: InferenceEvent[]): void {
+  if (!isObject(raw)) return
+  const key = JSON.stringify(raw)
+  if (part.annotations.has(key)) return
+  part.annotations.add(key)
+  events.push({ type: 'annotation', choice: 0, annotation: citationOf(raw, part.startsAt) ?? raw })
+}
+
+function citationOf(raw: JsonObject, startsAt: number): UrlCitation | undefined {
+  const { type, url, title, content } = raw
+  if (type !== 'url_citation' || !isString(url) || url === '') return undefined
+  return {
+    type,
+    url,
+    title: isString(title) && title !== '' ? title : url,
+    ...(isString(content) && content !== '' ? { content } : {}),
+    startIndex: startsAt + placeOf(raw['start_index']),
+    endIndex: startsAt + placeOf(raw['end_index']),
+  }
+}
+
+const placeOf = (value: unknown): number => (Number.isSafeInteger(value) ? Number(value) : 0)
+
+/** The tokens of a delta; of a whole part only where its deltas had none. */
+export function addLogprobs(part: Part, logprobs: unknown, isWhole: boolean, events: InferenceEvent[]): void {
+  if (!Array.isArray(logprobs) || logprobs.length === 0 || (isWhole && part.hasLogprobs)) return
+  part.hasLogprobs = true
+  events.push({ type: 'logprobs', choice: 0, logprobs: { content: logprobs } })
+}

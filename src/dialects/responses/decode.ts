@@ -1,0 +1,136 @@
+import { UpstreamError } from '../../core/errors.ts'
+import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
+import { defaultReason } from '../finish.ts'
+import { errorInReply, isErrorBody } from '../read-error.ts'
+import type { ReplyDecoder } from '../read-reply.ts'
+import { createShortcut } from '../shortcut.ts'
+import type { TextForm } from '../text-template.ts'
+import { isObject } from '../values.ts'
+import { newResponse, readEvent, readResponse } from './decode-events.ts'
+
+export interface DecodeOptions {
+  /** The HTTP status of the reply. */
+  status: number
+  /** False: every event is parsed. The same events come, without `plainText`. */
+  fast: boolean
+}
+
+/** Reads the events of a stream of responses, or one whole response. */
+export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
+  const state = newResponse(status)
+  const shortcut = fast ? createShortcut('responses', DELTA) : undefined
+  let hasContent = false
+  let isDone = false
+  let isBody = false
+
+  function frameOf(events: InferenceEvent[]): InferenceFrame | undefined {
+    hasContent ||= events.some(isContent)
+    return events.length > 0 ? { events } : undefined
+  }
+
+  /** The text of the last part goes on. */
+  function repeat(data: string): InferenceFrame | undefined {
+    const frame = shortcut?.repeat(data)
+    const event = frame?.events[0]
+    if (event?.type === 'text-delta' && state.textPart !== null) {
+      state.textPart.length += event.text.length
+      state.reply.textLength += event.text.length
+    }
+    return frame
+  }
+
+  function takeEvent(name: string, data: string): InferenceFrame | undefined {
+    const repeated = repeat(data)
+    if (repeated !== undefined) return repeated
+    if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
+    if (isMarker(data)) {
+      isDone = true
+      return undefined
+    }
+    const event = parse(data)
+    if (!isObject(event) && name !== 'error') {
+      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+    }
+    const isNamed = isObject(event) && typeof event['type'] === 'string'
+    if (!isObject(event) || (!isNamed && (name === 'error' || isErrorBody(event)))) {
+      state.failure = errorInReply(event ?? [data], status)
+      return undefined
+    }
+    const events: InferenceEvent[] = []
+    readEvent(isNamed ? event : { ...event, type: name }, state, events)
+    const frame = frameOf(events)
+    return shortcut?.learn(data, events) ?? frame
+  }
+
+  function takeBody(body: unknown): InferenceFrame | undefined {
+    const isResponse = isObject(body) && (Array.isArray(body['output']) || body['object'] === 'response')
+    if (!isResponse && isErrorBody(body)) {
+      state.failure = errorInReply(body, status)
+      return undefined
+    }
+    if (!isResponse) throw noAnswer(status)
+    isBody = true
+    const events: InferenceEvent[] = []
+    readResponse(body, state, events)
+    return frameOf(events)
+  }
+
+  function end(): InferenceFrame {
+    if (!state.hasStarted && !hasContent) throw noAnswer(status)
+    if (state.finish !== null) return { events: [{ type: 'response-end', finishes: [state.finish] }] }
+    if (isBody) throw new UpstreamError('truncated', 'the response is still under way', { status })
+    if (!isDone || !hasContent) {
+      throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+    }
+    const reason = defaultReason(state.reply.calls > 0)
+    return { events: [{ type: 'response-end', finishes: [{ choice: 0, reason, native: null }] }] }
+  }
+
+  return {
+    takeEvent,
+    takeTail(name, data) {
+      const isSkipped = name === 'error' || name === 'ping' || data.trim() === '' || isMarker(data)
+      if (!isSkipped && parse(data) === undefined) {
+        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
+      }
+      return takeEvent(name, data)
+    },
+    takeBody,
+    end,
+    get failure() {
+      return state.failure
+    },
+    get isTerminated() {
+      return isDone || state.finish !== null
+    },
+    get isFinished() {
+      return state.finish !== null
+    },
+    get hasContent() {
+      return hasContent
+    },
+  }
+}
+
+const DELTA: TextForm = {
+  field: 'delta',
+  counter: 'sequence_number',
+  textOf: (event) =>
+    isObject(event) && event['type'] === 'response.output_text.delta' ? event['delta'] : undefined,
+}
+
+/** A 200 with `{}`, or with another dialect's answer. */
+const noAnswer = (status: number): UpstreamError =>
+  new UpstreamError('malformed', 'the reply holds no response', { status })
+
+/** OpenRouter ends its streams with it, OpenAI with `response.completed` alone. */
+const isMarker = (data: string): boolean => data.trim() === '[DONE]'
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
