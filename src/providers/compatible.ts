@@ -1,5 +1,6 @@
 import type { DialectName } from '../core/events.ts'
 import type { ProviderQuirks } from '../core/snapshot.ts'
+import { MISTRAL, PERPLEXITY } from './vendor-quirks.ts'
 
 /** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
 export interface Vendor {
@@ -67,14 +68,14 @@ export const vendors: readonly Vendor[] = [
     name: 'Mistral',
     baseUrl: 'https://api.mistral.ai/v1',
     keys: ['MISTRAL_API_KEY'],
-    // 422 `extra_forbidden` for stream_options.include_usage and max_completion_tokens; usage is in the finish chunk.
-    quirks: { ...USUAL, streamOptions: false, embeddings: { dimensionsField: 'output_dimension' } },
+    quirks: { ...MISTRAL, embeddings: { dimensionsField: 'output_dimension' } },
   },
   {
     slug: 'perplexity',
     name: 'Perplexity',
     baseUrl: 'https://api.perplexity.ai',
     keys: ['PERPLEXITY_API_KEY'],
+    quirks: PERPLEXITY,
   },
   {
     slug: 'cohere',

@@ -29,8 +29,14 @@ export function applyReasoning(
     body.reasoning = { ...said, ...objectOf(reasoning) }
     return
   }
+  if (attempt.provider.quirks.chat?.promptMode && alwaysReasons(attempt)) {
+    applyPromptMode(body, reasoning, dropped)
+    return
+  }
   const effort = effortOf(reasoning, attempt)
-  if (effort !== undefined) body.reasoning_effort = effort
+  const taken = effort === undefined ? undefined : effortTaken(effort, attempt)
+  if (taken !== undefined) body.reasoning_effort = taken
+  else if (effort !== undefined) dropped.push('reasoning.effort')
   else if (reasoning.enabled === true && reasoning.maxTokens === undefined) dropped.push('reasoning.enabled')
   if (reasoning.maxTokens !== undefined) dropped.push('reasoning.max_tokens')
   if (reasoning.summary !== undefined) dropped.push('reasoning.summary')
@@ -38,7 +44,7 @@ export function applyReasoning(
 }
 
 /** False only where the endpoint's parameters are known and none of them is about reasoning. */
-const isReasoner = ({ endpoint }: Attempt): boolean =>
+export const isReasoner = ({ endpoint }: Attempt): boolean =>
   endpoint.supportedParameters === null ||
   PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
 
@@ -53,10 +59,40 @@ const asks = ({ effort, enabled, maxTokens, summary }: Reasoning): boolean =>
  * To turn reasoning off is the effort `none`; to turn it on without an effort is `medium`, where the endpoint is
  * known to take an effort (some that always reason refuse the field).
  */
-function effortOf({ effort, enabled }: Reasoning, { endpoint }: Attempt): Effort | undefined {
+function effortOf({ effort, enabled }: Reasoning, { endpoint, provider }: Attempt): Effort | undefined {
   if (effort !== undefined || enabled === undefined) return effort
   if (!enabled) return 'none'
+  if (provider.quirks.chat?.efforts) return 'medium'
   return endpoint.supportedParameters?.includes('reasoning_effort') ? 'medium' : undefined
+}
+
+const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/**
+ * Of a vendor that knows only some efforts, the strongest that is not stronger than what was asked for, else its
+ * weakest; undefined: it cannot be kept from reasoning.
+ */
+function effortTaken(asked: Effort, { endpoint, provider }: Attempt): string | undefined {
+  const usual = provider.quirks.chat?.efforts
+  if (usual === undefined) return asked
+  const known = endpoint.reasoning?.efforts ?? usual
+  if (asked === 'none') return known.includes('none') ? 'none' : undefined
+  const taken = EFFORTS.filter((name) => name !== 'none' && known.includes(name))
+  return taken.findLast((name) => EFFORTS.indexOf(name) <= EFFORTS.indexOf(asked)) ?? taken[0]
+}
+
+const alwaysReasons = ({ endpoint: { reasoning } }: Attempt): boolean =>
+  reasoning !== undefined && !reasoning.mayBeOff && reasoning.efforts === null
+
+/** How hard such a model reasons cannot be said. */
+function applyPromptMode(body: JsonObject, reasoning: Reasoning, dropped: string[]): void {
+  const { effort, enabled, maxTokens, summary, extra } = reasoning
+  if (asks(reasoning) && enabled !== false) body.prompt_mode ??= 'reasoning'
+  if (effort !== undefined) dropped.push('reasoning.effort')
+  else if (enabled === false) dropped.push('reasoning.enabled')
+  if (maxTokens !== undefined) dropped.push('reasoning.max_tokens')
+  if (summary !== undefined) dropped.push('reasoning.summary')
+  for (const name of Object.keys(extra ?? {})) dropped.push(`reasoning.${name}`)
 }
 
 const objectOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject => ({

@@ -3,7 +3,9 @@ import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
 import { isObject, isString } from '../values.ts'
+import { applyConversation } from './build-conversation.ts'
 import { neutralBody } from './build-neutral.ts'
+import { applyQuirks } from './build-quirks.ts'
 import { applyReasoning } from './build-reasoning.ts'
 
 /**
@@ -90,7 +92,8 @@ const TUNING = [
  */
 export function buildChat(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
-  const takesReasoning = attempt.provider.quirks.reasoningField === 'reasoning'
+  const { quirks } = attempt.provider
+  const takesReasoning = quirks.reasoningField === 'reasoning' || quirks.chat?.thinkingParts === true
   const body =
     request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takesReasoning, dropped)
   body.model = attempt.endpoint.upstreamId
@@ -100,6 +103,13 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   applyRoles(body, attempt)
   applyServiceTier(body)
   leaveOutUnsupported(body, attempt, dropped)
+  if (quirks.chat) {
+    const leaveOut = (name: string): void => {
+      if (!dropped.includes(name)) dropped.push(name)
+    }
+    applyQuirks(body, quirks.chat, leaveOut)
+    applyConversation(body, request, attempt, quirks.chat, leaveOut)
+  }
   if (request.dialect === 'chat') nameUnserved(request.body, dropped)
   return { path: '/chat/completions', headers: {}, body, dropped }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { plainThoughts } from '../plain-thoughts.ts'
 import { defined, isString } from '../values.ts'
 import { type LeaveOut, REASONING_FORMAT } from './names.ts'
 
@@ -135,27 +136,13 @@ const writeCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
   function: { name, arguments: json.trim() === '' ? '{}' : json },
 })
 
-/**
- * Former thoughts. They are plain text here, so those that nobody signed go back whoever wrote them; signed and
- * encrypted ones of others cannot.
- */
-function replayedOf({ reasoning, reasoningDetails }: Message, leaveOut: LeaveOut) {
-  const thoughts: string[] = []
+/** Former thoughts, and the plan that led to the calls. What others signed or encrypted cannot go back. */
+function replayedOf(message: Message, leaveOut: LeaveOut): { thoughts: string[]; plan: string } {
+  const { thoughts, rest } = plainThoughts(message, REASONING_FORMAT)
   let plan = ''
-  let last: unknown
-  for (const { type, format, text, summary, index } of reasoningDetails ?? []) {
-    const isOwn = format === REASONING_FORMAT
-    if (isOwn && type === 'reasoning.summary' && isString(summary)) plan += summary
-    else if (
-      type === 'reasoning.text' &&
-      isString(text) &&
-      (isOwn || format === 'unknown' || format == null)
-    ) {
-      if (index !== last || thoughts.length === 0) thoughts.push('')
-      thoughts[thoughts.length - 1] += text
-      last = index
-    } else leaveOut('messages.reasoning_details')
+  for (const { type, format, summary } of rest) {
+    if (format === REASONING_FORMAT && type === 'reasoning.summary' && isString(summary)) plan += summary
+    else leaveOut('messages.reasoning_details')
   }
-  if (reasoningDetails === undefined && reasoning) thoughts.push(reasoning)
-  return { thoughts: thoughts.filter((thought) => thought !== ''), plan }
+  return { thoughts, plan }
 }

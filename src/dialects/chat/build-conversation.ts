@@ -1,0 +1,141 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { InferenceRequest, Message } from '../../core/request.ts'
+import type { ChatQuirks } from '../../core/snapshot.ts'
+import { plainThoughts } from '../plain-thoughts.ts'
+import { defined, isObject, isString } from '../values.ts'
+import { type LeaveOut, saysSomething, withoutMark } from './build-quirks.ts'
+import { isReasoner } from './build-reasoning.ts'
+
+const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const
+
+/** Makes `messages` those of a vendor that takes the dialect otherwise. The caller's own objects are never changed. */
+export function applyConversation(
+  body: JsonObject,
+  request: InferenceRequest,
+  attempt: Attempt,
+  quirks: ChatQuirks,
+  leaveOut: LeaveOut,
+): void {
+  if (!Array.isArray(body.messages)) return
+  let messages: JsonObject[] = body.messages.map((raw: unknown, index) => {
+    const message = isObject(raw) ? { ...raw } : {}
+    const neutral = request.messages[index]
+    if (quirks.thinkingParts && neutral?.role === 'assistant') {
+      writeThoughts(message, neutral, isReasoner(attempt), leaveOut)
+    }
+    leaveOutFields(message, quirks, leaveOut)
+    if (quirks.documentParts) writeDocuments(message)
+    if (quirks.toolCallIds) writeIds(message)
+    return message
+  })
+  if (quirks.tools === false) messages = messages.flatMap((message) => withoutCalls(message, leaveOut))
+  if (quirks.alternatingRoles) messages = alternating(messages, leaveOut)
+  const last = messages.at(-1)
+  if (quirks.assistantPrefix && last?.role === 'assistant' && last.tool_calls === undefined) {
+    last.prefix ??= true
+  }
+  body.messages = messages
+}
+
+/** Mistral's form of thoughts (recorded 2026): a part of the content before the text. */
+function writeThoughts(
+  message: JsonObject,
+  neutral: Message,
+  takesThoughts: boolean,
+  leaveOut: LeaveOut,
+): void {
+  for (const name of THOUGHTS) delete message[name]
+  const { thoughts, rest } = plainThoughts(neutral)
+  if (rest.length > 0) leaveOut('messages.reasoning_details')
+  const { content } = message
+  const parts: unknown[] = Array.isArray(content) ? content : textPart(content)
+  const isWritten = parts.some((part) => isObject(part) && part.type === 'thinking')
+  if (thoughts.length === 0 || isWritten) return
+  if (!takesThoughts) {
+    leaveOut('messages.reasoning')
+    return
+  }
+  const thinking = thoughts.map((text) => ({ type: 'thinking', thinking: [{ type: 'text', text }] }))
+  message.content = [...thinking, ...parts]
+}
+
+const textPart = (content: unknown): JsonObject[] =>
+  isString(content) && content !== '' ? [{ type: 'text', text: content }] : []
+
+function leaveOutFields(
+  message: JsonObject,
+  { refusedMessageFields = [] }: ChatQuirks,
+  leaveOut: LeaveOut,
+): void {
+  for (const name of refusedMessageFields) {
+    if (message[name] === undefined || (name === 'name' && message.role === 'tool')) continue
+    if (saysSomething(message[name])) leaveOut(name === 'cache_control' ? name : `messages.${name}`)
+    delete message[name]
+  }
+  if (refusedMessageFields.includes('cache_control') && Array.isArray(message.content)) {
+    message.content = message.content.map((part: unknown) => withoutMark(part, leaveOut))
+  }
+}
+
+/** Mistral's forms of OpenAI's part `file`. */
+function writeDocuments(message: JsonObject): void {
+  if (!Array.isArray(message.content)) return
+  message.content = message.content.map((part: unknown) => {
+    const file = isObject(part) && part.type === 'file' ? part.file : undefined
+    if (!isObject(file)) return part
+    const { file_data, file_id, filename } = file
+    if (file_data === undefined) return { type: 'file', file_id }
+    return defined({ type: 'document_url', document_url: file_data, document_name: filename })
+  })
+}
+
+function writeIds(message: JsonObject): void {
+  if (isString(message.tool_call_id)) message.tool_call_id = nineAlphanumerics(message.tool_call_id)
+  if (!Array.isArray(message.tool_calls)) return
+  message.tool_calls = message.tool_calls.map((call: unknown) =>
+    isObject(call) && isString(call.id) ? { ...call, id: nineAlphanumerics(call.id) } : call,
+  )
+}
+
+const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** The id itself where it has the form, else nine characters of its hash: a call and its result keep agreeing. */
+function nineAlphanumerics(id: string): string {
+  if (/^[A-Za-z0-9]{9}$/.test(id)) return id
+  const hash = new Bun.CryptoHasher('sha256').update(id).digest()
+  return Array.from(hash.subarray(0, 9), (byte) => ALPHANUMERICS[byte % ALPHANUMERICS.length]).join('')
+}
+
+/** A vendor without tools knows neither calls nor results: what tools said becomes what the user says. */
+function withoutCalls(message: JsonObject, leaveOut: LeaveOut): JsonObject[] {
+  if (message.role === 'tool') {
+    leaveOut('messages.role')
+    return [{ role: 'user', content: message.content }]
+  }
+  const { tool_calls, ...rest } = message
+  if (!saysSomething(tool_calls)) return [rest]
+  leaveOut('messages.tool_calls')
+  return saysSomething(rest.content) ? [rest] : []
+}
+
+/** Instructions first, and neighbours of one role in one message. */
+function alternating(messages: readonly JsonObject[], leaveOut: LeaveOut): JsonObject[] {
+  const isInstruction = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer'
+  const start = messages.findIndex((message) => !isInstruction(message))
+  if (start !== -1 && messages.slice(start).some(isInstruction)) leaveOut('messages.role')
+  const turns: JsonObject[] = []
+  for (const message of messages.filter((each) => !isInstruction(each))) {
+    const last = turns.at(-1)
+    if (last?.role === message.role && last !== undefined) {
+      last.content = joined(last.content, message.content)
+    } else turns.push({ ...message })
+  }
+  return [...messages.filter(isInstruction), ...turns]
+}
+
+function joined(former: unknown, more: unknown): unknown {
+  if (isString(former) && isString(more)) return `${former}\n\n${more}`
+  const partsOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : textPart(content))
+  return [...partsOf(former), ...partsOf(more)]
+}

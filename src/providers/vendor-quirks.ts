@@ -1,0 +1,77 @@
+import type { ProviderQuirks } from '../core/snapshot.ts'
+
+/** Fields of the API's vocabulary that neither of these vendors knows. */
+const OPENAI_ONLY = [
+  'top_a',
+  'min_p',
+  'repetition_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'modalities',
+  'audio',
+  'verbosity',
+  'service_tier',
+  'user',
+  'safety_identifier',
+  'store',
+  'image_config',
+  'cache_control',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+]
+
+/** What clients replay of an answer, or write for other vendors. */
+const MESSAGE_FIELDS = [
+  'name',
+  'refusal',
+  'annotations',
+  'audio',
+  'images',
+  'model',
+  'function_call',
+  'cache_control',
+  'configuration_update',
+]
+
+/**
+ * Mistral's chat completions (API reference and public issues of 2024 to 2026): a field that it does not know is 422
+ * `extra_forbidden`, in the body, in messages and in parts; `stream_options` is one, and usage is in the finish chunk.
+ * Ids of calls are nine letters or digits (400, code 3280). A last message of the assistant needs `prefix`.
+ */
+export const MISTRAL: ProviderQuirks = {
+  developerRole: false,
+  outputBoundField: 'max_tokens',
+  streamOptions: false,
+  chat: {
+    fieldNames: { seed: 'random_seed' },
+    refusedFields: [...OPENAI_ONLY, 'top_k', 'web_search_options'],
+    refusedMessageFields: MESSAGE_FIELDS,
+    requiredToolChoice: 'any',
+    toolCallIds: 'nine-alphanumerics',
+    thinkingParts: true,
+    documentParts: true,
+    efforts: ['none', 'high'],
+    promptMode: true,
+    assistantPrefix: true,
+  },
+}
+
+/**
+ * Perplexity's Sonar (API reference and public issues of 2024 to 2026): no tools; "After the (optional) system
+ * message(s), user and assistant roles should be alternating" (400); formats but `json_object`; what OpenAI has beyond
+ * its reference is ignored without a word. Its own fields (`search_mode`, `web_search_options`, `return_images` …)
+ * travel as they came.
+ */
+export const PERPLEXITY: ProviderQuirks = {
+  developerRole: false,
+  outputBoundField: 'max_tokens',
+  chat: {
+    refusedFields: [...OPENAI_ONLY, 'seed', 'stop', 'n', 'prediction', 'metadata', 'prompt_cache_key'],
+    refusedMessageFields: [...MESSAGE_FIELDS, 'reasoning', 'reasoning_content', 'reasoning_details'],
+    responseFormats: ['json_schema', 'regex'],
+    tools: false,
+    efforts: ['minimal', 'low', 'medium', 'high'],
+    alternatingRoles: true,
+  },
+}
