@@ -1,7 +1,9 @@
 import { Elysia } from 'elysia'
 import { activityRoutes } from './admin/activity/routes.ts'
+import { auditRoutes } from './admin/audit/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
+import { modelAdminRoutes } from './admin/models/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
@@ -25,6 +27,8 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(currentKeyRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
+    .use(auditRoutes(deps))
+    .use(modelAdminRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))
 
 /** The whole server as one function from request to response, below `basePath` ('' or '/…'). */

@@ -1,3 +1,6 @@
+import { documentFetcher } from './admin/models/service.ts'
+import { recordPrices } from './catalog/history.ts'
+import { builtInStore, type CatalogStore } from './catalog/store.ts'
 import type { Database } from './db/database.ts'
 import { type Deps, logSettled } from './deps.ts'
 import { createHealth } from './inference/health.ts'
@@ -16,6 +19,8 @@ export interface Parts {
   database: Database
   logger: Logger
   routing: Routing
+  /** The catalogue that the routing is made from, how to make it anew, and where newer facts come from. */
+  models?: { readonly store: CatalogStore; readonly url: string; routing(): Routing }
   outboundAllow?: OutboundAllow
   /** The clock, in milliseconds since 1970. */
   now?(): number
@@ -23,6 +28,8 @@ export interface Parts {
 
 export interface Assembled {
   deps: Deps
+  /** Routes by this from the next request on, and keeps what it costs. */
+  route(routing: Routing): void
   /** Commits what waits and closes every connection; the database stays open. */
   stopParts(): Promise<void>
 }
@@ -32,6 +39,7 @@ export function assemble({
   database,
   logger,
   routing,
+  models = { store: builtInStore(), url: '', routing: () => routing },
   outboundAllow = NOTHING_ALLOWED,
   now = Date.now,
 }: Parts): Assembled {
@@ -42,6 +50,17 @@ export function assemble({
   })
   if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
   const snapshot = createSnapshotSource(database, routing)
+  const keepPrices = (): void => {
+    try {
+      recordPrices(database, snapshot.current().models, now())
+    } catch (error) {
+      logger.error({ err: error }, 'what models cost now could not be kept')
+    }
+  }
+  const route = (changed: Routing): void => {
+    snapshot.route(changed)
+    keepPrices()
+  }
   const upstream = createUpstream()
   const ticker = createTicker(now)
   const measurements = createMeasurements(now)
@@ -52,7 +71,21 @@ export function assemble({
     snapshot,
     ledger,
     measurements,
+    refresh: {
+      url: models.url,
+      now,
+      fetchDocument: documentFetcher({ allow: outboundAllow }),
+      catalog: {
+        current: models.store.current,
+        builtIn: models.store.builtIn,
+        replace(refreshed) {
+          models.store.replace(refreshed)
+          route(models.routing())
+        },
+      },
+    },
     keepOpen: () => undefined,
+    addressOf: () => null,
     outboundAllow,
     run: {
       now,
@@ -73,12 +106,13 @@ export function assemble({
         logger.error({ err: error, generation_id: generationId }, 'a failure nobody could be told of'),
     },
   }
+  keepPrices()
   const stopParts = async (): Promise<void> => {
     upstream.close()
     ticker.close()
     await ledger.close()
   }
-  return { deps, stopParts }
+  return { deps, route, stopParts }
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

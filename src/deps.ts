@@ -1,3 +1,4 @@
+import type { RefreshDeps } from './admin/models/service.ts'
 import type { Caller } from './core/caller.ts'
 import type { Settlement } from './core/generation.ts'
 import type { Measurements } from './core/measurements.ts'
@@ -18,12 +19,16 @@ export interface Deps {
   ledger: Ledger
   /** What was measured of the endpoints, for the lists. */
   measurements: Measurements
+  /** How the catalogue of models is replaced. */
+  refresh: RefreshDeps
   /** What one inference needs. */
   run: RunDeps
   /** Private hosts that URLs of callers may name all the same. */
   outboundAllow: OutboundAllow
   /** Lifts the server's idle timeout of a connection, once its request has been read. */
   keepOpen(request: Request): void
+  /** The client's address, told by a trusted proxy where there is one; null where it is not known. */
+  addressOf(request: Request): string | null
 }
 
 /** The line of a settled generation: who, what, how long, how much. Never a secret, never a prompt. */

@@ -1,6 +1,8 @@
+import { scheduleRefresh } from './admin/models/schedule.ts'
 import { storedProviders } from './admin/providers/stored.ts'
 import { createApp } from './app.ts'
 import { assemble } from './assemble.ts'
+import { openCatalogStore } from './catalog/store.ts'
 import { exposureProblem } from './config/exposure.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { ProviderRecord } from './core/snapshot.ts'
@@ -11,10 +13,11 @@ import type { Deps } from './deps.ts'
 import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
+import { clientAddress, parseTrustedProxies } from './net/client-address.ts'
 import { probeJson } from './net/probe.ts'
-import { watchLocalServers } from './providers/discovery.ts'
+import { type Discovered, watchLocalServers } from './providers/discovery.ts'
 import type { ProviderDefaults } from './providers/environment.ts'
-import { createRoutingSource, NOTHING_DISCOVERED, type RoutingSource, readConfigured } from './routing.ts'
+import { createLiveRouting, createRoutingSource, type RoutingSource, readConfigured } from './routing.ts'
 import { welcome } from './welcome.ts'
 
 /** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
@@ -34,16 +37,19 @@ export async function serve(config: Config): Promise<number> {
   const { database } = folder
   const sealer = await prepare(folder, config, logger)
   const stored = await openStored(database, sealer, configured.defaults, logger)
-  const routing = createRoutingSource(config, stored, configured)
+  const store = openCatalogStore(config.data, (why) => logger.warn(`${why}: the program's own is used`))
+  const routing = createRoutingSource(config, stored, configured, store)
+  const live = createLiveRouting(routing)
   if (routing.outranked.length > 0)
     logger.info(
       { providers: routing.outranked },
       'stored credentials are not used: the settings or the environment name these providers',
     )
-  const { deps, stopParts } = assemble({
+  const { deps, route, stopParts } = assemble({
     database,
     logger,
-    routing: routing.withDiscovered(NOTHING_DISCOVERED),
+    routing: live.current(),
+    models: { store, url: config.modelsUrl, routing: live.current },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
   })
   // Before anyone is told that we listen: a signal that comes at once must find its handler.
@@ -52,7 +58,10 @@ export async function serve(config: Config): Promise<number> {
   const address = publicAddress(config, server.port ?? config.port)
   const made = await makeFirstKeys(database)
   if (made !== null) deps.snapshot.rebuild()
-  const discovery = config.discover ? discover(routing, deps, logger) : null
+  const discovery = config.discover
+    ? discover(routing, (found) => route(live.discovered(found)), logger)
+    : null
+  const schedule = scheduleRefresh({ ...deps.refresh, every: config.modelsRefresh, log: logger })
   logger.info({ address, data: config.data }, 'listening')
   flush()
   welcome(address, made)
@@ -62,6 +71,7 @@ export async function serve(config: Config): Promise<number> {
   flush()
   process.on(signal, () => process.exit(1))
   discovery?.stop()
+  schedule.stop()
   await deps.run.running.drain(config.shutdownGraceMs)
   await close(server)
   await stopParts()
@@ -118,6 +128,9 @@ function listen(config: Config, deps: Deps): Bun.Server<undefined> {
     fetch: app,
   })
   deps.keepOpen = (request) => server.timeout(request, 0)
+  const proxies = parseTrustedProxies(config.trustedProxies)
+  deps.addressOf = (request) =>
+    clientAddress(server.requestIP(request)?.address ?? null, request.headers.get('x-forwarded-for'), proxies)
   return server
 }
 
@@ -129,13 +142,17 @@ async function close(server: Bun.Server<undefined>): Promise<void> {
 }
 
 /** Looks for local model servers, at once and then every minute; the start does not wait for it. */
-function discover(routing: RoutingSource, deps: Deps, logger: Logger): { stop(): void } {
+function discover(
+  routing: RoutingSource,
+  onChange: (found: Discovered) => void,
+  logger: Logger,
+): { stop(): void } {
   return watchLocalServers({
     probe: probeJson,
     defaults: routing.defaults,
     configured: () => routing.configured,
     onChange: (found) => {
-      deps.snapshot.route(routing.withDiscovered(found))
+      onChange(found)
       logger.info({ servers: found.providers.map(({ slug }) => slug) }, 'local model servers')
     },
     onError: (error) => logger.error({ err: error }, 'local model servers could not be taken over'),

@@ -160,7 +160,7 @@ export const isClosedToUs = (error: unknown): boolean =>
   'code' in error &&
   /^(?:SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)|EACCES|EPERM)/.test(String(error.code))
 
-interface Write {
+export interface Write {
   run(): unknown
 }
 

@@ -4,6 +4,7 @@ import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { forbidden, unauthorized } from '../core/errors.ts'
 import { hashKey, isKeyPlausible, type KeyKind } from '../core/keys.ts'
 import type { Snapshot } from '../core/snapshot.ts'
+import { actorOf } from './actor.ts'
 import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
 import { requestIdOf } from './request-id.ts'
 
@@ -67,15 +68,17 @@ export interface CallerDeps {
   snapshot: { current(): Snapshot }
   /** Milliseconds since 1970. */
   now(): number
+  /** The client's address; null where it is not known. */
+  addressOf(request: Request): string | null
 }
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
- * The route option `caller: 'management' | 'inference' | 'any'`: adds `caller` to the context. 401 and 403 come before
+ * The route option `caller: 'management' | 'inference' | 'any'`: adds `caller` and `actor` to the context. 401 and 403 come before
  * the body is read, malformed JSON (400) and a body over 1 MB (413) after that; bodies of other methods are ignored.
  */
-export const callerOption = ({ snapshot, now }: CallerDeps) =>
+export const callerOption = ({ snapshot, now, addressOf }: CallerDeps) =>
   new Elysia({ name: 'caller' }).macro({
     caller: (kind: CallerKind) => ({
       // Elysia parses first, then transforms, validates and resolves: each of them may be the first to run.
@@ -88,7 +91,8 @@ export const callerOption = ({ snapshot, now }: CallerDeps) =>
         authenticate(request, snapshot.current(), kind, now())
       },
       resolve({ request }: { request: Request }) {
-        return { caller: authenticate(request, snapshot.current(), kind, now()) }
+        const caller = authenticate(request, snapshot.current(), kind, now())
+        return { caller, actor: actorOf(request, caller, addressOf(request)) }
       },
     }),
   })

@@ -94,7 +94,7 @@ function pathsOf(raw: JsonObject): JsonObject {
 
 function operationOf(raw: JsonObject): JsonObject {
   const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
-  const { body, reply, streams, headers } = objectOf(shapes)
+  const { body, reply, media, streams, headers } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
   return {
@@ -104,7 +104,10 @@ function operationOf(raw: JsonObject): JsonObject {
       ? {}
       : { requestBody: { required: true, content: jsonContent(bodySchema) } }),
     responses: {
-      200: { description: 'Success', content: replyContent(replySchema, streams === true) },
+      200: {
+        description: 'Success',
+        content: Array.isArray(media) ? mediaContent(media) : replyContent(replySchema, streams === true),
+      },
       ...Object.fromEntries(listOf(errors).map((status) => [String(status), errorOf(Number(status))])),
     },
   }
@@ -132,6 +135,9 @@ function jsonSchemaOf(holder: unknown): unknown {
 }
 
 const jsonContent = (schema: unknown): JsonObject => ({ 'application/json': { schema: schemaOf31(schema) } })
+
+const mediaContent = (types: readonly unknown[]): JsonObject =>
+  Object.fromEntries(types.map((type) => [String(type), { schema: { type: 'string', format: 'binary' } }]))
 
 const replyContent = (schema: unknown, streams: boolean): JsonObject => ({
   ...jsonContent(isJsonObject(schema) ? schema : {}),

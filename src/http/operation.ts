@@ -14,6 +14,8 @@ export interface Operation {
   body?: TSchema
   /** Schema of the 200 reply, for routes whose `response` does not say it. */
   reply?: TSchema
+  /** Media types of a 200 reply that is no JSON: text or bytes as they are. */
+  media?: readonly string[]
   /** With `stream: true` in the body the 200 reply is a server-sent event stream. */
   streams?: boolean
   headers?: readonly HeaderParameter[]

@@ -26,7 +26,7 @@ const snapshot = snapshotOf([
 ])
 
 const things = new Elysia({ prefix: '/things' })
-  .use(callerOption({ snapshot: { current: () => snapshot }, now: () => NOW }))
+  .use(callerOption({ snapshot: { current: () => snapshot }, now: () => NOW, addressOf: () => null }))
   .post('', ({ body, caller }) => ({ name: body.name, label: caller.key.label }), {
     caller: 'management',
     body: t.Object(

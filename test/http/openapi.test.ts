@@ -46,6 +46,8 @@ describe('/openapi.json', () => {
     ).toEqual([
       'delete /keys/{hash}',
       'get /activity',
+      'get /audit-log',
+      'get /audit-log/export',
       'get /embeddings/models',
       'get /endpoints/zdr',
       'get /generation',
@@ -69,12 +71,17 @@ describe('/openapi.json', () => {
     const ids = operations().map(({ value }) => value['operationId'])
     expect(new Set(ids).size).toBe(ids.length)
     for (const { method, path, value } of operations()) {
-      const schema = at(value, 'responses', '200', 'content', 'application/json', 'schema')
-      expect({ method, path, ...value, schema }).toMatchObject({
+      const content = at(value, 'responses', '200', 'content')
+      expect({ method, path, ...value }).toMatchObject({
         summary: expect.any(String),
         tags: [expect.any(String)],
-        schema: { type: 'object', properties: expect.anything() },
       })
+      const [type = '', shape] = Object.entries(objectOf(content))[0] ?? []
+      expect({ method, path, type, shape }).toMatchObject(
+        type === 'application/json'
+          ? { shape: { schema: { type: 'object', properties: expect.anything() } } }
+          : { type: expect.stringContaining('/'), shape: { schema: { type: 'string', format: 'binary' } } },
+      )
     }
   })
 

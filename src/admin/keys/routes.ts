@@ -1,5 +1,5 @@
 import { Elysia, t } from 'elysia'
-import { callerOption } from '../../http/caller.ts'
+import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
 import { operation } from '../../http/operation.ts'
 import { createKeyBody, currentKey, key, keyParams, listKeysQuery, updateKeyBody } from './schema.ts'
@@ -7,7 +7,7 @@ import { createKey, currentKeyOf, deleteKey, getKey, type KeyDeps, listKeys, upd
 
 const tag = 'API keys'
 
-export const keyRoutes = (deps: KeyDeps) =>
+export const keyRoutes = (deps: KeyDeps & CallerDeps) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/keys', ({ caller, query }) => listKeys(deps, caller, query), {
@@ -18,9 +18,9 @@ export const keyRoutes = (deps: KeyDeps) =>
     })
     .post(
       '/keys',
-      async ({ body, caller, request, set }) => {
+      async ({ body, caller, actor, request, set }) => {
         set.status = createdStatus(request)
-        return await createKey(deps, caller, body)
+        return await createKey(deps, caller, actor, body)
       },
       {
         caller: 'management',
@@ -42,23 +42,27 @@ export const keyRoutes = (deps: KeyDeps) =>
       response: { 200: t.Object({ data: key }) },
       detail: operation({ id: 'getKey', tag, summary: 'Get an API key', errors: [401, 403, 404, 429, 500] }),
     })
-    .patch('/keys/:hash', async ({ body, params }) => ({ data: await updateKey(deps, params.hash, body) }), {
-      caller: 'management',
-      params: keyParams,
-      body: updateKeyBody,
-      response: { 200: t.Object({ data: key }) },
-      detail: operation({
-        id: 'updateKey',
-        tag,
-        summary: 'Update an API key',
-        description: 'The change holds for the next request.',
-        errors: [400, 401, 403, 404, 413, 429, 500],
-      }),
-    })
+    .patch(
+      '/keys/:hash',
+      async ({ actor, body, params }) => ({ data: await updateKey(deps, actor, params.hash, body) }),
+      {
+        caller: 'management',
+        params: keyParams,
+        body: updateKeyBody,
+        response: { 200: t.Object({ data: key }) },
+        detail: operation({
+          id: 'updateKey',
+          tag,
+          summary: 'Update an API key',
+          description: 'The change holds for the next request.',
+          errors: [400, 401, 403, 404, 413, 429, 500],
+        }),
+      },
+    )
     .delete(
       '/keys/:hash',
-      async ({ params }) => {
-        await deleteKey(deps, params.hash)
+      async ({ actor, params }) => {
+        await deleteKey(deps, actor, params.hash)
         return { deleted: true }
       },
       {
@@ -74,7 +78,7 @@ export const keyRoutes = (deps: KeyDeps) =>
       },
     )
 
-export const currentKeyRoutes = (deps: KeyDeps) =>
+export const currentKeyRoutes = (deps: KeyDeps & CallerDeps) =>
   new Elysia().use(callerOption(deps)).get('/key', ({ caller }) => ({ data: currentKeyOf(deps, caller) }), {
     caller: 'any',
     response: { 200: t.Object({ data: currentKey }) },

@@ -183,3 +183,31 @@ export const keyView = (row: KeyRow, usage: KeyUsage): Key => ({
   external_user: row.external_user,
   workspace_id: row.workspace_id,
 })
+
+type Settings = Pick<
+  KeyRow,
+  | 'name'
+  | 'label'
+  | 'disabled'
+  | 'limit_nano_usd'
+  | 'limit_reset'
+  | 'include_byok_in_limit'
+  | 'expires_at'
+  | 'creator_user_id'
+  | 'external_user'
+  | 'workspace_id'
+>
+
+/** What people set of a key, for the audit log. */
+export const settingsView = ({ limit_nano_usd: limit, expires_at: expiresAt, ...row }: Settings) => ({
+  name: row.name,
+  label: row.label,
+  disabled: row.disabled,
+  limit: limit === null ? null : usdOf(limit),
+  limit_reset: row.limit_reset,
+  include_byok_in_limit: row.include_byok_in_limit,
+  expires_at: expiresAt?.toISOString() ?? null,
+  creator_user_id: row.creator_user_id,
+  external_user: row.external_user,
+  workspace_id: row.workspace_id,
+})

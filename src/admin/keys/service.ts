@@ -1,12 +1,13 @@
 import { and, count, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { hashKey, labelOf, newKey } from '../../core/keys.ts'
 import { nanoUsdOf } from '../../core/money.ts'
-import type { Snapshot } from '../../core/snapshot.ts'
-import { atomically, type Database } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { apiKeys, users } from '../../db/tables.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { type ChangeDeps, change, difference } from '../change.ts'
 import {
   type CreateKeyBody,
   type CurrentKey,
@@ -15,16 +16,13 @@ import {
   keyView,
   type ListKeysQuery,
   limitView,
+  settingsView,
   type UpdateKeyBody,
   usageView,
 } from './schema.ts'
 
-export interface KeyDeps {
-  database: Database
-  snapshot: { current(): Snapshot; rebuild(): void }
+export interface KeyDeps extends ChangeDeps {
   ledger: Pick<Ledger, 'keyUsage'>
-  /** Milliseconds since 1970. */
-  now(): number
 }
 
 const DEFAULT_PAGE = 50
@@ -33,6 +31,7 @@ const DEFAULT_PAGE = 50
 export async function createKey(
   deps: KeyDeps,
   caller: Caller,
+  actor: Actor,
   body: CreateKeyBody,
 ): Promise<{ data: Key; key: string }> {
   const workspaceId = body.workspace_id?.toLowerCase() ?? caller.workspace.id
@@ -43,25 +42,29 @@ export async function createKey(
   const key = newKey('inference')
   const hash = hashKey(key)
   const expiresAt = expiryOf(body.expires_at, deps.now())
-  await atomically(deps.database, (tx) => [
+  const settings = {
+    name: body.name,
+    label: labelOf(key),
+    disabled: false,
+    limit_nano_usd: nanoUsdOrNull(body.limit),
+    limit_reset: body.limit_reset ?? null,
+    include_byok_in_limit: body.include_byok_in_limit ?? false,
+    expires_at: expiresAt,
+    creator_user_id: creatorUserId,
+    external_user: body.external?.user ?? null,
+    workspace_id: workspaceId,
+  }
+  const made = { action: 'key.create', resourceId: hash, workspaceId, after: settingsView(settings) } as const
+  await change(deps, actor, made, (tx) => [
     tx.insert(apiKeys).values({
+      ...settings,
       hash,
       // One more than the largest so far, found inside the same statement: two creations at once never share it.
       id: sql<number>`(select coalesce(max(${apiKeys.id}), 0) + 1 from ${apiKeys})`,
       kind: 'inference',
-      name: body.name,
-      label: labelOf(key),
-      limit_nano_usd: nanoUsdOrNull(body.limit),
-      limit_reset: body.limit_reset ?? null,
-      include_byok_in_limit: body.include_byok_in_limit ?? false,
-      expires_at: expiresAt,
-      creator_user_id: creatorUserId,
-      external_user: body.external?.user ?? null,
-      workspace_id: workspaceId,
       created_at: new Date(deps.now()),
     }),
   ])
-  deps.snapshot.rebuild()
   return { data: viewOf(deps, await findKey(deps.database, hash)), key }
 }
 
@@ -94,7 +97,12 @@ export async function getKey(deps: KeyDeps, hash: string): Promise<Key> {
 }
 
 /** The change holds for the next request. */
-export async function updateKey(deps: KeyDeps, hash: string, body: UpdateKeyBody): Promise<Key> {
+export async function updateKey(
+  deps: KeyDeps,
+  actor: Actor,
+  hash: string,
+  body: UpdateKeyBody,
+): Promise<Key> {
   const row = await findKey(deps.database, hash)
   if (Object.keys(body).length === 0) return viewOf(deps, row)
   const { limit, ...others } = body
@@ -103,19 +111,29 @@ export async function updateKey(deps: KeyDeps, hash: string, body: UpdateKeyBody
     ...(limit === undefined ? {} : { limit_nano_usd: nanoUsdOrNull(limit) }),
     updated_at: new Date(deps.now()),
   }
-  await atomically(deps.database, (tx) => [tx.update(apiKeys).set(changes).where(eq(apiKeys.hash, hash))])
-  deps.snapshot.rebuild()
+  const update = {
+    action: 'key.update',
+    resourceId: hash,
+    workspaceId: row.workspace_id,
+    ...difference(settingsView(row), settingsView({ ...row, ...changes })),
+  } as const
+  await change(deps, actor, update, (tx) => [tx.update(apiKeys).set(changes).where(eq(apiKeys.hash, hash))])
   return viewOf(deps, await findKey(deps.database, hash))
 }
 
 /** The key is refused from the next request on; its history stays. */
-export async function deleteKey(deps: KeyDeps, hash: string): Promise<void> {
-  await findKey(deps.database, hash)
+export async function deleteKey(deps: KeyDeps, actor: Actor, hash: string): Promise<void> {
+  const row = await findKey(deps.database, hash)
   const deletedAt = new Date(deps.now())
-  await atomically(deps.database, (tx) => [
+  const gone = {
+    action: 'key.delete',
+    resourceId: hash,
+    workspaceId: row.workspace_id,
+    before: settingsView(row),
+  } as const
+  await change(deps, actor, gone, (tx) => [
     tx.update(apiKeys).set({ deleted_at: deletedAt }).where(eq(apiKeys.hash, hash)),
   ])
-  deps.snapshot.rebuild()
 }
 
 /** What a key may know of itself. */

@@ -1,0 +1,61 @@
+import { Elysia, t } from 'elysia'
+import type { Database } from '../../db/database.ts'
+import { type CallerDeps, callerOption } from '../../http/caller.ts'
+import { operation } from '../../http/operation.ts'
+import { exportLines } from './export.ts'
+import { auditEntry, exportAuditQuery, listAuditQuery } from './schema.ts'
+import { exportAudit, listAudit } from './service.ts'
+
+const tag = 'Audit log'
+const TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const
+
+export const auditRoutes = (deps: CallerDeps & { database: Database }) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/audit-log', ({ query }) => listAudit(deps.database, query), {
+      caller: 'management',
+      query: listAuditQuery,
+      response: { 200: t.Object({ data: t.Array(auditEntry), total_count: t.Number() }) },
+      detail: operation({
+        id: 'listAuditLog',
+        tag,
+        summary: 'List what was changed, by whom and from where',
+        errors: [400, 401, 403, 500],
+      }),
+    })
+    .get(
+      '/audit-log/export',
+      ({ query }) => {
+        const { format = 'ndjson', ...filter } = query
+        const lines = exportLines(exportAudit(deps.database, filter), format)
+        const headers = {
+          'content-type': TYPES[format],
+          'content-disposition': `attachment; filename="audit-log.${format}"`,
+        }
+        return new Response(streamOf(lines), { headers })
+      },
+      {
+        caller: 'management',
+        query: exportAuditQuery,
+        detail: operation({
+          id: 'exportAuditLog',
+          tag,
+          summary: 'Export the audit log as lines of JSON or as CSV',
+          errors: [400, 401, 403, 500],
+          media: ['application/x-ndjson', 'text/csv'],
+        }),
+      },
+    )
+
+/** Pulled: no slice is read before the last one is on its way. */
+function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await lines.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: () => lines.return(undefined).then(() => undefined),
+  })
+}

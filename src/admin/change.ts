@@ -1,0 +1,77 @@
+import type { Actor } from '../core/actor.ts'
+import type { JsonObject } from '../core/events.ts'
+import { newUuid } from '../core/ids.ts'
+import type { Snapshot } from '../core/snapshot.ts'
+import { atomically, type Database, type Db, type Write } from '../db/database.ts'
+import { auditLog } from '../db/tables.ts'
+
+export interface ChangeDeps {
+  database: Database
+  snapshot: { current(): Snapshot; rebuild(): void }
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+/** One change of one thing, as the audit log tells it. Neither `before` nor `after` may hold a secret. */
+export interface Change {
+  /** `<resource>.<verb>`: `key.create`, `workspace.update`, `guardrail.delete`, … */
+  action: `${string}.${string}`
+  resourceId: string
+  /** Null: of the whole organisation. */
+  workspaceId: string | null
+  /** Absent for what was just made. */
+  before?: JsonObject
+  /** Absent for what is gone. */
+  after?: JsonObject
+}
+
+/**
+ * The one way in which administration writes: the writes and their audit rows in one transaction, then a new Snapshot,
+ * so that the next request already knows. All of it or nothing. `writes` runs inside the transaction: it may check with
+ * `database.sync` what must not change in between, and what it throws undoes everything.
+ */
+export async function change(
+  deps: ChangeDeps,
+  actor: Actor,
+  changes: Change | readonly Change[],
+  writes: (tx: Db) => readonly Write[],
+): Promise<void> {
+  const rows = [changes].flat().map((each) => rowOf(deps, actor, each))
+  await atomically(deps.database, (tx) => [
+    ...writes(tx),
+    ...rows.map((row) => tx.insert(auditLog).values(row)),
+  ])
+  deps.snapshot.rebuild()
+}
+
+/** What differs between two views of one thing: for the `before` and `after` of an update. */
+export function difference(before: JsonObject, after: JsonObject): { before: JsonObject; after: JsonObject } {
+  const names = Object.keys(after).filter((name) => !Bun.deepEquals(before[name], after[name]))
+  const only = (view: JsonObject): JsonObject =>
+    Object.fromEntries(names.map((name) => [name, view[name] ?? null]))
+  return { before: only(before), after: only(after) }
+}
+
+function rowOf(
+  { snapshot, now }: ChangeDeps,
+  actor: Actor,
+  { action, resourceId, workspaceId, before, after }: Change,
+): typeof auditLog.$inferInsert {
+  return {
+    id: newUuid(),
+    created_at: new Date(now()),
+    organization_id: snapshot.current().organizationId,
+    workspace_id: workspaceId,
+    actor_type: actor.type,
+    actor_id: actor.id,
+    actor_label: actor.label,
+    action,
+    resource_type: action.slice(0, action.indexOf('.')),
+    resource_id: resourceId,
+    request_id: actor.requestId,
+    address: actor.address,
+    user_agent: actor.userAgent,
+    before: before ?? null,
+    after: after ?? null,
+  }
+}

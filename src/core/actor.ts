@@ -1,0 +1,14 @@
+/** Who changes something, and from where: what the audit log names. */
+export interface Actor {
+  readonly type: 'key' | 'user' | 'system'
+  /** A key's hash, a user's id, or what of the system it is (`first-run`). */
+  readonly id: string
+  /** The key's masked label, or the person's name. */
+  readonly label: string
+  /** The person on whose behalf: a key acts for its creator. */
+  readonly userId: string
+  readonly requestId: string | null
+  /** The client's address; null where it is not known. */
+  readonly address: string | null
+  readonly userAgent: string | null
+}
