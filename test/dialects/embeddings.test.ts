@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'bun:test'
+import type { Attempt } from '../../src/core/attempt.ts'
+import type { DialectName } from '../../src/core/events.ts'
+import { NO_USAGE } from '../../src/core/usage.ts'
+import { embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
+import { rerankIngress } from '../../src/dialects/operations/rerank.ts'
+import { embeddingsSpeakers, rerankSpeakers } from '../../src/dialects/operations.ts'
+import { endpoint, model, provider } from '../inference/fixture.ts'
+import { hasTranscripts, loadRecordings, TRANSCRIPTS } from '../recordings.ts'
+import { upstreamReply } from '../upstream-reply.ts'
+
+/** How embeddings and rankings are asked for in each dialect, and how its answers are read. */
+
+const attemptAt = (dialect: DialectName, quirks: Attempt['provider']['quirks'] = {}): Attempt => {
+  const at = endpoint('lab', 'author/vec')
+  const lab = provider('lab', { dialect, quirks })
+  const credential = { id: 'lab', secret: null }
+  return { model: model('author/vec', [at]), endpoint: at, provider: lab, credential, dialect }
+}
+const embed = (body: object) => embeddingsIngress.parse({ model: 'author/vec', ...body }, new Headers())
+const rank = (body: object) => rerankIngress.parse({ model: 'author/vec', ...body }, new Headers())
+const IMAGE = 'data:image/png;base64,iVBORw0KGgo='
+
+describe('what is sent', () => {
+  const rows: [
+    name: string,
+    dialect: DialectName,
+    body: object,
+    path: string,
+    sent: object,
+    dropped: string[],
+  ][] = [
+    [
+      'gemini: texts',
+      'gemini',
+      { input: ['a', 'b'], dimensions: 64, input_type: 'query', user: 'u' },
+      '/models/vec:batchEmbedContents',
+      {
+        requests: ['a', 'b'].map((text) => ({
+          model: 'models/vec',
+          content: { parts: [{ text }] },
+          taskType: 'RETRIEVAL_QUERY',
+          outputDimensionality: 64,
+        })),
+      },
+      ['user'],
+    ],
+    [
+      'gemini: parts',
+      'gemini',
+      {
+        input: [
+          {
+            content: [
+              { type: 'text', text: 'a' },
+              { type: 'image_url', image_url: { url: IMAGE } },
+            ],
+          },
+        ],
+        input_type: 'SEMANTIC_SIMILARITY',
+      },
+      '/models/vec:batchEmbedContents',
+      {
+        requests: [
+          {
+            model: 'models/vec',
+            content: {
+              parts: [{ text: 'a' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }],
+            },
+            taskType: 'SEMANTIC_SIMILARITY',
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      'cohere: texts',
+      'cohere',
+      { input: 'a', encoding_format: 'base64', dimensions: 256, input_type: 'query' },
+      '/embed',
+      {
+        model: 'vec',
+        texts: ['a'],
+        input_type: 'search_query',
+        embedding_types: ['base64'],
+        output_dimension: 256,
+      },
+      [],
+    ],
+    [
+      'cohere: parts and texts alike, and a type that must be there',
+      'cohere',
+      { input: [{ content: [{ type: 'image_url', image_url: { url: IMAGE } }] }], user: 'u' },
+      '/embed',
+      {
+        model: 'vec',
+        inputs: [{ content: [{ type: 'image_url', image_url: { url: IMAGE } }] }],
+        input_type: 'search_document',
+        embedding_types: ['float'],
+      },
+      ['user'],
+    ],
+    ['responses: OpenAI’s', 'responses', { input: 'a' }, '/embeddings', { model: 'vec', input: 'a' }, []],
+  ]
+  test.each(rows)('%s', (_, dialect, body, path, sent, dropped) => {
+    const built = embeddingsSpeakers[dialect]?.build(embed(body), attemptAt(dialect))
+    expect(built).toMatchObject({ path, dropped })
+    expect(built?.body).toEqual({ ...sent })
+  })
+
+  test('Mistral and Voyage name the length otherwise; Voyage has no word for numbers', () => {
+    const attempt = attemptAt('chat', {
+      embeddings: { dimensionsField: 'output_dimension', floatFormat: false },
+    })
+    const built = embeddingsSpeakers.chat?.build(
+      embed({ input: 'a', dimensions: 8, encoding_format: 'float' }),
+      attempt,
+    )
+    expect(built?.body).toEqual({ model: 'vec', input: 'a', output_dimension: 8 })
+  })
+
+  test('rankings: Cohere takes texts, Voyage says top_k', () => {
+    const documents = ['a', { text: 'b' }, { title: 'T', text: 'c', tags: ['x'] }]
+    const asked = rank({
+      query: 'q',
+      documents,
+      top_n: 2,
+      return_documents: true,
+      user: 'u',
+      max_tokens_per_doc: 9,
+    })
+    expect(rerankSpeakers.cohere?.build(asked, attemptAt('cohere'))).toMatchObject({
+      path: '/rerank',
+      body: {
+        model: 'vec',
+        query: 'q',
+        documents: ['a', 'b', 'title: T\ntext: c\ntags: ["x"]'],
+        top_n: 2,
+        max_tokens_per_doc: 9,
+      },
+      dropped: ['user'],
+    })
+    const body = rerankSpeakers.chat?.build(asked, attemptAt('chat', { rankingBoundField: 'top_k' })).body
+    expect(body).toEqual({ model: 'vec', query: 'q', documents, top_k: 2, user: 'u', max_tokens_per_doc: 9 })
+  })
+
+  const refused: [dialect: DialectName, body: object, reason: string | null][] = [
+    ['gemini', { input: [1, 2] }, 'embeds text, not token ids'],
+    ['cohere', { input: [[1], [2]] }, 'embeds text, not token ids'],
+    [
+      'gemini',
+      { input: [{ content: [{ type: 'image_url', image_url: { url: 'https://a.example/x' } }] }] },
+      'embeds images from data URLs, not from addresses',
+    ],
+    [
+      'cohere',
+      { input: [{ content: [{ type: 'video_url', video_url: { url: 'https://a.example/x' } }] }] },
+      'embeds texts and images alone',
+    ],
+    ['gemini', { input: 'a' }, null],
+    ['cohere', { input: [{ content: [{ type: 'text', text: 'a' }] }] }, null],
+  ]
+  test.each(refused)('%s cannot carry %j: %p', (dialect, body, reason) => {
+    expect(embeddingsSpeakers[dialect]?.cannot?.(embed(body)) ?? null).toBe(reason)
+  })
+})
+
+describe('what comes back', () => {
+  const rows: [
+    name: string,
+    dialect: DialectName,
+    body: object,
+    embeddings: unknown[],
+    tokens: object | null,
+  ][] = [
+    [
+      'gemini with its count',
+      'gemini',
+      { embeddings: [{ values: [1, 2] }], usageMetadata: { promptTokenCount: 4 } },
+      [[1, 2]],
+      { inputTokens: 4 },
+    ],
+    ['gemini without', 'gemini', { embeddings: [{ values: [1] }] }, [[1]], null],
+    [
+      'cohere',
+      'cohere',
+      { id: 'c', embeddings: { float: [[0.5]] }, meta: { billed_units: { input_tokens: 3 } } },
+      [[0.5]],
+      { inputTokens: 3 },
+    ],
+    [
+      'cohere: images beside texts',
+      'cohere',
+      { embeddings: { float: [[0.5]] }, meta: { billed_units: { input_tokens: 3, image_tokens: 40 } } },
+      [[0.5]],
+      { inputTokens: 3, imageInputTokens: 40 },
+    ],
+    [
+      'chat: parts of the prompt',
+      'chat',
+      {
+        data: [{ embedding: [1] }],
+        usage: { prompt_tokens: 10, total_tokens: 10, prompt_tokens_details: { image_tokens: 6 }, cost: 0.5 },
+      },
+      [[1]],
+      { inputTokens: 4, imageInputTokens: 6, providerCostUsd: 0.5 },
+    ],
+  ]
+  test.each(rows)('%s', async (_, dialect, body, embeddings, tokens) => {
+    const speaker = embeddingsSpeakers[dialect]
+    const reply = await speaker?.read(
+      upstreamReply(JSON.stringify(body)),
+      embed({ input: 'a' }),
+      attemptAt(dialect),
+    )
+    expect<unknown>(reply?.result).toEqual({ embeddings })
+    expect(reply?.usage ?? null).toEqual(tokens === null ? null : { ...NO_USAGE, ...tokens })
+  })
+
+  const broken: [dialect: DialectName, body: object][] = [
+    ['gemini', {}],
+    ['gemini', { embeddings: [{}] }],
+    ['cohere', { embeddings: { float: [] } }],
+    ['cohere', { embeddings: [[1]] }],
+    ['chat', { data: [{ embedding: [] }] }],
+  ]
+  test.each(broken)('%s: %j is no answer', async (dialect, body) => {
+    const speaker = embeddingsSpeakers[dialect]
+    const reading = speaker?.read(
+      upstreamReply(JSON.stringify(body)),
+      embed({ input: 'a' }),
+      attemptAt(dialect),
+    )
+    expect(reading).rejects.toMatchObject({ kind: 'malformed' })
+  })
+})
+
+test.skipIf(!hasTranscripts)('the recorded answer of a provider is read', async () => {
+  const recorded = loadRecordings(TRANSCRIPTS).filter(
+    ({ api, status }) => api === 'embeddings' && status === 200,
+  )
+  expect(recorded.length).toBeGreaterThan(0)
+  for (const { bytes, headers, expected } of recorded) {
+    const text = new TextDecoder().decode(bytes)
+    const count = JSON.parse(text).data.length
+    const asked = embed({ input: Array.from({ length: count }, () => 'a') })
+    const reply = await embeddingsSpeakers.chat?.read(
+      upstreamReply(text, { headers }),
+      asked,
+      attemptAt('chat'),
+    )
+    expect(reply?.usage?.inputTokens).toBe(Number(expected.usage?.['prompt_tokens']))
+    expect(reply?.result.embeddings).toHaveLength(count)
+  }
+})
