@@ -6,6 +6,7 @@ import { admit } from './admission.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
+import type { Keeper } from './keeper.ts'
 import { createMeter } from './meter.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from './opening.ts'
 import { streamReply } from './stream.ts'
@@ -15,6 +16,8 @@ export type { RunDeps }
 
 export interface RunInput extends Opening<InferenceRequest> {
   ingress: Ingress
+  /** Present where the reply is kept. */
+  keeper?: Keeper
 }
 
 /** Silence that is kept before a stream commits to 200: an earlier failure keeps a status of its own. */
@@ -35,7 +38,7 @@ export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
 }
 
 async function runUnary(
-  { request, ingress, signal }: RunInput,
+  { request, ingress, signal, keeper }: RunInput,
   deps: RunDeps,
   exchange: Exchange,
   upstreamAbort: AbortController,
@@ -45,11 +48,13 @@ async function runUnary(
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   try {
+    if (keeper) await keeper.begin(unansweredContext(exchange, request))
     const started = await dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
     exchange.dropped = started.dropped
     const result = await collect(started.frames, exchange.meter.see)
     const closing = await exchange.settle('whole')
     const body = ingress.writeReply(result, replyContext(exchange, started, request), closing)
+    if (keeper) await keeper.end('whole', body)
     return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
   } catch (error) {
     throw await failed(error, exchange, upstreamAbort.signal, deps)
@@ -66,14 +71,16 @@ async function runStream(
   upstreamAbort: AbortController,
   end: () => void,
 ): Promise<Response> {
-  const { request, ingress, signal } = input
+  const { request, ingress, signal, keeper } = input
   const leave = () => upstreamAbort.abort(new CallerLeft())
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
-  const starting = dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
+  let starting: Promise<Dispatched>
   let isLate = false
   try {
-    isLate = (await deps.ticker.within(starting, SILENCE_MS)) === TIMED_OUT
+    if (keeper) await keeper.begin(unansweredContext(exchange, request))
+    starting = dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
+    if (!keeper?.isDetached) isLate = (await deps.ticker.within(starting, SILENCE_MS)) === TIMED_OUT
   } catch (error) {
     signal.removeEventListener('abort', leave)
     throw await failed(error, exchange, upstreamAbort.signal, deps)
@@ -92,6 +99,7 @@ async function runStream(
       echoed: request.echoUpstreamBody ? exchange.log.sentBodies : [],
     }),
     failureWriter: () => ingress.writeStream(unansweredContext(exchange, request)),
+    keeper,
     ended: () => {
       signal.removeEventListener('abort', leave)
       end()

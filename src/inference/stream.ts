@@ -4,6 +4,8 @@ import { CallerLeft } from './abort.ts'
 import type { Dispatched } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
 import { inStream, whatToTell } from './failure.ts'
+import type { Keeper } from './keeper.ts'
+import type { Ending } from './meter.ts'
 import type { Ticker } from './ticker.ts'
 
 export interface StreamInput {
@@ -20,6 +22,8 @@ export interface StreamInput {
   open(started: Dispatched): { writer: StreamWriter; echoed: readonly JsonObject[] }
   /** For a failure before anybody answered. */
   failureWriter(): StreamWriter
+  /** Present where the reply is kept. */
+  keeper: Keeper | undefined
   /** Called once, when nothing of this exchange runs any more. */
   ended(): void
   onLost(error: unknown): void
@@ -48,6 +52,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   /** Written and not handed to the connection yet. */
   let unsent = ''
   let burst = 0
+  let isKept = false
   /** What the last network read said, and how much of it has been written. */
   let batch: FrameBatch = []
   let written = 0
@@ -73,7 +78,9 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
       const result = await (iterator ? iterator.next() : start())
       if (result.done) {
         const closing = await exchange.settle('whole')
-        return { text: taken() + (writer?.end(closing) ?? ''), isEnd: true }
+        const text = taken() + (writer?.end(closing) ?? '')
+        if (input.keeper) await keep('whole', writer)
+        return { text, isEnd: true }
       }
       batch = result.value
       written = 0
@@ -96,10 +103,29 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   }
 
   async function failureText(error: unknown): Promise<string> {
+    const ending = iterator ? 'cut' : 'failed'
     // Even an end that cannot be settled must not look clean.
-    await exchange.settle(iterator ? 'cut' : 'failed').catch(input.onLost)
-    const told = whatToTell(error, upstreamAbort.signal, exchange.log)
-    return taken() + (writer ?? input.failureWriter()).fail(inStream(told))
+    await exchange.settle(ending).catch(input.onLost)
+    return taken() + (await writtenFailure(error, ending, writer ?? input.failureWriter()))
+  }
+
+  async function writtenFailure(error: unknown, ending: Ending, to: StreamWriter): Promise<string> {
+    const text = to.fail(inStream(whatToTell(error, upstreamAbort.signal, exchange.log)))
+    if (input.keeper) await keep(ending, to)
+    return text
+  }
+
+  async function keep(ending: Ending, from: StreamWriter | null): Promise<void> {
+    if (isKept) return
+    isKept = true
+    await input.keeper?.end(ending, from?.reply?.() ?? null)
+  }
+
+  /** What was written until the caller left; nobody reads its end. */
+  async function keepLeft(reason: CallerLeft): Promise<void> {
+    if (isKept) return
+    if (writer) await writtenFailure(reason, 'left', writer)
+    else await keep('left', null)
   }
 
   /** Nothing came for a while, from whoever has the turn. */
@@ -116,7 +142,9 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   }
 
   function leave(reason: CallerLeft): void {
-    if (!exchange.hasSettled) exchange.settle('left').then(finish, input.onLost)
+    const settled = exchange.settle('left').catch(input.onLost)
+    const kept = input.keeper ? settled.then(() => keepLeft(reason)) : settled
+    kept.then(finish, input.onLost)
     upstreamAbort.abort(reason)
     iterator?.return?.().catch(() => undefined)
     clock.stop()
