@@ -5,6 +5,7 @@ import { generationRoutes } from './admin/generation/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
+import { modelAdminRoutes } from './admin/models/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
 import { logRequest } from './http/access-log.ts'
@@ -30,6 +31,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(auditRoutes(deps))
     .use(modelAdminRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))
+    .use(modelAdminRoutes(deps))
 
 /** The whole server as one function from request to response, below `basePath` ('' or '/…'). */
 export function createApp(deps: Deps, basePath = ''): Handler {

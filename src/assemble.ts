@@ -108,6 +108,7 @@ export function assemble({
   }
   keepPrices()
   const stopParts = async (): Promise<void> => {
+  keepPrices()
     upstream.close()
     ticker.close()
     await ledger.close()

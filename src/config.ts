@@ -23,6 +23,7 @@ const optional = <T>(one: Omit<Setting<T | null>, 'fallback'>): Setting<T | null
 const HOUR_MS = 3_600_000
 const noRanges: readonly string[] = []
 
+export type RefreshSchedule = 'off' | 'daily' | 'weekly'
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /** Every setting. Precedence: flag, environment, sluice.yaml, default. */
@@ -153,6 +154,20 @@ export const settings = {
     fallback: 30,
     read: read.wholeNumber(1, 36_500, 'days'),
     meaning: 'How long stored responses are kept after their last use.',
+  }),
+  modelsRefresh: setting<RefreshSchedule>({
+    variable: 'SLUICE_MODELS_REFRESH',
+    type: '`off`, `daily`, `weekly`',
+    fallback: 'off',
+    read: read.oneOf('off', 'daily', 'weekly'),
+    meaning: 'How often newer facts about models and prices are fetched. Nothing is fetched at the start.',
+  }),
+  modelsUrl: setting({
+    variable: 'SLUICE_MODELS_URL',
+    type: 'URL',
+    fallback: 'https://models.dev/api.json',
+    read: read.webAddress,
+    meaning: 'Where facts about models are fetched from: a document of the models.dev shape.',
   }),
   unpriced: setting<read.UnpricedPolicy>({
     variable: 'SLUICE_UNPRICED',

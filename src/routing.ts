@@ -1,6 +1,6 @@
 import type { Catalog } from './catalog/catalog.ts'
 import { createDirectory } from './catalog/directory.ts'
-import { loadCatalog } from './catalog/load.ts'
+import { builtInStore, type CatalogStore } from './catalog/store.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from './core/snapshot.ts'
 import { demoOffer, demoProvider } from './providers/demo.ts'
@@ -52,15 +52,16 @@ export function readConfigured(config: Config): Configured {
 
 /**
  * `stored`: providers with sealed credentials. A provider is taken whole from one place: its `providers:` entry, else
- * the environment, else the stored credentials. So nothing that is stored is sent to an address of the settings.
+ * the environment, else the stored credentials. So nothing that is stored is sent to an address of the settings. Models
+ * are those of the catalogue that `store` has when the routing is made.
  */
 export function createRoutingSource(
   config: Config,
   stored: readonly ProviderRecord[],
   { defaults, environment, entries, models } = readConfigured(config),
+  store: Pick<CatalogStore, 'current'> = builtInStore(),
 ): RoutingSource {
   const price = pricedBy(config)
-  const catalog = withPrices(loadCatalog(), price)
   // A later one of the same slug wins.
   const bySlug = new Map([...stored, ...environment, ...entries].map((provider) => [provider.slug, provider]))
   const configured = [...bySlug.values()]
@@ -75,7 +76,26 @@ export function createRoutingSource(
       const providers = [...configured, ...local, demoProvider(defaults)]
       const offers = [demoOffer, ...localModels, ...models]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
+      const catalog = withPrices(store.current().catalog, price)
       return { providers, models: createDirectory(catalog, providers, priced) }
+    },
+  }
+}
+
+/** The routing of now, for whoever changes a part of it. */
+export interface LiveRouting {
+  current(): Routing
+  /** Local servers came or went. */
+  discovered(found: Discovered): Routing
+}
+
+export function createLiveRouting(source: RoutingSource): LiveRouting {
+  let found = NOTHING_DISCOVERED
+  return {
+    current: () => source.withDiscovered(found),
+    discovered(changed) {
+      found = changed
+      return source.withDiscovered(found)
     },
   }
 }

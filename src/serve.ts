@@ -73,6 +73,7 @@ export async function serve(config: Config): Promise<number> {
   discovery?.stop()
   schedule.stop()
   await deps.run.running.drain(config.shutdownGraceMs)
+  schedule.stop()
   await close(server)
   await stopParts()
   folder.close()

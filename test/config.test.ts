@@ -41,6 +41,8 @@ describe('where a value comes from', () => {
       stallTimeoutMs: 60_000,
       shutdownGraceMs: 30_000,
       discover: true,
+      modelsRefresh: 'off',
+      modelsUrl: 'https://models.dev/api.json',
       unpriced: 'refuse',
       secretKey: null,
       configFile: null,
@@ -82,6 +84,8 @@ describe('where a value comes from', () => {
       outbound_allow: ['Intra.example.org', '*.lab.example', '192.168.0.0/16'],
       discover: false,
       responses_retention_days: 7,
+      models_refresh: 'weekly',
+      models_url: 'https://mirror.example/api.json',
       unpriced: '0.000001,0.000002',
     }
     expect(Object.keys(inFile)).toEqual(
@@ -107,6 +111,8 @@ describe('where a value comes from', () => {
       outboundAllow: ['intra.example.org', '*.lab.example', '192.168.0.0/16'],
       discover: false,
       responsesRetentionDays: 7,
+      modelsRefresh: 'weekly',
+      modelsUrl: 'https://mirror.example/api.json',
       unpriced: { prompt: 1_000_000_000_000n, completion: 2_000_000_000_000n },
     })
   })

@@ -6,6 +6,7 @@ import { type CredentialFields, storeCredential } from '../src/admin/providers/s
 import { storedProviders } from '../src/admin/providers/stored.ts'
 import { createApp } from '../src/app.ts'
 import { assemble } from '../src/assemble.ts'
+import { openCatalogStore } from '../src/catalog/store.ts'
 import { loadConfig } from '../src/config.ts'
 import type { ProviderRecord } from '../src/core/snapshot.ts'
 import { DATABASE_FILE, type Database, openDatabase } from '../src/db/database.ts'
@@ -15,7 +16,7 @@ import type { Deps } from '../src/deps.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
 import { parseOutboundAllow } from '../src/net/address.ts'
-import { createRoutingSource, NOTHING_DISCOVERED } from '../src/routing.ts'
+import { createLiveRouting, createRoutingSource } from '../src/routing.ts'
 
 export const API_KEY = 'test-inference-key-0123456789abcdefghij'
 export const MANAGEMENT_KEY = 'test-management-key-0123456789abcdefghij'
@@ -62,15 +63,20 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const database = openDatabase(join(folder, DATABASE_FILE))
   migrate(database)
   await ensureFirstRun(database, config)
+  const store = openCatalogStore(folder, () => undefined)
   const routing = createRoutingSource(
     { ...config, providers: options.providers ?? [] },
     await storeAll(database, folder, options.credentials ?? []),
-  ).withDiscovered(NOTHING_DISCOVERED)
+    undefined,
+    store,
+  )
+  const live = createLiveRouting(routing)
   const logger = pino({ level: 'silent' })
   const { deps, stopParts } = assemble({
     database,
     logger,
-    routing,
+    routing: live.current(),
+    models: { store, url: config.modelsUrl, routing: live.current },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     ...(options.now ? { now: options.now } : {}),
   })

@@ -13,11 +13,13 @@ export interface Catalog {
    * (`claude-sonnet-4-5`, `claude-sonnet-4.5`).
    */
   named(name: string): SeedModel | undefined
+  /** An id of an earlier catalogue that this one has no more. */
+  isRetired(name: string): boolean
   /** What a provider serves in one of these dialects; empty for a provider that the catalogue does not know. */
   endpointsOf(providerSlug: string, dialects: readonly DialectName[]): readonly EndpointRecord[]
 }
 
-export function openCatalog(seed: Seed): Catalog {
+export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalog {
   const pricings: (Pricing | undefined)[] = []
   let names: ReadonlyMap<string, SeedModel> | undefined
 
@@ -28,8 +30,11 @@ export function openCatalog(seed: Seed): Catalog {
     return pricings[index]
   }
 
+  const retiredNames = new Set(retired.map(folded))
+
   return {
     models: seed.models,
+    isRetired: (name) => retiredNames.has(folded(name)),
     named(name) {
       names ??= namesOf(seed.models)
       return names.get(folded(name))

@@ -60,7 +60,8 @@ export function createDirectory(
   const find = (name: string): ModelRecord | undefined => exact.get(name) ?? anyCase.get(name.toLowerCase())
   return {
     find,
-    isKnown: (name) => find(name) !== undefined || catalog.named(name) !== undefined,
+    isKnown: (name) =>
+      find(name) !== undefined || catalog.named(name) !== undefined || catalog.isRetired(name),
     nearest(name, count) {
       const callable = nearestNames(name, idsOf(models), count)
       return callable.length > 0 ? callable : nearestNames(name, idsOf(catalog.models), count)

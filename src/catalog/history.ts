@@ -6,12 +6,12 @@ import { pricingView } from './view.ts'
 
 /** What one model cost at one provider, oldest first. */
 export interface EndpointPrices {
-  readonly provider: string
-  readonly prices: readonly {
+  provider: string
+  prices: {
     /** ISO 8601 */
-    readonly from: string
+    from: string
     /** Null: it had no price. */
-    readonly pricing: Readonly<Record<string, unknown>> | null
+    pricing: Record<string, unknown> | null
   }[]
 }
 

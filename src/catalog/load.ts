@@ -1,14 +1,16 @@
 import { type Catalog, openCatalog } from './catalog.ts'
 import { unpacked } from './packed.ts'
 import seedPath from './seed/catalog.json.gz' with { type: 'file' }
-import { isSeed } from './seed.ts'
+import { isSeed, type Seed } from './seed.ts'
 
 /**
  * Reads the catalogue that is built into the program: about 10 ms and 4 MB. Nothing is read before the first call,
  * and each call reads anew: keep the result.
  */
-export function loadCatalog(): Catalog {
-  const seed: unknown = unpacked(seedPath)
+export function loadSeed(): Seed {
+  const seed = unpacked(seedPath)
   if (!isSeed(seed)) throw new Error(`${seedPath} is not a catalogue of this version`)
-  return openCatalog(seed)
+  return seed
 }
+
+export const loadCatalog = (): Catalog => openCatalog(loadSeed())

@@ -5,6 +5,7 @@ import { type CallerDeps, callerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
 import { operation } from '../http/operation.ts'
 import { filtered, isZdr, outputTest } from './filter.ts'
+import { pricesOfModel } from './history.ts'
 import { listingOf, narrowed, type Offered } from './listing.ts'
 import { lookUp } from './lookup.ts'
 import { pageOf } from './page.ts'
@@ -15,6 +16,7 @@ import {
   modelEndpoints,
   modelList,
   modelParams,
+  modelPrices,
   modelsQuery,
   outputPageQuery,
   outputQuery,
@@ -159,6 +161,26 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
           id: 'listEndpoints',
           tag,
           summary: 'List the endpoints of a model',
+          errors: [400, 401, 403, 404, 500],
+        }),
+      },
+    )
+    .get(
+      '/models/:author/:slug/prices',
+      async ({ params }) => {
+        const { id, name } = named(params).model
+        return { data: { id, name, providers: await pricesOfModel(deps.database, id) } }
+      },
+      {
+        caller: 'any',
+        params: modelParams,
+        response: { 200: t.Object({ data: modelPrices }) },
+        detail: operation({
+          id: 'listPrices',
+          tag,
+          summary: 'What a model has cost here, from when on',
+          description:
+            'Rows of the time in which it could be called here, to explain what old generations cost.',
           errors: [400, 401, 403, 404, 500],
         }),
       },

@@ -276,6 +276,24 @@ export const modelEndpoints = t.Object({
 })
 export type ModelEndpointsView = Static<typeof modelEndpoints>
 
+export const modelPrices = t.Object({
+  id: text,
+  name: text,
+  providers: t.Array(
+    t.Object({
+      provider: text,
+      prices: t.Array(
+        t.Object({
+          from: t.String({ description: 'ISO 8601; holds until the next one.' }),
+          pricing: t.Union([t.Object({}, { additionalProperties: true }), t.Null()], {
+            description: 'As in an endpoint; null: it had no price.',
+          }),
+        }),
+      ),
+    }),
+  ),
+})
+
 export const zdrEndpoint = t.Object({
   ...endpointFields,
   status: t.Union([t.String(), t.Number()], { documented: { type: 'string' } }),

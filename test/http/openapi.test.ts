@@ -57,12 +57,15 @@ describe('/openapi.json', () => {
       'get /model/{author}/{slug}',
       'get /models',
       'get /models/count',
+      'get /models/refresh',
       'get /models/user',
       'get /models/{author}/{slug}/endpoints',
+      'get /models/{author}/{slug}/prices',
       'get /providers',
       'patch /keys/{hash}',
       'post /chat/completions',
       'post /keys',
+      'post /models/refresh',
     ])
     expect(document['servers']).toEqual([{ url: '/api/v1' }])
   })

@@ -1,0 +1,48 @@
+import { badRequest } from '../core/errors.ts'
+import { type CatalogDiff, diffOf } from './diff.ts'
+import { composeSeed } from './facts/compose.ts'
+import { readDocument } from './facts/document.ts'
+import { loadListed } from './facts/listed.ts'
+import { documentProblems } from './facts/problems.ts'
+import type { Seed } from './seed.ts'
+import type { CatalogInUse, RefreshedCatalog } from './store.ts'
+
+/** What a refresh would do. */
+export interface Proposal {
+  readonly seed: Seed
+  readonly diff: CatalogDiff
+  /** Of the catalogue that would be used: the same facts give the same digest. */
+  readonly digest: string
+}
+
+/**
+ * The catalogue that a document of the models.dev shape gives, and how it differs from the one in use. Throws a 400
+ * that names every problem (ten at most) for a document that is broken anywhere: it is refused whole.
+ */
+export function proposalOf(document: unknown, inUse: CatalogInUse): Proposal {
+  const problems = documentProblems(document)
+  if (problems.length > 0) {
+    const told = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
+    throw badRequest(`The document is refused whole, the catalogue stays as it is: ${told}`)
+  }
+  return proposalFor(composeSeed(readDocument(document), loadListed()), inUse)
+}
+
+export const proposalFor = (seed: Seed, inUse: CatalogInUse): Proposal => ({
+  seed,
+  diff: diffOf(inUse.seed, seed),
+  digest: new Bun.CryptoHasher('sha256').update(JSON.stringify(seed)).digest('hex'),
+})
+
+/** A proposal as it is kept. Models that it lacks and that were there before stay known by name. */
+export function refreshedBy(
+  { seed }: Proposal,
+  source: string,
+  now: number,
+  { seed: former, refreshed }: CatalogInUse,
+): RefreshedCatalog {
+  const kept = new Set(seed.models.map(({ id }) => id))
+  const earlier = [...former.models.map(({ id }) => id), ...(refreshed?.retired ?? [])]
+  const retired = [...new Set(earlier)].filter((id) => !kept.has(id)).sort()
+  return { seed, source, refreshedAt: now, retired }
+}

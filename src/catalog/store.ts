@@ -1,0 +1,109 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject } from '../core/json.ts'
+import { type Catalog, openCatalog } from './catalog.ts'
+import { loadSeed } from './load.ts'
+import { packed, unpacked } from './packed.ts'
+import { isSeed, type Seed } from './seed.ts'
+
+/** A catalogue that was made from newer facts than those of the program. */
+export interface RefreshedCatalog {
+  readonly seed: Seed
+  /** Where the facts came from, for people. */
+  readonly source: string
+  /** Milliseconds since 1970. */
+  readonly refreshedAt: number
+  /** Ids that were there once: asked for, they are known, and settings may go on naming them. */
+  readonly retired: readonly string[]
+}
+
+export interface CatalogInUse {
+  readonly seed: Seed
+  readonly catalog: Catalog
+  /** Null: the program's own. */
+  readonly refreshed: RefreshedCatalog | null
+}
+
+export interface CatalogStore {
+  /** What lists and routes are made from now. */
+  current(): CatalogInUse
+  /** The program's own catalogue. */
+  builtIn(): Seed
+  /** Keeps another one in the data folder and uses it from now on; null: the program's own again. */
+  replace(refreshed: RefreshedCatalog | null): CatalogInUse
+}
+
+const FILE = 'catalog.json.gz'
+
+/**
+ * The catalogue of a data folder: what a refresh has left there, unless it is older than the program's own or cannot be
+ * read (`onUnusable` is told in a sentence). Nothing is fetched and nothing is made.
+ */
+export function openCatalogStore(folder: string, onUnusable: (why: string) => void): CatalogStore {
+  const path = join(folder, FILE)
+  const own = loadSeed()
+  let inUse = usedOf(own, usable(path, own, onUnusable))
+  return {
+    current: () => inUse,
+    builtIn: () => own,
+    replace(refreshed) {
+      if (refreshed === null) rmSync(path, { force: true })
+      else write(path, refreshed)
+      inUse = usedOf(own, refreshed)
+      return inUse
+    },
+  }
+}
+
+/** For what runs without a data folder. */
+export function builtInStore(): CatalogStore {
+  const own = loadSeed()
+  let inUse = usedOf(own, null)
+  return {
+    current: () => inUse,
+    builtIn: () => own,
+    replace(refreshed) {
+      inUse = usedOf(own, refreshed)
+      return inUse
+    },
+  }
+}
+
+const usedOf = (own: Seed, refreshed: RefreshedCatalog | null): CatalogInUse => ({
+  seed: refreshed?.seed ?? own,
+  catalog: openCatalog(refreshed?.seed ?? own, refreshed?.retired),
+  refreshed,
+})
+
+function usable(path: string, own: Seed, onUnusable: (why: string) => void): RefreshedCatalog | null {
+  if (!existsSync(path)) return null
+  try {
+    const refreshed = readRefreshed(unpacked(path))
+    if (refreshed === null) onUnusable(`${path} is not a catalogue of this version`)
+    else if (refreshed.seed.facts_at < own.facts_at) {
+      onUnusable(
+        `${path} has facts of ${refreshed.seed.facts_at}, older than the program's own of ${own.facts_at}`,
+      )
+      return null
+    }
+    return refreshed
+  } catch (error) {
+    onUnusable(`${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+    return null
+  }
+}
+
+function readRefreshed(file: unknown): RefreshedCatalog | null {
+  if (!isObject(file) || !isSeed(file['seed'])) return null
+  const { seed, source, refreshed_at: refreshedAt, retired } = file
+  if (!isSeed(seed) || typeof source !== 'string' || typeof refreshedAt !== 'number') return null
+  const ids = Array.isArray(retired) ? retired.filter((id) => typeof id === 'string') : []
+  return { seed, source, refreshedAt, retired: ids }
+}
+
+/** Whole or not at all: a crash in the middle leaves the former file. */
+function write(path: string, { seed, source, refreshedAt, retired }: RefreshedCatalog): void {
+  const draft = `${path}.new`
+  writeFileSync(draft, packed({ source, refreshed_at: refreshedAt, retired, seed }), { mode: 0o600 })
+  renameSync(draft, path)
+}
