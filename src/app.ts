@@ -5,7 +5,6 @@ import { generationRoutes } from './admin/generation/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
-import { modelAdminRoutes } from './admin/models/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
 import { logRequest } from './http/access-log.ts'
@@ -29,7 +28,6 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
     .use(auditRoutes(deps))
-    .use(modelAdminRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))
     .use(modelAdminRoutes(deps))
 
