@@ -107,7 +107,7 @@ function budgetOf(
 }
 
 /** A turn of tool calls must begin with the thoughts that led to it, or the API refuses to think on. */
-function hasUnsignedTurn(messages: readonly Message[]): boolean {
+export function hasUnsignedTurn(messages: readonly Message[]): boolean {
   const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
   const first = turn.find(({ role }) => role === 'assistant')
   return first?.toolCalls !== undefined && !hasThoughts(first)

@@ -14,6 +14,8 @@ export interface Ingress {
   parse(body: JsonObject, headers: Headers): InferenceRequest
   writeReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject
   writeStream(reply: ReplyContext): StreamWriter
+  /** The body of an error reply, where the dialect has a form of its own for it; absent: the gateway's envelope. */
+  viewError?(error: PublicError, requestId: string): JsonObject
 }
 
 /**

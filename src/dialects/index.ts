@@ -6,11 +6,15 @@ import { converseEgress } from './converse/egress.ts'
 import type { Egress, Ingress } from './dialect.ts'
 import { geminiEgress } from './gemini/egress.ts'
 import { messagesEgress } from './messages/egress.ts'
+import { messagesIngress } from './messages/ingress.ts'
 import { responsesEgress } from './responses/egress.ts'
+import { responsesIngress } from './responses/ingress.ts'
 
 /** What callers may speak. A new dialect is a folder here and a line. */
 export const ingresses = {
   chat: chatIngress,
+  responses: responsesIngress,
+  messages: messagesIngress,
 } satisfies Partial<Record<DialectName, Ingress>>
 
 /** What providers may speak. */

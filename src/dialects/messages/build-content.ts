@@ -48,7 +48,7 @@ function writeFile(part: Extract<ContentPart, { type: 'file' }>, drop: Drop): Js
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
 
 /** A data URL's bytes, an address, or what is neither: base64 of a PDF, the one kind that comes bare. */
-function sourceOf(url: string): JsonObject {
+export function sourceOf(url: string): JsonObject {
   const head = DATA_URL.exec(url)
   if (head) {
     const rest = url.slice(head[0].length)

@@ -131,7 +131,7 @@ const writeCall = ({ id, name, arguments: json, extra }: ToolCall): JsonObject =
 })
 
 /** The input is an object. What a model wrote badly is kept under the key that the API's documentation names. */
-function inputOf(json: string): JsonObject {
+export function inputOf(json: string): JsonObject {
   if (json.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(json)

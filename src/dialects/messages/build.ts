@@ -7,6 +7,7 @@ import { dropUncarried } from '../uncarried.ts'
 import { defined, isObject } from '../values.ts'
 import { applyFormat } from './build-format.ts'
 import { writeMessages } from './build-messages.ts'
+import { ownBody } from './build-own.ts'
 import { applyReasoning } from './build-reasoning.ts'
 import { writeToolChoice, writeTools } from './build-tools.ts'
 import type { Drop } from './marks.ts'
@@ -20,7 +21,8 @@ const UNKNOWN_BOUND = 4_096
 const UNKNOWN_BOUND_THINKING = 16_384
 
 /**
- * The call to a provider that speaks Messages, from the neutral request.
+ * The call to a provider that speaks Messages. A caller of the same dialect gets its own body through
+ * (`build-own.ts`); other dialects are written from the neutral request:
  *
  * | neutral | Messages |
  * |---|---|
@@ -42,6 +44,11 @@ export function buildMessages(request: InferenceRequest, attempt: Attempt): Dial
     if (!dropped.includes(name)) dropped.push(name)
   }
   const traits = traitsOf(attempt)
+  if (request.dialect === 'messages') {
+    const body = ownBody(request, attempt, traits, boundOf(request, attempt), drop)
+    applyServiceTier(body, request, drop)
+    return { path: '/messages', headers: { 'anthropic-version': VERSION, ...request.headers }, body, dropped }
+  }
   const { system, messages, usesFiles } = writeMessages(request.messages, drop)
   const tools = writeTools(request.tools, traits, drop)
   const body: JsonObject = defined({
@@ -89,6 +96,15 @@ function writeServiceTier(tier: string | undefined, drop: Drop): string | undefi
   const written = Object.hasOwn(TIERS, tier) ? TIERS[tier] : undefined
   if (written === undefined) drop('service_tier')
   return written
+}
+
+/** Callers of this dialect may use the words of the others. */
+function applyServiceTier(body: JsonObject, { serviceTier }: InferenceRequest, drop: Drop): void {
+  const { service_tier } = body
+  if (service_tier === undefined || service_tier === 'auto' || service_tier === 'standard_only') return
+  const tier = writeServiceTier(serviceTier, drop)
+  if (tier === undefined) delete body.service_tier
+  else body.service_tier = tier
 }
 
 /**

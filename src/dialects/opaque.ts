@@ -1,12 +1,11 @@
-import type { JsonObject } from '../../core/events.ts'
-import { isDeeperThan } from '../../http/body.ts'
-import { isObject } from '../values.ts'
+import type { JsonObject } from '../core/events.ts'
+import { isDeeperThan } from '../http/body.ts'
+import { isObject } from './values.ts'
 
 /**
- * What Anthropic's clients carry for us: reasoning details and citations of other providers, in the opaque strings
- * of this dialect (`signature` of `thinking`, `data` of `redacted_thinking`, `encrypted_index` of a citation).
- * Clients replay those unchanged, so that the next turn has the details again. The number is the version of the form:
- * JSON, base64url.
+ * What clients of a dialect carry for us: pieces of other dialects, in the opaque strings that the clients replay
+ * unchanged (`encrypted_content` of Responses, `signature` of Messages), so that the next turn has the pieces again.
+ * The number is the version of the form: JSON, base64url.
  */
 const PREFIX = 'sluice.v1.'
 const MAX_DEPTH = 16

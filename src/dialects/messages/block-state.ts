@@ -1,0 +1,86 @@
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { seal } from '../opaque.ts'
+
+/** Where blocks go: into a stream, or together into one message. They come one after the other. */
+export interface BlockSink {
+  start(index: number, block: JsonObject): void
+  delta(index: number, delta: JsonObject): void
+  stop(index: number): void
+}
+
+export interface OpenThought {
+  readonly kind: 'thinking'
+  text: string
+  /** What the pieces said of themselves, without their text. */
+  detail: JsonObject | undefined
+  /** Its own signature was written. */
+  isSigned: boolean
+}
+
+export interface OpenCall {
+  readonly kind: 'call'
+  readonly call: number
+  json: string
+}
+
+/** What a writer of blocks remembers. */
+export interface BlockState {
+  readonly sink: BlockSink
+  readonly hidesReasoning: boolean
+  /** How many blocks were started. */
+  started: number
+  open: { readonly kind: 'text' } | OpenThought | OpenCall | null
+  /** What came in the midst of a call. */
+  waiting: InferenceEvent[]
+  /** Citations that came before their text. */
+  citations: JsonObject[]
+  /** What a provider said instead of an answer. */
+  refusal: string
+  /** What has no place in this dialect, by name. */
+  readonly lost: Set<string>
+}
+
+export const newBlockState = (sink: BlockSink, hidesReasoning: boolean): BlockState => ({
+  sink,
+  hidesReasoning,
+  started: 0,
+  open: null,
+  waiting: [],
+  citations: [],
+  refusal: '',
+  lost: new Set(),
+})
+
+/** Starts a block after the one that is open. */
+export function startBlock(
+  state: BlockState,
+  open: NonNullable<BlockState['open']>,
+  block: JsonObject,
+): void {
+  closeBlock(state)
+  state.open = open
+  state.sink.start(state.started++, block)
+}
+
+/** A block that comes whole. */
+export function addBlock(state: BlockState, block: JsonObject): void {
+  closeBlock(state)
+  state.sink.start(state.started++, block)
+  state.sink.stop(state.started - 1)
+}
+
+/** A piece of the block that is open. */
+export const addDelta = (state: BlockState, delta: JsonObject): void =>
+  state.sink.delta(state.started - 1, delta)
+
+/** A thought without a signature of its own gets one that holds its detail: clients replay it. */
+export function closeBlock(state: BlockState): void {
+  const { open } = state
+  if (open === null) return
+  if (open.kind === 'thinking' && !open.isSigned) {
+    const { detail } = open
+    addDelta(state, { type: 'signature_delta', signature: seal(detail === undefined ? {} : { detail }) })
+  }
+  state.sink.stop(state.started - 1)
+  state.open = null
+}

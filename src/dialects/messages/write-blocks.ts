@@ -1,0 +1,163 @@
+import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { seal } from '../opaque.ts'
+import { isString } from '../values.ts'
+import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './block-state.ts'
+import { writeThoughts } from './write-thoughts.ts'
+
+/**
+ * Writes the events of one frame as content blocks.
+ *
+ * | event | block |
+ * |---|---|
+ * | text, refusal | `text`: what Anthropic's clients show of a refusal is its text |
+ * | reasoning, its details of Claude | `thinking` with its signature, `redacted_thinking` |
+ * | details of others | `thinking` whose signature holds the detail, `redacted_thinking` whose data does (opaque.ts) |
+ * | tool call | `tool_use` with `input_json_delta` |
+ * | annotation | a citation of the text: `web_search_result_location`, or as it came |
+ * | image | `image`: no block of Anthropic's replies, but one of its requests |
+ * | audio, logprobs | none: `lost` names them |
+ *
+ * What comes in the midst of a call waits until its arguments are whole: blocks do not interleave.
+ */
+export function writeBlocks(events: readonly InferenceEvent[], state: BlockState): void {
+  // Thoughts come before the calls that they led to, as Anthropic has them.
+  if (state.open?.kind !== 'call' && events.some(isThought)) {
+    writeThoughts(events, state)
+    for (const event of events) if (!isThought(event)) write(event, state)
+    return
+  }
+  for (const event of events) write(event, state)
+}
+
+/** Closes what is open; what waited comes after it. */
+export function endBlocks(state: BlockState): void {
+  while (state.open?.kind === 'call') {
+    closeBlock(state)
+    resume(state)
+  }
+  if (state.citations.length > 0) openText(state)
+  closeBlock(state)
+}
+
+const isThought = ({ type }: InferenceEvent): boolean =>
+  type === 'reasoning-delta' || type === 'reasoning-detail'
+
+function write(event: InferenceEvent, state: BlockState): void {
+  const { open } = state
+  if (open?.kind === 'call' && !isSilent(event)) {
+    if (event.type === 'tool-call-delta' && event.index === open.call) {
+      addArguments(event.json, open, state)
+      return
+    }
+    if (!isWhole(open.json)) {
+      state.waiting.push(event)
+      return
+    }
+    closeBlock(state)
+  }
+  writeNow(event, state)
+}
+
+/** True for events that are no content. */
+const isSilent = ({ type }: InferenceEvent): boolean =>
+  type === 'usage' || type === 'native' || type === 'response-start' || type === 'response-end'
+
+function writeNow(event: InferenceEvent, state: BlockState): void {
+  switch (event.type) {
+    case 'text-delta':
+      addText(event.text, state)
+      break
+    case 'refusal-delta':
+      state.refusal += event.text
+      addText(event.text, state)
+      break
+    case 'reasoning-delta':
+    case 'reasoning-detail':
+      writeThoughts([event], state)
+      break
+    case 'tool-call-start': {
+      const { id, name } = event
+      startBlock(
+        state,
+        { kind: 'call', call: event.index, json: '' },
+        { type: 'tool_use', id, name, input: {} },
+      )
+      break
+    }
+    case 'annotation':
+      cite(citationOf(event.annotation), state)
+      break
+    case 'image':
+      addBlock(state, { type: 'image', source: sourceOf(event.url) })
+      break
+    case 'audio-delta':
+      state.lost.add('audio')
+      break
+    case 'logprobs':
+      state.lost.add('logprobs')
+  }
+}
+
+function addText(text: string, state: BlockState): void {
+  if (text === '') return
+  openText(state)
+  addDelta(state, { type: 'text_delta', text })
+}
+
+export function openText(state: BlockState): void {
+  if (state.open?.kind === 'text') return
+  startBlock(state, { kind: 'text' }, { type: 'text', text: '', citations: null })
+  for (const citation of state.citations) addDelta(state, { type: 'citations_delta', citation })
+  state.citations = []
+}
+
+function cite(citation: JsonObject, state: BlockState): void {
+  if (state.open?.kind === 'text') addDelta(state, { type: 'citations_delta', citation })
+  else state.citations.push(citation)
+}
+
+/** Anthropic's citations have their text and no place in it: the place is kept in the string that clients replay. */
+function citationOf(annotation: UrlCitation | JsonObject): JsonObject {
+  const { url, title, content, startIndex, endIndex } = annotation
+  if (!isString(url) || startIndex === undefined) return { ...annotation }
+  return {
+    type: 'web_search_result_location',
+    url,
+    title,
+    cited_text: content ?? '',
+    encrypted_index: seal({ start_index: startIndex, end_index: endIndex }),
+  }
+}
+
+const DATA_URL = /^data:([^;,]*);base64,/i
+
+function sourceOf(url: string): JsonObject {
+  const head = DATA_URL.exec(url)
+  if (!head) return { type: 'url', url }
+  return { type: 'base64', media_type: head[1] ?? '', data: url.slice(head[0].length) }
+}
+
+function addArguments(json: string, open: OpenCall, state: BlockState): void {
+  if (json === '') return
+  open.json += json
+  addDelta(state, { type: 'input_json_delta', partial_json: json })
+  if (state.waiting.length === 0 || !isWhole(open.json)) return
+  closeBlock(state)
+  resume(state)
+}
+
+function resume(state: BlockState): void {
+  const { waiting } = state
+  state.waiting = []
+  for (const event of waiting) write(event, state)
+}
+
+function isWhole(json: string): boolean {
+  if (!json.trimEnd().endsWith('}')) return false
+  try {
+    JSON.parse(json)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,100 @@
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { replyIdOf } from '../../core/ids.ts'
+import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
+import { isObject, isString } from '../values.ts'
+import { newBlockState } from './block-state.ts'
+import { createCollector } from './collect-blocks.ts'
+import { isMessagesNative, type MessagesNative } from './native.ts'
+import { viewStop } from './stop-reason.ts'
+import { viewMetadata, viewUsage } from './usage-view.ts'
+import { endBlocks, writeBlocks } from './write-blocks.ts'
+
+/**
+ * A whole reply as a message. One of a provider of the same dialect is the provider's own, but for its id, model,
+ * usage and what the gateway adds; one that was streamed all the same keeps the blocks that only this dialect has.
+ */
+export function writeMessagesReply(
+  result: InferenceResult,
+  reply: ReplyContext,
+  closing: Closing,
+): JsonObject {
+  const natives = result.natives.flatMap(({ dialect, data }) =>
+    dialect === 'messages' && isMessagesNative(data) ? [data] : [],
+  )
+  const own = natives.findLast(({ message }) => message)?.message
+  const { lost, ...made } = own ? { lost: [], ...own } : viewResult(result, natives, reply, closing)
+  return {
+    ...made,
+    id: replyIdOf(reply.generationId, 'msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: reply.model,
+    provider: reply.providerName,
+    usage: viewUsage(closing),
+    ...viewMetadata(closing.serviceMetadata, lost),
+  }
+}
+
+interface Made extends JsonObject {
+  lost: string[]
+}
+
+function viewResult(
+  { choices }: InferenceResult,
+  natives: readonly MessagesNative[],
+  { hideReasoning }: ReplyContext,
+  { finishes }: Closing,
+): Made {
+  const collector = createCollector()
+  const state = newBlockState(collector, hideReasoning)
+  const [choice] = choices
+  if (choice) writeBlocks(eventsOf(choice), state)
+  endBlocks(state)
+  const { blocks, fields } = foreignOf(natives)
+  return {
+    content: [...blocks, ...collector.content],
+    ...viewStop(finishes[0], state.refusal),
+    ...fields,
+    lost: [...state.lost],
+  }
+}
+
+function eventsOf(whole: ResultChoice): InferenceEvent[] {
+  const choice = 0
+  const { text, reasoning, reasoningDetails, refusal, annotations, images, toolCalls, audio, logprobs } =
+    whole
+  return [
+    { type: 'reasoning-delta', choice, text: reasoning },
+    ...reasoningDetails.map((detail) => ({ type: 'reasoning-detail' as const, choice, detail })),
+    { type: 'text-delta', choice, text },
+    { type: 'refusal-delta', choice, text: refusal },
+    ...annotations.map((annotation) => ({ type: 'annotation' as const, choice, annotation })),
+    ...images.map((url) => ({ type: 'image' as const, choice, url })),
+    ...toolCalls.flatMap(({ id, name, arguments: json }, index): InferenceEvent[] => [
+      { type: 'tool-call-start', choice, index, id, name },
+      { type: 'tool-call-delta', choice, index, json },
+    ]),
+    ...(audio === null ? [] : [{ type: 'audio-delta' as const, choice, audio }]),
+    ...(logprobs === null ? [] : [{ type: 'logprobs' as const, choice, logprobs }]),
+  ]
+}
+
+/** Blocks that neutral events tell of. */
+const TOLD = new Set<unknown>(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+
+/** Of a stream of this dialect that was collected: the blocks that it alone has, and how the message ended. */
+function foreignOf(natives: readonly MessagesNative[]): { blocks: JsonObject[]; fields: JsonObject } {
+  const collector = createCollector()
+  let fields: JsonObject = {}
+  for (const { event } of natives) {
+    const { type, index, content_block: block, delta, usage, ...rest } = event ?? {}
+    const at = Number(index)
+    if (type === 'content_block_start' && isObject(block) && !TOLD.has(block.type)) collector.start(at, block)
+    else if (type === 'content_block_delta' && isObject(delta) && collector.content[at])
+      collector.delta(at, delta)
+    else if (type === 'content_block_stop' && collector.content[at]) collector.stop(at)
+    else if (type === 'message_delta') fields = { ...fields, ...rest, ...(isObject(delta) ? delta : {}) }
+  }
+  if (!isString(fields.stop_reason)) fields = {}
+  return { blocks: collector.content.filter(Boolean), fields }
+}
