@@ -18,6 +18,8 @@ export interface Vendor {
   readonly impliedVersion?: `/${string}`
   /** Absent: OpenAI's chat. */
   readonly dialect?: DialectName
+  /** Further dialects at its own address. */
+  readonly alsoSpeaks?: readonly DialectName[]
   /** The vendor's name in the models.dev facts where it is another one. */
   readonly facts?: string
   readonly quirks?: ProviderQuirks
@@ -43,8 +45,9 @@ export const vendors: readonly Vendor[] = [
     name: 'OpenAI',
     baseUrl: 'https://api.openai.com/v1',
     keys: ['OPENAI_API_KEY'],
+    alsoSpeaks: ['responses'],
     // Reasoning models refuse `max_tokens`; all models take the newer name.
-    quirks: { outputBoundField: 'max_completion_tokens' },
+    quirks: { outputBoundField: 'max_completion_tokens', responsesExtensions: false },
   },
   {
     slug: 'anthropic',
@@ -91,6 +94,7 @@ export const vendors: readonly Vendor[] = [
     name: 'OpenRouter',
     baseUrl: 'https://openrouter.ai/api/v1',
     keys: ['OPENROUTER_API_KEY'],
+    alsoSpeaks: ['responses'],
     quirks: { ...BOTH_BOUNDS, reasoningField: 'reasoning', takesUrls: true },
   },
   {
@@ -107,7 +111,14 @@ export const vendors: readonly Vendor[] = [
     keys: ['GROQ_API_KEY'],
     quirks: BOTH_BOUNDS,
   },
-  { slug: 'xai', name: 'xAI', baseUrl: 'https://api.x.ai/v1', keys: ['XAI_API_KEY'], quirks: BOTH_BOUNDS },
+  {
+    slug: 'xai',
+    name: 'xAI',
+    baseUrl: 'https://api.x.ai/v1',
+    keys: ['XAI_API_KEY'],
+    alsoSpeaks: ['responses'],
+    quirks: { ...BOTH_BOUNDS, responsesExtensions: false },
+  },
   {
     slug: 'cerebras',
     name: 'Cerebras',

@@ -9,7 +9,7 @@ import { expandVariables } from './expand.ts'
 import { readPricing } from './pricing.ts'
 
 /** What we can speak now; the other dialects have names, and no code yet. */
-const SPOKEN: readonly DialectName[] = ['chat', 'gemini', 'messages', 'cohere']
+const SPOKEN: readonly DialectName[] = ['chat', 'responses', 'gemini', 'messages', 'cohere']
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
 const RESERVED = 'sluice'
 
@@ -60,13 +60,7 @@ function providerOf(
   if (entry.slug === RESERVED) {
     problems.push({ path: `${place}.slug`, message: `"${RESERVED}" is the built-in demo provider` })
   }
-  const dialect = entry.dialect ?? 'chat'
-  if (!SPOKEN.includes(dialect)) {
-    problems.push({
-      path: `${place}.dialect`,
-      message: `"${dialect}" is not spoken to providers yet; this version speaks ${SPOKEN.join(', ')}`,
-    })
-  }
+  const [dialect, ...alsoSpeaks] = dialectsOf(entry, place, problems)
   const base = readBaseUrl(entry.base_url)
   if ('problem' in base) problems.push({ path: `${place}.base_url`, message: base.problem })
   const baseUrl = 'url' in base ? base.url : 'http://unset.invalid'
@@ -82,6 +76,7 @@ function providerOf(
     name: entry.name ?? entry.slug,
     kind: 'compatible',
     dialect,
+    ...(alsoSpeaks.length > 0 ? { alsoSpeaks } : {}),
     baseUrl,
     ...credentialHeaderFor(dialect),
     credentials: [{ id: entry.slug, secret: secret === '' ? null : secret }],
@@ -94,6 +89,23 @@ function providerOf(
     quirks: entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls },
     isLocal: isLoopback(baseUrl),
   }
+}
+
+/** The provider's own dialect first. */
+function dialectsOf(
+  { dialect: written = 'chat' }: Entry,
+  place: string,
+  problems: ConfigProblem[],
+): [DialectName, ...DialectName[]] {
+  const [first = 'chat', ...others] = new Set(typeof written === 'string' ? [written] : written)
+  const unspoken = [first, ...others].filter((name) => !SPOKEN.includes(name))
+  if (unspoken.length > 0) {
+    problems.push({
+      path: `${place}.dialect`,
+      message: `"${unspoken.join('", "')}" is not spoken to providers yet; this version speaks ${SPOKEN.join(', ')}`,
+    })
+  }
+  return [first, ...others]
 }
 
 function modelsOf(

@@ -47,16 +47,16 @@ const entryModel = Type.Object(
 )
 
 const dialects = ['chat', 'responses', 'messages', 'gemini', 'converse', 'cohere'] as const
+const names = dialects.map((name) => Type.Literal(name))
 
 const entry = Type.Object(
   {
     slug: text,
     name: Type.Optional(text),
     dialect: Type.Optional(
-      Type.Union(
-        dialects.map((name) => Type.Literal(name)),
-        { description: `one of ${dialects.join(', ')}` },
-      ),
+      Type.Union([...names, Type.Array(Type.Union(names), { minItems: 1, maxItems: dialects.length })], {
+        description: `one of ${dialects.join(', ')}, or a list of them, the main one first`,
+      }),
     ),
     base_url: text,
     api_key: Type.Optional(Type.String({ description: 'a text; leave it out for a server without keys' })),

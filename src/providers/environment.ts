@@ -55,6 +55,7 @@ export function vendorProvider(
     name: vendor.name,
     kind: 'compatible',
     dialect,
+    ...(vendor.alsoSpeaks && isAtHome(baseUrl, vendor) ? { alsoSpeaks: vendor.alsoSpeaks } : {}),
     baseUrl,
     ...credentialHeaderFor(dialect),
     credentials,
@@ -71,6 +72,15 @@ export const baseUrlVariable = (key: string): string =>
 
 /** What may stand in an HTTP header: visible ASCII. */
 export const isHeaderValue = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+/**
+ * At the vendor's own host, or one of its regions (`eu.api.openai.com`). Elsewhere there is often another server, which
+ * speaks the vendor's main dialect and perhaps no other.
+ */
+function isAtHome(address: string, { baseUrl }: Vendor): boolean {
+  const [host, home] = [new URL(address).hostname, new URL(baseUrl).hostname]
+  return host === home || host.endsWith(`.${home}`)
+}
 
 /** Undefined: the vendor stays off, with a problem unless a part of its address is simply not set. */
 function addressFor(
