@@ -242,6 +242,8 @@ describe('capabilities', () => {
     expect(dialectOf(fact('gpt-5-pro'), 'openai')).toBe('responses')
     expect(dialectOf(fact('gpt-5.3-codex'), 'openai')).toBe('responses')
     expect(dialectOf(fact('gpt-5-mini'), 'openai')).toBeNull()
+    expect(dialectOf(fact('grok-4.20-multi-agent-0309'), 'xai')).toBe('responses')
+    expect(dialectOf(fact('grok-4.3'), 'xai')).toBeNull()
     expect(dialectOf(fact('gpt-5-pro'), 'poe')).toBeNull()
   })
 })

@@ -72,6 +72,7 @@ const SERVED_IN: Readonly<Record<string, readonly { is(model: FactModel): boolea
       dialect: 'responses',
     },
   ],
+  xai: [{ is: ({ id }) => id.includes('multi-agent'), dialect: 'responses' }],
 }
 const COMPATIBLE = new Set(['@ai-sdk/openai-compatible', '@ai-sdk/openai'])
 
