@@ -165,4 +165,6 @@ export interface InferenceRequest extends RoutedRequest {
   headers?: Readonly<Record<string, string>>
   /** What only the caller's own dialect can carry, by name: told as dropped where another one is spoken. */
   ownFields?: readonly string[]
+  /** The caller's client breaks on events that the vendor of its dialect does not send. */
+  strictEvents?: boolean
 }

@@ -46,6 +46,8 @@ export interface ReplyContext {
 /** What is known once the reply has ended and is on the ledger. */
 export interface Closing {
   finishes: Finish[]
+  /** When it ended, in Unix seconds. */
+  completed?: number
   usage: Usage
   costNanoUsd: number
   promptCostNanoUsd: number

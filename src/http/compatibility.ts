@@ -15,3 +15,9 @@ export const endpointStatus = (request: Request): 'active' | 0 => (isSdk(request
 
 const isSdk = (request: Request): boolean =>
   request.headers.get('user-agent')?.startsWith(SDK_USER_AGENT) ?? false
+
+// The stream helper of OpenAI's JavaScript client (7.55, 2026) throws at events that its types do not know; the
+// specification demands one, `response.reasoning.delta`, that repeats what others say.
+/** The caller's client breaks on events that OpenAI does not send. */
+export const wantsKnownEvents = (headers: Headers): boolean =>
+  headers.get('user-agent')?.startsWith('OpenAI/JS ') ?? false

@@ -84,6 +84,7 @@ export function openExchange<Kind extends Metering>(
     if (ending !== 'failed') deps.onSettled(settlement, caller)
     return {
       finishes: meter.finishes,
+      completed: Math.floor(settlement.endedAt / 1000),
       usage: settlement.usage,
       costNanoUsd: cost.totalNanoUsd,
       promptCostNanoUsd: cost.promptNanoUsd,

@@ -7,6 +7,7 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { chatOperation } from './chat-operation.ts'
+import { responsesOperation } from './responses-operation.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
 import { type RunDeps, run } from './run.ts'
 import { checkUserUrls } from './user-urls.ts'
@@ -22,10 +23,15 @@ export interface InferenceRouteDeps {
 
 /** The inference routes. Each reads its body itself, after the caller is known. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
-  new Elysia().post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
-    parse: 'none',
-    detail: chatOperation,
-  })
+  new Elysia()
+    .post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
+      parse: 'none',
+      detail: chatOperation,
+    })
+    .post('/responses', ({ request }) => infer(request, ingresses.responses, deps), {
+      parse: 'none',
+      detail: responsesOperation,
+    })
 
 /** Authenticate, read, parse, run: the same for every dialect. */
 async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDeps): Promise<Response> {

@@ -1,0 +1,99 @@
+import { badRequest } from '../../core/errors.ts'
+import type { ContentPart } from '../../core/request.ts'
+import { checkImageData } from '../image-data.ts'
+import { defined, restOf } from '../values.ts'
+import type { Content, Part } from './item-schema.ts'
+
+export interface ReadContent {
+  /** One text without marks is a string: many providers take nothing else from some roles. */
+  content: string | ContentPart[] | null
+  refusal?: string
+}
+
+/** Checked content → neutral parts. `at` is where it stands. Throws a `GatewayError` 400 for images that are none. */
+export function readContent(content: Content | null | undefined, at: string): ReadContent {
+  if (content === null || content === undefined || typeof content === 'string') {
+    return { content: content ?? null }
+  }
+  const parts = content.flatMap((part, i) => readPart(part, `${at}[${i}]`))
+  const refusals = content.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : []))
+  return defined({
+    content: plain(parts, refusals.length > 0),
+    refusal: refusals.length > 0 ? refusals.join('\n') : undefined,
+  })
+}
+
+function plain(parts: ContentPart[], mayBeNull: boolean): string | ContentPart[] | null {
+  const [only, ...more] = parts
+  if (only === undefined) return mayBeNull ? null : ''
+  return more.length === 0 && only.type === 'text' && only.extra === undefined ? only.text : parts
+}
+
+/** What a former reply said of its own text; nobody is told it again. */
+const TEXT = new Set(['type', 'text', 'annotations', 'logprobs'])
+const IMAGE = new Set(['type', 'image_url', 'file_id', 'detail'])
+const FILE = new Set(['type', 'file_data', 'file_url', 'file_id', 'filename', 'detail'])
+const AUDIO = new Set(['type', 'input_audio'])
+const VIDEO = new Set(['type', 'video_url'])
+
+function readPart(part: Part, at: string): ContentPart[] {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return [defined({ type: 'text', text: part.text, extra: restOf(part, TEXT) })]
+    case 'refusal':
+      return []
+    case 'input_image':
+      return [readImage(part, at)]
+    case 'input_file':
+      return [readFile(part, at)]
+    case 'input_audio': {
+      const { data, format } = part.input_audio
+      return [defined({ type: 'audio', data, format, extra: restOf(part, AUDIO) })]
+    }
+    case 'input_video':
+      return [defined({ type: 'video', url: part.video_url, extra: restOf(part, VIDEO) })]
+  }
+}
+
+function readImage(part: Extract<Part, { type: 'input_image' }>, at: string): ContentPart {
+  const { image_url: url, file_id, detail } = part
+  if (!url) {
+    // An image of the provider's own file store.
+    if (file_id) return { type: 'unknown', data: { ...part } }
+    throw badRequest('is required: an https URL or a data URL (or file_id)', `${at}.image_url`)
+  }
+  checkImage(url, `${at}.image_url`)
+  return defined({ type: 'image', url, detail: detail ?? undefined, extra: restOf(part, IMAGE) })
+}
+
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
+
+/** An address, or a data URL whose content begins as an image does. */
+function checkImage(url: string, at: string): void {
+  if (/^https?:\/\//i.test(url)) return
+  const head = DATA_URL.exec(url)
+  if (!head) throw badRequest('must be an https URL or a data URL', at)
+  const type = head[1] ?? ''
+  if (!/^image\//i.test(type) || !/;base64$/i.test(head[2] ?? '')) {
+    throw badRequest('must be a data URL of an image in base64: "data:image/png;base64,…"', at)
+  }
+  if (/^image\/svg/i.test(type)) return
+  checkImageData(url.slice(head[0].length, head[0].length + 64), at)
+}
+
+function readFile(part: Extract<Part, { type: 'input_file' }>, at: string): ContentPart {
+  const { file_data, file_url, file_id, filename } = part
+  const data = file_data ?? file_url ?? undefined
+  if (data === undefined && !file_id) {
+    throw badRequest('must have file_data (a data URL), file_url or file_id', at)
+  }
+  return defined({
+    type: 'file',
+    data,
+    fileId: data === undefined ? (file_id ?? undefined) : undefined,
+    filename: filename ?? undefined,
+    extra: restOf(part, FILE),
+  })
+}

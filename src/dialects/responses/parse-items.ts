@@ -1,0 +1,221 @@
+import type { TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { ContentPart, Message } from '../../core/request.ts'
+import { mismatch } from '../mismatch.ts'
+import { defined, isString, quoted, restOf } from '../values.ts'
+import { detailsOf } from './carried.ts'
+import {
+  agentItem,
+  customCallItem,
+  customOutputItem,
+  functionCallItem,
+  functionOutputItem,
+  messageItem,
+  OWN_ITEMS,
+  OWN_OUTPUTS,
+  ownItem,
+  ownOutputItem,
+  reasoningItem,
+  referenceItem,
+  SERVER_TOOL_ITEM,
+  serverToolItem,
+  toolsItem,
+  updateItem,
+} from './item-schema.ts'
+import { readContent } from './parse-content.ts'
+import { CUSTOM_ARGUMENT, flatName } from './tool-names.ts'
+
+/** What the items of `input` say. */
+export interface Conversation {
+  messages: Message[]
+  /** The last `configuration_update` of the effort. */
+  effort?: string
+}
+
+interface Reading extends Conversation {
+  readonly callIds: Set<string>
+  /** The calls may stand in a stored response. */
+  readonly goesOn: boolean
+}
+
+type ReadItem = (item: JsonObject, at: string, reading: Reading) => void
+
+/**
+ * Items → messages, as the table in `items.ts` says. Throws a `GatewayError` 400 that names the item and its field:
+ * for an unknown type, a form that the type does not have, an output without its call, a reference that nobody
+ * resolved, an image that is none.
+ */
+export function readItems(items: readonly JsonObject[], goesOn: boolean): Conversation {
+  const reading: Reading = { messages: [], callIds: new Set(), goesOn }
+  items.forEach((item, i) => {
+    const at = `input[${i}]`
+    readerOf(item, at)(item, at, reading)
+  })
+  return reading
+}
+
+/** The check is compiled when the first item of its type comes. */
+function reader<T extends TSchema>(
+  schema: T,
+  read: (item: TypeCheckOf<T> & JsonObject, at: string, reading: Reading) => void,
+): ReadItem {
+  let compiled: TypeCheck<T> | undefined
+  return (item, at, reading) => {
+    compiled ??= TypeCompiler.Compile(schema)
+    if (!compiled.Check(item)) throw mismatch(compiled, item, at)
+    read(item, at, reading)
+  }
+}
+type TypeCheckOf<T extends TSchema> = T['static']
+
+const readOwn = reader(ownItem, (item, _, reading) => {
+  if (isString(item.call_id)) reading.callIds.add(item.call_id)
+  keepOwn(item, reading)
+})
+const readOwnOutput = reader(ownOutputItem, (item, at, reading) => {
+  if (isString(item.call_id)) checkCall(item.call_id, at, reading)
+  keepOwn(item, reading)
+})
+const readServerTool = reader(serverToolItem, (item, _, reading) => keepOwn(item, reading))
+
+const READERS: Readonly<Record<string, ReadItem>> = {
+  message: reader(messageItem, (item, at, { messages }) => {
+    const read = { ...readContent(item.content, `${at}.content`), ...phaseOf(item.phase) }
+    if (item.role === 'assistant') addSaid(read, messages)
+    else messages.push({ role: item.role, ...read, content: read.content ?? '' })
+  }),
+  function_call: reader(functionCallItem, (item, _, reading) => {
+    addCall(item, item.arguments, reading)
+  }),
+  custom_tool_call: reader(customCallItem, (item, _, reading) => {
+    addCall(item, JSON.stringify({ [CUSTOM_ARGUMENT]: item.input }), reading)
+  }),
+  function_call_output: reader(functionOutputItem, addOutput),
+  custom_tool_call_output: reader(customOutputItem, addOutput),
+  reasoning: reader(reasoningItem, (item, _, { messages }) => addReasoning(item, messages)),
+  item_reference: reader(referenceItem, (item, at) => {
+    throw badRequest(
+      `names ${quoted(item.id)}, which no stored response of this workspace holds: send the item itself`,
+      `${at}.id`,
+    )
+  }),
+  // Its tools are read with those of the body.
+  additional_tools: reader(toolsItem, () => undefined),
+  configuration_update: reader(updateItem, ({ reasoning }, _, reading) => {
+    if (reasoning?.effort) reading.effort = reasoning.effort
+  }),
+  agent_message: reader(agentItem, (item, _, { messages }) => {
+    messages.push({ role: 'user', content: readAgentContent(item.content) })
+  }),
+  ...Object.fromEntries(OWN_ITEMS.map((type) => [type, readOwn])),
+  ...Object.fromEntries(OWN_OUTPUTS.map((type) => [type, readOwnOutput])),
+}
+
+function readerOf({ type = 'message', role }: JsonObject, at: string): ReadItem {
+  const known = isString(type) && Object.hasOwn(READERS, type) ? READERS[type] : undefined
+  if (known) return known
+  if (isString(type) && SERVER_TOOL_ITEM.test(type)) return readServerTool
+  if (type === null && isString(role)) throw badRequest('must be "message", or left out', `${at}.type`)
+  const came = isString(type) ? quoted(type) : typeof type
+  throw badRequest(
+    `${came} is no type of an item. Known are ${Object.keys(READERS).join(', ')} and openrouter:…`,
+    `${at}.type`,
+  )
+}
+
+const phaseOf = (phase: string | null | undefined): Pick<Message, 'extra'> =>
+  phase ? { extra: { phase } } : {}
+
+/** The assistant message that reasoning, text and calls that follow each other share. */
+function openAssistant(messages: Message[]): Message {
+  const last = messages.at(-1)
+  if (last?.role === 'assistant') return last
+  const opened: Message = { role: 'assistant', content: null }
+  messages.push(opened)
+  return opened
+}
+
+const hasSaid = ({ content, refusal }: Message): boolean =>
+  refusal !== undefined ||
+  (Array.isArray(content) ? content.some(({ type }) => type !== 'unknown') : content !== null)
+
+/** A second text is a message of its own, unless calls wait for their outputs: nothing may stand between those. */
+function addSaid(said: Partial<Message>, messages: Message[]): void {
+  const last = openAssistant(messages)
+  if (hasSaid(last) && last.toolCalls === undefined) {
+    messages.push({ role: 'assistant', ...said, content: said.content ?? null })
+    return
+  }
+  const content =
+    hasSaid(last) || Array.isArray(last.content) ? joined(last.content, said.content ?? null) : said.content
+  Object.assign(last, { ...said, content: content ?? null })
+}
+
+function joined(first: Message['content'], second: Message['content']): Message['content'] {
+  const parts = [...partsOf(first), ...partsOf(second)]
+  return parts.length === 0 ? null : parts
+}
+
+const partsOf = (content: Message['content']): ContentPart[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+
+const CALL = new Set(['type', 'id', 'call_id', 'name', 'namespace', 'arguments', 'input', 'status'])
+
+function addCall(
+  item: JsonObject & { call_id: string; name: string; namespace?: string | null },
+  json: string,
+  { messages, callIds }: Reading,
+): void {
+  const message = openAssistant(messages)
+  callIds.add(item.call_id)
+  message.toolCalls ??= []
+  message.toolCalls.push(
+    defined({
+      id: item.call_id,
+      name: flatName(item.name, item.namespace),
+      arguments: json,
+      extra: restOf(item, CALL),
+    }),
+  )
+}
+
+function addOutput(
+  item: { call_id: string; output: Parameters<typeof readContent>[0] },
+  at: string,
+  reading: Reading,
+): void {
+  checkCall(item.call_id, at, reading)
+  const { content } = readContent(item.output, `${at}.output`)
+  reading.messages.push({ role: 'tool', toolCallId: item.call_id, content: content ?? '' })
+}
+
+function checkCall(callId: string, at: string, { callIds, goesOn }: Reading): void {
+  if (goesOn || callIds.has(callId)) return
+  throw badRequest(`answers ${quoted(callId)}, and no item before it is that call`, `${at}.call_id`)
+}
+
+function addReasoning(item: JsonObject, messages: Message[]): void {
+  const message = openAssistant(messages)
+  const former = message.reasoningDetails ?? []
+  const details = detailsOf(item, former.length)
+  if (details.length === 0) return
+  message.reasoningDetails = [...former, ...details]
+  const text = details.flatMap(({ text, summary }) => [text, summary].filter(isString)).join('')
+  if (text !== '') message.reasoning = (message.reasoning ?? '') + text
+}
+
+/** Only this dialect can carry it: other ones are told its type. */
+function keepOwn(item: JsonObject, { messages }: Reading): void {
+  const message = openAssistant(messages)
+  message.content = [...partsOf(message.content), { type: 'unknown', data: item }]
+}
+
+/** What another agent wrote is input; what is sealed for the provider stays for this dialect. */
+const readAgentContent = (content: string | JsonObject[]): string | ContentPart[] =>
+  typeof content === 'string'
+    ? content
+    : content.map((part) =>
+        isString(part.text) ? { type: 'text', text: part.text } : { type: 'unknown', data: part },
+      )

@@ -1,0 +1,137 @@
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { ReplyContext } from '../../core/result.ts'
+import { isObject, isString } from '../values.ts'
+import type { EventWriter } from './event-writer.ts'
+import { isResponsesNative } from './items.ts'
+import { createOutput, type Output, skeletonOf } from './output.ts'
+import type { ThoughtPart } from './output-reasoning.ts'
+import { toolsByName } from './tool-names.ts'
+
+export const outputFor = (reply: ReplyContext, events: EventWriter): Output =>
+  createOutput({
+    events,
+    unique: reply.generationId.replace(/^gen-/, ''),
+    hideReasoning: reply.hideReasoning,
+    withSpecEvents: reply.request.strictEvents !== true,
+    tools: toolsByName(reply.request.body),
+  })
+
+/** The event of a provider of this dialect that an event holds. */
+export function nativeEventOf(event: InferenceEvent): JsonObject | undefined {
+  if (event.type !== 'native' || event.dialect !== 'responses' || !isResponsesNative(event.data))
+    return undefined
+  return event.data.event
+}
+
+/** What a provider of this dialect says of the response as a whole, where the event is that. */
+export function nativeResponseOf(event: InferenceEvent): JsonObject | undefined {
+  if (event.type !== 'native' || event.dialect !== 'responses' || !isResponsesNative(event.data))
+    return undefined
+  return event.data.response
+}
+
+/** Writes what came together. Events of other choices than the first have no place in this dialect. */
+export function addEvents(output: Output, events: readonly InferenceEvent[]): string {
+  const logprobs = events.flatMap(logprobsOf)
+  const thought = thoughtOf(events)
+  let text = ''
+  let isTold = logprobs.length === 0
+  for (const event of announced(output, events)) {
+    if (event.type === 'text-delta' && event.choice === 0 && event.text !== '') {
+      text += output.addText(event.text, isTold ? [] : logprobs)
+      isTold = true
+    } else if (event.type === 'reasoning-delta' && event.choice === 0 && event.text !== '') {
+      text += output.addReasoning(event.text, thought)
+    } else {
+      text += addEvent(output, event)
+    }
+  }
+  return text
+}
+
+function addEvent(output: Output, event: InferenceEvent): string {
+  const native = nativeEventOf(event)
+  if (native) return output.addNative(native)
+  if (!('choice' in event) || event.choice !== 0) return ''
+  switch (event.type) {
+    case 'refusal-delta':
+      return event.text === '' ? '' : output.addRefusal(event.text)
+    case 'reasoning-detail':
+      return output.addDetail(event.detail)
+    case 'tool-call-start':
+      return output.startCall(event)
+    case 'tool-call-delta':
+      return output.addToCall(event.index, event.json)
+    case 'annotation':
+      return output.addAnnotation(event.annotation)
+    case 'image':
+      return output.addImage(event.url)
+    case 'audio-delta':
+      return output.addAudio(event.audio)
+    default:
+      return ''
+  }
+}
+
+/** Whether reasoning is a summary, and which part of it, is what the detail beside it says. */
+function thoughtOf(events: readonly InferenceEvent[]): ThoughtPart {
+  for (const event of events) {
+    if (event.type !== 'reasoning-detail') continue
+    const { type, index } = event.detail
+    if (type === 'reasoning.summary') return { kind: 'summary', key: index }
+    if (type === 'reasoning.text') return { kind: 'text', key: index }
+  }
+  return { kind: 'text' }
+}
+
+/**
+ * A provider that did not stream tells an item once, whole, after what it says: such an item is announced before
+ * that, so that all of its events have its own id.
+ */
+function announced(output: Output, events: readonly InferenceEvent[]): readonly InferenceEvent[] {
+  const known = new Set<unknown>()
+  let ordered: InferenceEvent[] | undefined
+  let start = 0
+  for (const [at, event] of events.entries()) {
+    const native = nativeEventOf(event)
+    if (native === undefined || !isObject(native.item)) continue
+    const isNew = native.type === DONE && !known.has(native.output_index) && !output.isAnnounced(native)
+    known.add(native.output_index)
+    const segment = events.slice(start, at + 1)
+    start = at + 1
+    if (isNew) {
+      ordered ??= [...events.slice(0, at + 1 - segment.length)]
+      ordered.push({
+        type: 'native',
+        dialect: 'responses',
+        data: { event: { ...native, type: 'response.output_item.added', item: skeletonOf(native.item) } },
+      })
+    }
+    ordered?.push(...segment)
+  }
+  ordered?.push(...events.slice(start))
+  return ordered ?? events
+}
+const DONE = 'response.output_item.done'
+
+/** Tokens in the form of the chat dialect → in this dialect's. */
+function logprobsOf(event: InferenceEvent): JsonObject[] {
+  if (event.type !== 'logprobs' || event.choice !== 0) return []
+  const { content } = event.logprobs
+  return Array.isArray(content) ? content.filter(isObject).map(viewToken) : []
+}
+
+function viewToken({ token, logprob, bytes, top_logprobs }: JsonObject): JsonObject {
+  const others = Array.isArray(top_logprobs) ? top_logprobs.filter(isObject) : []
+  return {
+    ...viewBytes(token, logprob, bytes),
+    top_logprobs: others.map((each) => viewBytes(each.token, each.logprob, each.bytes)),
+  }
+}
+
+/** Clients parse the bytes as required. */
+const viewBytes = (token: unknown, logprob: unknown, bytes: unknown): JsonObject => ({
+  token,
+  logprob,
+  bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(isString(token) ? token : '')],
+})

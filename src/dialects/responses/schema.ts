@@ -1,0 +1,169 @@
+import { type TSchema, Type as t } from '@sinclair/typebox'
+import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
+import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+import { xSearch } from '../plugin-schema.ts'
+import { anyItem } from './item-schema.ts'
+
+/** The body of POST /responses, every field with its limits. Unknown fields are forwarded at every level. */
+
+const tool = t.Union([
+  t.Object(
+    {
+      type: t.Literal('function'),
+      name: t.String({ minLength: 1 }),
+      description: optional(t.String()),
+      parameters: optional(anyObject('JSON Schema of the arguments')),
+      strict: optional(t.Boolean()),
+    },
+    OPEN,
+  ),
+  t.Object(
+    {
+      type: t.Literal('custom'),
+      name: t.String({ minLength: 1 }),
+      description: optional(t.String()),
+      format: optional(
+        t.Object(
+          {
+            type: oneOf(['text', 'grammar']),
+            syntax: optional(t.String({ description: 'lark or regex' })),
+            definition: optional(t.String()),
+          },
+          OPEN,
+        ),
+      ),
+    },
+    OPEN,
+  ),
+  t.Object(
+    {
+      type: t.Literal('namespace'),
+      name: t.String({ minLength: 1 }),
+      description: optional(t.String()),
+      tools: t.Array(t.Object({ type: t.String() }, OPEN)),
+    },
+    OPEN,
+  ),
+  t.Object(
+    {
+      type: t.String({
+        pattern: '^(?!(function|custom|namespace)$)',
+        description: 'A built-in or server tool, as it came',
+      }),
+    },
+    OPEN,
+  ),
+])
+
+const toolChoice = t.Union([
+  oneOf(['auto', 'none', 'required']),
+  t.Object(
+    {
+      type: t.String({
+        description: 'function or custom with name, allowed_tools with tools, or a built-in tool',
+      }),
+      name: t.Optional(t.String({ minLength: 1 })),
+      mode: t.Optional(oneOf(['auto', 'required'])),
+      tools: t.Optional(t.Array(t.Object({}, OPEN))),
+    },
+    OPEN,
+  ),
+])
+
+const reasoning = t.Object(
+  {
+    effort: optional(oneOf(EFFORTS)),
+    summary: optional(t.String({ description: 'auto, concise, detailed' })),
+    enabled: optional(t.Boolean()),
+    max_tokens: optional(t.Integer({ minimum: 1, description: 'The most tokens to reason with' })),
+    exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
+  },
+  OPEN,
+)
+
+const format = t.Union([
+  t.Object({ type: t.Literal('text') }, OPEN),
+  t.Object({ type: t.Literal('json_object') }, OPEN),
+  t.Object(
+    {
+      type: t.Literal('json_schema'),
+      name: t.String({ minLength: 1, maxLength: 64 }),
+      description: optional(t.String()),
+      schema: anyObject('JSON Schema'),
+      strict: optional(t.Boolean()),
+    },
+    OPEN,
+  ),
+])
+
+/** The spec's five, and those that OpenAI added. */
+const INCLUDABLE = [
+  'file_search_call.results',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'reasoning.encrypted_content',
+  'code_interpreter_call.outputs',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.output_text.logprobs',
+] as const
+
+const count = (description: string) => optional(t.Integer({ minimum: 0, description }))
+
+const fields = {
+  model,
+  instructions: optional(t.String({ description: 'System instructions, before all of the input' })),
+  previous_response_id: optional(t.String({ description: 'A stored response to go on from' })),
+  prompt: optional(
+    t.Object(
+      { id: t.String({ minLength: 1 }), variables: optional(anyObject('Values by name')) },
+      { ...OPEN, description: "A prompt template that is stored at the provider; none of this gateway's" },
+    ),
+  ),
+  prompt_cache_key: optional(t.String()),
+  prompt_cache_options: optional(anyObject('How the provider caches the prompt')),
+  background: optional(t.Boolean({ description: 'Answer at once, and run on' })),
+  stream: optional(t.Boolean({ default: false })),
+  store: optional(t.Boolean({ default: false, description: 'Keep the response, to be asked for by its id' })),
+  max_output_tokens: optional(
+    t.Integer({ minimum: 1, description: 'The most tokens to answer with, reasoning included' }),
+  ),
+  max_tool_calls: count('The most calls of built-in tools'),
+  top_logprobs: optional(t.Integer({ minimum: 0, maximum: 20 })),
+  top_k: optional(t.Integer()),
+  temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
+  top_p: optional(t.Number({ minimum: 0, maximum: 1 })),
+  frequency_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+  presence_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+  parallel_tool_calls: optional(t.Boolean()),
+  tools: optional(t.Array(tool)),
+  tool_choice: optional(toolChoice),
+  include: optional(t.Array(oneOf(INCLUDABLE))),
+  modalities: optional(t.Array(oneOf(['text', 'image']))),
+  reasoning: optional(reasoning),
+  text: optional(
+    t.Object(
+      { format: optional(format), verbosity: optional(t.String({ description: 'low, medium, high …' })) },
+      OPEN,
+    ),
+  ),
+  service_tier: serviceTier,
+  truncation: optional(oneOf(['auto', 'disabled'])),
+  metadata,
+  safety_identifier: optional(t.String()),
+  cache_control: cacheControl,
+  x_search_filter: optional(xSearch),
+  ...callerFields,
+}
+
+const withInput = <T extends TSchema>(item: T) => ({
+  input: optional(t.Union([t.String(), t.Array(item)], { description: 'A text, or items' })),
+  ...fields,
+})
+
+/** What is checked at once; the items are checked one by one, each against the form of its type. */
+export const responsesBody = t.Object(withInput(t.Object({}, OPEN)), OPEN)
+export type ResponsesBody = typeof responsesBody.static
+
+/** The same with every form of an item: for the API document. */
+export const documentedBody = t.Object(withInput(anyItem), OPEN)

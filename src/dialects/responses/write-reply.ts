@@ -1,0 +1,70 @@
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
+import { isString } from '../values.ts'
+import { merged } from './carried.ts'
+import { endingOf } from './ending.ts'
+import { MUTE } from './event-writer.ts'
+import { addEvents, nativeEventOf, nativeResponseOf, outputFor } from './reply-output.ts'
+import { viewResponse } from './response-view.ts'
+
+/**
+ * A whole reply as a response. The items of a provider of this dialect are shown as they came; any other reply
+ * becomes items as its stream would.
+ */
+export function writeResponsesReply(
+  result: InferenceResult,
+  reply: ReplyContext,
+  closing: Closing,
+): JsonObject {
+  const natives: InferenceEvent[] = result.natives.map(({ dialect, data }) => ({
+    type: 'native',
+    dialect,
+    data,
+  }))
+  const output = outputFor(reply, MUTE)
+  const items = natives.filter((event) => nativeEventOf(event)?.item !== undefined)
+  if (items.length > 0) addEvents(output, items)
+  else for (const frame of framesOf(result.choices.find(({ index }) => index === 0))) addEvents(output, frame)
+  const native: JsonObject = Object.assign({}, ...natives.map(nativeResponseOf))
+  const ending = endingOf(closing)
+  output.close(ending.itemStatus)
+  return viewResponse(reply, { ...ending, output: output.items(), closing, native })
+}
+
+/** The reply as a stream would have told it, each piece of reasoning with the detail that it is of. */
+function framesOf(choice: ResultChoice | undefined): InferenceEvent[][] {
+  if (choice === undefined) return []
+  const shared = { choice: 0 } as const
+  const { text, refusal, annotations, images, audio, logprobs, toolCalls } = choice
+  return [
+    ...thoughtsOf(choice),
+    [
+      ...(text === '' ? [] : [{ ...shared, type: 'text-delta' as const, text }]),
+      ...(logprobs ? [{ ...shared, type: 'logprobs' as const, logprobs }] : []),
+      ...annotations.map((annotation) => ({ ...shared, type: 'annotation' as const, annotation })),
+      ...(refusal === '' ? [] : [{ ...shared, type: 'refusal-delta' as const, text: refusal }]),
+      ...(audio ? [{ ...shared, type: 'audio-delta' as const, audio }] : []),
+      ...images.map((url) => ({ ...shared, type: 'image' as const, url })),
+    ],
+    toolCalls.flatMap(({ arguments: json, ...call }, index) => [
+      { ...shared, ...call, type: 'tool-call-start' as const, index },
+      { ...shared, type: 'tool-call-delta' as const, index, json },
+    ]),
+  ]
+}
+
+function thoughtsOf({ reasoning, reasoningDetails }: ResultChoice): InferenceEvent[][] {
+  const shown = merged(reasoningDetails).map((detail) =>
+    [detail.text, detail.summary].filter(isString).join(''),
+  )
+  const delta = (text: string): InferenceEvent[] =>
+    text === '' ? [] : [{ type: 'reasoning-delta', choice: 0, text }]
+  const isShown = shown.some((text) => text !== '')
+  return [
+    ...(isShown ? [] : [delta(reasoning)]),
+    ...reasoningDetails.map((detail): InferenceEvent[] => {
+      const text = [detail.text, detail.summary].filter(isString).join('')
+      return [...delta(text), { type: 'reasoning-detail', choice: 0, detail }]
+    }),
+  ]
+}

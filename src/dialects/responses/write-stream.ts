@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
+import type { StreamWriter } from '../dialect.ts'
+import { mayBeSpliced } from '../one-line.ts'
+import { type Ending, endingOf, errorTypeOf, viewError } from './ending.ts'
+import { createEventWriter } from './event-writer.ts'
+import { addEvents, nativeResponseOf, outputFor } from './reply-output.ts'
+import { viewResponse } from './response-view.ts'
+
+const DONE = 'data: [DONE]\n\n'
+
+/**
+ * Writes a response as events, in the order of api-surface §20.3. `response.created` comes with the first thing that
+ * is written, also where that is the failure. After `end` or `fail` every method answers ''.
+ */
+export function writeResponsesStream(reply: ReplyContext): StreamWriter {
+  const events = createEventWriter()
+  const output = outputFor(reply, events)
+  let native: JsonObject = {}
+  let hasBegun = false
+  let whole: JsonObject | null = null
+
+  function begin(): string {
+    if (hasBegun) return ''
+    hasBegun = true
+    const response = viewResponse(reply, { status: 'in_progress', output: [], closing: null, native })
+    return events.write('response.created', { response }) + events.write('response.in_progress', { response })
+  }
+
+  function finish({ itemStatus, ...shown }: Ending, closing: Closing | null, more: JsonObject): string {
+    const text = begin() + output.close(itemStatus)
+    whole = { ...viewResponse(reply, { ...shown, output: output.items(), closing, native }), ...more }
+    return `${text}${events.write(`response.${shown.status}`, { response: whole })}${DONE}`
+  }
+
+  function fail(error: PublicError): string {
+    const routing = reply.routing?.() ?? null
+    return finish({ status: 'failed', itemStatus: 'incomplete', error: viewError(error) }, null, {
+      error_type: errorTypeOf(error),
+      ...(routing ? { service_metadata: routing, openrouter_metadata: routing } : {}),
+    })
+  }
+
+  return {
+    echo: (body) =>
+      whole ? '' : begin() + events.write('response.debug', { debug: { echo_upstream_body: body } }),
+    write(frame) {
+      if (whole) return ''
+      const json = frame.plainText?.json
+      if (json !== undefined && mayBeSpliced(json)) {
+        const [event] = frame.events
+        if (json === '' || event?.type !== 'text-delta') return begin()
+        return begin() + output.spliceText(json, event.text)
+      }
+      for (const event of frame.events) native = { ...native, ...nativeResponseOf(event) }
+      return begin() + addEvents(output, frame.events)
+    },
+    end: (closing) => (whole ? '' : finish(endingOf(closing), closing, {})),
+    fail: (error) => (whole ? '' : fail(error)),
+    reply: () => whole,
+  }
+}
