@@ -66,6 +66,7 @@ describe('/openapi.json', () => {
       'post /chat/completions',
       'post /keys',
       'post /models/refresh',
+      'post /responses',
     ])
     expect(document['servers']).toEqual([{ url: '/api/v1' }])
   })
