@@ -130,15 +130,21 @@ async function visit(provider: ProviderRecord): Promise<{ finding: Finding; time
   const [credential] = provider.credentials
   const { name, prefix } = provider.credentialHeader ?? { name: 'authorization', prefix: 'Bearer ' }
   const headers = new Headers({ ...provider.headers })
-  if (credential?.secret) headers.set(name, `${prefix}${credential.secret}`)
+  // At Bedrock a call that needs the credential is one that costs: only the address is tried.
+  const isTried = provider.kind !== 'bedrock'
+  if (credential?.secret && isTried) headers.set(name, `${prefix}${credential.secret}`)
   const started = performance.now()
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS)
-    const answer = await fetch(`${provider.baseUrl}/models`, { headers, redirect: 'manual', signal })
+    const answer = await fetch(`${provider.baseUrl}${isTried ? '/models' : ''}`, {
+      headers,
+      redirect: 'manual',
+      signal,
+    })
     await answer.body?.cancel()
     const took = `${Math.round(performance.now() - started)} ms`
     const time = Date.parse(answer.headers.get('date') ?? '')
-    const isRefused = answer.status === 401 || answer.status === 403
+    const isRefused = isTried && (answer.status === 401 || answer.status === 403)
     if (isRefused)
       return {
         finding: {
@@ -151,9 +157,10 @@ async function visit(provider: ProviderRecord): Promise<{ finding: Finding; time
     if (answer.status >= 500)
       return { finding: { check, status: 'warning', detail: `answers with ${answer.status}` }, time }
     // The credential is named by its variable, its entry or its label.
-    const named = credential?.secret ? `, with ${credential.id}` : ''
+    const named = credential?.secret && isTried ? `, with ${credential.id}` : ''
+    const untried = isTried ? '' : `; ${credential?.id} is not tried, since a call would cost`
     return {
-      finding: { check, status: 'ok', detail: `${provider.baseUrl} answers in ${took}${named}` },
+      finding: { check, status: 'ok', detail: `${provider.baseUrl} answers in ${took}${named}${untried}` },
       time,
     }
   } catch (error) {

@@ -55,7 +55,7 @@ export interface Timeouts {
 }
 
 /** Which code prepares a call: a literal key of the registry in `providers/`. */
-export type ProviderKind = 'compatible' | 'demo'
+export type ProviderKind = 'compatible' | 'demo' | 'bedrock'
 
 /** How a vendor departs from its dialect, as data. */
 export interface ProviderQuirks {
@@ -115,8 +115,16 @@ export interface ChatQuirks {
 export interface CredentialRecord {
   /** Stable name for health and records, never the secret. */
   readonly id: string
-  /** The secret itself; null for a keyless server. */
+  /** The secret itself; null for a keyless server, and where keys sign in its place. */
   readonly secret: string | null
+  /** Keys that sign each call (AWS Signature Version 4) and are never sent. */
+  readonly aws?: AwsKeys
+}
+
+export interface AwsKeys {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
 }
 
 export interface ProviderRecord {
@@ -132,6 +140,13 @@ export interface ProviderRecord {
   /** How the credential is shown to the provider; default `authorization: Bearer …`. */
   readonly credentialHeader?: { readonly name: string; readonly prefix: string }
   readonly headers?: Readonly<Record<string, string>>
+  /** The region of the cloud that it is called in; what signs, signs for it. */
+  readonly region?: string
+  /**
+   * What may stand in front of a model's name here (`eu.…`, `global.…`), best first, where the catalogue knows the
+   * model under several.
+   */
+  readonly upstreamPrefixes?: readonly string[]
   readonly credentials: readonly CredentialRecord[]
   readonly timeouts: Timeouts
   readonly maxInFlight: number

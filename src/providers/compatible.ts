@@ -1,5 +1,5 @@
 import type { DialectName } from '../core/events.ts'
-import type { ProviderQuirks } from '../core/snapshot.ts'
+import type { ProviderKind, ProviderQuirks } from '../core/snapshot.ts'
 import { MISTRAL, PERPLEXITY } from './vendor-quirks.ts'
 
 /** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
@@ -16,10 +16,14 @@ export interface Vendor {
    * (Anthropic's SDK: `ANTHROPIC_BASE_URL=https://api.anthropic.com`). Added to an address without any path.
    */
   readonly impliedVersion?: `/${string}`
+  /** Further variables that move it, beside the one that follows from its key. */
+  readonly addresses?: readonly string[]
   /** Absent: OpenAI's chat. */
   readonly dialect?: DialectName
   /** Further dialects at its own address. */
   readonly alsoSpeaks?: readonly DialectName[]
+  /** Absent: its credential is shown in a header. */
+  readonly kind?: ProviderKind
   /** The vendor's name in the models.dev facts where it is another one. */
   readonly facts?: string
   readonly quirks?: ProviderQuirks
@@ -64,6 +68,16 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
     dialect: 'gemini',
+    quirks: {},
+  },
+  {
+    slug: 'amazon-bedrock',
+    name: 'Amazon Bedrock',
+    baseUrl: 'https://bedrock-runtime.${AWS_REGION}.amazonaws.com',
+    keys: ['AWS_BEARER_TOKEN_BEDROCK'],
+    addresses: ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME'],
+    dialect: 'converse',
+    kind: 'bedrock',
     quirks: {},
   },
   {

@@ -9,6 +9,9 @@ const HEADERS: Readonly<Partial<Record<DialectName, CredentialHeader>>> = {
   gemini: { name: 'x-goog-api-key', prefix: '' },
 }
 
+/** What may stand in an HTTP header: visible ASCII. */
+export const isHeaderValue = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
 /** The field of a provider's record; nothing where it is the usual header. */
 export function credentialHeaderFor(dialect: DialectName): Pick<ProviderRecord, 'credentialHeader'> {
   const credentialHeader = HEADERS[dialect]

@@ -1,15 +1,15 @@
 import type { DialectName } from '../core/events.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from '../core/snapshot.ts'
-import { isLoopback, readBaseUrl } from './base-url.ts'
+import { regionFields, regionIn } from './aws-region.ts'
+import { isLoopback } from './base-url.ts'
 import { credentialHeaderFor } from './credential-header.ts'
+import { entryAddress, entryCredential } from './entry-credential.ts'
 import { type Entry, type EntryModel, parseEntries } from './entry-schema.ts'
-import { type Environment, isHeaderValue, type ProviderDefaults } from './environment.ts'
+import type { Environment, ProviderDefaults } from './environment.ts'
 import { expandVariables } from './expand.ts'
 import { readPricing } from './pricing.ts'
 
-/** What we can speak now; the other dialects have names, and no code yet. */
-const SPOKEN: readonly DialectName[] = ['chat', 'responses', 'gemini', 'messages', 'cohere']
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
 const RESERVED = 'sluice'
 
@@ -60,26 +60,19 @@ function providerOf(
   if (entry.slug === RESERVED) {
     problems.push({ path: `${place}.slug`, message: `"${RESERVED}" is the built-in demo provider` })
   }
-  const [dialect, ...alsoSpeaks] = dialectsOf(entry, place, problems)
-  const base = readBaseUrl(entry.base_url)
-  if ('problem' in base) problems.push({ path: `${place}.base_url`, message: base.problem })
-  const baseUrl = 'url' in base ? base.url : 'http://unset.invalid'
-  const secret = entry.api_key?.trim() ?? ''
-  if (secret !== '' && !isHeaderValue(secret)) {
-    problems.push({
-      path: `${place}.api_key`,
-      message: 'holds characters that no credential has (a space, perhaps)',
-    })
-  }
+  const [dialect, ...alsoSpeaks] = dialectsOf(entry)
+  const isBedrock = dialect === 'converse'
+  const baseUrl = entryAddress(entry, isBedrock, place, problems)
   return {
     slug: entry.slug,
     name: entry.name ?? entry.slug,
-    kind: 'compatible',
+    kind: isBedrock ? 'bedrock' : 'compatible',
     dialect,
     ...(alsoSpeaks.length > 0 ? { alsoSpeaks } : {}),
     baseUrl,
     ...credentialHeaderFor(dialect),
-    credentials: [{ id: entry.slug, secret: secret === '' ? null : secret }],
+    ...(isBedrock ? regionFields(entry.aws?.region?.trim() ?? regionIn(baseUrl)) : {}),
+    credentials: [entryCredential(entry, isBedrock, baseUrl, place, problems)],
     timeouts: {
       firstByteMs: entry.timeouts?.first_byte_ms ?? defaults.timeouts.firstByteMs,
       betweenBytesMs: entry.timeouts?.between_bytes_ms ?? defaults.timeouts.betweenBytesMs,
@@ -92,19 +85,8 @@ function providerOf(
 }
 
 /** The provider's own dialect first. */
-function dialectsOf(
-  { dialect: written = 'chat' }: Entry,
-  place: string,
-  problems: ConfigProblem[],
-): [DialectName, ...DialectName[]] {
+function dialectsOf({ dialect: written = 'chat' }: Entry): [DialectName, ...DialectName[]] {
   const [first = 'chat', ...others] = new Set(typeof written === 'string' ? [written] : written)
-  const unspoken = [first, ...others].filter((name) => !SPOKEN.includes(name))
-  if (unspoken.length > 0) {
-    problems.push({
-      path: `${place}.dialect`,
-      message: `"${unspoken.join('", "')}" is not spoken to providers yet; this version speaks ${SPOKEN.join(', ')}`,
-    })
-  }
   return [first, ...others]
 }
 

@@ -58,7 +58,18 @@ const entry = Type.Object(
         description: `one of ${dialects.join(', ')}, or a list of them, the main one first`,
       }),
     ),
-    base_url: text,
+    base_url: Type.Optional(text),
+    aws: Type.Optional(
+      Type.Object(
+        {
+          region: Type.Optional(text),
+          access_key_id: Type.Optional(text),
+          secret_access_key: Type.Optional(text),
+          session_token: Type.Optional(text),
+        },
+        mapping,
+      ),
+    ),
     api_key: Type.Optional(Type.String({ description: 'a text; leave it out for a server without keys' })),
     models: Type.Optional(Type.Array(entryModel, { description: 'a list of models, each with an id' })),
     timeouts: Type.Optional(

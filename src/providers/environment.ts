@@ -1,8 +1,10 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
+import { awsCredential, KEY_VARIABLES } from './aws-credential.ts'
+import { regionFields, regionIn } from './aws-region.ts'
 import { readBaseUrl } from './base-url.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
-import { credentialHeaderFor } from './credential-header.ts'
+import { credentialHeaderFor, isHeaderValue } from './credential-header.ts'
 
 /** Values of the environment, read elsewhere. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -28,36 +30,65 @@ export function environmentProviders(
   const providers: ProviderRecord[] = []
   const problems: ConfigProblem[] = []
   for (const vendor of vendors) {
-    const key = vendor.keys.find((name) => wordOf(environment, name) !== undefined)
-    const secret = key === undefined ? undefined : wordOf(environment, key)
-    if (key === undefined || secret === undefined) continue
-    if (!isHeaderValue(secret)) {
-      problems.push({ path: key, message: 'holds characters that no credential has (a line break, perhaps)' })
-      continue
-    }
-    const baseUrl = addressFor(vendor, key, environment, problems)
+    const credential = credentialOf(vendor, environment, problems)
+    if (credential === undefined) continue
+    const baseUrl = addressFor(vendor, environment, problems)
     if (baseUrl === undefined) continue
-    providers.push(vendorProvider(vendor, baseUrl, [{ id: key, secret }], defaults))
+    const region = partOf(environment, 'AWS_REGION')
+    const provider = vendorProvider(vendor, baseUrl, [credential], defaults, region)
+    if (credential.aws === undefined || provider.region !== undefined) providers.push(provider)
+    else
+      problems.push({ path: 'AWS_REGION', message: `must be set: calls to ${vendor.name} are signed for it` })
   }
   return { providers, problems }
 }
 
-/** The record of a vendor. `baseUrl` is its own or where the operator moved it. */
+/** A key under one of the vendor's names, else what signs in its place. */
+function credentialOf(
+  vendor: Vendor,
+  environment: Environment,
+  problems: ConfigProblem[],
+): CredentialRecord | undefined {
+  const key = vendor.keys.find((name) => wordOf(environment, name) !== undefined)
+  const secret = key === undefined ? undefined : wordOf(environment, key)
+  if (key === undefined || secret === undefined) {
+    return vendor.kind === 'bedrock' ? signingCredential(environment, problems) : undefined
+  }
+  if (isHeaderValue(secret)) return { id: key, secret }
+  problems.push({ path: key, message: 'holds characters that no credential has (a line break, perhaps)' })
+  return undefined
+}
+
+function signingCredential(
+  environment: Environment,
+  problems: ConfigProblem[],
+): CredentialRecord | undefined {
+  const accessKeyId = wordOf(environment, KEY_VARIABLES.accessKeyId)
+  const secretAccessKey = wordOf(environment, KEY_VARIABLES.secretAccessKey)
+  const sessionToken = wordOf(environment, KEY_VARIABLES.sessionToken)
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  const keys = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
+  return awsCredential(KEY_VARIABLES.accessKeyId, keys, KEY_VARIABLES, problems)
+}
+
+/** The record of a vendor. `baseUrl` is its own or where the operator moved it, `region` where that does not tell it. */
 export function vendorProvider(
   vendor: Vendor,
   baseUrl: string,
   credentials: readonly CredentialRecord[],
   defaults: ProviderDefaults,
+  region?: string,
 ): ProviderRecord {
-  const dialect = vendor.dialect ?? 'chat'
+  const { dialect = 'chat', kind = 'compatible' } = vendor
   return {
     slug: vendor.slug,
     name: vendor.name,
-    kind: 'compatible',
+    kind,
     dialect,
     ...(vendor.alsoSpeaks && isAtHome(baseUrl, vendor) ? { alsoSpeaks: vendor.alsoSpeaks } : {}),
     baseUrl,
     ...credentialHeaderFor(dialect),
+    ...(kind === 'bedrock' ? regionFields(regionIn(baseUrl) ?? region) : {}),
     credentials,
     timeouts: defaults.timeouts,
     maxInFlight: defaults.maxInFlight,
@@ -66,12 +97,12 @@ export function vendorProvider(
   }
 }
 
-/** The variable that moves a vendor: `OPENAI_API_KEY` → `OPENAI_BASE_URL`, `HF_TOKEN` → `HF_BASE_URL`. */
+/**
+ * The variable that moves a vendor: `OPENAI_API_KEY` → `OPENAI_BASE_URL`, `HF_TOKEN` → `HF_BASE_URL`,
+ * `AWS_BEARER_TOKEN_BEDROCK` → `AWS_BEDROCK_BASE_URL`.
+ */
 export const baseUrlVariable = (key: string): string =>
-  `${key.replace(/_(?:API_KEY|TOKEN|PAT)$/, '')}_BASE_URL`
-
-/** What may stand in an HTTP header: visible ASCII. */
-export const isHeaderValue = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+  `${key.replace(/_BEARER_TOKEN(?=_)|_(?:API_KEY|TOKEN|PAT)$/, '')}_BASE_URL`
 
 /**
  * At the vendor's own host, or one of its regions (`eu.api.openai.com`). Elsewhere there is often another server, which
@@ -83,23 +114,18 @@ function isAtHome(address: string, { baseUrl }: Vendor): boolean {
 }
 
 /** Undefined: the vendor stays off, with a problem unless a part of its address is simply not set. */
-function addressFor(
-  vendor: Vendor,
-  key: string,
-  environment: Environment,
-  problems: ConfigProblem[],
-): string | undefined {
-  const variable = baseUrlVariable(key)
-  const moved = wordOf(environment, variable)
-  if (moved !== undefined) {
-    const base = readBaseUrl(moved)
+function addressFor(vendor: Vendor, environment: Environment, problems: ConfigProblem[]): string | undefined {
+  const variables = [...movingVariables(vendor, environment), ...(vendor.addresses ?? [])]
+  const variable = variables.find((name) => wordOf(environment, name) !== undefined)
+  if (variable !== undefined) {
+    const base = readBaseUrl(wordOf(environment, variable) ?? '')
     if ('url' in base) return withVersion(base.url, vendor)
     problems.push({ path: variable, message: base.problem })
     return undefined
   }
   let isWhole = true
   const address = vendor.baseUrl.replace(/\$\{([A-Z0-9_]+)\}/g, (_, name: string) => {
-    const part = wordOf(environment, name)
+    const part = partOf(environment, name)
     if (part !== undefined && ADDRESS_PART.test(part) && !part.includes('..')) return part
     if (part !== undefined) {
       problems.push({
@@ -116,6 +142,16 @@ function addressFor(
 /** An address that a vendor was moved to, with the version segment where the vendor implies it. */
 export const withVersion = (url: string, { impliedVersion }: Vendor): string =>
   impliedVersion !== undefined && new URL(url).pathname === '/' ? url + impliedVersion : url
+
+/** Of the key that is used, else of all. */
+function movingVariables({ keys }: Vendor, environment: Environment): string[] {
+  const used = keys.filter((name) => wordOf(environment, name) !== undefined).slice(0, 1)
+  return (used.length > 0 ? used : keys).map(baseUrlVariable)
+}
+
+/** AWS's tools read the region under two names; the first one wins. */
+const partOf = (environment: Environment, name: string): string | undefined =>
+  wordOf(environment, name) ?? (name === 'AWS_REGION' ? wordOf(environment, 'AWS_DEFAULT_REGION') : undefined)
 
 /** Blank counts as absent. */
 function wordOf(environment: Environment, name: string): string | undefined {

@@ -185,11 +185,50 @@ ${more.replace(/^/gm, '    ')}`
       'providers[0].dialect',
       /one of chat, responses/,
     ],
+    ['no address', 'providers: [{ slug: a }]', 'providers[0].base_url', /is missing/],
     [
-      'a dialect that is not built',
-      entry('dialect: converse'),
-      'providers[0].dialect',
-      /"converse" is not spoken.*speaks chat/,
+      'keys of AWS for another dialect',
+      entry('dialect: chat\naws: { region: eu-west-1 }'),
+      'providers[0].aws',
+      /"converse"/,
+    ],
+    [
+      'half of the keys of AWS',
+      entry('dialect: converse\naws: { region: eu-west-1, access_key_id: AKIA }'),
+      'providers[0].aws.secret_access_key',
+      /is missing/,
+    ],
+    [
+      'the other half',
+      entry('dialect: converse\naws: { region: eu-west-1, secret_access_key: s }'),
+      'providers[0].aws.access_key_id',
+      /is missing/,
+    ],
+    [
+      'keys of AWS without a region',
+      entry('dialect: converse\naws: { access_key_id: AKIA, secret_access_key: s }'),
+      'providers[0].aws.region',
+      /signed for a region/,
+    ],
+    [
+      'a region that is none',
+      entry('dialect: converse\naws: { region: "eu.evil.example/" }'),
+      'providers[0].aws.region',
+      /such as us-east-1/,
+    ],
+    [
+      'a key of AWS with a line break',
+      entry('dialect: converse\naws: { region: eu-west-1, access_key_id: "A\\nB", secret_access_key: s }'),
+      'providers[0].aws.access_key_id',
+      /no credential has/,
+    ],
+    [
+      'two kinds of credential',
+      entry(
+        'dialect: converse\napi_key: k\naws: { region: eu-west-1, access_key_id: A, secret_access_key: s }',
+      ),
+      'providers[0].api_key',
+      /one of the two/,
     ],
     [
       'an address without scheme',
@@ -300,7 +339,6 @@ providers:
       'providers[0].models[1].id',
       'providers[0].slug',
       'providers[1].base_url',
-      'providers[1].dialect',
       'providers[1].slug',
     ])
   })

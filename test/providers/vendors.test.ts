@@ -6,6 +6,7 @@ import { egresses } from '../../src/dialects/index.ts'
 import { factsOf, type Vendor, vendors } from '../../src/providers/compatible.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
 import { providers } from '../../src/providers/index.ts'
+import { streamOf } from '../dialects/converse/frames.ts'
 import { FIXTURES, loadRecordings, type Recording, TRANSCRIPTS } from '../recordings.ts'
 import { defaults } from './defaults.ts'
 
@@ -13,10 +14,12 @@ const ACCOUNT_PARTS = {
   CLOUDFLARE_ACCOUNT_ID: 'account-1',
   DATABRICKS_HOST: 'dbc-1.cloud.databricks.com',
   SNOWFLAKE_ACCOUNT: 'org-account',
+  AWS_REGION: 'eu-central-1',
 }
 /** Folders of recordings that are not called as the vendor is here. */
 const FOLDERS: Readonly<Record<string, string>> = {
   moonshotai: 'moonshot',
+  'amazon-bedrock': 'bedrock',
   'ollama-cloud': 'ollama',
   'z-ai': 'zai',
 }
@@ -42,6 +45,11 @@ const REFUSALS: Readonly<Record<string, { status: number; body: unknown; says: s
       request_id: 'r',
     },
     says: 'invalid x-api-key',
+  },
+  'amazon-bedrock': {
+    status: 403,
+    body: { message: 'The security token included in the request is invalid.' },
+    says: 'security token',
   },
   google: {
     status: 400,
@@ -85,6 +93,12 @@ const PLAIN_MESSAGES_STREAM = [
   .map((data) => `data: ${data}\n\n`)
   .join('')
 
+const PLAIN_CONVERSE_STREAM = streamOf([
+  { messageStart: { role: 'assistant' } },
+  { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Hello' } } },
+  { messageStop: { stopReason: 'end_turn' } },
+])
+
 const PLAIN_COHERE_STREAM = [
   '{"type":"message-start","id":"m1","delta":{"message":{"role":"assistant"}}}',
   '{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":"Hello"}}}}',
@@ -95,7 +109,10 @@ const PLAIN_COHERE_STREAM = [
 
 /** Vendors that speak another dialect than chat: where they are called, with what, and what they answer. */
 const FOREIGN: Readonly<
-  Record<string, { path: string; header: string; body: unknown; plain: string; api: string }>
+  Record<
+    string,
+    { path: string; header: string; body: unknown; plain: string | Uint8Array<ArrayBuffer>; api: string }
+  >
 > = {
   messages: {
     path: '/messages',
@@ -136,6 +153,17 @@ const FOREIGN: Readonly<
     plain: PLAIN_COHERE_STREAM,
     api: 'cohere-chat',
   },
+  converse: {
+    path: '/model/its-own-name/converse-stream',
+    header: 'authorization',
+    body: {
+      messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
+      system: [{ text: 'Be brief.' }],
+      inferenceConfig: { maxTokens: 11 },
+    },
+    plain: PLAIN_CONVERSE_STREAM,
+    api: 'bedrock-converse',
+  },
 }
 const spoken: Partial<Record<string, Egress>> = egresses
 const egressOf = (dialect = 'chat'): Egress => {
@@ -146,7 +174,7 @@ const egressOf = (dialect = 'chat'): Egress => {
 
 const recordings = [...loadRecordings(TRANSCRIPTS), ...loadRecordings(FIXTURES)].filter(
   ({ api, isStream, status, expected }) =>
-    ['openai-chat', 'gemini', 'anthropic-messages', 'cohere-chat'].includes(api) &&
+    ['openai-chat', 'gemini', 'anthropic-messages', 'cohere-chat', 'bedrock-converse'].includes(api) &&
     isStream &&
     status === 200 &&
     !expected.error,

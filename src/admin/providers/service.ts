@@ -8,7 +8,8 @@ import type { Place, Sealer } from '../../db/seal.ts'
 import { providerCredentials } from '../../db/tables.ts'
 import { readBaseUrl } from '../../providers/base-url.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
-import { isHeaderValue, withVersion } from '../../providers/environment.ts'
+import { isHeaderValue } from '../../providers/credential-header.ts'
+import { withVersion } from '../../providers/environment.ts'
 
 export interface CredentialDeps {
   database: Database

@@ -5,7 +5,8 @@ import type { Sealer } from '../../db/seal.ts'
 import { providerCredentials } from '../../db/tables.ts'
 import { readBaseUrl } from '../../providers/base-url.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
-import { isHeaderValue, type ProviderDefaults, vendorProvider } from '../../providers/environment.ts'
+import { isHeaderValue } from '../../providers/credential-header.ts'
+import { type ProviderDefaults, vendorProvider } from '../../providers/environment.ts'
 import { hasFixedAddress, placeOf } from './service.ts'
 
 type Row = typeof providerCredentials.$inferSelect

@@ -1,0 +1,90 @@
+import type { ConfigProblem } from '../core/problem.ts'
+import type { CredentialRecord } from '../core/snapshot.ts'
+import { awsCredential, type KeyNames } from './aws-credential.ts'
+import { bedrockAddress, isRegion, regionIn } from './aws-region.ts'
+import { readBaseUrl } from './base-url.ts'
+import { isHeaderValue } from './credential-header.ts'
+import type { Entry } from './entry-schema.ts'
+
+const UNSET = 'http://unset.invalid'
+
+/** The address that an entry names, or that follows from its region. Problems are told with their place. */
+export function entryAddress(
+  { base_url, aws }: Entry,
+  isBedrock: boolean,
+  place: string,
+  problems: ConfigProblem[],
+): string {
+  if (base_url !== undefined) {
+    const base = readBaseUrl(base_url)
+    if ('url' in base) return base.url
+    problems.push({ path: `${place}.base_url`, message: base.problem })
+  } else if (isBedrock && aws?.region !== undefined) {
+    return isRegion(aws.region.trim()) ? bedrockAddress(aws.region.trim()) : UNSET
+  } else {
+    problems.push({ path: `${place}.base_url`, message: 'is missing' })
+  }
+  return UNSET
+}
+
+/** The credential of an entry: `api_key`, else the keys of its `aws` block. */
+export function entryCredential(
+  entry: Entry,
+  isBedrock: boolean,
+  baseUrl: string,
+  place: string,
+  problems: ConfigProblem[],
+): CredentialRecord {
+  const { slug, api_key, aws } = entry
+  const secret = api_key?.trim() ?? ''
+  if (secret !== '' && !isHeaderValue(secret)) {
+    problems.push({
+      path: `${place}.api_key`,
+      message: 'holds characters that no credential has (a space, perhaps)',
+    })
+  }
+  const shown = { id: slug, secret: secret === '' ? null : secret }
+  if (aws === undefined) return shown
+  if (!isBedrock) {
+    problems.push({ path: `${place}.aws`, message: 'is for entries of the dialect "converse"' })
+  }
+  const signing = signingCredential(entry, baseUrl, place, problems)
+  if (signing === undefined) return shown
+  if (secret === '') return signing
+  problems.push({ path: `${place}.api_key`, message: 'stands beside aws.access_key_id: give one of the two' })
+  return shown
+}
+
+/** Undefined: the block has no keys, or they cannot be used. */
+function signingCredential(
+  { slug, aws = {} }: Entry,
+  baseUrl: string,
+  place: string,
+  problems: ConfigProblem[],
+): CredentialRecord | undefined {
+  const at = (name: string): string => `${place}.aws.${name}`
+  const { region, access_key_id, secret_access_key, session_token } = aws
+  if (region !== undefined && !isRegion(region.trim())) {
+    problems.push({ path: at('region'), message: 'must be the name of a region, such as us-east-1' })
+  }
+  if (access_key_id === undefined && secret_access_key === undefined) return undefined
+  if (region === undefined && regionIn(baseUrl) === undefined) {
+    problems.push({ path: at('region'), message: 'is missing: calls are signed for a region' })
+  }
+  if (access_key_id === undefined || secret_access_key === undefined) {
+    const missing = access_key_id === undefined ? 'access_key_id' : 'secret_access_key'
+    problems.push({ path: at(missing), message: 'is missing' })
+    return undefined
+  }
+  const names: KeyNames = {
+    accessKeyId: at('access_key_id'),
+    secretAccessKey: at('secret_access_key'),
+    sessionToken: at('session_token'),
+  }
+  const keys = {
+    accessKeyId: access_key_id.trim(),
+    secretAccessKey: secret_access_key.trim(),
+    ...(session_token === undefined ? {} : { sessionToken: session_token.trim() }),
+  }
+  return awsCredential(slug, keys, names, problems)
+}
