@@ -13,6 +13,7 @@ import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, isHealthCheck } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
+import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
 
 /** Who is refused while we stop is served by whoever starts next. */
@@ -22,6 +23,7 @@ const RETRY_AFTER_SECONDS = 5
 const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
   new Elysia({ prefix })
     .use(inferenceRoutes(deps))
+    .use(responsesRoutes(deps))
     .use(operationRoutes(deps))
     .use(generationRoutes(deps))
     .use(currentKeyRoutes(deps))

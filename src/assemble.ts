@@ -1,10 +1,13 @@
 import { documentFetcher } from './admin/models/service.ts'
+import { createResponseStore } from './bodies/responses.ts'
 import { recordPrices } from './catalog/history.ts'
 import { builtInStore, type CatalogStore } from './catalog/store.ts'
 import type { Database } from './db/database.ts'
+import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
+import { createBackgroundRuns } from './inference/responses/background.ts'
 import { createRunning } from './inference/running.ts'
 import { createTicker } from './inference/ticker.ts'
 import { openLedger } from './ledger/open.ts'
@@ -17,6 +20,8 @@ import { createSnapshotSource, type Routing } from './snapshot/source.ts'
 export interface Parts {
   /** Migrated, with an organisation in it. */
   database: Database
+  /** The file of sealed bodies, migrated; how they are sealed; how long responses are kept after their last use. */
+  bodies: { readonly file: Database; readonly sealer: Sealer; readonly retentionDays: number }
   logger: Logger
   routing: Routing
   /** The catalogue that the routing is made from, how to make it anew, and where newer facts come from. */
@@ -34,9 +39,12 @@ export interface Assembled {
   stopParts(): Promise<void>
 }
 
+const DAY_MS = 24 * 3_600_000
+
 /** Everything behind the routes. Opens nothing but the ledger. */
 export function assemble({
   database,
+  bodies,
   logger,
   routing,
   models = { store: builtInStore(), url: '', routing: () => routing },
@@ -64,6 +72,7 @@ export function assemble({
   const upstream = createUpstream()
   const ticker = createTicker(now)
   const measurements = createMeasurements(now)
+  const background = createBackgroundRuns()
   const deps: Deps = {
     log: logger,
     now,
@@ -105,12 +114,18 @@ export function assemble({
       onLost: (error, generationId) =>
         logger.error({ err: error, generation_id: generationId }, 'a failure nobody could be told of'),
     },
+    responses: {
+      store: createResponseStore({ bodies: bodies.file, sealer: bodies.sealer, now }),
+      background,
+      retentionMs: bodies.retentionDays * DAY_MS,
+    },
   }
   keepPrices()
   const stopParts = async (): Promise<void> => {
-  keepPrices()
+    keepPrices()
     upstream.close()
     ticker.close()
+    await background.close()
     await ledger.close()
   }
   return { deps, route, stopParts }

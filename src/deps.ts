@@ -3,6 +3,7 @@ import type { Caller } from './core/caller.ts'
 import type { Settlement } from './core/generation.ts'
 import type { Measurements } from './core/measurements.ts'
 import type { Database } from './db/database.ts'
+import type { ResponsesDeps } from './inference/responses/create.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Logger } from './log.ts'
@@ -23,6 +24,8 @@ export interface Deps {
   refresh: RefreshDeps
   /** What one inference needs. */
   run: RunDeps
+  /** Stored responses, and those that run in the background. */
+  responses: ResponsesDeps['responses']
   /** Private hosts that URLs of callers may name all the same. */
   outboundAllow: OutboundAllow
   /** Lifts the server's idle timeout of a connection, once its request has been read. */

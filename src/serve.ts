@@ -18,6 +18,7 @@ import { probeJson } from './net/probe.ts'
 import { type Discovered, watchLocalServers } from './providers/discovery.ts'
 import type { ProviderDefaults } from './providers/environment.ts'
 import { createLiveRouting, createRoutingSource, type RoutingSource, readConfigured } from './routing.ts'
+import { startUpkeep } from './upkeep.ts'
 import { welcome } from './welcome.ts'
 
 /** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
@@ -47,11 +48,13 @@ export async function serve(config: Config): Promise<number> {
     )
   const { deps, route, stopParts } = assemble({
     database,
+    bodies: { file: folder.bodies, sealer, retentionDays: config.responsesRetentionDays },
     logger,
     routing: live.current(),
     models: { store, url: config.modelsUrl, routing: live.current },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
   })
+  const upkeep = await startUpkeep(folder.bodies, deps)
   // Before anyone is told that we listen: a signal that comes at once must find its handler.
   const stopping = stopSignal()
   const server = listen(config, deps)
@@ -75,6 +78,7 @@ export async function serve(config: Config): Promise<number> {
   await deps.run.running.drain(config.shutdownGraceMs)
   schedule.stop()
   await close(server)
+  await upkeep.stop()
   await stopParts()
   folder.close()
   logger.info('stopped')

@@ -6,11 +6,12 @@ import { type CredentialFields, storeCredential } from '../src/admin/providers/s
 import { storedProviders } from '../src/admin/providers/stored.ts'
 import { createApp } from '../src/app.ts'
 import { assemble } from '../src/assemble.ts'
+import { verifyBodies } from '../src/bodies/verify.ts'
 import { openCatalogStore } from '../src/catalog/store.ts'
 import { loadConfig } from '../src/config.ts'
 import type { ProviderRecord } from '../src/core/snapshot.ts'
-import { DATABASE_FILE, type Database, openDatabase } from '../src/db/database.ts'
-import { migrate } from '../src/db/migrations.ts'
+import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from '../src/db/database.ts'
+import { BODIES_MIGRATIONS, migrate } from '../src/db/migrations.ts'
 import { openSealer } from '../src/db/seal.ts'
 import type { Deps } from '../src/deps.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
@@ -26,6 +27,8 @@ export interface Gateway {
   url: string
   deps: Deps
   database: Database
+  /** The file of sealed bodies. */
+  bodies: Database
   folder: string
   /** Calls a path of the API with the inference key, unless the headers name another. */
   call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
@@ -62,6 +65,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   })
   const database = openDatabase(join(folder, DATABASE_FILE))
   migrate(database)
+  const bodies = openBodies(join(folder, BODIES_FILE))
+  migrate(bodies, BODIES_MIGRATIONS)
   await ensureFirstRun(database, config)
   const store = openCatalogStore(folder, () => undefined)
   const routing = createRoutingSource(
@@ -74,6 +79,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const logger = pino({ level: 'silent' })
   const { deps, stopParts } = assemble({
     database,
+    bodies: {
+      file: bodies,
+      sealer: openSealer(database, folder),
+      retentionDays: config.responsesRetentionDays,
+    },
     logger,
     routing: live.current(),
     models: { store, url: config.modelsUrl, routing: live.current },
@@ -110,6 +120,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     url,
     deps,
     database,
+    bodies,
     folder,
     call: (path, body, headers) => send(body === undefined ? 'GET' : 'POST', path, API_KEY, body, headers),
     manage: (method, path, body) => send(method, path, MANAGEMENT_KEY, body),
@@ -127,6 +138,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       await server?.stop(true)
       await stopParts()
       const report = verifyFolder(folder)
+      const stored = verifyBodies(bodies.path)
+      report.differences.push(...(stored?.differences ?? ['bodies.db is gone']))
+      bodies.close()
       database.close()
       rmSync(folder, { recursive: true, force: true })
       if (report.differences.length > 0) throw new Error(`verify: ${report.differences.join('; ')}`)

@@ -7,7 +7,6 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { chatOperation } from './chat-operation.ts'
-import { responsesOperation } from './responses-operation.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
 import { type RunDeps, run } from './run.ts'
 import { checkUserUrls } from './user-urls.ts'
@@ -23,15 +22,10 @@ export interface InferenceRouteDeps {
 
 /** The inference routes. Each reads its body itself, after the caller is known. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
-  new Elysia()
-    .post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
-      parse: 'none',
-      detail: chatOperation,
-    })
-    .post('/responses', ({ request }) => infer(request, ingresses.responses, deps), {
-      parse: 'none',
-      detail: responsesOperation,
-    })
+  new Elysia().post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
+    parse: 'none',
+    detail: chatOperation,
+  })
 
 /** Authenticate, read, parse, run: the same for every dialect. */
 async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDeps): Promise<Response> {

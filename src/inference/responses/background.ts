@@ -1,0 +1,183 @@
+import { GatewayError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { ReplyContext } from '../../core/result.ts'
+import type { StoredResponse } from '../../core/stored-response.ts'
+import type { Keeper } from '../keeper.ts'
+import { type RunDeps, type RunInput, run } from '../run.ts'
+import { createEventLog, type EventLog } from './event-log.ts'
+import { type Keeping, keep, modelOf, newResponse, outputIds } from './keeping.ts'
+import { inProgress, type KeptReply, keptReply, queued } from './kept-reply.ts'
+import { isTerminal, terminalEvent } from './terminal-event.ts'
+
+/** A response that runs without its caller's connection. */
+export interface BackgroundRun {
+  readonly response: StoredResponse
+  /** As it was when the run began. */
+  readonly reply: JsonObject
+  /** Null where the caller did not ask for events. */
+  readonly events: EventLog | null
+  /** Stops it; resolves once what was delivered is settled and stored. */
+  cancel(): Promise<void>
+  /** Resolves when nothing of it runs any more. Never rejects. */
+  readonly ended: Promise<void>
+}
+
+export interface BackgroundRuns {
+  /** Resolves when it is admitted and stored; rejects with the refusal where it is not. */
+  start(keeping: Keeping, input: Omit<RunInput, 'signal' | 'keeper'>, deps: RunDeps): Promise<BackgroundRun>
+  find(responseId: string): BackgroundRun | undefined
+  /** Waits for the last writes of all runs; the drain has ended the runs themselves. */
+  close(): Promise<void>
+}
+
+/** As many as one key may hold requests at once. */
+const RUNS_PER_KEY = 500
+const RETRY_AFTER_SECONDS = 5
+
+export function createBackgroundRuns(): BackgroundRuns {
+  const runs = new Map<string, BackgroundRun>()
+  const runsOf = new Map<string, number>()
+
+  function count(keyHash: string, by: 1 | -1): void {
+    const now = (runsOf.get(keyHash) ?? 0) + by
+    if (now === 0) runsOf.delete(keyHash)
+    else runsOf.set(keyHash, now)
+  }
+
+  return {
+    async start(keeping, input, deps) {
+      const { hash } = keeping.caller.key
+      if ((runsOf.get(hash) ?? 0) >= RUNS_PER_KEY) throw tooMany()
+      count(hash, 1)
+      try {
+        const started = await startRun(keeping, input, deps)
+        runs.set(started.response.id, started)
+        started.ended.then(() => {
+          runs.delete(started.response.id)
+          count(hash, -1)
+        })
+        return started
+      } catch (error) {
+        count(hash, -1)
+        throw error
+      }
+    },
+    find: (responseId) => runs.get(responseId),
+    async close() {
+      await Promise.all([...runs.values()].map(({ ended }) => ended))
+    },
+  }
+}
+
+const tooMany = (): GatewayError =>
+  new GatewayError(429, `This key has ${RUNS_PER_KEY} background responses running, the most at once`, {
+    metadata: { error_type: 'rate_limit_exceeded' },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  })
+
+async function startRun(
+  keeping: Keeping,
+  input: Omit<RunInput, 'signal' | 'keeper'>,
+  deps: RunDeps,
+): Promise<BackgroundRun> {
+  const stop = new AbortController()
+  const keeper = backgroundKeeper(keeping, (context) => writtenQueued(input, context))
+  // Always a stream of the provider's: a long answer outlasts the wait for a first byte, and what was said by then is
+  // there when the run is stopped.
+  const request = { ...input.request, stream: true }
+  const reply = await run({ ...input, request, signal: stop.signal, keeper }, deps)
+  const { response, first } = keeper.begun()
+  const lost = (error: unknown): void => keeping.onLost(error, response.generationId)
+  const events = response.streamed ? createEventLog(response, keeping.store, lost) : null
+  const ended = keeper
+    .goOn()
+    .catch(lost)
+    .then(() => relay(reply, events, keeper.kept))
+    .catch(lost)
+  return {
+    response,
+    reply: first,
+    events,
+    ended,
+    cancel() {
+      stop.abort()
+      return ended
+    },
+  }
+}
+
+/** Reads the run's stream to its end, as a caller would. */
+async function relay(reply: Response, events: EventLog | null, kept: Promise<KeptReply>): Promise<void> {
+  const decoder = new TextDecoder()
+  try {
+    for await (const chunk of reply.body ?? []) events?.append(decoder.decode(chunk, { stream: true }))
+  } catch {
+    // It was cancelled: how it ended is told to the keeper.
+  }
+  const { status, reply: last } = await kept
+  if (events === null) return
+  if (!isTerminal(events.lastEvent())) events.append(terminalEvent(status, last, events.last() + 1))
+  await events.close()
+}
+
+interface BackgroundKeeper extends Keeper {
+  /** What was stored at the beginning. Throws before that. */
+  begun(): { response: StoredResponse; first: JsonObject }
+  /** From `queued` to `in_progress`. */
+  goOn(): Promise<void>
+  /** How it ended; resolves once that is stored, or could not be. */
+  readonly kept: Promise<KeptReply>
+}
+
+/** Stores the response when it is admitted, and moves it on. */
+function backgroundKeeper(
+  keeping: Keeping,
+  firstReply: (context: ReplyContext) => JsonObject,
+): BackgroundKeeper {
+  const kept = Promise.withResolvers<KeptReply>()
+  const { store, onLost } = keeping
+  let begun: { response: StoredResponse; first: JsonObject } | null = null
+  const known = () => {
+    if (begun === null) throw new Error('a background response has not begun')
+    return begun
+  }
+  return {
+    isDetached: true,
+    begun: known,
+    kept: kept.promise,
+    async begin(context) {
+      const first = firstReply(context)
+      const response = newResponse(keeping, context, 'queued', undefined)
+      await keep(keeping, response, first)
+      begun = { response, first }
+    },
+    async goOn() {
+      const { response, first } = known()
+      await store.advance(response.id, { status: 'in_progress', reply: inProgress(first) })
+    },
+    async end(ending, written) {
+      const { response, first } = known()
+      const last = keptReply(ending, written ?? first)
+      const { status, reply } = last
+      try {
+        const model = modelOf(reply)
+        await store.advance(response.id, {
+          status,
+          reply,
+          itemIds: outputIds(reply),
+          ...(model === undefined ? {} : { model }),
+        })
+      } catch (error) {
+        onLost(error, response.generationId)
+      }
+      kept.resolve(last)
+    },
+  }
+}
+
+/** The Response object before anything was said, in the dialect's own form: that of a reply that failed at once. */
+function writtenQueued({ ingress }: Pick<RunInput, 'ingress'>, context: ReplyContext): JsonObject {
+  const writer = ingress.writeStream(context)
+  writer.fail({ status: 500, message: '' })
+  return queued(writer.reply?.() ?? {})
+}

@@ -1,0 +1,86 @@
+import type { InferenceRequest } from '../../core/request.ts'
+import type { Snapshot } from '../../core/snapshot.ts'
+import type { ResponseStore } from '../../core/stored-response.ts'
+import { ingresses } from '../../dialects/index.ts'
+import { deferLine, note } from '../../http/access-log.ts'
+import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
+import { authenticate, originOf } from '../../http/caller.ts'
+import type { OutboundAllow } from '../../net/address.ts'
+import { wantsRoutingMetadata } from '../routing-metadata.ts'
+import { type RunDeps, type RunInput, run } from '../run.ts'
+import { checkUserUrls } from '../user-urls.ts'
+import type { BackgroundRun, BackgroundRuns } from './background.ts'
+import { follow } from './follow.ts'
+import { inOwnWords, type ResolvedInput, resolveInput } from './input.ts'
+import { foregroundKeeper, type Keeping } from './keeping.ts'
+import { stateAsked } from './state.ts'
+
+/** What the routes of the Responses API need beside what every inference needs. */
+export interface ResponsesDeps {
+  snapshot: { current(): Snapshot }
+  now(): number
+  keepOpen(request: Request): void
+  outboundAllow: OutboundAllow
+  run: RunDeps
+  responses: {
+    store: ResponseStore
+    background: BackgroundRuns
+    /** How long a response is kept after its last use. */
+    retentionMs: number
+  }
+}
+
+/** POST /responses: authenticate, read, resolve what it refers to, parse, run. */
+export async function createResponse(request: Request, deps: ResponsesDeps): Promise<Response> {
+  const startedAt = deps.now()
+  const snapshot = deps.snapshot.current()
+  const caller = authenticate(request, snapshot, 'inference', startedAt)
+  note(request, { key: caller.key.label })
+  const body = await readJsonBody(request, INFERENCE_BODY_LIMIT)
+  const { store, background, retentionMs } = deps.responses
+  const asked = stateAsked(body)
+  const resolved = await resolveInput(body, asked, caller.workspace.id, store)
+  const inference = parsed(resolved, request.headers)
+  checkUserUrls(inference, deps.outboundAllow)
+  const { onLost } = deps.run
+  const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
+  const input = {
+    snapshot,
+    caller,
+    origin: originOf(request),
+    request: inference,
+    ingress: ingresses.responses,
+    wantsMetadata: wantsRoutingMetadata(request.headers),
+    startedAt,
+  } satisfies Omit<RunInput, 'signal' | 'keeper'>
+  if (asked.background) {
+    const started = await background.start(keeping, input, deps.run)
+    return begunReply(started, request, deps)
+  }
+  deps.keepOpen(request)
+  const keeper = asked.store ? { keeper: foregroundKeeper(keeping) } : {}
+  const response = await run({ ...input, ...keeper, signal: request.signal }, deps.run)
+  deferLine(request)
+  return response
+}
+
+function parsed(resolved: ResolvedInput, headers: Headers): InferenceRequest {
+  try {
+    return ingresses.responses.parse(resolved.body, headers)
+  } catch (error) {
+    throw inOwnWords(error, resolved)
+  }
+}
+
+/** At once: the queued response, or its events as they come. The run goes on when the caller leaves. */
+function begunReply(
+  { response, reply, events }: BackgroundRun,
+  request: Request,
+  deps: ResponsesDeps,
+): Response {
+  const headers = { 'cache-control': 'no-store', 'x-generation-id': response.generationId }
+  if (events === null) return Response.json(reply, { headers })
+  deps.keepOpen(request)
+  const { ticker } = deps.run
+  return follow({ source: events, startingAfter: -1, ticker, now: deps.now, signal: request.signal, headers })
+}

@@ -1,0 +1,118 @@
+import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
+
+/** Some events of a stream, whole, and the number of the last of them. */
+export interface Stretch {
+  readonly text: string
+  readonly last: number
+}
+
+/** Where a stream is read from: live, or from the store. */
+export interface EventSource {
+  /** What comes after the event with this number, waiting for it where it is still to come; null: nothing will. */
+  after(sequence: number): Promise<Stretch | null>
+}
+
+/** The events of a response that runs. Readers come and go, each at its own pace. */
+export interface EventLog extends EventSource {
+  /** Whole SSE blocks. Their sequence numbers count up from 0: that is the dialect's rule. */
+  append(text: string): void
+  /** The number of the last event; -1 before the first. */
+  last(): number
+  /** Its text; '' before the first. */
+  lastEvent(): string
+  /** Nothing more will come. Resolves once everything is in the store, or has failed to be. */
+  close(): Promise<void>
+}
+
+/** More than this is moved to the store: a long answer must not lie in memory whole. */
+const HELD_CHARACTERS = 256 * 1024
+const BLOCK_END = '\n\n'
+const DONE = 'data: [DONE]'
+
+/** The events of a text; comments and the terminal marker are none. */
+export const eventsOf = (text: string): string[] =>
+  text.split(BLOCK_END).filter((block) => block !== '' && !block.startsWith(':') && block !== DONE)
+
+const joined = (events: readonly string[]): string => events.map((event) => event + BLOCK_END).join('')
+
+export function createEventLog(
+  response: StoredResponse,
+  store: ResponseStore,
+  onLost: (error: unknown) => void,
+): EventLog {
+  /** Those that are not in the store yet; the number of the first. */
+  let held: string[] = []
+  let first = 0
+  let characters = 0
+  let isClosed = false
+  let isStoreLost = false
+  let saving: Promise<void> = Promise.resolve()
+  let lastEvent = ''
+  let waiting: (() => void)[] = []
+  const last = (): number => first + held.length - 1
+
+  function wake(): void {
+    const woken = waiting
+    waiting = []
+    for (const go of woken) go()
+  }
+
+  /** What cannot be stored stays in memory, for the readers of now. */
+  async function save(leave: number): Promise<void> {
+    while (held.length > 0 && characters > leave && !isStoreLost) {
+      const count = held.length
+      const text = joined(held)
+      try {
+        await store.addEvents(response, { first, last: first + count - 1, text })
+      } catch (error) {
+        isStoreLost = true
+        return onLost(error)
+      }
+      held = held.slice(count)
+      first += count
+      characters -= text.length
+    }
+  }
+
+  return {
+    last,
+    lastEvent: () => lastEvent,
+    append(text) {
+      const events = eventsOf(text)
+      if (events.length === 0) return
+      for (const event of events) {
+        held.push(event)
+        lastEvent = event
+        characters += event.length + BLOCK_END.length
+      }
+      if (characters > HELD_CHARACTERS) saving = saving.then(() => save(HELD_CHARACTERS))
+      wake()
+    },
+    async after(sequence) {
+      while (sequence >= last()) {
+        if (isClosed) return null
+        await new Promise<void>((resolve) => waiting.push(resolve))
+      }
+      if (sequence + 1 >= first) return { text: joined(held.slice(sequence + 1 - first)), last: last() }
+      return storedAfter(response, store, sequence)
+    },
+    async close() {
+      isClosed = true
+      wake()
+      saving = saving.then(() => save(0))
+      await saving
+    },
+  }
+}
+
+/** What the store has of the events after this number; null: nothing. */
+export async function storedAfter(
+  response: StoredResponse,
+  store: ResponseStore,
+  sequence: number,
+): Promise<Stretch | null> {
+  const stretch = await store.eventsFrom(response, sequence + 1)
+  if (stretch === null) return null
+  const events = eventsOf(stretch.text)
+  return { text: joined(events.slice(Math.max(0, sequence + 1 - stretch.first))), last: stretch.last }
+}

@@ -1,0 +1,86 @@
+import type { Ticker } from '../ticker.ts'
+import type { EventSource, Stretch } from './event-log.ts'
+
+export interface FollowInput {
+  source: EventSource
+  /** The number of the last event that the reader has; -1: none. */
+  startingAfter: number
+  ticker: Ticker
+  now(): number
+  /** Aborts when the reader's connection goes away. */
+  signal: AbortSignal
+  headers: Record<string, string>
+}
+
+const KEEP_ALIVE = ': SLUICE PROCESSING\n\n'
+const KEEP_ALIVE_MS = 5_000
+const SLOW_READER_MS = 60_000
+const DONE = 'data: [DONE]\n\n'
+
+/** Streams events to one reader, at its pace: what it has not read yet lies with the source, not here. */
+export function follow({ source, startingAfter, ticker, now, signal, headers }: FollowInput): Response {
+  const encoder = new TextEncoder()
+  let last = startingAfter
+  let isOver = false
+  let isWaiting = false
+  let connection: ReadableStreamDefaultController<Uint8Array> | null = null
+
+  function over(): void {
+    isOver = true
+    clock.stop()
+    signal.removeEventListener('abort', leave)
+  }
+  function leave(): void {
+    if (isOver) return
+    over()
+    connection?.error(new Error('the reader left'))
+  }
+  const clock = ticker.watch(() => {
+    if (!isWaiting) return leave()
+    connection?.enqueue(encoder.encode(KEEP_ALIVE))
+    clock.due = now() + KEEP_ALIVE_MS
+  })
+
+  /** One stretch of events for each pull; none is the end. */
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    isWaiting = true
+    clock.due = now() + KEEP_ALIVE_MS
+    let stretch: Stretch | null
+    try {
+      stretch = await source.after(last)
+    } catch (error) {
+      over()
+      throw error
+    }
+    if (isOver) return
+    if (stretch === null) {
+      over()
+      controller.enqueue(encoder.encode(DONE))
+      return controller.close()
+    }
+    last = stretch.last
+    controller.enqueue(encoder.encode(stretch.text))
+    isWaiting = false
+    clock.due = now() + SLOW_READER_MS
+  }
+
+  signal.addEventListener('abort', leave, { once: true })
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        connection = controller
+      },
+      pull,
+      cancel: over,
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      ...headers,
+    },
+  })
+}

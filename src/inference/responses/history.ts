@@ -1,0 +1,73 @@
+import { badRequest, notFound } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { isAnswered } from '../../core/response-status.ts'
+import type { ResponseStore, StoredReply, StoredResponse } from '../../core/stored-response.ts'
+import { INFERENCE_BODY_LIMIT } from '../../http/body.ts'
+import { idOf, outputItems, shownItem } from './items.ts'
+
+export interface Turn extends StoredReply {
+  readonly response: StoredResponse
+}
+
+/** Opened between two turns of the event loop: a long conversation must not hold up everyone else's streams. */
+const TURNS_AT_ONCE = 32
+
+/**
+ * The conversation that ends with `response`, oldest turn first. `missing` is the id of the turn before them that was
+ * deleted or has expired; null where nothing is missing. Stops with a 400 beyond the limit of request bodies.
+ */
+export async function turnsUpTo(
+  response: StoredResponse,
+  store: ResponseStore,
+): Promise<{ turns: Turn[]; missing: string | null }> {
+  const turns: Turn[] = []
+  let bytes = 0
+  for (let next: StoredResponse | null = response; next !== null; ) {
+    const said = await store.open(next)
+    turns.push({ response: next, ...said })
+    bytes += said.clearBytes
+    if (bytes > INFERENCE_BODY_LIMIT) throw tooLong()
+    const previous: string | null = next.previousResponseId
+    if (previous === null) break
+    next = await store.find(previous, next.workspaceId)
+    if (next === null) return { turns: turns.reverse(), missing: previous }
+    if (turns.length % TURNS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { turns: turns.reverse(), missing: null }
+}
+
+const tooLong = () =>
+  badRequest(
+    `the conversation is longer than ${Math.floor(INFERENCE_BODY_LIMIT / 1_000_000)} MB, the limit of one request: begin a new one`,
+    'previous_response_id',
+  )
+
+/**
+ * What was said before a request that continues `id`. Throws 404 where that is not a response of this workspace, or a
+ * turn before it is gone; 400, with its status, where it has no answer.
+ */
+export async function turnsBefore(id: string, workspaceId: string, store: ResponseStore): Promise<Turn[]> {
+  const response = await store.find(id, workspaceId)
+  if (response === null) throw notFound('previous_response_id: there is no stored response with this id')
+  if (!isAnswered(response.status))
+    throw badRequest(
+      `this response is ${response.status}: only a completed or incomplete one can be continued`,
+      'previous_response_id',
+    )
+  const { turns, missing } = await turnsUpTo(response, store)
+  if (missing !== null)
+    throw notFound(
+      `previous_response_id: the response ${missing}, on which this conversation rests, was deleted or has expired`,
+    )
+  return turns
+}
+
+/** What the model is given of earlier turns: what was asked and answered, in order. Instructions are not carried over. */
+export const itemsOf = (turns: readonly Turn[]): JsonObject[] =>
+  turns.flatMap(({ input, reply }) => [...input, ...outputItems(reply)])
+
+/** The item of this id in a turn; undefined where it holds none. */
+export function itemIn({ response, input, reply }: Turn, id: string): JsonObject | undefined {
+  const asked = input.findIndex((item, index) => shownItem(item, response.id, index).id === id)
+  return asked >= 0 ? input[asked] : outputItems(reply).find((item) => idOf(item) === id)
+}

@@ -1,0 +1,113 @@
+import { badRequest, GatewayError, notFound } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { ResponseStore } from '../../core/stored-response.ts'
+import { itemIn, itemsOf, type Turn, turnsBefore } from './history.ts'
+import { inputItems, isReference } from './items.ts'
+import type { StateAsked } from './state.ts'
+
+/** A request with everything that it refers to put in its place. */
+export interface ResolvedInput {
+  /** The body as the dialect reads it: earlier turns first, references replaced. */
+  readonly body: JsonObject
+  /** The caller's own items, references replaced: what is stored of this turn. */
+  readonly own: JsonObject[]
+  /** Earlier turns: ids of their responses, and how many items of the body are theirs. */
+  readonly turnIds: string[]
+  readonly earlierItems: number
+}
+
+/**
+ * Resolves `previous_response_id` and item references within one workspace. An `input` of a wrong form is left as it
+ * is, for the dialect to refuse.
+ */
+export async function resolveInput(
+  body: JsonObject,
+  asked: StateAsked,
+  workspaceId: string,
+  store: ResponseStore,
+): Promise<ResolvedInput> {
+  const items = inputItems(body['input'])
+  if (items === null) return { body: withState(body, asked), own: [], turnIds: [], earlierItems: 0 }
+  const turns =
+    asked.previousResponseId === null ? [] : await turnsBefore(asked.previousResponseId, workspaceId, store)
+  const own = await resolved(items, turns, workspaceId, store)
+  const earlier = itemsOf(turns)
+  if (earlier.length > 0) checkCalls(earlier, own)
+  const isAsItCame = earlier.length === 0 && own.every((item, index) => item === items[index])
+  return {
+    body: withState(
+      isAsItCame && own.length === items.length ? body : { ...body, input: [...earlier, ...own] },
+      asked,
+    ),
+    own,
+    turnIds: turns.map(({ response }) => response.id),
+    earlierItems: earlier.length,
+  }
+}
+
+const callId = (item: JsonObject, kind: RegExp): string | null =>
+  kind.test(String(item['type'])) && typeof item['call_id'] === 'string' ? item['call_id'] : null
+
+/** The dialect cannot know the calls of earlier turns: an output answers one of those, or one before it. */
+function checkCalls(earlier: readonly JsonObject[], own: readonly JsonObject[]): void {
+  const calls = new Set(earlier.map((item) => callId(item, /_call$/)))
+  for (const [index, item] of own.entries()) {
+    calls.add(callId(item, /_call$/))
+    const answered = callId(item, /_call_output$/)
+    if (answered !== null && !calls.has(answered))
+      throw badRequest(
+        'answers a call that is neither in this request nor in the conversation that it continues',
+        `input[${index}].call_id`,
+      )
+  }
+}
+
+/** The reply says what holds: a background response is stored. */
+const withState = (body: JsonObject, { store }: StateAsked): JsonObject =>
+  store && body['store'] !== true ? { ...body, store } : body
+
+/** A reference to what the conversation has already said is left out: it would be said twice. */
+async function resolved(
+  items: readonly JsonObject[],
+  turns: readonly Turn[],
+  workspaceId: string,
+  store: ResponseStore,
+): Promise<JsonObject[]> {
+  const own: JsonObject[] = []
+  for (const [index, item] of items.entries()) {
+    if (!isReference(item)) own.push(item)
+    else if (!turns.some((turn) => itemIn(turn, item.id) !== undefined))
+      own.push(await storedItem(item.id, index, workspaceId, store))
+  }
+  return own
+}
+
+async function storedItem(
+  id: string,
+  index: number,
+  workspaceId: string,
+  store: ResponseStore,
+): Promise<JsonObject> {
+  for (const response of await store.withItem(id, workspaceId)) {
+    const item = itemIn({ response, ...(await store.open(response)) }, id)
+    if (item !== undefined) return item
+  }
+  throw notFound(`input[${index}].id: there is no stored item with this id`)
+}
+
+/** `input[5].content: …` of the body that the dialect read, as the caller knows it. */
+const PLACE = /^input\[(\d+)\]/
+
+/** A refusal by the dialect, with the place in the body that the caller sent. */
+export function inOwnWords(error: unknown, { earlierItems }: ResolvedInput): unknown {
+  if (earlierItems === 0 || !(error instanceof GatewayError)) return error
+  const at = PLACE.exec(error.message)
+  if (at === null) return error
+  const index = Number(at[1]) - earlierItems
+  const place = index >= 0 ? `input[${index}]` : `previous_response_id (an earlier item)`
+  return new GatewayError(error.status, place + error.message.slice(at[0].length), {
+    cause: error.cause,
+    ...(error.metadata ? { metadata: error.metadata } : {}),
+    headers: { ...error.headers },
+  })
+}

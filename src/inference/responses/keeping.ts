@@ -1,0 +1,82 @@
+import type { Caller } from '../../core/caller.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { replyIdOf } from '../../core/ids.ts'
+import type { ResponseStatus } from '../../core/response-status.ts'
+import type { ReplyContext } from '../../core/result.ts'
+import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
+import type { Keeper } from '../keeper.ts'
+import type { ResolvedInput } from './input.ts'
+import { idOf, outputItems, shownItem } from './items.ts'
+import { keptReply } from './kept-reply.ts'
+import type { StateAsked } from './state.ts'
+
+/** What is known of a response before it is run. */
+export interface Keeping {
+  readonly store: ResponseStore
+  readonly caller: Caller
+  readonly asked: StateAsked
+  readonly resolved: ResolvedInput
+  readonly startedAt: number
+  readonly retentionMs: number
+  onLost(error: unknown, generationId: string): void
+}
+
+/** Keeps the reply of a caller who waits for it: once, when it has ended. */
+export function foregroundKeeper(keeping: Keeping): Keeper {
+  let context: ReplyContext | null = null
+  return {
+    isDetached: false,
+    async begin(begun) {
+      context = begun
+    },
+    async end(ending, reply) {
+      if (context === null || reply === null) return
+      const { generationId } = context
+      const kept = keptReply(ending, reply)
+      try {
+        await keep(keeping, newResponse(keeping, context, kept.status, modelOf(kept.reply)), kept.reply)
+      } catch (error) {
+        // The answer is paid for and whole: the caller gets it all the same.
+        keeping.onLost(error, generationId)
+      }
+    },
+  }
+}
+
+export const newResponse = (
+  { asked, caller, startedAt, retentionMs }: Keeping,
+  { generationId, model }: ReplyContext,
+  status: ResponseStatus,
+  answering: string | undefined,
+): StoredResponse => ({
+  id: replyIdOf(generationId, 'resp_'),
+  workspaceId: caller.workspace.id,
+  keyHash: caller.key.hash,
+  generationId,
+  status,
+  model: answering ?? model,
+  previousResponseId: asked.previousResponseId,
+  background: asked.background,
+  streamed: asked.background && asked.stream,
+  createdAt: startedAt,
+  expiresAt: startedAt + retentionMs,
+})
+
+/** The model that answers may be another than the first choice. */
+export const modelOf = ({ model }: JsonObject): string | undefined =>
+  typeof model === 'string' ? model : undefined
+
+/** Stores a new response, and holds on to the turns that it rests on. */
+export async function keep(
+  { store, resolved }: Keeping,
+  response: StoredResponse,
+  reply: JsonObject,
+): Promise<void> {
+  const { own, turnIds } = resolved
+  const asked = own.map((item, index) => shownItem(item, response.id, index).id)
+  await store.keep(response, { reply, input: own, itemIds: [...asked, ...outputIds(reply)] })
+  if (turnIds.length > 0) await store.keepUntil(turnIds, response.expiresAt)
+}
+
+export const outputIds = (reply: JsonObject): string[] =>
+  outputItems(reply).flatMap((item) => idOf(item) ?? [])

@@ -1,0 +1,116 @@
+import type { Caller } from '../../core/caller.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { isFinal } from '../../core/response-status.ts'
+import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
+import type { BackgroundRuns } from './background.ts'
+import { type EventSource, storedAfter } from './event-log.ts'
+import { type Turn, turnsUpTo } from './history.ts'
+import { idOf, outputItems, shownItem } from './items.ts'
+import { cancelled } from './kept-reply.ts'
+
+export interface StoredDeps {
+  store: ResponseStore
+  background: BackgroundRuns
+}
+
+/** A stored response of the caller's workspace; another workspace's is as unknown as one that never was. */
+export async function findResponse(
+  id: string,
+  { workspace }: Caller,
+  { store }: StoredDeps,
+): Promise<StoredResponse> {
+  const response = await store.find(id, workspace.id)
+  if (response === null) throw notFound('There is no stored response with this id')
+  return response
+}
+
+export async function getResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
+  return (await deps.store.open(await findResponse(id, caller, deps))).reply
+}
+
+/** Where the events of a response are read: while it runs, and after. */
+export async function eventsOfResponse(id: string, caller: Caller, deps: StoredDeps): Promise<EventSource> {
+  const response = await findResponse(id, caller, deps)
+  if (!response.streamed)
+    throw badRequest(
+      'this response keeps no events: only one that was created with background and stream can be streamed again',
+      'query parameter stream',
+    )
+  const { store } = deps
+  return deps.background.find(id)?.events ?? { after: (sequence) => storedAfter(response, store, sequence) }
+}
+
+/** One that runs is stopped, and what it has delivered is settled. */
+export async function deleteResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
+  await findResponse(id, caller, deps)
+  await deps.background.find(id)?.cancel()
+  if (!(await deps.store.remove(id, caller.workspace.id)))
+    throw notFound('There is no stored response with this id')
+  return { id, object: 'response', deleted: true }
+}
+
+/** Answers the response as it ended; one that has ended already is left as it is. */
+export async function cancelResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
+  const response = await findResponse(id, caller, deps)
+  if (!response.background)
+    throw badRequest(
+      'Only a response that was created with background can be cancelled; to stop another one, close its connection',
+    )
+  const running = deps.background.find(id)
+  if (running !== undefined) await running.cancel()
+  else if (!isFinal(response.status)) {
+    const { reply } = await deps.store.open(response)
+    await deps.store.advance(id, { status: 'cancelled', reply: cancelled(reply) })
+  }
+  return getResponse(id, caller, deps)
+}
+
+export interface ItemsQuery {
+  readonly limit: number
+  readonly order: 'asc' | 'desc'
+  /** The id of the item before the first one. */
+  readonly after: string | undefined
+}
+
+/** What the model was given for a response: earlier turns, and then its own input. Each item has an id and a type. */
+export async function listInputItems(
+  id: string,
+  { limit, order, after }: ItemsQuery,
+  caller: Caller,
+  deps: StoredDeps,
+): Promise<JsonObject> {
+  const { turns } = await turnsUpTo(await findResponse(id, caller, deps), deps.store)
+  const items = givenItems(turns)
+  if (order === 'desc') items.reverse()
+  const from = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1
+  if (after !== undefined && from === 0)
+    throw badRequest(
+      'there is no item with this id among the input of this response',
+      'query parameter after',
+    )
+  const data = items.slice(from, from + limit)
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: from + data.length < items.length,
+  }
+}
+
+/** Oldest first, each id once: clients that send answers back have them in several turns. */
+function givenItems(turns: readonly Turn[]): (JsonObject & { id: string })[] {
+  const items = new Map<string, JsonObject & { id: string }>()
+  const last = turns.at(-1)
+  for (const turn of turns) {
+    const own = turn.input.map((item, index) => shownItem(item, turn.response.id, index))
+    const answered = turn === last ? [] : outputItems(turn.reply)
+    for (const item of own) if (!items.has(item.id)) items.set(item.id, item)
+    for (const item of answered) {
+      const itemId = idOf(item)
+      if (itemId !== null && !items.has(itemId)) items.set(itemId, { ...item, id: itemId })
+    }
+  }
+  return [...items.values()]
+}
