@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
 import { defined, isObject, isString } from '../values.ts'
 import { type Drop, writeAnswer, writeContent, writeOutput } from './build-content.ts'
+import { carriedBy } from './carried.ts'
 import { ITEM, itemsOfDetails, REASONING_FORMAT } from './items.ts'
 
 /** What a provider takes of former reasoning. */
@@ -97,9 +98,11 @@ function writeReasoning(
 /**
  * A `reasoning` item as a provider takes it back without having stored it: with its encrypted content, or with the
  * raw text that open models show. A summary alone cannot be replayed (`store: false`: 404 `Item … not found`).
- * `format` and `signature` are fields of gateways.
+ * `format` and `signature` are fields of gateways, and what we sealed for a caller is opened again.
  */
 export function sendable(item: JsonObject, rules: ReplayRules): JsonObject[] {
+  const carried = carriedBy(item)
+  if (carried) return itemsOfDetails(carried).flatMap((each) => sendable(each, rules))
   if (rules.anyFormat) return [item]
   const { format, signature, ...own } = item
   if (isString(format) && !OWN_FORMATS.has(format)) return []
