@@ -55,7 +55,8 @@ export function diffOf(before: Seed, after: Seed): CatalogDiff {
   const removed = [...old].flatMap(([key, { provider, model }]) =>
     fresh.has(key) ? [] : [{ provider, model }],
   )
-  const medians = mediansOf([...fresh.values()].flatMap(pricedOf))
+  // What is in use is the measure: a document may be wrong as a whole.
+  const medians = mediansOf([...old.values()].flatMap(pricedOf))
   const warnings = repriced.flatMap(pricedOf).flatMap((priced) => medians.warningsOf(priced))
   return { added, removed, priceChanges, otherChanges, warnings, endpointsBefore: old.size }
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../core/errors.ts'
 import type { Price } from '../core/money.ts'
 import { narrowed, type Offered, type OfferedEndpoint } from './listing.ts'
-import type { ModelsQuery } from './query-schema.ts'
+import type { ModelsQuery } from './query/schema.ts'
 
 type EndpointTest = (endpoint: OfferedEndpoint) => boolean
 type ModelTest = (offered: Offered) => boolean

@@ -1,6 +1,6 @@
 import { numberOf } from './filter.ts'
 import type { Offered } from './listing.ts'
-import type { PageQuery } from './query-schema.ts'
+import type { PageQuery } from './query/schema.ts'
 import { modelJson } from './view.ts'
 
 const DEFAULT_LIMIT = 500

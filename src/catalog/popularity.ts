@@ -1,7 +1,7 @@
 import { gte, sum } from 'drizzle-orm'
 import type { Db } from '../db/database.ts'
 import { usageHourly } from '../db/tables.ts'
-import type { Sort } from './query-schema.ts'
+import type { Sort } from './query/schema.ts'
 import type { Popularity } from './sort.ts'
 
 const MS_PER_DAY = 86_400_000

@@ -10,7 +10,7 @@ import { listingOf, narrowed, type Offered } from './listing.ts'
 import { lookUp } from './lookup.ts'
 import { pageOf } from './page.ts'
 import { popularityFor } from './popularity.ts'
-import { modelsQuery, outputPageQuery, outputQuery, pageQuery } from './query-schema.ts'
+import { modelsQuery, outputPageQuery, outputQuery, pageQuery } from './query/schema.ts'
 import { RSS_TYPE, rssOf } from './rss.ts'
 import {
   model,

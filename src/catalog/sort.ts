@@ -1,7 +1,7 @@
 import type { EndpointMeasurements, Measurements } from '../core/measurements.ts'
 import type { Pricing } from '../core/snapshot.ts'
 import type { Offered } from './listing.ts'
-import type { Sort } from './query-schema.ts'
+import type { Sort } from './query/schema.ts'
 
 /** Requests by model id. */
 export type Popularity = ReadonlyMap<string, number>

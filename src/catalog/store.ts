@@ -36,8 +36,8 @@ export interface CatalogStore {
 const FILE = 'catalog.json.gz'
 
 /**
- * The catalogue of a data folder: what a refresh has left there, unless it is older than the program's own or cannot be
- * read (`onUnusable` is told in a sentence). Nothing is fetched and nothing is made.
+ * The catalogue of a data folder: what a refresh has left there, unless it cannot be read or a newer program has newer
+ * facts (`onUnusable` is told in a sentence). Nothing is fetched and nothing is made.
  */
 export function openCatalogStore(folder: string, onUnusable: (why: string) => void): CatalogStore {
   const path = join(folder, FILE)
@@ -48,7 +48,7 @@ export function openCatalogStore(folder: string, onUnusable: (why: string) => vo
     builtIn: () => own,
     replace(refreshed) {
       if (refreshed === null) rmSync(path, { force: true })
-      else write(path, refreshed)
+      else write(path, refreshed, own)
       inUse = usedOf(own, refreshed)
       return inUse
     },
@@ -78,9 +78,10 @@ const usedOf = (own: Seed, refreshed: RefreshedCatalog | null): CatalogInUse => 
 function usable(path: string, own: Seed, onUnusable: (why: string) => void): RefreshedCatalog | null {
   if (!existsSync(path)) return null
   try {
-    const refreshed = readRefreshed(unpacked(path))
+    const file = unpacked(path)
+    const refreshed = readRefreshed(file)
     if (refreshed === null) onUnusable(`${path} is not a catalogue of this version`)
-    else if (refreshed.seed.facts_at < own.facts_at) {
+    else if (isOutdated(file, refreshed, own)) {
       onUnusable(
         `${path} has facts of ${refreshed.seed.facts_at}, older than the program's own of ${own.facts_at}`,
       )
@@ -93,6 +94,10 @@ function usable(path: string, own: Seed, onUnusable: (why: string) => void): Ref
   }
 }
 
+/** The program came later than the refresh, with later facts. */
+const isOutdated = (file: unknown, { seed }: RefreshedCatalog, own: Seed): boolean =>
+  seed.facts_at < own.facts_at && isObject(file) && file['program_facts_at'] !== own.facts_at
+
 function readRefreshed(file: unknown): RefreshedCatalog | null {
   if (!isObject(file) || !isSeed(file['seed'])) return null
   const { seed, source, refreshed_at: refreshedAt, retired } = file
@@ -102,8 +107,12 @@ function readRefreshed(file: unknown): RefreshedCatalog | null {
 }
 
 /** Whole or not at all: a crash in the middle leaves the former file. */
-function write(path: string, { seed, source, refreshedAt, retired }: RefreshedCatalog): void {
+function write(path: string, { seed, source, refreshedAt, retired }: RefreshedCatalog, own: Seed): void {
   const draft = `${path}.new`
-  writeFileSync(draft, packed({ source, refreshed_at: refreshedAt, retired, seed }), { mode: 0o600 })
+  writeFileSync(
+    draft,
+    packed({ source, refreshed_at: refreshedAt, program_facts_at: own.facts_at, retired, seed }),
+    { mode: 0o600 },
+  )
   renameSync(draft, path)
 }

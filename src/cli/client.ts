@@ -9,7 +9,7 @@ export interface Client {
   /** The server's address, without the API's path. */
   readonly root: string
   /** `path` is below /api/v1. Throws a `CommandError` with the server's own sentence. */
-  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>
+  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown, timeoutMs?: number): Promise<unknown>
   /** `path` is below the root; the answer whatever its status, null when nobody answers. */
   probe(path: string, timeoutMs: number): Promise<Response | null>
 }
@@ -20,7 +20,7 @@ export function openClient(environment: Environment): Client {
   const key = environment['SLUICE_KEY']
   return {
     root,
-    async call(method, path, body) {
+    async call(method, path, body, timeoutMs = TIMEOUT_MS) {
       if (!key) {
         throw new CommandError(
           EXIT.auth,
@@ -32,7 +32,7 @@ export function openClient(environment: Environment): Client {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: body === undefined ? null : JSON.stringify(body),
         redirect: 'manual',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
       })
       const text = await response.text()
       if (response.ok) return parse(text, root)
@@ -60,7 +60,7 @@ async function reach(root: string, url: string, init: RequestInit): Promise<Resp
     return await fetch(url, init)
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
-    const why = isLate ? `did not answer within ${TIMEOUT_MS / 1000} s` : 'cannot be reached'
+    const why = isLate ? `did not answer in time` : 'cannot be reached'
     throw new CommandError(
       EXIT.unreachable,
       `Sluice at ${root} ${why}. Is it running (sluice serve)? SLUICE_URL says where`,

@@ -54,6 +54,7 @@ function build(terminal: Terminal, done: Done): Command {
   addLocal(program, terminal, done)
   addKeys(program, terminal, done)
   addProviders(program, terminal, done)
+  addModels(program, terminal, done)
   return program
 }
 
@@ -171,5 +172,26 @@ function addProviders(program: Command, terminal: Terminal, done: Done): void {
     .addHelpText('after', example('sluice providers remove openai'))
     .action(async (reference: string, options) =>
       done(await (await import('./providers.ts')).removeProvider(reference, options, terminal)),
+    )
+}
+
+function addModels(program: Command, terminal: Terminal, done: Done): void {
+  const models = program
+    .command('models')
+    .description('the catalogue of models: through the server with SLUICE_KEY, else in the data folder')
+  json(models.command('refresh').description('show what newer facts would change, and take them over'))
+    .option('--from <source>', 'URL or file of the models.dev shape, or built-in; default SLUICE_MODELS_URL')
+    .option('--dry-run', 'show the changes and make none')
+    .option('--yes', 'take them over without asking')
+    .option('--data <folder>', 'data folder of a server that is stopped')
+    .option('--config <file>', 'settings file')
+    .addHelpText('after', example('sluice models refresh --from api.json --yes'))
+    .action(async (options) => done(await (await import('./models.ts')).refreshModels(options, terminal)))
+
+  json(models.command('history').description('what a model has cost here, from when on'))
+    .argument('<model>', 'such as openai/gpt-4o')
+    .addHelpText('after', example('sluice models history openai/gpt-4o'))
+    .action(async (model: string, options) =>
+      done(await (await import('./models.ts')).showHistory(model, options, terminal)),
     )
 }

@@ -25,6 +25,8 @@ export interface Terminal {
   /** All that is given on stdin, to its end. */
   input(): Promise<string>
   readonly hasColor: boolean
+  /** Asks the person at the terminal; absent where there is none. */
+  readonly confirm?: (question: string) => Promise<boolean>
 }
 
 export function processTerminal(): Terminal {
@@ -36,6 +38,18 @@ export function processTerminal(): Terminal {
     input: () => Bun.stdin.text(),
     // https://no-color.org: any value but an empty one.
     hasColor: process.stdout.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
+    ...(process.stdin.isTTY === true && process.stdout.isTTY === true ? { confirm: askYesNo } : {}),
+  }
+}
+
+/** Anything but a yes is a no. */
+async function askYesNo(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())
+  } finally {
+    lines.close()
   }
 }
 

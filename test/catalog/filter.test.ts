@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { filtered } from '../../src/catalog/filter.ts'
 import { type Offered, offeredOf } from '../../src/catalog/listing.ts'
-import type { ModelsQuery, Sort } from '../../src/catalog/query-schema.ts'
+import type { ModelsQuery, Sort } from '../../src/catalog/query/schema.ts'
 import { sorted } from '../../src/catalog/sort.ts'
 import type { Measurements } from '../../src/core/measurements.ts'
 import { parsePrice } from '../../src/core/money.ts'

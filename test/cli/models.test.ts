@@ -1,0 +1,89 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { document, factModel } from '../catalog/facts-fixture.ts'
+import { BOOTSTRAP, inFolder, killServers, sluice, startServer } from './process.ts'
+
+const facts = document({
+  openai: [
+    factModel('gpt-4o', { cost: { input: 1, output: 2 } }),
+    factModel('gpt-9', { cost: { input: 90_000, output: 2 } }),
+  ],
+})
+
+afterAll(killServers)
+
+describe('sluice models refresh', () => {
+  test('in a data folder: shows, asks for --yes, takes over, and says so when nothing differs', () =>
+    inFolder(async (folder) => {
+      const file = join(folder, 'api.json')
+      writeFileSync(file, JSON.stringify(facts))
+      const refresh = (...more: string[]) =>
+        sluice(['models', 'refresh', '--data', join(folder, 'data'), '--from', file, ...more])
+
+      const asked = await refresh()
+      expect(asked.exitCode).toBe(2)
+      expect(asked.stderr).toContain('Nothing was changed: --yes takes these facts over')
+      expect(asked.stdout).toContain('+ openai/gpt-9 at openai\n')
+      expect(asked.stdout).toMatch(/^\$ openai\/gpt-4o at openai: prompt 0\.0000025 → 0\.000001, /m)
+      expect(asked.stdout).toMatch(/^! openai\/gpt-9 at openai: prompt 0\.09 USD a token is \d+ times the median/m)
+      expect(asked.stdout).toMatch(/\d+ removed, 1 prices changed, \d+ changed otherwise, 1 warnings$/m)
+
+      const done = await refresh('--yes')
+      expect({ exitCode: done.exitCode, stderr: done.stderr }).toEqual({ exitCode: 0, stderr: '' })
+      expect(done.stdout).toContain('Taken over: 1 added')
+      const again = await refresh('--yes')
+      expect(again.stdout).toContain('nothing differs from what is in use')
+
+      const back = await sluice([
+        'models',
+        'refresh',
+        '--data',
+        join(folder, 'data'),
+        '--from',
+        'built-in',
+        '--yes',
+        '--json',
+      ])
+      expect(JSON.parse(back.stdout)).toMatchObject({
+        data: { applied: true, removed: [{ provider: 'openai', model: 'openai/gpt-9' }] },
+      })
+    }))
+
+  test('what is no document changes nothing', () =>
+    inFolder(async (folder) => {
+      const file = join(folder, 'api.json')
+      const refresh = () => sluice(['models', 'refresh', '--data', folder, '--from', file, '--yes'])
+      expect(await refresh()).toMatchObject({ exitCode: 2, stdout: '' })
+      writeFileSync(file, '{"openai":')
+      expect((await refresh()).stderr).toContain('cannot be read: it is not JSON')
+      writeFileSync(file, '{"openai":{"models":{"m":{"cost":{"input":-1}}}}}')
+      const refused = await refresh()
+      expect(refused.exitCode).toBe(1)
+      expect(refused.stderr).toContain('openai.models["m"].cost.input must be a number of at least 0')
+    }))
+
+  test('a running server takes the facts over without a restart', () =>
+    inFolder(async (folder) => {
+      const server = await startServer(join(folder, 'data'), {
+        env: { ...BOOTSTRAP, OPENAI_API_KEY: 'k' },
+      })
+      const file = join(folder, 'api.json')
+      writeFileSync(file, JSON.stringify(facts))
+      const env = { SLUICE_URL: server.url, SLUICE_KEY: BOOTSTRAP.SLUICE_MANAGEMENT_KEY }
+      const done = await sluice(['models', 'refresh', '--from', file, '--yes'], { env })
+      expect({ exitCode: done.exitCode, stderr: done.stderr }).toEqual({ exitCode: 0, stderr: '' })
+      const history = await sluice(['models', 'history', 'openai/gpt-4o'], { env })
+      expect(history.stdout).toMatch(
+        /^PROVIDER +FROM +USD PER TOKEN\nopenai +\S+Z +prompt 0\.0000025, .*\nopenai +\S+Z +prompt 0\.000001, completion 0\.000002\n$/,
+      )
+      const unknown = await sluice(['models', 'history', 'openai/gpt-0'], { env })
+      expect({ code: unknown.exitCode, said: unknown.stderr }).toMatchObject({
+        code: 3,
+        said: expect.stringContaining('There is no model "openai/gpt-0"'),
+      })
+      // Without the key it is the folder's business, and the folder is the server's.
+      const locked = await sluice(['models', 'refresh', '--data', join(folder, 'data'), '--from', file])
+      expect(locked.exitCode).toBe(1)
+    }))
+})
