@@ -64,8 +64,9 @@ const askingFor = (request: InferenceRequest, deps: DispatchDeps): Asking<Infere
 })
 
 /** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
-async function untilContent(
+export async function untilContent(
   frames: InferenceFrames,
+  isFirst: (frame: InferenceFrame) => boolean = isAnswer,
 ): Promise<{ first: InferenceFrame[]; all: InferenceFrames }> {
   const iterator = frames[Symbol.asyncIterator]()
   const first: InferenceFrame[] = []
@@ -73,7 +74,7 @@ async function untilContent(
     const { value, done } = await iterator.next()
     if (done) break
     for (const frame of value) first.push(frame)
-    if (value.some(isAnswer)) break
+    if (value.some(isFirst)) break
   }
   return { first, all: continued(first, iterator) }
 }
@@ -99,7 +100,7 @@ function continued(first: FrameBatch, rest: AsyncIterator<FrameBatch>): Inferenc
   }
 }
 
-function upstreamIdOf(frames: FrameBatch): string | null {
+export function upstreamIdOf(frames: FrameBatch): string | null {
   for (const frame of frames) {
     for (const event of frame.events)
       if (event.type === 'response-start' && event.upstreamId) return event.upstreamId

@@ -9,8 +9,7 @@ import type { Exchange } from './exchange.ts'
 import type { Keeper } from './keeper.ts'
 import { createMeter } from './meter.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from './opening.ts'
-import { streamReply } from './stream.ts'
-import { TIMED_OUT } from './ticker.ts'
+import { relay } from './relay.ts'
 
 export type { RunDeps }
 
@@ -19,9 +18,6 @@ export interface RunInput extends Opening<InferenceRequest> {
   /** Present where the reply is kept. */
   keeper?: Keeper
 }
-
-/** Silence that is kept before a stream commits to 200: an earlier failure keeps a status of its own. */
-export const SILENCE_MS = 5_000
 
 /** The whole story of one inference: plan, reserve, forward, relay, settle. */
 export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
@@ -72,40 +68,21 @@ async function runStream(
   end: () => void,
 ): Promise<Response> {
   const { request, ingress, signal, keeper } = input
-  const leave = () => upstreamAbort.abort(new CallerLeft())
-  if (signal.aborted) leave()
-  signal.addEventListener('abort', leave, { once: true })
-  let starting: Promise<Dispatched>
-  let isLate = false
-  try {
-    if (keeper) await keeper.begin(unansweredContext(exchange, request))
-    starting = dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
-    if (!keeper?.isDetached) isLate = (await deps.ticker.within(starting, SILENCE_MS)) === TIMED_OUT
-  } catch (error) {
-    signal.removeEventListener('abort', leave)
-    throw await failed(error, exchange, upstreamAbort.signal, deps)
-  }
-  const body = streamReply({
-    starting,
-    isLate,
+  return relay({
+    deps,
     exchange,
-    ticker: deps.ticker,
-    now: deps.now,
     upstreamAbort,
     callerSignal: signal,
-    onLost: (error) => deps.onLost(error, exchange.generationId),
+    keeper,
+    begin: () => keeper?.begin(unansweredContext(exchange, request)),
+    start: () => dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log),
     open: (started) => ({
       writer: ingress.writeStream(replyContext(exchange, started, request)),
       echoed: request.echoUpstreamBody ? exchange.log.sentBodies : [],
     }),
     failureWriter: () => ingress.writeStream(unansweredContext(exchange, request)),
-    keeper,
-    ended: () => {
-      signal.removeEventListener('abort', leave)
-      end()
-    },
+    ended: end,
   })
-  return new Response(body, { headers: streamHeaders(exchange) })
 }
 
 function replyContext(exchange: Exchange, { attempt }: Dispatched, request: InferenceRequest): ReplyContext {
@@ -133,10 +110,3 @@ function unansweredContext(exchange: Exchange, request: InferenceRequest): Reply
     routing: exchange.metadata,
   }
 }
-
-const streamHeaders = ({ generationId }: Exchange): Record<string, string> => ({
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-  'x-generation-id': generationId,
-})

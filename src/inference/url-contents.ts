@@ -84,7 +84,8 @@ function isWanted(type: AddressedPart['type'], url: string, attempt: Attempt, eg
   return !(attempt.provider.quirks.takesUrls ?? egress.needsContent?.(type, url, attempt) !== true)
 }
 
-async function dataUrlOf(
+/** What an address leads to, as a data URL; throws a `GatewayError` 400 that names the place. */
+export async function dataUrlOf(
   url: string,
   type: AddressedPart['type'],
   place: string | undefined,
