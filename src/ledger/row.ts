@@ -48,7 +48,7 @@ export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | nu
     ...tokensOf(usage),
     num_input_audio_prompt: 0,
     num_media_prompt: 0,
-    num_media_completion: 0,
+    num_media_completion: count(usage.images ?? 0),
     num_search_results: 0,
     num_fetches: null,
     web_search_engine: null,

@@ -79,5 +79,6 @@ const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord =
   slug: row.slug,
   name: row.name,
   defaultTextModel: row.default_text_model,
+  defaultImageModel: row.default_image_model,
   defaultProviderSort: row.default_provider_sort,
 })
