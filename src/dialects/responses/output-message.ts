@@ -136,11 +136,13 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       )
     },
     close(status, native) {
-      const content = Array.isArray(native?.content) ? native.content : undefined
+      const content = Array.isArray(native?.content) ? native.content.map(completePart) : undefined
       const last: unknown = part === null ? undefined : content?.[part.index]
       const text =
         parts.length === 0 && content ? writeParts(content) : closePart(isObject(last) ? last : undefined)
-      whole = native ? { ...native, id } : { ...shared, status, content: parts.map(viewPart) }
+      whole = native
+        ? { ...native, id, ...(content ? { content } : {}) }
+        : { ...shared, status, content: parts.map(viewPart) }
       return text + writeDone(slot, whole)
     },
   }
@@ -157,6 +159,18 @@ function viewPart({ type, text, data, annotations, logprobs }: Part): JsonObject
       return { type, data, transcript: text }
   }
 }
+
+/** Some providers leave out of a citation what clients parse as required. */
+function completePart(part: unknown): unknown {
+  if (!isObject(part) || part.type !== 'output_text') return part
+  const annotations: unknown[] = Array.isArray(part.annotations) ? part.annotations : []
+  return { ...part, annotations: annotations.map(completeCitation) }
+}
+
+const completeCitation = (annotation: unknown): unknown =>
+  isObject(annotation) && annotation.type === 'url_citation'
+    ? { start_index: 0, end_index: 0, ...annotation, title: annotation.title || annotation.url }
+    : annotation
 
 const emptied = (part: JsonObject): JsonObject => ({
   ...part,

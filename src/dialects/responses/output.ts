@@ -1,4 +1,4 @@
-import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { InferenceEvent, JsonObject, ReasoningDetail } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { isObject, isString, restOf } from '../values.ts'
 import type { EventWriter } from './event-writer.ts'
@@ -26,7 +26,7 @@ export interface Output {
   spliceText(json: string, text: string): string
   addRefusal(text: string): string
   addReasoning(text: string, part: ThoughtPart): string
-  addDetail(detail: Extract<InferenceEvent, { type: 'reasoning-detail' }>['detail']): string
+  addDetail(detail: ReasoningDetail): string
   startCall(call: Extract<InferenceEvent, { type: 'tool-call-start' }>): string
   addToCall(index: number, piece: string): string
   addAnnotation(annotation: Extract<InferenceEvent, { type: 'annotation' }>['annotation']): string
@@ -65,13 +65,17 @@ export function createOutput(options: OutputOptions): Output {
   let reasoning: ReasoningOutput | null = null
   /** A call that was announced and whose start has not come. */
   let announced: CallOutput | null = null
+  /** Pieces without text that came within a message: it goes on, and they follow it. */
+  let late: ReasoningDetail[] = []
   let textLength = 0
-  let searchImage: OutputItem | null = null
+  let nativeImage: OutputItem | null = null
 
   function slotOf(type: string, native: JsonObject | null): Slot {
     const index = items.length
-    const made = `${PREFIXES[type] ?? 'item'}_${options.unique}_${index}`
-    const id = isString(native?.id) && native.id !== '' ? native.id : made
+    const told = isString(native?.id) ? native.id : ''
+    // xAI gives several items of one reply the same id (2026); clients tell items apart by it.
+    const isFree = told !== '' && items.every(({ slot }) => slot.id !== told)
+    const id = isFree ? told : `${PREFIXES[type] ?? 'item'}_${options.unique}_${index}`
     return { events, index, id, native }
   }
 
@@ -107,13 +111,19 @@ export function createOutput(options: OutputOptions): Output {
     const left = leave()
     const opened = open(openReasoning(slotOf(ITEM.reasoning, null), options.withSpecEvents))
     reasoning = opened.item
+    for (const detail of late) opened.item.addDetail(detail)
+    late = []
     return left + opened.text + add(opened.item)
+  }
+
+  function tellLate(): string {
+    return late.length === 0 ? '' : inReasoning(() => '') + leave()
   }
 
   function announce(native: JsonObject): { text: string; item: OutputItem | null } {
     const type = isString(native.type) ? native.type : ''
     if (type === ITEM.reasoning && hideReasoning) return { text: '', item: null }
-    const left = leave()
+    const left = leave() + tellLate()
     const slot = slotOf(type, native)
     const opened = openNative(type, slot, native)
     return { text: left + opened.text, item: opened.item }
@@ -139,7 +149,7 @@ export function createOutput(options: OutputOptions): Output {
       }
       default: {
         const opened = open(openPlain(slot, type))
-        if (type === ITEM.imageGenerationCall) searchImage = opened.item
+        if (type === ITEM.imageGenerationCall) nativeImage = opened.item
         return opened
       }
     }
@@ -182,14 +192,19 @@ export function createOutput(options: OutputOptions): Output {
     },
     addRefusal: (text) => inMessage((item) => item.addRefusal(text)),
     addReasoning: (text, part) => inReasoning((item) => item.addText(text, part)),
-    addDetail: (detail) => inReasoning((item) => item.addDetail(detail)),
+    addDetail(detail) {
+      const isWithin = message !== null && message.whole === null && message.slot.native === null
+      if (!isWithin || hideReasoning) return inReasoning((item) => item.addDetail(detail))
+      late.push(detail)
+      return ''
+    },
     startCall(call) {
       if (announced !== null) {
         calls.set(call.index, announced)
         announced = null
         return ''
       }
-      const left = leave()
+      const left = leave() + tellLate()
       const head = headOf(call, tools)
       const type = head.form === 'function' ? ITEM.functionCall : ITEM.customToolCall
       const opened = open(openCall(slotOf(type, null), head))
@@ -203,8 +218,8 @@ export function createOutput(options: OutputOptions): Output {
     addAnnotation: (annotation) => inMessage((item) => item.addAnnotation(annotation)),
     addImage(url) {
       // The item of a provider of this dialect shows it itself.
-      if (searchImage !== null && searchImage.whole === null) return ''
-      const left = leave()
+      if (nativeImage !== null && nativeImage.whole === null) return ''
+      const left = leave() + tellLate()
       return left + open(writeImage(slotOf(ITEM.imageGenerationCall, null), url)).text
     },
     addAudio: (audio) => inMessage((item) => item.addAudio(audio)),
@@ -227,7 +242,7 @@ export function createOutput(options: OutputOptions): Output {
     close(status) {
       let text = ''
       for (const item of items) if (item.whole === null) text += item.close(status)
-      return text
+      return text + tellLate()
     },
     items: () => items.flatMap(({ whole }) => (whole === null ? [] : [whole])),
   }

@@ -36,7 +36,7 @@ export function addEvents(output: Output, events: readonly InferenceEvent[]): st
   const thought = thoughtOf(events)
   let text = ''
   let isTold = logprobs.length === 0
-  for (const event of announced(output, events)) {
+  for (const event of announced(output, thoughtsFirst(events))) {
     if (event.type === 'text-delta' && event.choice === 0 && event.text !== '') {
       text += output.addText(event.text, isTold ? [] : logprobs)
       isTold = true
@@ -71,6 +71,15 @@ function addEvent(output: Output, event: InferenceEvent): string {
     default:
       return ''
   }
+}
+
+/** The signature of a call that comes with the call stands before it, as thoughts do. */
+function thoughtsFirst(events: readonly InferenceEvent[]): readonly InferenceEvent[] {
+  const start = events.findIndex(({ type }) => type === 'tool-call-start')
+  if (start === -1 || events.some((event) => nativeEventOf(event))) return events
+  const rest = events.slice(start)
+  const isDetail = ({ type }: InferenceEvent): boolean => type === 'reasoning-detail'
+  return [...events.slice(0, start), ...rest.filter(isDetail), ...rest.filter((event) => !isDetail(event))]
 }
 
 /** Whether reasoning is a summary, and which part of it, is what the detail beside it says. */

@@ -53,18 +53,19 @@ function framesOf(choice: ResultChoice | undefined): InferenceEvent[][] {
   ]
 }
 
+/** Where the details say the same as the reasoning they tell its parts too; else they are pieces beside it. */
 function thoughtsOf({ reasoning, reasoningDetails }: ResultChoice): InferenceEvent[][] {
-  const shown = merged(reasoningDetails).map((detail) =>
-    [detail.text, detail.summary].filter(isString).join(''),
-  )
+  const texts = merged(reasoningDetails).map((detail) => ({ detail, text: textOf(detail) }))
+  const isSame = texts.map(({ text }) => text).join('') === reasoning
   const delta = (text: string): InferenceEvent[] =>
     text === '' ? [] : [{ type: 'reasoning-delta', choice: 0, text }]
-  const isShown = shown.some((text) => text !== '')
   return [
-    ...(isShown ? [] : [delta(reasoning)]),
-    ...reasoningDetails.map((detail): InferenceEvent[] => {
-      const text = [detail.text, detail.summary].filter(isString).join('')
-      return [...delta(text), { type: 'reasoning-detail', choice: 0, detail }]
-    }),
+    ...(isSame ? [] : [delta(reasoning)]),
+    ...texts.map(({ detail, text }): InferenceEvent[] => [
+      ...(isSame ? delta(text) : []),
+      { type: 'reasoning-detail', choice: 0, detail: { ...detail, type: String(detail.type) } },
+    ]),
   ]
 }
+
+const textOf = ({ text, summary }: JsonObject): string => [text, summary].filter(isString).join('')
