@@ -14,6 +14,7 @@ import { healthRoutes, isHealthCheck } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
+import { errorFormOf } from './inference/error-forms.ts'
 import { inferenceRoutes } from './inference/routes.ts'
 
 /** Who is refused while we stop is served by whoever starts next. */
@@ -35,8 +36,9 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
 
 /** The whole server as one function from request to response, below `basePath` ('' or '/…'). */
 export function createApp(deps: Deps, basePath = ''): Handler {
+  const formOf = errorFormOf(basePath)
   const app = new Elysia({ prefix: basePath, normalize: false, handler: { standardHostname: false } })
-    .use(errorEnvelope(deps.log))
+    .use(errorEnvelope(deps.log, formOf))
     .use(healthRoutes({ isReady: () => !deps.run.running.isDraining() && deps.ledger.isWritable() }))
     .use(documentRoutes())
     .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
@@ -48,7 +50,7 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     running.isDraining() && !isHealthCheck(request)
       ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
       : null
-  const handle = withEdge((request) => app.fetch(request), { log: deps.log, refuse })
+  const handle = withEdge((request) => app.fetch(request), { log: deps.log, refuse, formOf })
   return async (request) => {
     const startedAt = performance.now()
     const response = await handle(request)

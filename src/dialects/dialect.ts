@@ -64,6 +64,12 @@ export interface Egress {
    * frames before it come first.
    */
   read(reply: UpstreamReply, streamed: boolean): InferenceFrames
+  /** For dialects that count the tokens of a prompt. */
+  countTokens?: {
+    build(request: InferenceRequest, attempt: Attempt): DialectCall
+    /** The count in a reply; null where it holds none. */
+    read(body: unknown): number | null
+  }
   /** Reads an error reply (status ≥ 300) of any of the shapes that providers of this dialect send. */
   readError(status: number, headers: Headers, text: string): UpstreamError
 }

@@ -1,4 +1,4 @@
-/** Who calls: from the Authorization header to a key and its workspace, without SQL and before any body is read. */
+/** Who calls: from the Authorization header (or x-api-key) to a key and its workspace, without SQL and before any body is read. */
 import { Elysia } from 'elysia'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { forbidden, unauthorized } from '../core/errors.ts'
@@ -23,7 +23,7 @@ const WRONG_KIND: Readonly<Record<KeyKind, string>> = {
  * malformed, unknown, deleted, disabled, expired); 403 when the key is of the other kind. `now` is in milliseconds.
  */
 export function authenticate(request: Request, snapshot: Snapshot, kind: CallerKind, now: number): Caller {
-  const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
+  const token = tokenOf(request.headers)
   if (token === undefined || !isKeyPlausible(token)) throw unauthorized()
   const key = snapshot.keysByHash.get(hashKey(token))
   if (key === undefined || key.disabled || (key.expiresAt !== null && key.expiresAt <= now))
@@ -32,6 +32,16 @@ export function authenticate(request: Request, snapshot: Snapshot, kind: CallerK
   if (workspace === undefined) throw unauthorized()
   if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind])
   return { key, workspace }
+}
+
+/**
+ * The bearer token; without an Authorization header the `x-api-key` of Anthropic's clients. They may send both, one
+ * of them a key of Anthropic's from the surroundings: then the token that was set on purpose is the one that counts.
+ */
+function tokenOf(headers: Headers): string | undefined {
+  const authorization = headers.get('authorization')
+  if (authorization !== null) return BEARER.exec(authorization)?.[1]
+  return headers.get('x-api-key')?.trim()
 }
 
 const MAX_ORIGIN_LENGTH = 512

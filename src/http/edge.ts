@@ -1,6 +1,6 @@
 /** What every request passes first and every reply last: request id, Host check, security headers. */
 import type { GatewayError } from '../core/errors.ts'
-import { type ErrorLog, errorResponse, logFailure, publicError } from './envelope.ts'
+import { type ErrorLog, errorResponse, type FormOf, logFailure, publicError } from './envelope.ts'
 import { hostProblem } from './host.ts'
 import { requestIdOf } from './request-id.ts'
 
@@ -10,19 +10,21 @@ export interface EdgeOptions {
   log: ErrorLog
   /** A reason to refuse any request now (draining, too much in flight); null: none. */
   refuse?: (request: Request) => GatewayError | null
+  /** Routes whose errors have a form of their own. */
+  formOf?: FormOf
 }
 
 /** Wraps the application's `fetch`. The result never throws and always answers with an id and safe headers. */
-export function withEdge(next: Handler, { log, refuse }: EdgeOptions): Handler {
+export function withEdge(next: Handler, { log, refuse, formOf }: EdgeOptions): Handler {
   return async function edge(request) {
     const refusal = hostProblem(request) ?? refuse?.(request) ?? null
-    if (refusal !== null) return finished(errorResponse(refusal), request)
+    if (refusal !== null) return finished(errorResponse(refusal, request, formOf), request)
     try {
       return finished(await next(request), request)
     } catch (thrown) {
       const failure = publicError(thrown)
       logFailure(log, failure, request)
-      return finished(errorResponse(failure), request)
+      return finished(errorResponse(failure, request, formOf), request)
     }
   }
 }

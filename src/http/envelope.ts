@@ -1,8 +1,12 @@
-/** The one place where a failure becomes the body that callers see: `{error: {code, message, metadata?}}`. */
+/**
+ * The one place where a failure becomes the body that callers see: `{error: {code, message, metadata?}}`, or the form
+ * of the API whose route it is.
+ */
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import type { Elysia, ValidationError } from 'elysia'
 import { badRequest, GatewayError, notFound } from '../core/errors.ts'
-import type { RoutingMetadata } from '../core/result.ts'
+import type { JsonObject } from '../core/events.ts'
+import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import { allowedMethods } from './methods.ts'
 import { requestIdOf } from './request-id.ts'
 import { printable, problemsOf } from './validation.ts'
@@ -27,9 +31,24 @@ export function errorBody(error: GatewayError): ErrorBody {
   }
 }
 
+/** The body of an error in another API's form, but for the routing metadata. */
+export type ErrorForm = (error: PublicError, requestId: string) => JsonObject
+
+/** The form that the errors of a request have; undefined: the envelope. */
+export type FormOf = (request: Request) => ErrorForm | undefined
+
 /** The whole reply for a failure, with the headers that the error names. */
-export const errorResponse = (error: GatewayError): Response =>
-  Response.json(errorBody(error), { status: error.status, headers: error.headers ?? {} })
+export function errorResponse(error: GatewayError, request: Request, formOf?: FormOf): Response {
+  const { status, message, metadata, routing, headers = {} } = error
+  const form = formOf?.(request)
+  if (form === undefined) return Response.json(errorBody(error), { status, headers })
+  const requestId = requestIdOf(request)
+  const body = {
+    ...form({ status, message, ...(metadata && { metadata: { ...metadata } }) }, requestId),
+    ...(routing && { service_metadata: routing, openrouter_metadata: routing }),
+  }
+  return Response.json(body, { status, headers: { ...headers, 'request-id': requestId } })
+}
 
 /** What may be said of any thrown value: a `GatewayError` as it is, everything else is a plain 500. */
 export const publicError = (thrown: unknown): GatewayError =>
@@ -46,14 +65,14 @@ export function logFailure(log: ErrorLog, error: GatewayError, request: Request)
 }
 
 /**
- * Answers every failure of every route with the envelope. Used on the root application before any route, so that it
+ * Answers every failure of every route with the envelope, or in the form of its route. Used on the root application before any route, so that it
  * holds for all of them, unknown routes and wrong methods included.
  */
-export const errorEnvelope = (log: ErrorLog) => (app: Elysia) =>
+export const errorEnvelope = (log: ErrorLog, formOf?: FormOf) => (app: Elysia) =>
   app.onError({ as: 'global' }, ({ code, error, request, path }) => {
     const failure = failureOf(code, error, request.method, path, () => app.routes)
     logFailure(log, failure, request)
-    return errorResponse(failure)
+    return errorResponse(failure, request, formOf)
   })
 
 type Routes = () => readonly { method: string; path: string }[]

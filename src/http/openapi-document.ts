@@ -94,7 +94,7 @@ function pathsOf(raw: JsonObject): JsonObject {
 
 function operationOf(raw: JsonObject): JsonObject {
   const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
-  const { body, reply, media, streams, headers } = objectOf(shapes)
+  const { body, reply, media, streams, headers, error } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
   return {
@@ -108,7 +108,7 @@ function operationOf(raw: JsonObject): JsonObject {
         description: 'Success',
         content: Array.isArray(media) ? mediaContent(media) : replyContent(replySchema, streams === true),
       },
-      ...Object.fromEntries(listOf(errors).map((status) => [String(status), errorOf(Number(status))])),
+      ...Object.fromEntries(listOf(errors).map((status) => [String(status), errorOf(Number(status), error)])),
     },
   }
 }
@@ -163,9 +163,12 @@ const REASONS: Readonly<Record<number, string>> = {
   529: 'The provider is overloaded',
 }
 
-const errorOf = (status: number): JsonObject => ({
+/** `form`: the schema of errors that are not in the envelope. */
+const errorOf = (status: number, form: unknown): JsonObject => ({
   description: REASONS[status] ?? 'Error',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  content: isJsonObject(form)
+    ? jsonContent(form)
+    : { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 })
 
 const tagsOf = (paths: JsonObject): string[] => [

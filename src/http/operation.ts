@@ -19,6 +19,8 @@ export interface Operation {
   /** With `stream: true` in the body the 200 reply is a server-sent event stream. */
   streams?: boolean
   headers?: readonly HeaderParameter[]
+  /** Schema of the errors, where they are not in the envelope. */
+  error?: TSchema
 }
 
 export interface HeaderParameter {

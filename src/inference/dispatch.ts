@@ -7,7 +7,7 @@ import {
   isContent,
 } from '../core/events.ts'
 import type { InferenceRequest } from '../core/request.ts'
-import type { Egress } from '../dialects/dialect.ts'
+import type { DialectCall, Egress } from '../dialects/dialect.ts'
 import { egresses } from '../dialects/index.ts'
 import { type Asking, type DispatchDeps, type DispatchLog, tryAttempts } from './attempts.ts'
 import { withContents } from './url-contents.ts'
@@ -53,8 +53,8 @@ const askingFor = (request: InferenceRequest, deps: DispatchDeps): Asking<Infere
   build(attempt, signal, log) {
     const egress = egressOf(attempt)
     const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
-    if (whole instanceof Promise) return whole.then((fetched) => egress.build(fetched, attempt))
-    return egress.build(whole, attempt)
+    if (whole instanceof Promise) return whole.then((fetched) => called(fetched, attempt, egress))
+    return called(whole, attempt, egress)
   },
   async read(reply, attempt) {
     const { first, all } = await untilContent(egressOf(attempt).read(reply, request.stream))
@@ -62,6 +62,13 @@ const askingFor = (request: InferenceRequest, deps: DispatchDeps): Asking<Infere
   },
   readError: (attempt, status, headers, text) => egressOf(attempt).readError(status, headers, text),
 })
+
+/** What only the caller's own dialect can carry is dropped wherever another one is spoken. */
+function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
+  const call = egress.build(request, attempt)
+  if (!request.ownFields || attempt.dialect === request.dialect) return call
+  return { ...call, dropped: [...new Set([...call.dropped, ...request.ownFields])] }
+}
 
 /** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
 export async function untilContent(

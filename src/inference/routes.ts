@@ -5,8 +5,11 @@ import { ingresses } from '../dialects/index.ts'
 import { deferLine, note } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
+import { requestIdOf } from '../http/request-id.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { chatOperation } from './chat-operation.ts'
+import { countTokens } from './count-tokens.ts'
+import { countTokensOperation, messagesOperation } from './messages-operation.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
 import { type RunDeps, run } from './run.ts'
 import { checkUserUrls } from './user-urls.ts'
@@ -22,13 +25,22 @@ export interface InferenceRouteDeps {
 
 /** The inference routes. Each reads its body itself, after the caller is known. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
-  new Elysia().post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
-    parse: 'none',
-    detail: chatOperation,
-  })
+  new Elysia()
+    .post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
+      parse: 'none',
+      detail: chatOperation,
+    })
+    .post('/messages', ({ request }) => withRequestId(request, infer(request, ingresses.messages, deps)), {
+      parse: 'none',
+      detail: messagesOperation,
+    })
+    .post('/messages/count_tokens', ({ request }) => withRequestId(request, count(request, deps)), {
+      parse: 'none',
+      detail: countTokensOperation,
+    })
 
-/** Authenticate, read, parse, run: the same for every dialect. */
-async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDeps): Promise<Response> {
+/** What every route of a conversation begins with. */
+async function receive(request: Request, ingress: Ingress, deps: InferenceRouteDeps) {
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
@@ -37,19 +49,33 @@ async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDep
   const inference = ingress.parse(body, request.headers)
   checkUserUrls(inference, deps.outboundAllow)
   deps.keepOpen(request)
+  return { snapshot, caller, request: inference, signal: request.signal, startedAt }
+}
+
+/** Authenticate, read, parse, run: the same for every dialect. */
+async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDeps): Promise<Response> {
+  const received = await receive(request, ingress, deps)
   const response = await run(
     {
-      snapshot,
-      caller,
+      ...received,
       origin: originOf(request),
-      request: inference,
       ingress,
       wantsMetadata: wantsRoutingMetadata(request.headers),
-      signal: request.signal,
-      startedAt,
     },
     deps.run,
   )
   deferLine(request)
+  return response
+}
+
+async function count(request: Request, deps: InferenceRouteDeps): Promise<Response> {
+  const received = await receive(request, ingresses.messages, deps)
+  return Response.json({ input_tokens: await countTokens(received, deps.run) })
+}
+
+/** Anthropic's clients read the id of a request from a header of its own name. */
+async function withRequestId(request: Request, answering: Promise<Response>): Promise<Response> {
+  const response = await answering
+  response.headers.set('request-id', requestIdOf(request))
   return response
 }

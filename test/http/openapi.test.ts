@@ -65,6 +65,8 @@ describe('/openapi.json', () => {
       'patch /keys/{hash}',
       'post /chat/completions',
       'post /keys',
+      'post /messages',
+      'post /messages/count_tokens',
       'post /models/refresh',
       'post /responses',
     ])
