@@ -1,9 +1,12 @@
 import { Elysia } from 'elysia'
 import { activityRoutes } from './admin/activity/routes.ts'
 import { auditRoutes } from './admin/audit/routes.ts'
+import { budgetRoutes } from './admin/budgets/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
+import { memberRoutes } from './admin/members/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
+import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
@@ -12,9 +15,9 @@ import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, isHealthCheck } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
+import { errorFormOf } from './inference/error-forms.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
-import { errorFormOf } from './inference/error-forms.ts'
 import { inferenceRoutes } from './inference/routes.ts'
 
 /** Who is refused while we stop is served by whoever starts next. */
@@ -28,6 +31,9 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(operationRoutes(deps))
     .use(generationRoutes(deps))
     .use(currentKeyRoutes(deps))
+    .use(workspaceRoutes(deps))
+    .use(memberRoutes(deps))
+    .use(budgetRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
     .use(auditRoutes(deps))

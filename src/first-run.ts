@@ -1,8 +1,9 @@
 import { count, eq, isNull, max } from 'drizzle-orm'
+import { defaultGuardrail } from './admin/guardrails/default.ts'
 import { newOrganizationId, newUserId, newUuid } from './core/ids.ts'
 import { hashKey, type KeyKind, labelOf, newKey } from './core/keys.ts'
 import { atomically, type Database } from './db/database.ts'
-import { apiKeys, organizations, users, workspaces } from './db/tables.ts'
+import { apiKeys, guardrails, organizations, users, workspaceMembers, workspaces } from './db/tables.ts'
 
 export interface BootstrapKeys {
   /** The operator's own keys, from settings; null: made here on the first run. */
@@ -29,6 +30,7 @@ export const hasKeys = (database: Database): boolean =>
 /** Makes organisation, owner and default workspace where there are none, and ensures the keys of the settings. */
 export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {
   if (database.sync.select().from(organizations).get() === undefined) await makeOwner(database)
+  await completeWorkspaces(database)
   const owner = ownerOf(database)
   await ensureBootstrapKey(database, owner, 'management', keys.managementKey)
   await ensureBootstrapKey(database, owner, 'inference', keys.apiKey)
@@ -75,10 +77,44 @@ async function makeOwner(database: Database): Promise<void> {
   ])
 }
 
-function ownerOf(database: Database): Owner {
-  const workspace = database.sync.select().from(workspaces).where(eq(workspaces.slug, 'default')).get()
-  if (!workspace) throw new Error('the database has no default workspace')
-  return { userId: workspace.created_by, workspaceId: workspace.id }
+/** What a workspace of an earlier version lacks: its guardrail, its maker as a member, and to be known as the default. */
+async function completeWorkspaces(database: Database): Promise<void> {
+  const { sync } = database
+  const rows = sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
+  const guarded = new Set(
+    sync
+      .select({ id: guardrails.id })
+      .from(guardrails)
+      .all()
+      .map(({ id }) => id),
+  )
+  const bare = rows.filter((row) => !guarded.has(row.default_guardrail_id))
+  const first = rows.find(({ slug }) => slug === 'default') ?? rows[0]
+  await atomically(database, (tx) => [
+    ...bare.map((row) => tx.insert(guardrails).values(defaultGuardrail(row))),
+    ...bare.map((row) =>
+      tx
+        .insert(workspaceMembers)
+        .values({ id: newUuid(), workspace_id: row.id, user_id: row.created_by, created_at: row.created_at })
+        .onConflictDoNothing(),
+    ),
+    ...(first === undefined
+      ? []
+      : [
+          tx
+            .update(organizations)
+            .set({ default_workspace_id: first.id })
+            .where(isNull(organizations.default_workspace_id)),
+        ]),
+  ])
+}
+
+/** Who made the organisation, and where its keys belong. */
+function ownerOf({ sync }: Database): Owner {
+  const workspaceId = sync.select().from(organizations).get()?.default_workspace_id
+  const owner = sync.select({ id: users.id }).from(users).orderBy(users.created_at, users.id).get()
+  if (!workspaceId || !owner) throw new Error('the database has no owner or no default workspace')
+  return { userId: owner.id, workspaceId }
 }
 
 /** The key of a setting is unlimited and enabled at every start; one that the setting no longer names is disabled. */

@@ -1,5 +1,7 @@
 import type { DialectName } from './events.ts'
-import type { Price } from './money.ts'
+import type { Pricing } from './pricing.ts'
+
+export type { Pricing, PricingTier } from './pricing.ts'
 
 /**
  * All that the hot path must know, in memory and never changed in place: a write to the tables makes a new one.
@@ -9,6 +11,8 @@ export interface Snapshot {
   /** Counts up with each rebuild. */
   readonly version: number
   readonly organizationId: string
+  /** Where things belong that name no workspace. */
+  readonly defaultWorkspaceId: string
   readonly keysByHash: ReadonlyMap<string, KeyRecord>
   readonly workspacesById: ReadonlyMap<string, WorkspaceRecord>
   readonly providersBySlug: ReadonlyMap<string, ProviderRecord>
@@ -55,7 +59,7 @@ export interface Timeouts {
 }
 
 /** Which code prepares a call: a literal key of the registry in `providers/`. */
-export type ProviderKind = 'compatible' | 'demo' | 'bedrock'
+export type ProviderKind = 'compatible' | 'demo' | 'bedrock' | 'azure' | 'vertex'
 
 /** How a vendor departs from its dialect, as data. */
 export interface ProviderQuirks {
@@ -119,7 +123,35 @@ export interface CredentialRecord {
   readonly secret: string | null
   /** Keys that sign each call (AWS Signature Version 4) and are never sent. */
   readonly aws?: AwsKeys
+  /** A client of Microsoft Entra, which gets tokens and is never shown itself. */
+  readonly entra?: EntraClient
+  /** The same of Google Cloud. */
+  readonly google?: GoogleAccount
 }
+
+export interface EntraClient {
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly scope: string
+}
+
+export type GoogleAccount =
+  | {
+      readonly type: 'service_account'
+      readonly clientEmail: string
+      /** PEM, PKCS #8. */
+      readonly privateKey: string
+      readonly keyId?: string
+      readonly tokenUrl: string
+    }
+  | {
+      readonly type: 'authorized_user'
+      readonly clientId: string
+      readonly clientSecret: string
+      readonly refreshToken: string
+      readonly tokenUrl: string
+    }
 
 export interface AwsKeys {
   readonly accessKeyId: string
@@ -137,6 +169,8 @@ export interface ProviderRecord {
   readonly alsoSpeaks?: readonly DialectName[]
   /** Includes the version segment; no trailing slash. */
   readonly baseUrl: string
+  /** The version of its API that calls name (Azure); absent: the one that needs no name. */
+  readonly apiVersion?: string
   /** How the credential is shown to the provider; default `authorization: Bearer …`. */
   readonly credentialHeader?: { readonly name: string; readonly prefix: string }
   readonly headers?: Readonly<Record<string, string>>
@@ -153,34 +187,6 @@ export interface ProviderRecord {
   readonly quirks: ProviderQuirks
   /** On the operator's own machine: nothing leaves it. */
   readonly isLocal: boolean
-}
-
-/** Exact prices. Undefined buckets fall back as `readings.md` says; `prompt` and `completion` are always known. */
-export interface Pricing {
-  readonly prompt: Price
-  readonly completion: Price
-  readonly request: Price
-  readonly image?: Price
-  readonly imageOutput?: Price
-  readonly audio?: Price
-  readonly audioOutput?: Price
-  readonly inputCacheRead?: Price
-  readonly inputCacheWrite?: Price
-  readonly internalReasoning?: Price
-  readonly webSearch?: Price
-  /** Per second of audio that is listened to. */
-  readonly audioSecond?: Price
-  /** Per character that is spoken. */
-  readonly inputCharacter?: Price
-  /** Dearer prices for long prompts: the one with the largest reached `minPromptTokens` holds for the whole request. */
-  readonly tiers?: readonly PricingTier[]
-}
-export interface PricingTier {
-  readonly minPromptTokens: number
-  readonly prompt?: Price
-  readonly completion?: Price
-  readonly inputCacheRead?: Price
-  readonly inputCacheWrite?: Price
 }
 
 export interface ReasoningFacts {

@@ -42,6 +42,8 @@ export const organizations = table('organizations', {
   /** `org_…` */
   id: text().primaryKey(),
   name: text().notNull(),
+  /** Null until the first start that knows of it. */
+  default_workspace_id: text(),
   ...timestamps(),
 })
 

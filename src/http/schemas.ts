@@ -1,5 +1,5 @@
 /** Pieces of schemas that several resources share. `expects` are the words of a refusal (see validation.ts). */
-import type { TSchema } from '@sinclair/typebox'
+import type { TProperties, TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
@@ -24,6 +24,25 @@ function patternOf(minimum: number, maximum: number): string {
 }
 
 export const MAX_OFFSET = 999_999_999
+
+/** The query of a list: `offset` and `limit`, and what the list has besides. Unknown parameters are ignored. */
+export const pageQuery = <Fields extends TProperties>(fields: Fields) =>
+  t.Object(
+    {
+      offset: queryInteger(0, MAX_OFFSET, 'How many to leave out; default 0.'),
+      limit: queryInteger(1, 100, 'How many to answer with; default 50.'),
+      ...fields,
+    },
+    { additionalProperties: true },
+  )
+
+const DEFAULT_PAGE = 50
+
+/** The part of a list that a query asks for. */
+export const pageOf = ({ offset, limit }: { offset?: string | undefined; limit?: string | undefined }) => ({
+  offset: Number(offset ?? 0),
+  limit: Number(limit ?? DEFAULT_PAGE),
+})
 
 export const queryBoolean = (description: string) =>
   t.Optional(

@@ -51,6 +51,7 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
   return {
     version,
     organizationId: organization.id,
+    defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
     keysByHash: new Map(keys.map((row) => [row.hash, keyRecord(row)])),
     workspacesById: new Map(spaces.map((row) => [row.id, workspaceRecord(row)])),
     providersBySlug: new Map(routing.providers.map((provider) => [provider.slug, provider])),

@@ -45,6 +45,8 @@ describe('/openapi.json', () => {
         .toSorted(),
     ).toEqual([
       'delete /keys/{hash}',
+      'delete /workspaces/{id}',
+      'delete /workspaces/{id}/budgets/{interval}',
       'get /activity',
       'get /audit-log',
       'get /audit-log/export',
@@ -62,13 +64,23 @@ describe('/openapi.json', () => {
       'get /models/{author}/{slug}/endpoints',
       'get /models/{author}/{slug}/prices',
       'get /providers',
+      'get /workspaces',
+      'get /workspaces/{id}',
+      'get /workspaces/{id}/budgets',
+      'get /workspaces/{id}/budgets/{interval}',
+      'get /workspaces/{id}/members',
       'patch /keys/{hash}',
+      'patch /workspaces/{id}',
       'post /chat/completions',
       'post /keys',
       'post /messages',
       'post /messages/count_tokens',
       'post /models/refresh',
       'post /responses',
+      'post /workspaces',
+      'post /workspaces/{id}/members/add',
+      'post /workspaces/{id}/members/remove',
+      'put /workspaces/{id}/budgets/{interval}',
     ])
     expect(document['servers']).toEqual([{ url: '/api/v1' }])
   })

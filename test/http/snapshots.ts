@@ -30,6 +30,7 @@ export const keyRecordOf = (key: string, record: Partial<KeyRecord> = {}): KeyRe
 export const snapshotOf = (keys: readonly KeyRecord[]): Snapshot => ({
   version: 1,
   organizationId: 'org_1',
+  defaultWorkspaceId: workspace.id,
   keysByHash: new Map(keys.map((key) => [key.hash, key])),
   workspacesById: new Map([[workspace.id, workspace]]),
   providersBySlug: new Map(),

@@ -76,6 +76,7 @@ export function directory(models: ModelRecord[], known: string[] = []): ModelDir
 export const snapshot = (providers: ProviderRecord[], models: ModelDirectory): Snapshot => ({
   version: 1,
   organizationId: 'org_1',
+  defaultWorkspaceId: 'w1',
   keysByHash: new Map(),
   workspacesById: new Map(),
   providersBySlug: new Map(providers.map((entry) => [entry.slug, entry])),

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Database } from '../../db/database.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
+import { download } from '../../http/download.ts'
 import { operation } from '../../http/operation.ts'
 import { exportLines } from './export.ts'
 import { auditEntry, exportAuditQuery, listAuditQuery } from './schema.ts'
@@ -28,11 +29,7 @@ export const auditRoutes = (deps: CallerDeps & { database: Database }) =>
       ({ query }) => {
         const { format = 'ndjson', ...filter } = query
         const lines = exportLines(exportAudit(deps.database, filter), format)
-        const headers = {
-          'content-type': TYPES[format],
-          'content-disposition': `attachment; filename="audit-log.${format}"`,
-        }
-        return new Response(streamOf(lines), { headers })
+        return download(lines, TYPES[format], `audit-log.${format}`)
       },
       {
         caller: 'management',
@@ -46,16 +43,3 @@ export const auditRoutes = (deps: CallerDeps & { database: Database }) =>
         }),
       },
     )
-
-/** Pulled: no slice is read before the last one is on its way. */
-function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await lines.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode(value))
-    },
-    cancel: () => lines.return(undefined).then(() => undefined),
-  })
-}

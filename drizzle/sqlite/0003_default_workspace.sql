@@ -1,0 +1,1 @@
+ALTER TABLE `organizations` ADD `default_workspace_id` text;

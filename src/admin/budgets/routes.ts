@@ -1,0 +1,76 @@
+import { Elysia, t } from 'elysia'
+import { type CallerDeps, callerOption } from '../../http/caller.ts'
+import { operation } from '../../http/operation.ts'
+import type { ChangeDeps } from '../change.ts'
+import { workspaceParams } from '../workspaces/schema.ts'
+import { budget, budgetBody, budgetParams, includesByok } from './schema.ts'
+import { deleteBudget, getBudget, listBudgets, putBudget } from './service.ts'
+
+const tag = 'Workspaces'
+const reply = { 200: t.Object({ data: budget, include_byok_in_budgets: includesByok }) }
+
+export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/workspaces/:id/budgets', ({ caller, params }) => listBudgets(deps, caller, params.id), {
+      caller: 'management',
+      params: workspaceParams,
+      response: { 200: t.Object({ data: t.Array(budget), include_byok_in_budgets: includesByok }) },
+      detail: operation({
+        id: 'listWorkspaceBudgets',
+        tag,
+        summary: 'List the budgets of a workspace',
+        errors: [401, 403, 404, 500],
+      }),
+    })
+    .get(
+      '/workspaces/:id/budgets/:interval',
+      ({ caller, params }) => getBudget(deps, caller, params.id, params.interval),
+      {
+        caller: 'management',
+        params: budgetParams,
+        response: reply,
+        detail: operation({
+          id: 'getWorkspaceBudget',
+          tag,
+          summary: 'Get the budget of an interval',
+          errors: [400, 401, 403, 404, 500],
+        }),
+      },
+    )
+    .put(
+      '/workspaces/:id/budgets/:interval',
+      ({ caller, actor, params, body }) => putBudget(deps, caller, actor, params.id, params.interval, body),
+      {
+        caller: 'management',
+        params: budgetParams,
+        body: budgetBody,
+        response: reply,
+        detail: operation({
+          id: 'setWorkspaceBudget',
+          tag,
+          summary: 'Set the budget of an interval',
+          description: 'A longer interval must allow more: daily < weekly < monthly < lifetime.',
+          errors: [400, 401, 403, 404, 413, 500],
+        }),
+      },
+    )
+    .delete(
+      '/workspaces/:id/budgets/:interval',
+      async ({ caller, actor, params }) => {
+        await deleteBudget(deps, caller, actor, params.id, params.interval)
+        return { deleted: true }
+      },
+      {
+        caller: 'management',
+        params: budgetParams,
+        response: { 200: t.Object({ deleted: t.Boolean() }) },
+        detail: operation({
+          id: 'deleteWorkspaceBudget',
+          tag,
+          summary: 'Delete the budget of an interval',
+          description: 'Answers the same when there is none.',
+          errors: [400, 401, 403, 404, 500],
+        }),
+      },
+    )

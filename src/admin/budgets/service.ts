@@ -1,0 +1,148 @@
+import { and, eq } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import type { Caller } from '../../core/caller.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { newUuid } from '../../core/ids.ts'
+import { nanoUsdOf, usdOf } from '../../core/money.ts'
+import type { Database } from '../../db/database.ts'
+import { workspaceBudgets, workspaces } from '../../db/tables.ts'
+import { type ChangeDeps, change } from '../change.ts'
+import { findWorkspace } from '../workspaces/find.ts'
+import type { WorkspaceRow } from '../workspaces/schema.ts'
+import {
+  type Budget,
+  type BudgetBody,
+  type BudgetInterval,
+  type BudgetRow,
+  budgetView,
+  INTERVALS,
+} from './schema.ts'
+
+interface BudgetReply {
+  data: Budget
+  include_byok_in_budgets: boolean
+}
+
+/** From daily to lifetime. */
+export async function listBudgets(
+  { database }: ChangeDeps,
+  caller: Caller,
+  id: string,
+): Promise<{ data: Budget[]; include_byok_in_budgets: boolean }> {
+  const workspace = await findWorkspace(database, caller, id)
+  const rows = budgetsOf(database, workspace.id)
+  return { data: rows.map(budgetView), include_byok_in_budgets: workspace.include_byok_in_budgets }
+}
+
+export async function getBudget(
+  { database }: ChangeDeps,
+  caller: Caller,
+  id: string,
+  interval: BudgetInterval,
+): Promise<BudgetReply> {
+  const workspace = await findWorkspace(database, caller, id)
+  const row = budgetsOf(database, workspace.id).find((budget) => budget.interval === interval)
+  if (row === undefined) throw notFound(`The workspace has no ${interval} budget`)
+  return { data: budgetView(row), include_byok_in_budgets: workspace.include_byok_in_budgets }
+}
+
+/** Makes or changes the budget of an interval. The change holds for the next request. */
+export async function putBudget(
+  deps: ChangeDeps,
+  caller: Caller,
+  actor: Actor,
+  id: string,
+  interval: BudgetInterval,
+  body: BudgetBody,
+): Promise<BudgetReply> {
+  const workspace = await findWorkspace(deps.database, caller, id)
+  const rows = budgetsOf(deps.database, workspace.id)
+  const former = rows.find((budget) => budget.interval === interval)
+  const now = new Date(deps.now())
+  const row: BudgetRow = {
+    id: former?.id ?? newUuid(),
+    workspace_id: workspace.id,
+    interval,
+    limit_nano_usd: nanoUsdOf(body.limit_usd),
+    created_at: former?.created_at ?? now,
+    updated_at: now,
+  }
+  if (row.limit_nano_usd < 1) throw badRequest('must be at least a nano-dollar', 'limit_usd')
+  const includes = body.include_byok_in_budgets ?? workspace.include_byok_in_budgets
+  const settings = { interval, limit_usd: usdOf(row.limit_nano_usd), include_byok_in_budgets: includes }
+  const set = {
+    action: 'budget.set',
+    resourceId: row.id,
+    workspaceId: workspace.id,
+    ...(former === undefined ? {} : { before: { ...settings, ...beforeOf(former, workspace) } }),
+    after: settings,
+  } as const
+  await change(deps, actor, set, (tx) => {
+    refuseDisorder([
+      ...budgetsOf(deps.database, workspace.id).filter((each) => each.interval !== interval),
+      row,
+    ])
+    return [
+      tx
+        .insert(workspaceBudgets)
+        .values(row)
+        .onConflictDoUpdate({
+          target: [workspaceBudgets.workspace_id, workspaceBudgets.interval],
+          set: { limit_nano_usd: row.limit_nano_usd, updated_at: now },
+        }),
+      tx.update(workspaces).set({ include_byok_in_budgets: includes }).where(eq(workspaces.id, workspace.id)),
+    ]
+  })
+  return { data: budgetView(row), include_byok_in_budgets: includes }
+}
+
+const beforeOf = (row: BudgetRow, workspace: WorkspaceRow) => ({
+  limit_usd: usdOf(row.limit_nano_usd),
+  include_byok_in_budgets: workspace.include_byok_in_budgets,
+})
+
+/** Idempotent: a budget that is not there is gone. */
+export async function deleteBudget(
+  deps: ChangeDeps,
+  caller: Caller,
+  actor: Actor,
+  id: string,
+  interval: BudgetInterval,
+): Promise<void> {
+  const workspace = await findWorkspace(deps.database, caller, id)
+  const row = budgetsOf(deps.database, workspace.id).find((budget) => budget.interval === interval)
+  if (row === undefined) return
+  const gone = {
+    action: 'budget.delete',
+    resourceId: row.id,
+    workspaceId: workspace.id,
+    before: { interval, ...beforeOf(row, workspace) },
+  } as const
+  await change(deps, actor, gone, (tx) => [
+    tx
+      .delete(workspaceBudgets)
+      .where(and(eq(workspaceBudgets.workspace_id, workspace.id), eq(workspaceBudgets.interval, interval))),
+  ])
+}
+
+function budgetsOf({ sync }: Database, workspaceId: string): BudgetRow[] {
+  const rows = sync
+    .select()
+    .from(workspaceBudgets)
+    .where(eq(workspaceBudgets.workspace_id, workspaceId))
+    .all()
+  return rows.sort((a, b) => INTERVALS.indexOf(a.interval) - INTERVALS.indexOf(b.interval))
+}
+
+/** A budget that a longer one does not exceed could never be reached. */
+function refuseDisorder(rows: readonly BudgetRow[]): void {
+  const sorted = rows.toSorted((a, b) => INTERVALS.indexOf(a.interval) - INTERVALS.indexOf(b.interval))
+  for (const [index, shorter] of sorted.entries()) {
+    const longer = sorted[index + 1]
+    if (longer === undefined || shorter.limit_nano_usd < longer.limit_nano_usd) continue
+    throw badRequest(
+      `the ${longer.interval} budget (USD ${usdOf(longer.limit_nano_usd)}) must be larger than the ${shorter.interval} one (USD ${usdOf(shorter.limit_nano_usd)})`,
+      'limit_usd',
+    )
+  }
+}

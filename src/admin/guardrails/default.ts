@@ -1,0 +1,15 @@
+import type { guardrails } from '../../db/tables.ts'
+
+interface Workspace {
+  id: string
+  default_guardrail_id: string
+  created_at: Date
+}
+
+/** The guardrail that holds for a whole workspace. It restricts nothing until somebody changes it. */
+export const defaultGuardrail = (workspace: Workspace): typeof guardrails.$inferInsert => ({
+  id: workspace.default_guardrail_id,
+  workspace_id: workspace.id,
+  name: 'Default',
+  created_at: workspace.created_at,
+})

@@ -1,0 +1,62 @@
+import { Elysia, t } from 'elysia'
+import { type CallerDeps, callerOption } from '../../http/caller.ts'
+import { operation } from '../../http/operation.ts'
+import type { ChangeDeps } from '../change.ts'
+import { listWorkspacesQuery, workspaceParams } from '../workspaces/schema.ts'
+import { member, membersBody } from './schema.ts'
+import { addMembers, listMembers, removeMembers } from './service.ts'
+
+const tag = 'Workspaces'
+
+export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get(
+      '/workspaces/:id/members',
+      ({ caller, params, query }) => listMembers(deps, caller, params.id, query),
+      {
+        caller: 'management',
+        params: workspaceParams,
+        query: listWorkspacesQuery,
+        response: { 200: t.Object({ data: t.Array(member), total_count: t.Number() }) },
+        detail: operation({
+          id: 'listWorkspaceMembers',
+          tag,
+          summary: 'List the members of a workspace',
+          errors: [400, 401, 403, 404, 500],
+        }),
+      },
+    )
+    .post(
+      '/workspaces/:id/members/add',
+      ({ caller, actor, params, body }) => addMembers(deps, caller, actor, params.id, body.user_ids),
+      {
+        caller: 'management',
+        params: workspaceParams,
+        body: membersBody,
+        response: { 200: t.Object({ added_count: t.Number(), data: t.Array(member) }) },
+        detail: operation({
+          id: 'addWorkspaceMembers',
+          tag,
+          summary: 'Add members of the organisation to a workspace',
+          errors: [400, 401, 403, 404, 413, 500],
+        }),
+      },
+    )
+    .post(
+      '/workspaces/:id/members/remove',
+      ({ caller, actor, params, body }) => removeMembers(deps, caller, actor, params.id, body.user_ids),
+      {
+        caller: 'management',
+        params: workspaceParams,
+        body: membersBody,
+        response: { 200: t.Object({ removed_count: t.Number() }) },
+        detail: operation({
+          id: 'removeWorkspaceMembers',
+          tag,
+          summary: 'Remove members from a workspace',
+          description: 'Refused, for all of them, while one has active API keys in the workspace.',
+          errors: [400, 401, 403, 404, 413, 500],
+        }),
+      },
+    )

@@ -1,0 +1,225 @@
+import { and, count, eq, inArray, isNull, type SQL } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import type { Caller } from '../../core/caller.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { newUuid } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
+import {
+  apiKeys,
+  guardrails,
+  organizations,
+  workspaceBudgets,
+  workspaceMembers,
+  workspaces,
+} from '../../db/tables.ts'
+import { pageOf } from '../../http/schemas.ts'
+import { type ChangeDeps, change, difference } from '../change.ts'
+import { defaultGuardrail } from '../guardrails/default.ts'
+import { activeKeys, namesOf } from '../keys/active.ts'
+import { findWorkspace } from './find.ts'
+import {
+  type CreateWorkspaceBody,
+  type ListWorkspacesQuery,
+  type UpdateWorkspaceBody,
+  type Workspace,
+  type WorkspaceRow,
+  workspaceSettings,
+  workspaceView,
+} from './schema.ts'
+
+/** In the order of their making. An inference key is shown its own workspace alone. */
+export async function listWorkspaces(
+  { database: { db } }: ChangeDeps,
+  { key }: Caller,
+  query: ListWorkspacesQuery,
+): Promise<{ data: Workspace[]; total_count: number }> {
+  const own: SQL | undefined = key.kind === 'management' ? undefined : eq(workspaces.id, key.workspaceId)
+  const listed = and(isNull(workspaces.deleted_at), own)
+  const { limit, offset } = pageOf(query)
+  const rows = await db
+    .select()
+    .from(workspaces)
+    .where(listed)
+    .orderBy(workspaces.id)
+    .limit(limit)
+    .offset(offset)
+  const [total] = await db.select({ workspaces: count() }).from(workspaces).where(listed)
+  return { data: rows.map(workspaceView), total_count: total?.workspaces ?? 0 }
+}
+
+export const getWorkspace = async (deps: ChangeDeps, caller: Caller, id: string): Promise<Workspace> =>
+  workspaceView(await findWorkspace(deps.database, caller, id))
+
+/** Made with its default guardrail, which restricts nothing yet, and its maker as a member. */
+export async function createWorkspace(
+  deps: ChangeDeps,
+  actor: Actor,
+  body: CreateWorkspaceBody,
+): Promise<Workspace> {
+  const row: WorkspaceRow = {
+    ...DEFAULTS,
+    ...body,
+    id: newUuid(),
+    organization_id: deps.snapshot.current().organizationId,
+    default_guardrail_id: newUuid(),
+    created_by: actor.userId,
+    created_at: new Date(deps.now()),
+  }
+  await requireKeys(deps.database, body.io_logging_api_key_ids)
+  const made = {
+    action: 'workspace.create',
+    resourceId: row.id,
+    workspaceId: row.id,
+    after: workspaceSettings(row),
+  } as const
+  await change(deps, actor, made, (tx) => {
+    refuseTakenSlug(deps.database, row)
+    return [
+      tx.insert(workspaces).values(row),
+      tx.insert(guardrails).values(defaultGuardrail(row)),
+      tx.insert(workspaceMembers).values({
+        id: newUuid(),
+        workspace_id: row.id,
+        user_id: actor.userId,
+        created_at: row.created_at,
+      }),
+    ]
+  })
+  return workspaceView(row)
+}
+
+const DEFAULTS = {
+  description: null,
+  default_image_model: null,
+  default_text_model: null,
+  default_provider_sort: null,
+  disabled_server_tools: null,
+  include_byok_in_budgets: false,
+  io_logging_api_key_ids: null,
+  io_logging_sampling_rate: 1,
+  is_data_discount_logging_enabled: false,
+  is_observability_broadcast_enabled: false,
+  is_observability_io_logging_enabled: false,
+  updated_at: null,
+  deleted_at: null,
+} as const
+
+/** The change holds for the next request. */
+export async function updateWorkspace(
+  deps: ChangeDeps,
+  caller: Caller,
+  actor: Actor,
+  id: string,
+  body: UpdateWorkspaceBody,
+): Promise<Workspace> {
+  const row = await findWorkspace(deps.database, caller, id)
+  if (Object.keys(body).length === 0) return workspaceView(row)
+  await requireKeys(deps.database, body.io_logging_api_key_ids)
+  const changed: WorkspaceRow = { ...row, ...body, updated_at: new Date(deps.now()) }
+  const update = {
+    action: 'workspace.update',
+    resourceId: row.id,
+    workspaceId: row.id,
+    ...difference(workspaceSettings(row), workspaceSettings(changed)),
+  } as const
+  await change(deps, actor, update, (tx) => {
+    refuseTakenSlug(deps.database, changed)
+    return [
+      tx
+        .update(workspaces)
+        .set({ ...body, updated_at: changed.updated_at })
+        .where(eq(workspaces.id, row.id)),
+    ]
+  })
+  return workspaceView(changed)
+}
+
+/**
+ * Ends a workspace with its members, budgets and guardrails; its history stays. Refused while it has active keys. The
+ * default workspace needs `isConfirmed`, and another one that takes its place and its management keys.
+ */
+export async function deleteWorkspace(
+  deps: ChangeDeps,
+  caller: Caller,
+  actor: Actor,
+  id: string,
+  isConfirmed: boolean,
+): Promise<void> {
+  const row = await findWorkspace(deps.database, caller, id)
+  const isDefault = row.id === deps.snapshot.current().defaultWorkspaceId
+  if (isDefault && !isConfirmed) {
+    throw badRequest(
+      'This is the default workspace: confirm with confirm_default_workspace_deletion=true',
+      'query parameter confirm_default_workspace_deletion',
+    )
+  }
+  const successor = isDefault ? await oldestOther(deps.database, row.id) : undefined
+  const gone = {
+    action: 'workspace.delete',
+    resourceId: row.id,
+    workspaceId: row.id,
+    before: workspaceSettings(row),
+  } as const
+  await change(deps, actor, gone, (tx) => {
+    refuseActiveKeys(deps.database, row.id, deps.now())
+    return [
+      ...(successor === undefined
+        ? []
+        : [
+            tx
+              .update(organizations)
+              .set({ default_workspace_id: successor })
+              .where(eq(organizations.id, row.organization_id)),
+            tx
+              .update(apiKeys)
+              .set({ workspace_id: successor })
+              .where(and(eq(apiKeys.workspace_id, row.id), eq(apiKeys.kind, 'management'))),
+          ]),
+      tx.delete(workspaceMembers).where(eq(workspaceMembers.workspace_id, row.id)),
+      tx.delete(workspaceBudgets).where(eq(workspaceBudgets.workspace_id, row.id)),
+      tx.delete(guardrails).where(eq(guardrails.workspace_id, row.id)),
+      // The slug is free again: no slug has a tilde.
+      tx
+        .update(workspaces)
+        .set({ deleted_at: new Date(deps.now()), slug: `${row.slug}~${row.id}` })
+        .where(eq(workspaces.id, row.id)),
+    ]
+  })
+}
+
+async function oldestOther({ db }: Database, id: string): Promise<string> {
+  const rows = await db
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(isNull(workspaces.deleted_at))
+    .orderBy(workspaces.id)
+    .limit(2)
+  const other = rows.find((row) => row.id !== id)
+  if (other === undefined) throw badRequest('This is the only workspace: make another one first')
+  return other.id
+}
+
+function refuseTakenSlug({ sync }: Database, { id, slug }: Pick<WorkspaceRow, 'id' | 'slug'>): void {
+  const holder = sync.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.slug, slug)).get()
+  if (holder !== undefined && holder.id !== id)
+    throw conflict(`slug: another workspace has "${slug}" already`)
+}
+
+function refuseActiveKeys(database: Database, workspaceId: string, now: number): void {
+  const keys = activeKeys(database, eq(apiKeys.workspace_id, workspaceId), now)
+  if (keys.length === 0) return
+  throw badRequest(`The workspace has active API keys (${namesOf(keys)}): disable or delete them first`)
+}
+
+async function requireKeys({ db }: Database, ids: readonly number[] | null | undefined): Promise<void> {
+  if (ids === null || ids === undefined || ids.length === 0) return
+  const wanted = new Set(ids)
+  const rows = await db
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(inArray(apiKeys.id, [...wanted]), isNull(apiKeys.deleted_at)))
+  const known = new Set(rows.map((row) => row.id))
+  const missing = [...wanted].find((id) => !known.has(id))
+  if (missing !== undefined)
+    throw notFound(`io_logging_api_key_ids: there is no API key with the id ${missing}`)
+}

@@ -1,0 +1,29 @@
+import type { Price } from './money.ts'
+
+/** Exact prices. Undefined buckets fall back as `readings.md` says; `prompt` and `completion` are always known. */
+export interface Pricing {
+  readonly prompt: Price
+  readonly completion: Price
+  readonly request: Price
+  readonly image?: Price
+  readonly imageOutput?: Price
+  readonly audio?: Price
+  readonly audioOutput?: Price
+  readonly inputCacheRead?: Price
+  readonly inputCacheWrite?: Price
+  readonly internalReasoning?: Price
+  readonly webSearch?: Price
+  /** Per second of audio that is listened to. */
+  readonly audioSecond?: Price
+  /** Per character that is spoken. */
+  readonly inputCharacter?: Price
+  /** Dearer prices for long prompts: the one with the largest reached `minPromptTokens` holds for the whole request. */
+  readonly tiers?: readonly PricingTier[]
+}
+export interface PricingTier {
+  readonly minPromptTokens: number
+  readonly prompt?: Price
+  readonly completion?: Price
+  readonly inputCacheRead?: Price
+  readonly inputCacheWrite?: Price
+}
