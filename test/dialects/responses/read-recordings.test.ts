@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { UpstreamError } from '../../../src/core/errors.ts'
+import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
+import { responsesEgress } from '../../../src/dialects/responses/egress.ts'
+import {
+  type Expected,
+  FIXTURES,
+  hasTranscripts,
+  loadRecordings,
+  type Recording,
+  TRANSCRIPTS,
+} from '../../recordings.ts'
+import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
+import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+
+const responses = (folder: string): Recording[] =>
+  loadRecordings(folder).filter(({ api }) => api === 'openai-responses')
+
+/** What is no reply to us, with what is said of it. */
+const NO_REPLY: Readonly<Record<string, { kind: string; reason: RegExp }>> = {
+  // We ask for nothing in the background: a response that is still under way is half of one.
+  'openai/pyd-background_mode_vcr.http.json#0': { kind: 'truncated', reason: /under way/ },
+  'openai/pyd-background_mode_vcr.http.json#1': { kind: 'truncated', reason: /under way/ },
+  // Its first and last line were cut by whoever recorded them: no JSON.
+  'openai/vai-parallel-tool-call-wrapper.1.chunks.txt': { kind: 'malformed', reason: /not JSON/ },
+}
+
+describe('hand-made replies', () => table(responses(join(FIXTURES, 'responses'))))
+describe.skipIf(!hasTranscripts)('recorded replies', () => table(responses(TRANSCRIPTS)))
+
+function table(recordings: Recording[]): void {
+  if (recordings.length === 0) return
+  const answers = recordings.filter((each) => each.status < 300)
+  const refusals = recordings.filter((each) => each.status >= 300)
+  const streams = answers.filter((each) => each.isStream)
+
+  test.each(answers.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+    const outcome = await read(recording)
+    const no = NO_REPLY[recording.name]
+    if (no) {
+      expect(outcome.finishes).toEqual([])
+      expect(outcome.error).toMatchObject({ kind: no.kind, reason: expect.stringMatching(no.reason) })
+      return
+    }
+    expectOutcome(outcome, recording)
+    // What was asked for does not decide how it is read.
+    const crossed = await outcomeOf(responsesEgress.read(upstreamReply(recording.bytes), !recording.isStream))
+    expect(crossed.events).toEqual(outcome.events)
+  })
+
+  test.each(refusals.map((each) => [each.name, each] as const))(
+    '%s',
+    (_, { bytes, headers, status, expected }) => {
+      const error = responsesEgress.readError(status, headers, new TextDecoder().decode(bytes))
+      expectReason(error, expected)
+      expect(error.status).toBe(status)
+      expect(error.code).toBeString()
+    },
+  )
+
+  test.each(streams.map((each) => [each.name, each] as const))('re-cut: %s', async (_, recording) => {
+    const whole = await read(recording)
+    const every = await read(recording, { cuts: 'every' })
+    expect(JSON.stringify(every.events)).toBe(JSON.stringify(whole.events))
+    const told = toldBy(whole)
+    for (const offset of cutOffsets(recording.bytes.length, recording.bytes.length)) {
+      const cut = await read(recording, { cuts: [offset] })
+      if (toldBy(cut) !== told) throw new Error(`cut at ${offset} says something else`)
+    }
+  })
+
+  test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
+    const { bytes } = recording
+    const ends = new Set(eventEnds(bytes))
+    for (const offset of new Set([...cutOffsets(bytes.length, bytes.length + 1), ...ends])) {
+      const part = bytes.subarray(0, offset)
+      const endings = ['clean', 'reset'] as const
+      // Both between events; inside of them in turn.
+      for (const ending of ends.has(offset) ? endings : endings.slice(offset % 2, (offset % 2) + 1)) {
+        const { events, error } = await outcomeOf(responsesEgress.read(upstreamReply(part, { ending }), true))
+        const hasEnd = events.some((event) => event.type === 'response-end')
+        const isRight = hasEnd === isWhole(part, ending) && hasEnd !== error instanceof UpstreamError
+        if (!isRight) throw new Error(`cut at ${offset}, ${ending}: ${hasEnd ? 'looks whole' : 'is lost'}`)
+      }
+    }
+  })
+}
+
+/** All but the native events, which repeat whole responses. */
+const toldBy = ({ events }: Outcome): string =>
+  JSON.stringify(events.map((event) => (event.type === 'native' ? event.type : event)))
+
+const read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
+  outcomeOf(responsesEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
+
+function expectOutcome(outcome: Outcome, { name, expected }: Recording): void {
+  expect(outcome.text).toBe(expected.text ?? '')
+  expect(outcome.reasoning).toBe(expected.reasoning ?? '')
+  expect(outcome.refusal).toBe(expected.refusal ?? '')
+  expect(outcome.calls).toEqual(
+    (expected.tool_calls ?? []).map(({ id, name, arguments: told }) => ({
+      id: String(id),
+      name: String(name),
+      arguments: argumentsOf(told),
+    })),
+  )
+  expect(outcome.images).toHaveLength(expected.images ?? 0)
+  for (const url of outcome.images) expect(url).toMatch(/^data:image\/(png|webp|jpeg);base64,/)
+  expect(outcome.annotations).toHaveLength(expected.citations ?? 0)
+  expectDetails(outcome, expected)
+  expectUsage(outcome.usage, expected.usage ?? {})
+  if (expected.error) {
+    expect(outcome.finishes).toEqual([])
+    expectReason(outcome.error, expected)
+    return
+  }
+  expect(outcome.error).toBeUndefined()
+  expect(outcome.finishes).toEqual([finishOf(name, expected)])
+}
+
+/** The words of the native finish: an incomplete response names its reason. */
+const CUT: Readonly<Record<string, ['length' | 'content_filter', string]>> = {
+  'incomplete.sse': ['length', 'max_output_tokens'],
+  'incomplete-call.sse': ['length', 'max_output_tokens'],
+  'filtered.json': ['content_filter', 'content_filter'],
+}
+
+function finishOf(name: string, { finish = null, tool_calls = [] }: Expected) {
+  const [reason, native] = CUT[name] ?? [tool_calls.length > 0 ? 'tool_calls' : 'stop', finish]
+  return { choice: 0, reason, native }
+}
+
+const argumentsOf = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text === '' ? '{}' : text
+}
+
+/** The text of the details is the reasoning, and what must be sent back is among them. */
+function expectDetails(outcome: Outcome, { reasoning = '', tags }: Expected): void {
+  const details = outcome.events.flatMap((event) => (event.type === 'reasoning-detail' ? [event.detail] : []))
+  expect(details.map(({ text, summary }) => text ?? summary ?? '').join('')).toBe(reasoning)
+  for (const { format } of details) expect(format).toBe('openai-responses-v1')
+  if (tags?.includes('signature')) expect(details.at(-1)?.data).toBeString()
+}
+
+const numberAt = (object: unknown, ...path: string[]): number => {
+  let value = object
+  for (const key of path) {
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  }
+  return typeof value === 'number' ? value : 0
+}
+
+/** The provider includes cached tokens in its input, and reasoning in its output. */
+function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
+  if (Object.keys(told).length === 0) {
+    expect(usage).toBeNull()
+    return
+  }
+  if (usage === null) throw new Error('usage is lost')
+  expect(promptTokens(usage)).toBe(numberAt(told, 'input_tokens'))
+  expect(completionTokens(usage)).toBe(numberAt(told, 'output_tokens'))
+  expect(usage.cacheReadTokens).toBe(numberAt(told, 'input_tokens_details', 'cached_tokens'))
+  expect(usage.cacheWriteTokens).toBe(numberAt(told, 'input_tokens_details', 'cache_write_tokens'))
+  expect(usage.reasoningTokens).toBe(numberAt(told, 'output_tokens_details', 'reasoning_tokens'))
+  const ticks = numberAt(told, 'cost_in_usd_ticks')
+  expect(usage.providerCostUsd ?? 0).toBe(ticks > 0 ? ticks / 1e10 : numberAt(told, 'cost'))
+}
+
+function expectReason(error: unknown, { error: told }: Expected): void {
+  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
+  // The table keeps the beginning of the object's JSON.
+  const said = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(told))?.[1] ?? String(told).slice(0, 60)
+  expect(said).not.toBe('')
+  expect(error.reason.slice(0, said.length)).toBe(said)
+}
+
+/** Offsets behind each blank line. */
+const eventEnds = (bytes: Uint8Array): number[] =>
+  [...Buffer.from(bytes).toString('latin1').matchAll(/\n\n/g)].map((match) => match.index + 2)
+
+/** The rule, said once more: the last event of a response, or the marker of gateways after an answer. */
+function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {
+  const events = new TextDecoder().decode(part).split('\n\n')
+  const tail = events.pop() ?? ''
+  if (ending === 'clean' && tail.trim() !== '') events.push(tail)
+  let hasContent = false
+  for (const event of events) {
+    const data = /^data: ?(.*)$/m.exec(event)?.[1]
+    if (data === undefined || data.trim() === '') continue
+    if (data === '[DONE]') return hasContent
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(data)
+    } catch {
+      return false
+    }
+    const type = String(at(parsed, 'type'))
+    if (type === 'error' || type === 'response.failed') return false
+    if (type === 'response.completed' || type === 'response.incomplete') return true
+    if (/delta$|output_item.added$/.test(type)) hasContent = true
+  }
+  return false
+}
+
+const at = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
