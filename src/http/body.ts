@@ -66,7 +66,8 @@ function checkHeaders(headers: Headers): void {
   }
 }
 
-async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
+/** The bytes of a body. Throws a `GatewayError`: 413 beyond `limitBytes`, 400 for one that broke off. */
+export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limitBytes) throw payloadTooLarge(limitBytes)
   try {

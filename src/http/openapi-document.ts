@@ -94,7 +94,7 @@ function pathsOf(raw: JsonObject): JsonObject {
 
 function operationOf(raw: JsonObject): JsonObject {
   const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
-  const { body, reply, media, streams, headers, error } = objectOf(shapes)
+  const { body, form, reply, media, streams, headers, error } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
   return {
@@ -102,7 +102,7 @@ function operationOf(raw: JsonObject): JsonObject {
     parameters: [...listOf(parameters).map(parameterOf), ...listOf(headers).map(headerOf)],
     ...(bodySchema === undefined
       ? {}
-      : { requestBody: { required: true, content: jsonContent(bodySchema) } }),
+      : { requestBody: { required: true, content: { ...jsonContent(bodySchema), ...formContent(form) } } }),
     responses: {
       200: {
         description: 'Success',
@@ -133,6 +133,9 @@ function jsonSchemaOf(holder: unknown): unknown {
   const content = objectOf(objectOf(holder)['content'])
   return objectOf(content['application/json'])['schema']
 }
+
+const formContent = (schema: unknown): JsonObject =>
+  schema === undefined ? {} : { 'multipart/form-data': { schema: schemaOf31(schema) } }
 
 const jsonContent = (schema: unknown): JsonObject => ({ 'application/json': { schema: schemaOf31(schema) } })
 

@@ -12,6 +12,8 @@ export interface Operation {
   errors: readonly ErrorStatus[]
   /** Schema of the JSON body, for routes that read and check it themselves. */
   body?: TSchema
+  /** Schema of the body where it may be `multipart/form-data` too. */
+  form?: TSchema
   /** Schema of the 200 reply, for routes whose `response` does not say it. */
   reply?: TSchema
   /** Media types of a 200 reply that is no JSON: text or bytes as they are. */
