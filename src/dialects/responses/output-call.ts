@@ -1,14 +1,15 @@
-import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { newToolCallId } from '../../core/ids.ts'
+import { isObject, isString, restOf } from '../values.ts'
+import { ITEM } from './items.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
 import { createInputReader, type InputReader } from './partial-input.ts'
+import type { NamedTool } from './tool-names.ts'
 
 /** A `function_call` or `custom_tool_call` item while it comes. */
 export interface CallOutput extends OutputItem {
   /** A piece of the arguments, or of the free text. */
   add(piece: string): string
-  /** The arguments are a whole JSON object: nothing that comes can belong to them. */
-  isComplete(): boolean
 }
 
 export interface CallHead {
@@ -65,7 +66,7 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
       return whole
     },
     add: (piece) => tell(reader ? reader.push(piece) : piece),
-    isComplete: () => !isCustom && isWholeObject(told),
+    mayGoOn: () => isCustom || !isWholeObject(told),
     close(status, native) {
       const { text, value } = end(native, status === 'completed')
       const name = isCustom ? {} : { name: head.name }
@@ -78,6 +79,36 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', [field]: '' }), item }
 }
 
+/** A call of a provider of another dialect. */
+export function headOf(
+  { id, name, extra }: Extract<InferenceEvent, { type: 'tool-call-start' }>,
+  tools: ReadonlyMap<string, NamedTool>,
+): CallHead {
+  const tool = tools.get(name)
+  const declared = tool?.type === 'custom' ? 'wrapped' : 'function'
+  return {
+    callId: id,
+    name: tool?.name ?? name,
+    namespace: tool?.namespace,
+    form: extra?.type === 'custom' ? 'custom' : declared,
+    extra: extra && restOf(extra, TYPE),
+  }
+}
+const TYPE = new Set(['type'])
+
+/** A call as a provider of this dialect announced it. */
+export function nativeHead(native: JsonObject): CallHead {
+  const { call_id, id, name, namespace, type } = native
+  return {
+    callId: [call_id, id].filter(isString).find((each) => each !== '') ?? newToolCallId(),
+    name: textOf(name),
+    namespace: isString(namespace) ? namespace : undefined,
+    form: type === ITEM.customToolCall ? 'custom' : 'function',
+    extra: undefined,
+  }
+}
+
+/** Nothing that comes can belong to arguments that are a whole object. */
 function isWholeObject(json: string): boolean {
   if (!json.trimEnd().endsWith('}')) return false
   try {

@@ -25,6 +25,8 @@ export interface OutputItem {
    * told it at its end: it is what is shown, under the id that was announced.
    */
   close(status: ItemStatus, native?: JsonObject): string
+  /** True where content of another kind does not end it. */
+  mayGoOn?(): boolean
 }
 
 export const writeAdded = ({ events, index }: Slot, item: JsonObject): string =>

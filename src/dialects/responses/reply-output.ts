@@ -3,7 +3,8 @@ import type { ReplyContext } from '../../core/result.ts'
 import { isObject, isString } from '../values.ts'
 import type { EventWriter } from './event-writer.ts'
 import { isResponsesNative } from './items.ts'
-import { createOutput, type Output, skeletonOf } from './output.ts'
+import { createOutput, type Output } from './output.ts'
+import { skeletonOf } from './output-native.ts'
 import type { ThoughtPart } from './output-reasoning.ts'
 import { toolsByName } from './tool-names.ts'
 
@@ -51,7 +52,7 @@ export function addEvents(output: Output, events: readonly InferenceEvent[]): st
 
 function addEvent(output: Output, event: InferenceEvent): string {
   const native = nativeEventOf(event)
-  if (native) return output.addNative(native)
+  if (native) return output.natives.write(native)
   if (!('choice' in event) || event.choice !== 0) return ''
   switch (event.type) {
     case 'refusal-delta':
@@ -104,7 +105,8 @@ function announced(output: Output, events: readonly InferenceEvent[]): readonly 
   for (const [at, event] of events.entries()) {
     const native = nativeEventOf(event)
     if (native === undefined || !isObject(native.item)) continue
-    const isNew = native.type === DONE && !known.has(native.output_index) && !output.isAnnounced(native)
+    const isNew =
+      native.type === DONE && !known.has(native.output_index) && !output.natives.isAnnounced(native)
     known.add(native.output_index)
     const segment = events.slice(start, at + 1)
     start = at + 1
