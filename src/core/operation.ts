@@ -40,3 +40,43 @@ export interface RerankResult {
   /** `index` is a place in the request's documents. */
   ranking: { index: number; score: number }[]
 }
+
+export interface ImagesRequest extends RoutedRequest {
+  apiType: 'images'
+  prompt: string
+  /** How many. */
+  count: number
+  /** `WIDTHxHEIGHT`, or `auto`. */
+  size?: string
+  /** `W:H`, or `auto`. */
+  aspectRatio?: string
+  resolution?: Resolution
+  quality?: string
+  background?: string
+  outputFormat?: string
+  outputCompression?: number
+  seed?: number
+  references: ImageReference[]
+}
+
+export type Resolution = '512' | '1K' | '2K' | '4K'
+
+/** An image that the new one starts from: a data URL, once the content of addresses was read. */
+export interface ImageReference {
+  url: string
+  /** Where it stands in the request. */
+  path: string
+}
+
+export interface MadeImage {
+  base64: string
+  /** By how its bytes begin; null where they do not tell. */
+  mediaType: string | null
+  /** What the provider says of this image alone, such as the prompt as it was revised. */
+  native: JsonObject
+}
+
+export interface ImagesResult {
+  images: MadeImage[]
+  native: JsonObject
+}

@@ -1,11 +1,19 @@
+import type { Attempt } from '../core/attempt.ts'
 import type { DialectName } from '../core/events.ts'
 import type { EmbeddingsRequest, EmbeddingsResult, RerankRequest, RerankResult } from '../core/operation.ts'
+import type { EndpointRecord } from '../core/snapshot.ts'
 import { chatEmbeddings } from './chat/embeddings.ts'
+import { chatImages } from './chat/images.ts'
 import { chatRerank } from './chat/rerank.ts'
 import { cohereEmbeddings } from './cohere/embeddings.ts'
 import { cohereRerank } from './cohere/rerank.ts'
+import type { Egress } from './dialect.ts'
 import { geminiEmbeddings } from './gemini/embeddings.ts'
+import { imagenImages } from './gemini/images.ts'
+import type { ImageSpeaker } from './image-speaker.ts'
+import { egresses } from './index.ts'
 import type { Operation } from './operation.ts'
+import { conversationImages } from './operations/conversation-images.ts'
 
 /** How an operation is asked for at providers of each dialect; absent: they do not have it. */
 export type Speakers<Request extends EmbeddingsRequest | RerankRequest, Result> = Readonly<
@@ -29,4 +37,29 @@ export const rerankSpeakers: Speakers<RerankRequest, RerankResult> = {
   converse: chatRerank,
   gemini: chatRerank,
   cohere: cohereRerank,
+}
+
+const spoken: Readonly<Partial<Record<DialectName, Egress>>> = egresses
+
+const inConversation = conversationImages(({ dialect }: Attempt) => {
+  const egress = spoken[dialect]
+  if (!egress) throw new Error(`no code speaks the dialect ${dialect}`)
+  return egress
+})
+
+/** Models of image routes alone, although catalogues say of some that they give text too. */
+const NEVER_SPEAKS = /gpt-image|chatgpt-image|dall-e|imagen|flux/i
+
+/**
+ * How this endpoint is asked for images: in a conversation where the model is known to speak too, else on the image
+ * route of its dialect; undefined where it has none.
+ */
+export function imageSpeakerFor(
+  dialect: DialectName,
+  { upstreamId, outputModalities }: EndpointRecord,
+): ImageSpeaker | undefined {
+  const speaks = outputModalities.includes('text') && !NEVER_SPEAKS.test(upstreamId)
+  if (dialect === 'gemini') return /imagen/i.test(upstreamId) ? imagenImages : inConversation
+  if (dialect === 'chat' || dialect === 'responses') return speaks ? inConversation : chatImages
+  return undefined
 }

@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { embeddingsBody } from '../../dialects/operations/embeddings-schema.ts'
+import { imagesBody } from '../../dialects/operations/images-schema.ts'
 import { rerankBody } from '../../dialects/operations/rerank.ts'
 import { operation, SERVICE_METADATA_HEADER } from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
@@ -86,5 +87,76 @@ export const rerankOperation = operation({
     usage: t.Object({ search_units: t.Optional(count), total_tokens: count, ...costs }),
     service_metadata: metadata,
   }),
+  headers: HEADERS,
+})
+
+const file = t.String({ format: 'binary' })
+const imageForm = t.Object({
+  image: t.Union([file, t.Array(file)], { description: 'What the new image starts from; `image[]` too.' }),
+  prompt: t.String({ minLength: 1 }),
+  model: t.Optional(t.String()),
+  n: t.Optional(t.Integer({ minimum: 1, maximum: 10 })),
+  size: t.Optional(t.String()),
+  quality: t.Optional(t.String()),
+  background: t.Optional(t.String()),
+  output_format: t.Optional(t.String()),
+})
+
+const imagesReply = t.Object({
+  created: t.Integer({ description: 'Unix seconds.' }),
+  id: generationId,
+  model: t.String(),
+  provider: t.String(),
+  data: t.Array(t.Object({ b64_json: t.String(), media_type: t.Optional(t.String()) })),
+  usage: t.Object({
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    input_tokens: count,
+    output_tokens: count,
+    ...costs,
+  }),
+  service_metadata: metadata,
+})
+
+const imagesErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529] as const
+const imagesText =
+  'Images come as base64, whatever the provider gives. With `stream: true` the reply is a stream of ' +
+  '`image_generation.partial_image`, `image_generation.text_chunk` and `image_generation.completed`, then `[DONE]`.'
+
+export const imagesOperation = operation({
+  id: 'createImages',
+  tag: 'Inference',
+  summary: 'Make images',
+  description: `${imagesText} ${FORWARDED}`,
+  errors: imagesErrors,
+  body: imagesBody,
+  reply: imagesReply,
+  streams: true,
+  headers: HEADERS,
+})
+
+export const imageGenerationsOperation = operation({
+  id: 'createImageGenerations',
+  tag: 'Inference',
+  summary: "Make images, under the path of OpenAI's clients",
+  description: imagesText,
+  errors: imagesErrors,
+  body: imagesBody,
+  reply: imagesReply,
+  streams: true,
+  headers: HEADERS,
+})
+
+export const imageEditsOperation = operation({
+  id: 'createImageEdits',
+  tag: 'Inference',
+  summary: "Make images from images, under the path of OpenAI's clients",
+  description: imagesText,
+  errors: imagesErrors,
+  body: imagesBody,
+  form: imageForm,
+  reply: imagesReply,
+  streams: true,
   headers: HEADERS,
 })

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
+import { imagesIngress } from '../../dialects/operations/images.ts'
 import { deferLine, note } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
@@ -9,8 +10,16 @@ import type { OutboundAllow } from '../../net/address.ts'
 import type { Opening, RunDeps } from '../opening.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { checkAddresses } from './address-check.ts'
-import { embeddingsOperation, rerankOperation } from './documents.ts'
+import {
+  embeddingsOperation,
+  imageEditsOperation,
+  imageGenerationsOperation,
+  imagesOperation,
+  rerankOperation,
+} from './documents.ts'
+import { readEditBody } from './edit-body.ts'
 import { embeddings } from './embeddings.ts'
+import { runImages } from './images.ts'
 import { rerank } from './rerank.ts'
 import { runOperation } from './run.ts'
 import type { Task } from './task.ts'
@@ -35,6 +44,33 @@ export const operationRoutes = (deps: OperationRouteDeps) =>
       parse: 'none',
       detail: rerankOperation,
     })
+    .post('/images', ({ request }) => paint(request, readInferenceBody, deps), {
+      parse: 'none',
+      detail: imagesOperation,
+    })
+    .post('/images/generations', ({ request }) => paint(request, readInferenceBody, deps), {
+      parse: 'none',
+      detail: imageGenerationsOperation,
+    })
+    .post('/images/edits', ({ request }) => paint(request, readEditBody, deps), {
+      parse: 'none',
+      detail: imageEditsOperation,
+    })
+
+/** Images, streamed or not. */
+const paint = (
+  request: Request,
+  read: typeof readInferenceBody,
+  deps: OperationRouteDeps,
+): Promise<Response> =>
+  open(request, deps, read, imagesIngress.parse, (opening) => {
+    const { references } = opening.request
+    checkAddresses(
+      references.map(({ url, path }) => [url, path] as const),
+      deps.outboundAllow,
+    )
+    return runImages(opening, deps.run)
+  })
 
 /** A question in JSON with an answer in JSON. */
 const operate = <Request extends RoutedRequest, Result>(

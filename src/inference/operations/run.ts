@@ -1,12 +1,14 @@
 import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import { CallerLeft } from '../abort.ts'
 import { admitUnits } from '../admission.ts'
-import { type Answered, type Asking, tryAttempts } from '../attempts.ts'
+import { type Asking, tryAttempts } from '../attempts.ts'
 import type { Exchange } from '../exchange.ts'
 import { KINDS } from '../kinds.ts'
+import type { Metering } from '../meter.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from '../opening.ts'
 import type { PlanInput } from '../plan.ts'
 import type { Task } from './task.ts'
@@ -77,7 +79,11 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     exchange.dropped = answered.dropped
     exchange.meter.take(upstreamId, (pricing) => task.count(request, result, usage, pricing))
     const closing = await exchange.settle('whole')
-    const body = task.ingress.writeReply(result, contextOf(request, exchange, answered), closing)
+    const body = task.ingress.writeReply(
+      result,
+      contextOf(request, exchange, answered.attempt, answered.answer.native ?? {}),
+      closing,
+    )
     return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
   } catch (error) {
     throw await failed(error, exchange, signal, deps)
@@ -103,15 +109,18 @@ function askingFor<Request extends RoutedRequest, Result>(
   }
 }
 
-const contextOf = <Request extends RoutedRequest, Result>(
+/** What a writer must know beside the result; without an attempt the model is the one that was asked for. */
+export const contextOf = <Request extends RoutedRequest>(
   request: Request,
-  exchange: Exchange<UnitMeter>,
-  { attempt, answer }: Answered<OperationReply<Result>>,
+  exchange: Exchange<Metering>,
+  attempt: Attempt | undefined,
+  native: JsonObject,
 ): OperationContext<Request> => ({
   generationId: exchange.generationId,
   created: Math.floor(exchange.startedAt / 1000),
-  model: attempt.model.id,
-  providerName: attempt.provider.name,
+  model: attempt?.model.id ?? request.models[0] ?? '',
+  providerName: attempt?.provider.name ?? '',
   request,
-  native: answer.native ?? {},
+  native,
+  routing: exchange.metadata,
 })

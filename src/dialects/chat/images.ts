@@ -1,0 +1,182 @@
+import type { Attempt } from '../../core/attempt.ts'
+import { UpstreamError } from '../../core/errors.ts'
+import type { FrameBatch, InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
+import type { ImagesRequest } from '../../core/operation.ts'
+import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import type { DialectCall } from '../dialect.ts'
+import type { ImageNative, ImageSpeaker } from '../image-speaker.ts'
+import { nativeOf } from '../operations/embeddings.ts'
+import { forwardedBody } from '../operations/forward.ts'
+import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-content.ts'
+import { malformed, readJsonObject } from '../operations/reply-body.ts'
+import { costOf } from '../operations/usage.ts'
+import { errorInReply, isErrorBody } from '../read-error.ts'
+import { createSseParser } from '../sse.ts'
+import { isObject, isString } from '../values.ts'
+import { familyOf } from './image-family.ts'
+
+/** Written by the family of the model, in its own words. */
+const OWN_FIELDS = [
+  'input_references',
+  'aspect_ratio',
+  'resolution',
+  'size',
+  'quality',
+  'seed',
+  'stream',
+  'partial_images',
+  'response_format',
+]
+
+/**
+ * OpenAI's `/images/generations`, and `/images/edits` as a form where there are images to start from. Sizes, quality
+ * and seed are what the model's family knows (see image-family.ts); what it cannot be told is named.
+ */
+export const chatImages: ImageSpeaker = {
+  build(request, attempt) {
+    const dropped: string[] = []
+    const family = familyOf(attempt.endpoint.upstreamId)
+    const body = { ...forwardedBody(request, attempt, OWN_FIELDS), ...family.write(request, dropped) }
+    if (request.stream && family.streams) {
+      body['stream'] = true
+      if (isNumber(request.body['partial_images'])) body['partial_images'] = request.body['partial_images']
+    }
+    return request.references.length === 0
+      ? { path: '/images/generations', headers: {}, body, dropped }
+      : edit(request, body, dropped, attempt)
+  },
+  async *read(reply, request): InferenceFrames {
+    const type = reply.headers.get('content-type') ?? ''
+    if (/^text\/event-stream/i.test(type)) yield* readEvents(reply.bytes, reply.status)
+    else yield readWhole(await readJsonObject(reply), request)
+  },
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+
+/** A list field is named `image[]`; one image alone goes as `image`, which every server knows. */
+function edit({ references }: ImagesRequest, body: JsonObject, dropped: string[], _: Attempt): DialectCall {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) {
+    form.append(name, isString(value) ? value : JSON.stringify(value))
+  }
+  const field = references.length === 1 ? 'image' : 'image[]'
+  for (const [index, { url }] of references.entries()) {
+    const base64 = base64OfDataUrl(url) ?? ''
+    const type = imageTypeOf(base64) ?? 'image/png'
+    const file = new Blob([Buffer.from(base64, 'base64')], { type })
+    form.append(field, file, `image-${index}.${type.replace(/^image\/|\+xml$/g, '')}`)
+  }
+  return { path: '/images/edits', headers: {}, body, form, dropped }
+}
+
+function readWhole(body: JsonObject, request: ImagesRequest): FrameBatch {
+  const list: unknown[] = Array.isArray(body['data']) ? body['data'] : []
+  const events: InferenceEvent[] = [start(body)]
+  for (const entry of list.slice(0, request.count)) events.push(...imageEvents(entry))
+  if (events.length === 1) throw malformed('the reply has no image')
+  events.push(native({ type: 'reply', fields: nativeOf(body, ['data', 'created', 'usage']) }))
+  return [{ events: [...events, ...endOf(body['usage'])] }]
+}
+
+const start = (body: JsonObject): InferenceEvent => ({
+  type: 'response-start',
+  upstreamId: isString(body['id']) ? body['id'] : null,
+  model: null,
+  created: isNumber(body['created']) ? body['created'] : null,
+})
+
+const native = (data: ImageNative): InferenceEvent => ({ type: 'native', dialect: 'chat', data })
+
+const endOf = (rawUsage: unknown): InferenceEvent[] => {
+  const usage = readImageUsage(rawUsage)
+  return [
+    ...(usage ? [{ type: 'usage' as const, usage }] : []),
+    { type: 'response-end', finishes: [{ choice: 0, reason: 'stop', native: null }] },
+  ]
+}
+
+function imageEvents(entry: unknown): InferenceEvent[] {
+  if (!isObject(entry)) throw malformed('an image of the reply is none')
+  const { b64_json, url } = entry
+  const fields = nativeOf(entry, ['b64_json', 'url', 'type', 'usage', 'created_at'])
+  const said = Object.keys(fields).length > 0 ? [native({ type: 'image', fields })] : []
+  if (isString(b64_json) && isBase64(b64_json)) {
+    return [{ type: 'image', choice: 0, url: dataUrlOf(b64_json, imageTypeOf(b64_json)) }, ...said]
+  }
+  if (isString(url) && url !== '') return [{ type: 'image', choice: 0, url }, ...said]
+  throw malformed('an image of the reply has neither data nor an address')
+}
+
+/** `image_generation.*` and `image_edit.*`: drafts, and then each whole image with the usage so far. */
+async function* readEvents(bytes: AsyncIterable<Uint8Array>, status: number): InferenceFrames {
+  const sse = createSseParser()
+  let usage: unknown
+  let hasImage = false
+  const take = (data: string): InferenceEvent[] => {
+    if (data === '[DONE]') return []
+    const event = parse(data)
+    if (isErrorBody(event) || event['type'] === 'error') throw errorInReply(event, status)
+    const kind = String(event['type'])
+    if (kind.endsWith('.partial_image')) return partial(event)
+    if (!kind.endsWith('.completed')) return []
+    hasImage = true
+    usage = event['usage'] ?? usage
+    return imageEvents(event)
+  }
+  for await (const chunk of bytes) {
+    for (const { data } of sse.push(chunk)) {
+      const events = take(data)
+      if (events.length > 0) yield [{ events }]
+    }
+  }
+  for (const { data } of sse.end()) {
+    const events = take(data)
+    if (events.length > 0) yield [{ events }]
+  }
+  if (!hasImage)
+    throw new UpstreamError('truncated', 'the stream ended before an image was whole', { status })
+  yield [{ events: endOf(usage) }]
+}
+
+function partial({ b64_json, partial_image_index }: JsonObject): InferenceEvent[] {
+  if (!isString(b64_json) || !isBase64(b64_json)) return []
+  const index = isNumber(partial_image_index) ? partial_image_index : 0
+  return [native({ type: 'partial', base64: b64_json, index })]
+}
+
+function parse(data: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    throw malformed('an event of the stream is not JSON')
+  }
+  if (!isObject(value)) throw malformed('an event of the stream is no JSON object')
+  return value
+}
+
+/** OpenAI's: `input_tokens` and `output_tokens` with what of them was images. Null where nothing was counted. */
+function readImageUsage(raw: unknown): Usage | null {
+  if (!isObject(raw)) return null
+  const input = countOf(raw['input_tokens'] ?? raw['prompt_tokens'])
+  const output = countOf(raw['output_tokens'] ?? raw['completion_tokens'])
+  if (input === undefined && output === undefined) return null
+  const inputDetails = isObject(raw['input_tokens_details']) ? raw['input_tokens_details'] : {}
+  const outputDetails = isObject(raw['output_tokens_details']) ? raw['output_tokens_details'] : {}
+  const images = Math.min(input ?? 0, countOf(inputDetails['image_tokens']) ?? 0)
+  const cached = Math.min((input ?? 0) - images, countOf(inputDetails['cached_tokens']) ?? 0)
+  const text = Math.min(output ?? 0, countOf(outputDetails['text_tokens']) ?? 0)
+  return {
+    ...NO_USAGE,
+    inputTokens: (input ?? 0) - images - cached,
+    cacheReadTokens: cached,
+    imageInputTokens: images,
+    outputTokens: text,
+    imageOutputTokens: (output ?? 0) - text,
+    ...costOf(raw),
+  }
+}
+
+const countOf = (value: unknown): number | undefined =>
+  isNumber(value) && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined

@@ -1,0 +1,99 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
+import type { ImagesRequest } from '../../core/operation.ts'
+import type { ImageSpeaker } from '../image-speaker.ts'
+import { providerOptions } from '../operations/forward.ts'
+import { dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-content.ts'
+import { malformed, readJsonObject } from '../operations/reply-body.ts'
+import { defined, isObject, isString } from '../values.ts'
+
+/** The shapes that Imagen makes. */
+const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
+
+/**
+ * Imagen's `predict`.
+ *
+ * | asked | Google's |
+ * |---|---|
+ * | `prompt` | `instances[0].prompt` |
+ * | `n` (at most 4) | `parameters.sampleCount` |
+ * | `aspect_ratio` | `parameters.aspectRatio` |
+ * | `resolution` | `parameters.sampleImageSize` |
+ * | `output_format`, `output_compression` | `parameters.outputOptions` |
+ * | `seed` | `parameters.seed`, without the watermark that forbids it |
+ * | `quality`, `background`, `size` in pixels, `user` | none: named |
+ */
+export const imagenImages: ImageSpeaker = {
+  cannot({ count, references }) {
+    if (references.length > 0) return 'makes images from words alone with this model'
+    return count > 4 ? 'makes at most 4 images at a time with this model' : null
+  },
+  build(request, { endpoint, provider }) {
+    const dropped: string[] = []
+    for (const name of ['quality', 'background', 'user'] as const) {
+      if (request[name] !== undefined) dropped.push(name)
+    }
+    if (request.size !== undefined && request.size !== 'auto') dropped.push('size')
+    const name = encodeURIComponent(endpoint.upstreamId.replace(/^models\//, ''))
+    const parameters = { ...parametersOf(request, dropped), ...providerOptions(request.body, provider.slug) }
+    return {
+      path: `/models/${name}:predict`,
+      headers: {},
+      body: { instances: [{ prompt: request.prompt }], parameters },
+      dropped,
+    }
+  },
+  async *read(reply): InferenceFrames {
+    const body = await readJsonObject(reply)
+    const predictions: unknown[] = Array.isArray(body['predictions']) ? body['predictions'] : []
+    const images = predictions.flatMap(imageOf)
+    if (images.length === 0) throw refusalOf(predictions)
+    yield [
+      {
+        events: [
+          { type: 'response-start', upstreamId: null, model: null, created: null },
+          ...images,
+          { type: 'response-end', finishes: [{ choice: 0, reason: 'stop', native: null }] },
+        ],
+      },
+    ]
+  },
+}
+
+function parametersOf(request: ImagesRequest, dropped: string[]): JsonObject {
+  const { aspectRatio, resolution, seed, outputFormat, outputCompression } = request
+  const isKnown = aspectRatio !== undefined && RATIOS.includes(aspectRatio)
+  if (aspectRatio !== undefined && aspectRatio !== 'auto' && !isKnown) dropped.push('aspect_ratio')
+  const isMade = resolution === '1K' || resolution === '2K'
+  if (resolution !== undefined && !isMade) dropped.push('resolution')
+  return defined({
+    sampleCount: request.count,
+    aspectRatio: isKnown ? aspectRatio : undefined,
+    sampleImageSize: isMade ? resolution : undefined,
+    outputOptions:
+      outputFormat === undefined
+        ? undefined
+        : defined({ mimeType: `image/${outputFormat}`, compressionQuality: outputCompression }),
+    ...(seed === undefined ? {} : { seed, addWatermark: false }),
+  })
+}
+
+function imageOf(prediction: unknown): InferenceEvent[] {
+  const data = isObject(prediction) ? prediction['bytesBase64Encoded'] : undefined
+  if (!isString(data) || !isBase64(data)) return []
+  return [{ type: 'image', choice: 0, url: dataUrlOf(data, imageTypeOf(data)) }]
+}
+
+/** An answer without images: what was filtered out says why. */
+function refusalOf(predictions: readonly unknown[]): UpstreamError {
+  for (const prediction of predictions) {
+    const reason = isObject(prediction) ? prediction['raiFilteredReason'] : undefined
+    if (isString(reason)) {
+      return new UpstreamError('caller', reason.slice(0, 1_000), {
+        status: 400,
+        errorType: 'content_policy_violation',
+      })
+    }
+  }
+  return malformed('the reply has no image')
+}

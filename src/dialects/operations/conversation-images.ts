@@ -1,0 +1,105 @@
+import type { Attempt } from '../../core/attempt.ts'
+import { UpstreamError } from '../../core/errors.ts'
+import type { InferenceFrames, JsonObject } from '../../core/events.ts'
+import type { ImagesRequest } from '../../core/operation.ts'
+import type { ContentPart, InferenceRequest } from '../../core/request.ts'
+import type { Egress } from '../dialect.ts'
+import type { ImageSpeaker } from '../image-speaker.ts'
+import { defined } from '../values.ts'
+import { sidesOf } from './image-shape.ts'
+import { malformed } from './reply-body.ts'
+
+/** A model that speaks and paints (Gemini's, OpenAI's behind chat) makes an image in a conversation. */
+export const conversationImages = (egressOf: (attempt: Attempt) => Egress): ImageSpeaker => ({
+  cannot: ({ count }) => (count > 1 ? 'makes one image at a time with this model: set "n" to 1' : null),
+  build(request, attempt) {
+    const call = egressOf(attempt).build(asConversation(request), attempt)
+    const unsaid = (['quality', 'background', 'output_format', 'output_compression'] as const).filter(
+      (name) => request.body[name] !== undefined && request.body[name] !== null,
+    )
+    const sides = sidesOf(request.size ?? '')
+    const hasPixels = sides !== null && !isKnownShape(sides)
+    return { ...call, dropped: [...call.dropped, ...unsaid, ...(hasPixels ? ['size'] : [])] }
+  },
+  async *read(reply, request, attempt): InferenceFrames {
+    let hasImage = false
+    for await (const batch of egressOf(attempt).read(reply, request.stream)) {
+      for (const { events } of batch) {
+        for (const event of events) {
+          if (event.type === 'image') hasImage = true
+          if (event.type === 'response-end' && !hasImage) {
+            throw unpainted(event.finishes.some(({ reason }) => reason === 'content_filter'))
+          }
+        }
+      }
+      yield batch
+    }
+  },
+})
+
+const unpainted = (isFiltered: boolean): UpstreamError =>
+  isFiltered
+    ? new UpstreamError('caller', 'The provider made no image: its filter refused the prompt', {
+        status: 400,
+        errorType: 'content_policy_violation',
+      })
+    : malformed('the model answered with words and no image')
+
+/** The same wish as a message. Shape and resolution go as `image_config`, which the dialects know. */
+function asConversation(request: ImagesRequest): InferenceRequest {
+  const { prompt, references, aspectRatio = shapeOf(request), resolution, seed } = request
+  const config = defined({
+    aspect_ratio: aspectRatio === 'auto' ? undefined : aspectRatio,
+    image_size: resolution,
+  })
+  const hasConfig = Object.keys(config).length > 0
+  const content: ContentPart[] = [
+    { type: 'text', text: prompt },
+    ...references.map(({ url }) => ({ type: 'image' as const, url })),
+  ]
+  const body: JsonObject = defined({
+    model: request.models[0],
+    messages: [
+      {
+        role: 'user',
+        content:
+          references.length === 0
+            ? prompt
+            : [
+                { type: 'text', text: prompt },
+                ...references.map(({ url }) => ({ type: 'image_url', image_url: { url } })),
+              ],
+      },
+    ],
+    modalities: ['image', 'text'],
+    image_config: hasConfig ? config : undefined,
+    seed,
+    user: request.user,
+  })
+  return defined<InferenceRequest>({
+    ...request,
+    body,
+    messages: [{ role: 'user', content }],
+    tools: [],
+    sampling: seed === undefined ? {} : { seed },
+    modalities: ['image', 'text'],
+    echoUpstreamBody: false,
+  })
+}
+
+type Sides = NonNullable<ReturnType<typeof sidesOf>>
+
+const KNOWN_SHAPES = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
+const isKnownShape = (sides: Sides): boolean => KNOWN_SHAPES.includes(reduced(sides))
+
+/** Pixels as a shape, where these models know it. */
+function shapeOf({ size }: ImagesRequest): string | undefined {
+  const sides = sidesOf(size ?? '')
+  return sides !== null && isKnownShape(sides) ? reduced(sides) : undefined
+}
+
+function reduced({ width, height }: Sides): string {
+  let [a, b] = [width, height]
+  while (b > 0) [a, b] = [b, a % b]
+  return `${width / a}:${height / a}`
+}

@@ -1,0 +1,67 @@
+import { badRequest } from '../../core/errors.ts'
+import type { ImagesRequest, Resolution } from '../../core/operation.ts'
+
+export const PIXELS: Readonly<Record<Resolution, number>> = { '512': 512, '1K': 1024, '2K': 2048, '4K': 4096 }
+
+const isResolution = (text: string): text is Resolution => Object.hasOwn(PIXELS, text)
+
+interface Shape {
+  size?: string
+  resolution?: Resolution
+}
+
+/** `size` is a resolution or `WIDTHxHEIGHT`. Throws a 400 where it is neither, or says other than its neighbours. */
+export function readShape(
+  size: string | null | undefined,
+  resolution: Resolution | null | undefined,
+  aspectRatio: string | null | undefined,
+): Shape {
+  if (!size) return resolution ? { resolution } : {}
+  const tier = size.toUpperCase()
+  if (isResolution(tier)) {
+    if (resolution && resolution !== tier) throw badRequest(`contradicts "resolution", ${resolution}`, 'size')
+    return { resolution: tier }
+  }
+  if (size === 'auto') return resolution ? { size, resolution } : { size }
+  const sides = sidesOf(size)
+  if (sides === null) {
+    throw badRequest('must be WIDTHxHEIGHT, such as 1024x1024, or 512, 1K, 2K, 4K or auto', 'size')
+  }
+  if (resolution) throw badRequest('has no meaning beside a "size" in pixels', 'resolution')
+  const ratio = ratioOf(aspectRatio)
+  if (ratio !== null && Math.abs(sides.width / sides.height / ratio - 1) > 0.03) {
+    throw badRequest(`contradicts "size", ${size}`, 'aspect_ratio')
+  }
+  return { size }
+}
+
+export function sidesOf(size: string): { width: number; height: number } | null {
+  const match = /^([1-9]\d{1,4})x([1-9]\d{1,4})$/.exec(size)
+  return match ? { width: Number(match[1]), height: Number(match[2]) } : null
+}
+
+/** Width by height; null for `auto` and none. */
+export function ratioOf(aspectRatio: string | null | undefined): number | null {
+  const match = /^([\d.]+):([\d.]+)$/.exec(aspectRatio ?? '')
+  return match ? Number(match[1]) / Number(match[2]) : null
+}
+
+/** Width by height of what was asked for; null where nothing was. */
+export function askedRatio({ size, aspectRatio }: ImagesRequest): number | null {
+  const sides = sidesOf(size ?? '')
+  return sides ? sides.width / sides.height : ratioOf(aspectRatio)
+}
+
+/** Pixels for a provider that knows nothing but pixels; undefined where nothing was asked for. */
+export function pixelsOf(request: ImagesRequest): string | undefined {
+  const { size, resolution, aspectRatio } = request
+  if (size !== undefined) return size
+  const ratio = ratioOf(aspectRatio)
+  if (ratio === null && resolution === undefined) return undefined
+  const side = PIXELS[resolution ?? '1K']
+  const root = Math.sqrt(ratio ?? 1)
+  return `${rounded(side * root)}x${rounded(side / root)}`
+}
+
+/** Diffusion models work on blocks of 16 pixels. */
+const rounded = (side: number): number => Math.max(16, Math.round(side / 16) * 16)

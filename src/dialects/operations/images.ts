@@ -1,0 +1,170 @@
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { ImagesRequest, ImagesResult, MadeImage } from '../../core/operation.ts'
+import type { Closing } from '../../core/result.ts'
+import { completionTokens, promptTokens } from '../../core/usage.ts'
+import type { StreamWriter } from '../dialect.ts'
+import type { ImageNative } from '../image-speaker.ts'
+import { mismatch } from '../mismatch.ts'
+import type { OperationContext, OperationIngress } from '../operation.ts'
+import { defined } from '../values.ts'
+import { readRouting } from './fields.ts'
+import { base64OfDataUrl, imageTypeOf } from './image-content.ts'
+import { readShape } from './image-shape.ts'
+import { type ImagesBody, imagesBody } from './images-schema.ts'
+import { viewCost, viewRouting } from './usage.ts'
+
+/** Compiled at the first request: the start does not pay for it. */
+let compiled: TypeCheck<typeof imagesBody> | undefined
+
+/** POST /images, and POST /images/generations as OpenAI's clients call it. */
+export const imagesIngress: OperationIngress<ImagesRequest, ImagesResult> = {
+  parse(body, headers) {
+    compiled ??= TypeCompiler.Compile(imagesBody)
+    if (!compiled.Check(body)) throw mismatch(compiled, body)
+    return defined<ImagesRequest>({
+      ...readRouting('images', body, headers),
+      stream: body.stream === true,
+      prompt: body.prompt,
+      count: body.n ?? 1,
+      ...readShape(body.size, body.resolution, body.aspect_ratio),
+      ...readLooks(body),
+      references: (body.input_references ?? []).map(({ image_url: { url } }, index) => ({
+        url,
+        path: `input_references[${index}].image_url.url`,
+      })),
+    })
+  },
+  writeReply: ({ images, native }, reply, closing) => ({
+    ...native,
+    created: reply.created,
+    id: reply.generationId,
+    model: reply.model,
+    provider: reply.providerName,
+    data: images.map(writeImage),
+    usage: viewUsage(closing),
+    ...viewRouting(closing.serviceMetadata),
+  }),
+}
+
+const readLooks = (body: ImagesBody) => ({
+  aspectRatio: body.aspect_ratio ?? undefined,
+  quality: body.quality ?? undefined,
+  background: body.background ?? undefined,
+  outputFormat: body.output_format ?? undefined,
+  outputCompression: body.output_compression ?? undefined,
+  seed: body.seed ?? undefined,
+})
+
+const writeImage = ({ base64, mediaType, native }: MadeImage): JsonObject => ({
+  ...native,
+  b64_json: base64,
+  ...(mediaType === null ? {} : { media_type: mediaType }),
+})
+
+/** In the words of this API and, beside them, in those of OpenAI's image clients. */
+function viewUsage(closing: Closing): JsonObject {
+  const { usage } = closing
+  const prompt = promptTokens(usage)
+  const completion = completionTokens(usage)
+  const textIn = prompt - usage.imageInputTokens
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: usage.cacheReadTokens, image_tokens: usage.imageInputTokens },
+    completion_tokens_details: {
+      image_tokens: usage.imageOutputTokens,
+      reasoning_tokens: usage.reasoningTokens,
+    },
+    input_tokens: prompt,
+    output_tokens: completion,
+    input_tokens_details: { text_tokens: textIn, image_tokens: usage.imageInputTokens },
+    ...viewCost(closing),
+  }
+}
+
+/** Finished images as the events tell them. */
+export function madeImages(events: readonly InferenceEvent[], made: MadeImage[], reply: JsonObject): void {
+  for (const event of events) {
+    if (event.type === 'image') {
+      const base64 = base64OfDataUrl(event.url) ?? ''
+      made.push({ base64, mediaType: imageTypeOf(base64), native: {} })
+      continue
+    }
+    const data = nativeOf(event)
+    const last = made.at(-1)
+    if (data?.type === 'image' && last) Object.assign(last.native, data.fields)
+    if (data?.type === 'reply') Object.assign(reply, data.fields)
+  }
+}
+
+/** What a reader of images said in a `native` event; undefined for any other event. */
+function nativeOf(event: InferenceEvent): ImageNative | undefined {
+  return event.type === 'native' && isImageNative(event.data) ? event.data : undefined
+}
+
+const isImageNative = (data: unknown): data is ImageNative =>
+  typeof data === 'object' &&
+  data !== null &&
+  'type' in data &&
+  (data.type === 'partial' || data.type === 'image' || data.type === 'reply')
+
+const data = (event: JsonObject): string => `data: ${JSON.stringify(event)}\n\n`
+const DONE = 'data: [DONE]\n\n'
+
+/**
+ * api-surface §24: drafts and words as they come; `image_generation.completed` for each image once the generation is
+ * on the ledger, the last one with the usage; then `[DONE]`. A failure is an `error` event, and `[DONE]`.
+ */
+export function writeImageStream(reply: OperationContext<ImagesRequest>): StreamWriter {
+  const made: MadeImage[] = []
+  const ofReply: JsonObject = {}
+  return {
+    echo: () => '',
+    write({ events }) {
+      madeImages(events, made, ofReply)
+      let text = ''
+      for (const event of events) text += draftOf(event)
+      return text
+    },
+    end(closing) {
+      const completed = made.map((image, index) =>
+        data({
+          ...ofReply,
+          ...writeImage(image),
+          type: 'image_generation.completed',
+          created: reply.created,
+          ...(index === made.length - 1
+            ? { usage: viewUsage(closing), ...viewRouting(closing.serviceMetadata) }
+            : {}),
+        }),
+      )
+      return completed.join('') + DONE
+    },
+    fail({ status, message, metadata }) {
+      const error = {
+        message,
+        code: String(status),
+        type: metadata?.['error_type'] ?? 'server',
+        param: null,
+        ...(metadata ? { metadata } : {}),
+      }
+      return data({ type: 'error', error, ...viewRouting(reply.routing?.() ?? null) }) + DONE
+    },
+  }
+}
+
+function draftOf(event: InferenceEvent): string {
+  if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
+    const phase = event.type === 'text-delta' ? 'content' : 'reasoning'
+    return event.text === '' ? '' : data({ type: 'image_generation.text_chunk', phase, text: event.text })
+  }
+  const native = nativeOf(event)
+  if (native?.type !== 'partial') return ''
+  return data({
+    type: 'image_generation.partial_image',
+    b64_json: native.base64,
+    partial_image_index: native.index,
+  })
+}

@@ -1,0 +1,65 @@
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
+import { isForm, readForm } from '../../http/form.ts'
+
+/** Sixteen images of a few megabytes. */
+const FORM_LIMIT_BYTES = 100_000_000
+
+const NUMBERS = ['n', 'output_compression', 'partial_images', 'seed']
+
+/**
+ * The body of POST /images/edits as that of POST /images: a form with `image` files, or JSON with `images`, both as
+ * OpenAI's clients send them. Throws a `GatewayError` 400 for a mask: nobody but OpenAI takes one.
+ */
+export async function readEditBody(request: Request): Promise<JsonObject> {
+  if (!isForm(request.headers)) return fromJson(await readJsonBody(request, INFERENCE_BODY_LIMIT))
+  const form = await readForm(request, FORM_LIMIT_BYTES)
+  const body: JsonObject = {}
+  const references: JsonObject[] = []
+  for (const [name, value] of form.entries()) {
+    if (typeof value !== 'string') {
+      if (name === 'mask') throw maskRefused()
+      if (!/^images?(?:\[\d*\])?$/.test(name)) throw badRequest('is not a file that is known here', name)
+      references.push(referenceTo(await dataUrlOf(value)))
+    } else body[name] = fieldOf(name, value)
+  }
+  if (references.length === 0) throw badRequest('is required: at least one file', 'image')
+  return { ...body, input_references: references }
+}
+
+function fieldOf(name: string, text: string): unknown {
+  if (NUMBERS.includes(name) && /^-?\d+$/.test(text)) return Number(text)
+  if (name === 'stream') return text === 'true' || (text === 'false' ? false : text)
+  return name === 'provider' || name === 'trace' ? parsed(text, name) : text
+}
+
+function parsed(text: string, name: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    throw badRequest('must be JSON', name)
+  }
+}
+
+const dataUrlOf = async (file: Blob): Promise<string> =>
+  `data:${file.type || 'image/png'};base64,${Buffer.from(await file.arrayBuffer()).toString('base64')}`
+
+const referenceTo = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } })
+
+function fromJson({ images, mask, ...body }: JsonObject): JsonObject {
+  if (mask !== undefined && mask !== null) throw maskRefused()
+  if (images === undefined) return body
+  if (!Array.isArray(images) || images.length === 0) throw badRequest('must be a list of images', 'images')
+  const references = images.map((image: unknown, index) => {
+    const url = isObject(image) ? image['image_url'] : undefined
+    if (typeof url !== 'string')
+      throw badRequest('is required: an https URL or a data URL', `images[${index}].image_url`)
+    return referenceTo(url)
+  })
+  return { ...body, input_references: references }
+}
+
+const maskRefused = () => badRequest('is not taken here: say in the prompt what is to change', 'mask')

@@ -1,0 +1,96 @@
+import type { Finish, InferenceFrame } from '../../core/events.ts'
+import type { ImagesRequest } from '../../core/operation.ts'
+import type { Pricing } from '../../core/snapshot.ts'
+import { inputOf, NO_USAGE, type Usage } from '../../core/usage.ts'
+import { PIXELS, sidesOf } from '../../dialects/operations/image-shape.ts'
+import { partTokens, textTokens } from '../estimate.ts'
+import { type Counted, type Ending, type Meter, settledAs } from '../meter.ts'
+
+export type ImageMeter = Meter
+
+/** The most that the words of a model that speaks and paints come to. */
+const WORDS_TOKENS = 1_024
+/** Tokens of one image of a megapixel, by quality (OpenAI's and Google's tables, the dearer of both, rounded up). */
+const TOKENS: Readonly<Record<string, number>> = { low: 420, medium: 1_700, standard: 1_700 }
+const MOST_TOKENS = 6_400
+const USUAL_TOKENS = 1_700
+const MEGAPIXEL = 1024 * 1024
+
+/** The most that the request can use. */
+export function imagesBound(request: ImagesRequest): Usage {
+  const { prompt, references, count, quality } = request
+  return {
+    ...NO_USAGE,
+    inputTokens: textTokens(prompt) + 8,
+    imageInputTokens: references.reduce((sum, { url }) => sum + partTokens({ type: 'image', url }), 0),
+    outputTokens: WORDS_TOKENS,
+    imageOutputTokens: count * Math.ceil((TOKENS[quality ?? ''] ?? MOST_TOKENS) * megapixels(request)),
+    images: count,
+  }
+}
+
+/** At least 1: smaller images are hardly cheaper. */
+function megapixels({ size, resolution }: ImagesRequest): number {
+  const sides = sidesOf(size ?? '')
+  const pixels = sides ? sides.width * sides.height : PIXELS[resolution ?? '1K'] ** 2
+  return Math.max(1, pixels / MEGAPIXEL / LARGER_SHAPES)
+}
+/** 1536x1024 is in the tables above. */
+const LARGER_SHAPES = 1.5
+
+/** What the frames told so far. */
+export function createImageMeter(now: () => number, startedAt: number, request: ImagesRequest): ImageMeter {
+  let upstreamId: string | null = null
+  let told: Usage | null = null
+  let images = 0
+  let firstContentAt: number | null = null
+  let finishes: Finish[] = []
+
+  function see({ events }: InferenceFrame): void {
+    for (const event of events) {
+      if (event.type === 'response-start') upstreamId = event.upstreamId ?? upstreamId
+      else if (event.type === 'usage') told = event.usage
+      else if (event.type === 'response-end') finishes = event.finishes
+      else firstContentAt ??= now()
+      if (event.type === 'image') images += 1
+    }
+  }
+
+  return {
+    see,
+    serviceTier: null,
+    get finishes() {
+      return finishes
+    },
+    settlement: (ending, context) =>
+      settledAs(ending, context, {
+        counted: count(ending, request, images, told, context.pricing),
+        upstreamId,
+        finish: finishes[0],
+        startedAt,
+        firstContentAt,
+        serviceTier: null,
+      }),
+  }
+}
+
+function count(
+  ending: Ending,
+  request: ImagesRequest,
+  images: number,
+  told: Usage | null,
+  pricing: Pricing,
+): Counted {
+  if (ending === 'failed') return { usage: NO_USAGE, source: 'none' }
+  if (told !== null) return { usage: { ...told, images }, source: 'provider' }
+  const input = inputOf(imagesBound(request))
+  // The images themselves are the provider's figure where they alone have a price.
+  if (images > 0 && pricing.prompt === 0n && isPerImage(pricing)) {
+    return { usage: { ...NO_USAGE, images }, source: 'provider' }
+  }
+  const each = TOKENS[request.quality ?? ''] ?? USUAL_TOKENS
+  return { usage: { ...input, imageOutputTokens: images * each, images }, source: 'estimated' }
+}
+
+const isPerImage = ({ image, request, completion, imageOutput }: Pricing): boolean =>
+  (image ?? 0n) > 0n || (request > 0n && completion === 0n && (imageOutput ?? 0n) === 0n)
