@@ -111,5 +111,5 @@ function pricedBy({ unpriced }: Config): Price {
 
 const withPrices = (catalog: Catalog, price: Price): Catalog => ({
   ...catalog,
-  endpointsOf: (slug, dialects) => catalog.endpointsOf(slug, dialects).map(price),
+  endpointsOf: (slug, dialects, prefixes) => catalog.endpointsOf(slug, dialects, prefixes).map(price),
 })

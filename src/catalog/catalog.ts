@@ -15,8 +15,15 @@ export interface Catalog {
   named(name: string): SeedModel | undefined
   /** An id of an earlier catalogue that this one has no more. */
   isRetired(name: string): boolean
-  /** What a provider serves in one of these dialects; empty for a provider that the catalogue does not know. */
-  endpointsOf(providerSlug: string, dialects: readonly DialectName[]): readonly EndpointRecord[]
+  /**
+   * What a provider serves in one of these dialects; empty for a provider that the catalogue does not know. Of a model
+   * that it has under several names, the one with the first of `prefixes` that there is, else the plain one.
+   */
+  endpointsOf(
+    providerSlug: string,
+    dialects: readonly DialectName[],
+    prefixes?: readonly string[],
+  ): readonly EndpointRecord[]
 }
 
 export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalog {
@@ -39,13 +46,14 @@ export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalo
       names ??= namesOf(seed.models)
       return names.get(folded(name))
     },
-    endpointsOf(providerSlug, dialects) {
+    endpointsOf(providerSlug, dialects, prefixes = []) {
       const rows = Object.hasOwn(seed.endpoints, providerSlug) ? (seed.endpoints[providerSlug] ?? []) : []
       return rows.flatMap((row) => {
-        const [modelIndex, , , , , , , pricing, , only] = row
+        const [modelIndex, , , , , , , , , only] = row
         const model = seed.models[modelIndex]
         if (model === undefined) return []
-        const endpoint = endpointOf(seed, row, providerSlug, model, pricingAt(pricing))
+        const name = nameIn(row, prefixes)
+        const endpoint = endpointOf(seed, row, providerSlug, model, name, pricingAt(name.pricing))
         if (only === null) return [endpoint]
         const dialect = dialects.find((spoken) => spoken === only)
         return dialect === undefined ? [] : [{ ...endpoint, dialects: [dialect] as const }]
@@ -54,14 +62,37 @@ export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalo
   }
 }
 
+/** One of the names that a provider has for a model. */
+interface UpstreamName {
+  readonly upstreamId: string
+  /** Index in the seed's `pricings`. */
+  readonly pricing: number | null
+  /** Where alone it is served, where the name says so. */
+  readonly region?: string
+}
+
+function nameIn(
+  [, plain, , , , , , pricing, , , profiles]: SeedEndpoint,
+  prefixes: readonly string[],
+): UpstreamName {
+  const prefix = profiles && prefixes.find((one) => Object.hasOwn(profiles, one))
+  if (profiles === undefined || prefix === undefined) return { upstreamId: plain, pricing }
+  const upstreamId = `${prefix}.${plain}`
+  const named = { upstreamId, pricing: profiles[prefix] ?? null }
+  return prefix === EVERYWHERE ? named : { ...named, region: prefix }
+}
+
+const EVERYWHERE = 'global'
+
 function endpointOf(
   seed: Seed,
   row: SeedEndpoint,
   providerSlug: string,
   { id: modelId, reasoning }: SeedModel,
+  { upstreamId, region }: UpstreamName,
   pricing: Pricing | null,
 ): EndpointRecord {
-  const [, upstreamId, contextLength, maxCompletionTokens, input, output, parameters, , quantization] = row
+  const [, , contextLength, maxCompletionTokens, input, output, parameters, , quantization] = row
   return {
     id: `${providerSlug}/${modelId}`,
     providerSlug,
@@ -76,6 +107,7 @@ function endpointOf(
     quantization,
     ...(reasoning === null ? {} : { reasoning: reasoningOf(reasoning) }),
     isZdr: false,
+    ...(region === undefined ? {} : { regions: [region] }),
   }
 }
 

@@ -80,7 +80,8 @@ function entriesOf(seed: Seed): Map<string, Entry> {
 }
 
 function entryOf(seed: Seed, provider: string, row: SeedEndpoint): Entry | null {
-  const [index, upstreamId, context, output, ins, outs, parameters, price, quantization, dialect] = row
+  const [index, upstreamId, context, output, ins, outs, parameters, price, quantization, dialect, profiles] =
+    row
   const model = seed.models[index]
   if (model === undefined) return null
   const rest = [upstreamId, context, output, seed.modalities[ins], seed.modalities[outs]]
@@ -88,10 +89,21 @@ function entryOf(seed: Seed, provider: string, row: SeedEndpoint): Entry | null 
     provider,
     model: model.id,
     pricing: price === null ? null : (seed.pricings[price] ?? null),
-    rest: JSON.stringify([...rest, seed.parameters[parameters], quantization, dialect, model]),
+    rest: JSON.stringify([
+      ...rest,
+      seed.parameters[parameters],
+      quantization,
+      dialect,
+      model,
+      ...profilePrices(seed, profiles),
+    ]),
     kind: seed.modalities[outs]?.toSorted().join('+') ?? '',
   }
 }
+
+/** The prices of regional names stand beside the plain one's. */
+const profilePrices = (seed: Seed, profiles: SeedEndpoint[10] = {}): unknown[] =>
+  Object.entries(profiles).map(([prefix, price]) => [prefix, price === null ? null : seed.pricings[price]])
 
 const pricedOf = ({ provider, model, kind, pricing }: Entry): Priced[] =>
   pricing === null

@@ -46,10 +46,13 @@ export function createDirectory(
         if (offer.endpoint.providerSlug === provider.slug) addOffer(drafts, catalog, offer)
       continue
     }
-    for (const endpoint of catalog.endpointsOf(provider.slug, dialectsOf(provider))) {
+    const { upstreamPrefixes = [] } = provider
+    for (const endpoint of catalog.endpointsOf(provider.slug, dialectsOf(provider), upstreamPrefixes)) {
       const draft = draftOf(drafts, catalog, endpoint.modelId)
       draft.endpoints.push(endpoint)
-      draft.ownNames.push({ provider: provider.slug, name: endpoint.upstreamId })
+      for (const name of namesAt(endpoint, upstreamPrefixes)) {
+        draft.ownNames.push({ provider: provider.slug, name })
+      }
     }
   }
   const entries = [...drafts.values()]
@@ -68,6 +71,12 @@ export function createDirectory(
     },
     list: () => models,
   }
+}
+
+/** What the provider calls it, with and without what stands in front for a region. */
+function namesAt({ upstreamId }: EndpointRecord, prefixes: readonly string[]): string[] {
+  const prefix = prefixes.find((one) => upstreamId.startsWith(`${one}.`))
+  return prefix === undefined ? [upstreamId] : [upstreamId, upstreamId.slice(prefix.length + 1)]
 }
 
 const dialectsOf = ({ dialect, alsoSpeaks = [] }: ProviderRecord): DialectName[] => [dialect, ...alsoSpeaks]

@@ -80,6 +80,8 @@ export type SeedEndpoint = readonly [
   quantization: string | null,
   /** The only dialect that this model is served in; null: the provider's own. */
   dialect: string | null,
+  /** What may stand in front of `upstreamId`, with a dot between, for a region or all; the index in `pricings` of each. */
+  profiles?: Readonly<Record<string, number | null>>,
 ]
 
 /** True for a file of this version. Its rows are trusted: they were written by our own script and tested. */

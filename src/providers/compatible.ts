@@ -71,16 +71,6 @@ export const vendors: readonly Vendor[] = [
     quirks: {},
   },
   {
-    slug: 'amazon-bedrock',
-    name: 'Amazon Bedrock',
-    baseUrl: 'https://bedrock-runtime.${AWS_REGION}.amazonaws.com',
-    keys: ['AWS_BEARER_TOKEN_BEDROCK'],
-    addresses: ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME'],
-    dialect: 'converse',
-    kind: 'bedrock',
-    quirks: {},
-  },
-  {
     slug: 'mistral',
     name: 'Mistral',
     baseUrl: 'https://api.mistral.ai/v1',
@@ -235,6 +225,16 @@ export const vendors: readonly Vendor[] = [
   usual('zenmux', 'ZenMux', 'https://zenmux.ai/api/v1', 'ZENMUX_API_KEY'),
   usual('opencode', 'OpenCode Zen', 'https://opencode.ai/zen/v1', 'OPENCODE_API_KEY'),
   usual('abacus', 'Abacus', 'https://routellm.abacus.ai/v1', 'ABACUS_API_KEY'),
+  {
+    slug: 'amazon-bedrock',
+    name: 'Amazon Bedrock',
+    baseUrl: 'https://bedrock-runtime.${AWS_REGION}.amazonaws.com',
+    keys: ['AWS_BEARER_TOKEN_BEDROCK'],
+    addresses: ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME'],
+    dialect: 'converse',
+    kind: 'bedrock',
+    quirks: {},
+  },
 ]
 
 /** A row without surprises. */

@@ -30,7 +30,12 @@ let everything: ModelDirectory
 beforeAll(() => {
   catalog = loadCatalog()
   const keys = Object.fromEntries(vendors.map(({ keys: [key] }) => [key, 'k']))
-  const account = { CLOUDFLARE_ACCOUNT_ID: 'a', DATABRICKS_HOST: 'h.example', SNOWFLAKE_ACCOUNT: 's' }
+  const account = {
+    CLOUDFLARE_ACCOUNT_ID: 'a',
+    DATABRICKS_HOST: 'h.example',
+    SNOWFLAKE_ACCOUNT: 's',
+    AWS_REGION: 'us-east-1',
+  }
   everything = createDirectory(catalog, environmentProviders({ ...keys, ...account }, defaults).providers, [])
 })
 

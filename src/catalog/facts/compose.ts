@@ -6,6 +6,7 @@ import { compare, type FactModel, type FactProviders } from './document.ts'
 import { createIdentities, partsOf } from './identity.ts'
 import type { ListedModel } from './listed.ts'
 import { pricingOf } from './prices.ts'
+import { joinProfiles, type ProfiledModel, plainNameOf } from './profiles.ts'
 import { supplement } from './supplement.ts'
 
 /** The catalogue that these facts give: every model of every vendor. The same facts give the same catalogue. */
@@ -20,7 +21,7 @@ export function composeSeed(facts: FactProviders, listed: readonly ListedModel[]
 
 interface Served {
   readonly provider: string
-  readonly facts: FactModel
+  readonly facts: FactModel | ProfiledModel
 }
 
 /** Every model of every vendor, by its one id; labs come before those who resell, as in the vendors' list. */
@@ -28,13 +29,16 @@ function gather(factProviders: FactProviders, listedModels: readonly ListedModel
   const identities = createIdentities(listedModels)
   const byId = new Map<string, Served[]>()
   for (const vendor of vendors) {
-    const models = [...(factProviders.get(factsOf(vendor)) ?? []), ...(supplement[vendor.slug] ?? [])]
+    const told = [...(factProviders.get(factsOf(vendor)) ?? []), ...(supplement[vendor.slug] ?? [])]
+    const hasProfiles = vendor.kind === 'bedrock'
+    const models = hasProfiles ? joinProfiles(told) : told
     const taken = new Set<string>()
     for (const model of models.sort(byPreference)) {
       if (model.id.startsWith('~') || dialectOf(model, vendor.slug) === undefined) continue
-      const joined = identities.idOf(model, vendor.slug)
+      const named = hasProfiles ? { ...model, id: plainNameOf(model.id) } : model
+      const joined = identities.idOf(named, vendor.slug)
       // Two names of one provider for one model: the lesser one keeps a name of its own.
-      const id = taken.has(joined) ? ownId(model, vendor.slug) : joined
+      const id = taken.has(joined) ? ownId(named, vendor.slug) : joined
       if (taken.has(id)) continue
       taken.add(id)
       byId.set(id, [...(byId.get(id) ?? []), { provider: vendor.slug, facts: model }])
@@ -79,6 +83,7 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
         pricing === null ? null : pricings.indexOf(pricing),
         partsOf(model.id, provider).quantization,
         dialectOf(model, provider) ?? null,
+        ...profilesOf(model, pricings.indexOf),
       ])
     }
   }
@@ -89,6 +94,19 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
     models,
     endpoints,
   }
+}
+
+/** The last part of a row; nothing where there are no profiles. */
+function profilesOf(
+  model: FactModel | ProfiledModel,
+  indexOf: (pricing: SeedPricing) => number,
+): [] | [Record<string, number | null>] {
+  if (!('profiles' in model) || Object.keys(model.profiles).length === 0) return []
+  const indexes = Object.entries(model.profiles).map(([prefix, cost]) => {
+    const pricing = pricingOf(cost)
+    return [prefix, pricing === null ? null : indexOf(pricing)] as const
+  })
+  return [Object.fromEntries(indexes)]
 }
 
 function modelOf(
