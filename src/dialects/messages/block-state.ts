@@ -10,7 +10,9 @@ export interface BlockSink {
 
 export interface OpenThought {
   readonly kind: 'thinking'
-  text: string
+  /** Text that came without its detail, and text that came in a detail alone: the other one may follow. */
+  bare: string
+  detailed: string
   /** What the pieces said of themselves, without their text. */
   detail: JsonObject | undefined
   /** Its own signature was written. */
@@ -21,6 +23,8 @@ export interface OpenCall {
   readonly kind: 'call'
   readonly call: number
   json: string
+  /** Its arguments are no JSON but text: OpenAI's custom tools. They become the one field of an object. */
+  readonly isText: boolean
 }
 
 /** What a writer of blocks remembers. */
@@ -80,6 +84,9 @@ export function closeBlock(state: BlockState): void {
   if (open.kind === 'thinking' && !open.isSigned) {
     const { detail } = open
     addDelta(state, { type: 'signature_delta', signature: seal(detail === undefined ? {} : { detail }) })
+  }
+  if (open.kind === 'call' && open.isText) {
+    addDelta(state, { type: 'input_json_delta', partial_json: open.json === '' ? '{"input":""}' : '"}' })
   }
   state.sink.stop(state.started - 1)
   state.open = null

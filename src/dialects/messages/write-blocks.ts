@@ -49,7 +49,7 @@ function write(event: InferenceEvent, state: BlockState): void {
       addArguments(event.json, open, state)
       return
     }
-    if (!isWhole(open.json)) {
+    if (!isWhole(open)) {
       state.waiting.push(event)
       return
     }
@@ -76,10 +76,10 @@ function writeNow(event: InferenceEvent, state: BlockState): void {
       writeThoughts([event], state)
       break
     case 'tool-call-start': {
-      const { id, name } = event
+      const { id, name, extra } = event
       startBlock(
         state,
-        { kind: 'call', call: event.index, json: '' },
+        { kind: 'call', call: event.index, json: '', isText: extra?.type === 'custom' },
         { type: 'tool_use', id, name, input: {} },
       )
       break
@@ -139,9 +139,11 @@ function sourceOf(url: string): JsonObject {
 
 function addArguments(json: string, open: OpenCall, state: BlockState): void {
   if (json === '') return
+  const head = open.isText && open.json === '' ? '{"input":"' : ''
   open.json += json
-  addDelta(state, { type: 'input_json_delta', partial_json: json })
-  if (state.waiting.length === 0 || !isWhole(open.json)) return
+  const piece = open.isText ? JSON.stringify(json).slice(1, -1) : json
+  addDelta(state, { type: 'input_json_delta', partial_json: head + piece })
+  if (state.waiting.length === 0 || !isWhole(open)) return
   closeBlock(state)
   resume(state)
 }
@@ -152,7 +154,9 @@ function resume(state: BlockState): void {
   for (const event of waiting) write(event, state)
 }
 
-function isWhole(json: string): boolean {
+/** The end of text shows only when something else comes. */
+function isWhole({ json, isText }: OpenCall): boolean {
+  if (isText) return true
   if (!json.trimEnd().endsWith('}')) return false
   try {
     JSON.parse(json)

@@ -48,9 +48,11 @@ function viewResult(
   const collector = createCollector()
   const state = newBlockState(collector, hideReasoning)
   const [choice] = choices
-  if (choice) writeBlocks(eventsOf(choice), state)
-  endBlocks(state)
   const { blocks, fields } = foreignOf(natives)
+  // Anthropic explains a refusal beside the stop reason.
+  const isOwn = fields.stop_reason !== undefined
+  if (choice) writeBlocks(eventsOf(isOwn ? { ...choice, refusal: '' } : choice), state)
+  endBlocks(state)
   return {
     content: [...blocks, ...collector.content],
     ...viewStop(finishes[0], state.refusal),

@@ -7,6 +7,7 @@ import { mayBeSpliced } from '../one-line.ts'
 import { isObject, isString } from '../values.ts'
 import { type BlockSink, type BlockState, newBlockState } from './block-state.ts'
 import { viewError } from './error-view.ts'
+import { eventsOfMessage } from './message-events.ts'
 import { isMessagesNative } from './native.ts'
 import { viewStop } from './stop-reason.ts'
 import { viewMetadata, viewTokens, viewUsage } from './usage-view.ts'
@@ -113,10 +114,11 @@ function writeFrame({ events }: InferenceFrame, state: StreamState): void {
   else for (const event of said) if (event.type === 'text-delta') relayText(event.text, state)
 }
 
-const nativeOf = (event: InferenceEvent): JsonObject[] =>
-  event.type === 'native' && event.dialect === 'messages' && isMessagesNative(event.data) && event.data.event
-    ? [event.data.event]
-    : []
+function nativeOf(event: InferenceEvent): JsonObject[] {
+  if (event.type !== 'native' || event.dialect !== 'messages' || !isMessagesNative(event.data)) return []
+  if (event.data.message) return eventsOfMessage(event.data.message)
+  return event.data.event ? [event.data.event] : []
+}
 
 const relayText = (text: string, { blocks }: StreamState): void =>
   blocks.sink.delta(blocks.started - 1, { type: 'text_delta', text })

@@ -8,36 +8,50 @@ import { addBlock, addDelta, type BlockState, type OpenThought, startBlock } fro
 interface Piece {
   readonly text: string
   readonly detail: ReasoningDetail | undefined
+  /** The same text came both ways at once: nothing more is to be expected of it. */
+  readonly isToldTwice: boolean
 }
 
 /**
- * The reasoning of one frame. Most readers tell it twice, as text for people and in details for the next turn: where
- * both say the same it is one; else the text stands for itself.
+ * The reasoning of one frame. Most readers tell it twice, as text for people and in details for the next turn, in one
+ * frame or one after the other: it is written once.
  */
 export function writeThoughts(events: readonly InferenceEvent[], state: BlockState): void {
   let text = ''
-  const details: Piece[] = []
+  const details: ReasoningDetail[] = []
   for (const event of events) {
     if (event.type === 'reasoning-delta') text += event.text
-    if (event.type === 'reasoning-detail') details.push(pieceOf(event.detail))
+    if (event.type === 'reasoning-detail') details.push(event.detail)
   }
-  const isToldTwice = text === '' || text === details.map((piece) => piece.text).join('')
-  if (!isToldTwice) addText({ text, detail: undefined }, state)
-  for (const { text: own, detail } of details) {
-    const piece = { text: isToldTwice ? own : '', detail }
-    if (detail && isTextual(detail)) addText(piece, state)
-    else if (detail) addBlock(state, redactedOf(detail))
+  const isToldTwice = text !== '' && isToldBy(text, details)
+  if (text !== '' && !isToldTwice) addText({ text, detail: undefined, isToldTwice }, state)
+  for (const detail of details) {
+    if (isTextual(detail)) addText({ text: textOf(detail), detail: withoutText(detail), isToldTwice }, state)
+    else addBlock(state, redactedOf(detail))
   }
+}
+
+/** True where the details say all of the text; they may say more. */
+function isToldBy(text: string, details: readonly ReasoningDetail[]): boolean {
+  let rest = text
+  for (const detail of details) {
+    const told = textOf(detail)
+    if (rest.startsWith(told)) rest = rest.slice(told.length)
+  }
+  return rest === ''
 }
 
 const isTextual = ({ type }: JsonObject): boolean => type === 'reasoning.text' || type === 'reasoning.summary'
 
-function pieceOf(detail: ReasoningDetail): Piece {
-  if (!isTextual(detail)) return { text: '', detail }
-  const { text, summary, ...rest } = detail
-  const said = detail.type === 'reasoning.summary' ? summary : text
-  return { text: isString(said) ? said : '', detail: { ...rest, type: detail.type } }
+const textOf = ({ type, text, summary }: ReasoningDetail): string => {
+  const said = type === 'reasoning.summary' ? summary : type === 'reasoning.text' ? text : ''
+  return isString(said) ? said : ''
 }
+
+const withoutText = ({ text, summary, ...detail }: ReasoningDetail): ReasoningDetail => ({
+  ...detail,
+  type: detail.type,
+})
 
 /** Claude's own goes as Anthropic writes it. */
 const redactedOf = (detail: ReasoningDetail): JsonObject => ({
@@ -48,19 +62,30 @@ const redactedOf = (detail: ReasoningDetail): JsonObject => ({
       : seal(detail),
 })
 
-function addText({ text, detail }: Piece, state: BlockState): void {
+function addText(piece: Piece, state: BlockState): void {
+  const { detail } = piece
   // Hidden text leaves nothing; its detail is what the next turn needs.
   if (detail === undefined && state.hidesReasoning) return
   const thought = thoughtFor(detail, state)
-  const wasTold = detail !== undefined && thought.detail === undefined && thought.text === text
   if (detail !== undefined) thought.detail = { ...thought.detail, ...detail }
-  if (text !== '' && !wasTold && !state.hidesReasoning) {
-    thought.text += text
-    addDelta(state, { type: 'thinking_delta', thinking: text })
-  }
+  const thinking = state.hidesReasoning ? '' : untold(piece, thought)
+  if (thinking !== '') addDelta(state, { type: 'thinking_delta', thinking })
   if (detail === undefined || !isClaudes(detail) || !isString(detail.signature)) return
   thought.isSigned = true
   addDelta(state, { type: 'signature_delta', signature: detail.signature })
+}
+
+/** What of a piece has not been written: '' where it came before, the other way. */
+function untold({ text, detail, isToldTwice }: Piece, thought: OpenThought): string {
+  if (isToldTwice || text === '') return text
+  const [own, other] =
+    detail === undefined ? (['bare', 'detailed'] as const) : (['detailed', 'bare'] as const)
+  if (thought[other].startsWith(text)) {
+    thought[other] = thought[other].slice(text.length)
+    return ''
+  }
+  thought[own] += text
+  return text
 }
 
 /** The thought under way where the piece belongs to it, else a new one. */
@@ -69,7 +94,13 @@ function thoughtFor(detail: JsonObject | undefined, state: BlockState): OpenThou
   if (open?.kind === 'thinking' && !open.isSigned) {
     if (detail === undefined || open.detail === undefined || keyOf(detail) === keyOf(open.detail)) return open
   }
-  const thought: OpenThought = { kind: 'thinking', text: '', detail: undefined, isSigned: false }
+  const thought: OpenThought = {
+    kind: 'thinking',
+    bare: '',
+    detailed: '',
+    detail: undefined,
+    isSigned: false,
+  }
   startBlock(state, thought, { type: 'thinking', thinking: '', signature: '' })
   return thought
 }

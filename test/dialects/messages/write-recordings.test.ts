@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import Anthropic from '@anthropic-ai/sdk'
+import { completionTokens } from '../../../src/core/usage.ts'
+import type { Egress } from '../../../src/dialects/dialect.ts'
+import { egresses } from '../../../src/dialects/index.ts'
+import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { upstreamReply } from '../../upstream-reply.ts'
+import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { eventsOf, readReply, readStream, writtenReply, writtenStream } from './written.ts'
+
+/** Every recording of every dialect, written in this one, as Anthropic's own client reads it. */
+
+const EGRESS_OF: Readonly<Record<string, Egress>> = {
+  'openai-chat': egresses.chat,
+  'openai-responses': egresses.responses,
+  'anthropic-messages': egresses.messages,
+  gemini: egresses.gemini,
+  'cohere-chat': egresses.cohere,
+  'bedrock-converse': egresses.converse,
+}
+
+/** Callers of this dialect never get the tool that stands for a schema: their own words for one go through. */
+const STAND_IN = /answer-tool/
+
+const answers = (folder: string): Recording[] =>
+  loadRecordings(folder).filter(
+    ({ api, status, file }) => status < 300 && EGRESS_OF[api] !== undefined && !STAND_IN.test(file),
+  )
+
+for (const dialect of ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses']) {
+  describe(`hand-made replies: ${dialect}`, () => table(answers(join(FIXTURES, dialect))))
+}
+describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+
+function framesOf({ api, bytes, status, headers, isStream }: Recording) {
+  const egress = EGRESS_OF[api]
+  if (!egress) throw new Error(api)
+  return egress.read(upstreamReply(bytes, { status, headers }), isStream)
+}
+
+function table(recordings: Recording[]): void {
+  if (recordings.length === 0) return
+  test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+    const outcome = await outcomeOf(framesOf(recording))
+    const text = await writtenStream(framesOf(recording))
+    if (outcome.error !== undefined) {
+      expect(eventsOf(text).at(-1)).toMatchObject({ type: 'error' })
+      await expect(readStream(text)).rejects.toBeInstanceOf(Anthropic.APIError)
+      return
+    }
+    expectOrder(eventsOf(text))
+    expectMessage(await readStream(text), outcome, recording)
+    expectMessage(await readReply(await writtenReply(framesOf(recording))), outcome, recording)
+  })
+}
+
+/** Blocks come one after the other and count from 0; nothing comes after the end. */
+function expectOrder(events: readonly Record<string, unknown>[]): void {
+  const types = events.map(({ type }) => String(type))
+  expect(types.slice(0, 2)).toEqual(['message_start', 'ping'])
+  expect(types.slice(-2)).toEqual(['message_delta', 'message_stop'])
+  let open: unknown = null
+  let next = 0
+  for (const { type, index } of events) {
+    if (type === 'content_block_start') {
+      expect([open, index]).toEqual([null, next++])
+      open = index
+    } else if (type === 'content_block_delta' || type === 'content_block_stop') {
+      expect(index).toBe(open)
+      if (type === 'content_block_stop') open = null
+    }
+  }
+  expect(open).toBeNull()
+}
+
+/** Our words of a finish, and those of Anthropic's for it. */
+const STOPS: Readonly<Record<string, RegExp>> = {
+  stop: /^(end_turn|stop_sequence|pause_turn|refusal)$/,
+  length: /^(max_tokens|model_context_window_exceeded)$/,
+  tool_calls: /^tool_use$/,
+  content_filter: /^refusal$/,
+}
+
+function expectMessage(message: Anthropic.Message, outcome: Outcome, { expected, api }: Recording): void {
+  const texts = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+  const isOwn = api === 'anthropic-messages'
+  // What a provider says instead of an answer is text; Anthropic's own stands beside the stop reason.
+  expect(texts.join('')).toBe(outcome.text + (isOwn ? '' : outcome.refusal))
+  if (isOwn && outcome.refusal !== '') expect(message.stop_details?.explanation).toBe(outcome.refusal)
+  if (expected.text && !isElsewhere(outcome.text, expected.text)) throw new Error('the text is another one')
+  const thoughts = message.content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : []))
+  expect([outcome.reasoning, detailedText(outcome)]).toContain(thoughts.join(''))
+  const calls = message.content.flatMap((block) => (block.type === 'tool_use' ? [block] : []))
+  expect(calls.map(({ id, name }) => [sameId(id), name])).toEqual(
+    outcome.calls.map(({ id, name }) => [sameId(id), name]),
+  )
+  for (const [i, { input }] of calls.entries()) expectInput(input, outcome.calls[i]?.arguments ?? '')
+  const [finish] = outcome.finishes
+  expect(message.stop_reason).toMatch(STOPS[finish?.reason ?? ''] ?? /^$/)
+  if (isOwn && finish?.native) expect(String(message.stop_reason)).toBe(finish.native)
+  expectUsage(message.usage, outcome)
+}
+
+/** Some providers tell thoughts, or more of them, in details alone. */
+const detailedText = ({ events }: Outcome): string =>
+  events
+    .flatMap((event) =>
+      event.type === 'reasoning-detail' ? [event.detail.text ?? event.detail.summary] : [],
+    )
+    .join('')
+
+/** Ids that we made differ from reading to reading. */
+const sameId = (id: string): string => id.replace(/^call_[0-9a-f]{32}$/, 'made')
+
+/** What an independent reader of the recordings took for text; it counts some parts to it that are none. */
+const isElsewhere = (found: string, told: string): boolean =>
+  found === told || found.includes(told) || told.includes(found)
+
+function expectInput(input: unknown, json: string): void {
+  let whole: unknown
+  try {
+    whole = json === '' ? {} : JSON.parse(json)
+  } catch {
+    // Cut by a bound, which the client repairs and the gateway keeps as text; or no JSON but the text of a tool.
+    expect(typeof input).toBe('object')
+    return
+  }
+  if (typeof whole === 'object') expect(input).toEqual(whole)
+}
+
+function expectUsage(usage: Anthropic.Usage, { usage: told }: Outcome): void {
+  if (told === null) return
+  expect(usage.input_tokens).toBe(told.inputTokens + told.audioInputTokens + told.imageInputTokens)
+  expect(usage.cache_read_input_tokens).toBe(told.cacheReadTokens)
+  expect(usage.cache_creation_input_tokens).toBe(told.cacheWriteTokens)
+  expect(usage.output_tokens).toBe(completionTokens(told))
+  expect(usage.output_tokens_details?.thinking_tokens).toBe(told.reasoningTokens)
+}
