@@ -54,7 +54,7 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
       const { rest, whole: value } = reader.end()
       return { text: tell(rest), value }
     }
-    const last = native === undefined ? told : textOf(native[field])
+    const last = textOf(native?.[field]) || told
     const value = last === '' && !isCustom && isWhole ? '{}' : last
     return { text: value.startsWith(told) ? tell(value.slice(told.length)) : '', value }
   }

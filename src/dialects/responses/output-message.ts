@@ -136,13 +136,16 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       )
     },
     close(status, native) {
-      const content = Array.isArray(native?.content) ? native.content.map(completePart) : undefined
+      // What was streamed is not lost where the provider's last word leaves it out.
+      const told = Array.isArray(native?.content) && native.content.length > 0 ? native.content : undefined
+      const content = told?.map(completePart)
       const last: unknown = part === null ? undefined : content?.[part.index]
       const text =
         parts.length === 0 && content ? writeParts(content) : closePart(isObject(last) ? last : undefined)
-      whole = native
-        ? { ...native, id, ...(content ? { content } : {}) }
-        : { ...shared, status, content: parts.map(viewPart) }
+      whole = {
+        ...(native ? { ...native, id } : { ...shared, status }),
+        content: content ?? parts.map(viewPart),
+      }
       return text + writeDone(slot, whole)
     },
   }

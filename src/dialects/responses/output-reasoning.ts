@@ -6,7 +6,7 @@ import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './out
 /** A `reasoning` item while it comes. Each method answers events. */
 export interface ReasoningOutput extends OutputItem {
   /** Visible text of the part that `part` names. */
-  addText(text: string, part: ThoughtPart): string
+  addText(text: string, part: Partial<ThoughtPart>): string
   /** A piece that a later turn must replay. */
   addDetail(detail: ReasoningDetail): string
 }
@@ -69,7 +69,10 @@ export function openReasoning(slot: Slot, withSpecEvents: boolean): { text: stri
     return { text: closed + write('added', opened), part: opened }
   }
 
-  function addText(text: string, { kind, key }: ThoughtPart): string {
+  /** Nobody says what it is: it goes on, or is what a provider of this dialect mostly sends. */
+  const usualKind = (): ThoughtPart['kind'] => part?.kind ?? (slot.native ? 'summary' : 'text')
+
+  function addText(text: string, { kind = usualKind(), key }: Partial<ThoughtPart>): string {
     const isSame = part?.kind === kind && (key === undefined || part.key === undefined || part.key === key)
     const opened = isSame && part ? { text: '', part } : openPart(kind, key)
     opened.part.key ??= key
@@ -107,7 +110,7 @@ export function openReasoning(slot: Slot, withSpecEvents: boolean): { text: stri
     close(status, native) {
       const text = (native ? writeWhole(native) : '') + closePart()
       whole = native
-        ? { ...native, id, summary: Array.isArray(native.summary) ? native.summary.map(viewSummary) : [] }
+        ? { ...native, id, ...completeTexts(native, texts) }
         : { ...shared, status, ...viewTexts(texts), ...carry(details) }
       return text + writeDone(slot, whole)
     },
@@ -119,6 +122,13 @@ const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): Js
   summary: summary.map(viewSummary),
   ...(text.length > 0 ? { content: text.map((each) => ({ type: 'reasoning_text', text: each })) } : {}),
 })
+
+/** What was streamed is not lost where the provider's last word leaves it out. */
+function completeTexts(native: JsonObject, texts: Record<ThoughtPart['kind'], string[]>): JsonObject {
+  const isTold = [...thoughtsOf(native.summary), ...thoughtsOf(native.content)].length > 0
+  if (!isTold) return viewTexts(texts)
+  return { summary: Array.isArray(native.summary) ? native.summary.map(viewSummary) : [] }
+}
 
 /** Real clients break on the bare strings of the specification's text (readings.md, Streams). */
 const viewSummary = (part: unknown): unknown => (isString(part) ? { type: 'summary_text', text: part } : part)

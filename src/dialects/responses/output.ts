@@ -26,7 +26,7 @@ export interface Output {
   /** The same from the JSON text of the string, without logprobs. */
   spliceText(json: string, text: string): string
   addRefusal(text: string): string
-  addReasoning(text: string, part: ThoughtPart): string
+  addReasoning(text: string, part: Partial<ThoughtPart>): string
   addDetail(detail: ReasoningDetail): string
   startCall(call: Extract<InferenceEvent, { type: 'tool-call-start' }>): string
   addToCall(index: number, piece: string): string

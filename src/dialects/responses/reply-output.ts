@@ -34,15 +34,15 @@ export function nativeResponseOf(event: InferenceEvent): JsonObject | undefined 
 /** Writes what came together. Events of other choices than the first have no place in this dialect. */
 export function addEvents(output: Output, events: readonly InferenceEvent[]): string {
   const logprobs = events.flatMap(logprobsOf)
-  const thought = thoughtOf(events)
+  const ordered = announced(output, thoughtsFirst(events))
   let text = ''
   let isTold = logprobs.length === 0
-  for (const event of announced(output, thoughtsFirst(events))) {
+  for (const [at, event] of ordered.entries()) {
     if (event.type === 'text-delta' && event.choice === 0 && event.text !== '') {
       text += output.addText(event.text, isTold ? [] : logprobs)
       isTold = true
     } else if (event.type === 'reasoning-delta' && event.choice === 0 && event.text !== '') {
-      text += output.addReasoning(event.text, thought)
+      text += output.addReasoning(event.text, thoughtAt(ordered, at))
     } else {
       text += addEvent(output, event)
     }
@@ -83,15 +83,24 @@ function thoughtsFirst(events: readonly InferenceEvent[]): readonly InferenceEve
   return [...events.slice(0, start), ...rest.filter(isDetail), ...rest.filter((event) => !isDetail(event))]
 }
 
-/** Whether reasoning is a summary, and which part of it, is what the detail beside it says. */
-function thoughtOf(events: readonly InferenceEvent[]): ThoughtPart {
-  for (const event of events) {
-    if (event.type !== 'reasoning-detail') continue
-    const { type, index } = event.detail
-    if (type === 'reasoning.summary') return { kind: 'summary', key: index }
-    if (type === 'reasoning.text') return { kind: 'text', key: index }
+/** Whether reasoning is a summary, and which part of it, is what the detail of the same piece says. */
+function thoughtAt(events: readonly InferenceEvent[], at: number): Partial<ThoughtPart> {
+  for (let next = at + 1; next < events.length && events[next]?.type !== 'reasoning-delta'; next++) {
+    const part = partOf(events[next])
+    if (part) return part
   }
-  return { kind: 'text' }
+  for (let former = at - 1; former >= 0 && events[former]?.type !== 'reasoning-delta'; former--) {
+    const part = partOf(events[former])
+    if (part) return part
+  }
+  return {}
+}
+
+function partOf(event: InferenceEvent | undefined): ThoughtPart | undefined {
+  if (event?.type !== 'reasoning-detail') return undefined
+  const { type, index } = event.detail
+  if (type === 'reasoning.summary') return { kind: 'summary', key: index }
+  return type === 'reasoning.text' ? { kind: 'text', key: index } : undefined
 }
 
 /**

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
+import { completionTokens, NO_USAGE, promptTokens } from '../../../src/core/usage.ts'
+import type { Egress } from '../../../src/dialects/dialect.ts'
+import { egresses } from '../../../src/dialects/index.ts'
+import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
+import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { upstreamReply } from '../../upstream-reply.ts'
+import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { CLOSING, parse, reply, unary } from './frames.ts'
+import { checkStream } from './stream-order.ts'
+
+/**
+ * What every provider said, in whatever dialect, told in this one, streamed and not: right by the judge, and read by
+ * OpenAI's own client with the text, reasoning, calls, status and usage that the reader found.
+ */
+
+const DIALECTS: Readonly<Record<string, Egress>> = {
+  'openai-chat': egresses.chat,
+  'openai-responses': egresses.responses,
+  'anthropic-messages': egresses.messages,
+  gemini: egresses.gemini,
+  'cohere-chat': egresses.cohere,
+  'bedrock-converse': egresses.converse,
+}
+
+const answered = (folder: string): Recording[] =>
+  loadRecordings(folder).filter(
+    ({ api, status, expected }) => DIALECTS[api] && status < 300 && !expected.error,
+  )
+
+describe('hand-made replies', () => {
+  for (const name of ['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'])
+    table(answered(join(FIXTURES, name)))
+})
+describe.skipIf(!hasTranscripts)('recorded replies', () => table(answered(TRANSCRIPTS)))
+
+/** What the client gets next. */
+let sent: { sse: string; body: JsonObject } = { sse: '', body: {} }
+const client = new OpenAI({
+  apiKey: 'none',
+  baseURL: 'http://127.0.0.1/v1',
+  maxRetries: 0,
+  fetch: async (_, init) =>
+    JSON.parse(String(init?.body)).stream
+      ? new Response(sent.sse, { headers: { 'content-type': 'text/event-stream' } })
+      : Response.json(sent.body),
+})
+const ASKED = { model: 'm', input: 'Hi' }
+
+function table(recordings: readonly Recording[]): void {
+  if (recordings.length === 0) return
+  test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+    const { frames, outcome } = await read(recording)
+    if (outcome.error !== undefined) return expect(outcome.finishes).toEqual([])
+    const closing = { ...CLOSING, finishes: outcome.finishes, usage: outcome.usage ?? NO_USAGE }
+    const context = reply({}, { request: parse(ASKED, new Headers({ 'user-agent': 'OpenAI/JS 7.55.0' })) })
+    const writer = writeResponsesStream(context)
+    const sse = frames.map((each) => writer.write(each)).join('') + writer.end(closing)
+    const { response } = checkStream(sse)
+    expect(writer.reply?.()).toEqual(response)
+
+    sent = { sse, body: await unary(frames, context, closing) }
+    expectRead(await client.responses.stream(ASKED).finalResponse(), outcome, recording)
+    expectRead(await client.responses.create(ASKED), outcome, recording)
+    let events = 0
+    for await (const event of await client.responses.create({ ...ASKED, stream: true })) {
+      expect(event.sequence_number).toBe(events)
+      events += 1
+    }
+    expect(events).toBe(checkStream(sse).events.length)
+  })
+}
+
+async function read(recording: Recording): Promise<{ frames: InferenceFrame[]; outcome: Outcome }> {
+  const { api, bytes, headers, isStream, status } = recording
+  const egress = DIALECTS[api]
+  if (!egress) throw new Error(`no dialect speaks ${api}`)
+  const frames: InferenceFrame[] = []
+  const batches = async function* () {
+    for await (const batch of egress.read(upstreamReply(bytes, { headers, status }), isStream)) {
+      frames.push(...batch)
+      yield batch
+    }
+  }
+  return { outcome: await outcomeOf(batches()), frames }
+}
+
+/** The independent reader took JSON text for a structure. */
+const UNREAD = new Set([
+  'perplexity/rllm-with_params_perplexity_sonar_supports_json_schema_response_format_param.http.json',
+])
+
+const STATUS = {
+  stop: 'completed',
+  tool_calls: 'completed',
+  length: 'incomplete',
+  content_filter: 'incomplete',
+  error: 'failed',
+}
+
+function expectRead(
+  response: OpenAI.Responses.Response,
+  outcome: Outcome,
+  { expected, file }: Recording,
+): void {
+  const { output, usage } = response
+  expect(response.output_text).toBe(outcome.text)
+  if (!UNREAD.has(file)) expect(response.output_text).toBe(expected.text ?? '')
+  expect(
+    output.flatMap((item) => {
+      if (item.type === 'function_call') return [[item.call_id, item.name, item.arguments]]
+      return item.type === 'custom_tool_call' ? [[item.call_id, item.name, item.input]] : []
+    }),
+  ).toEqual(outcome.calls.map(({ id, name, arguments: json }) => [id, name, json || '{}']))
+  expect(
+    output
+      .flatMap((item) => (item.type === 'reasoning' ? [...item.summary, ...(item.content ?? [])] : []))
+      .map((part) => part.text)
+      .join(''),
+  ).toBe(outcome.reasoning)
+  expect(
+    output
+      .flatMap((item) => (item.type === 'message' ? item.content : []))
+      .map((part) => (part.type === 'refusal' ? part.refusal : ''))
+      .join(''),
+  ).toBe(outcome.refusal)
+  expect(output.filter(({ type }) => type === 'image_generation_call').length).toBe(outcome.images.length)
+  expect(String(response.status)).toBe(STATUS[outcome.finishes[0]?.reason ?? 'error'])
+  const tokens = outcome.usage ?? NO_USAGE
+  expect(usage).toMatchObject({
+    input_tokens: promptTokens(tokens),
+    output_tokens: completionTokens(tokens),
+    input_tokens_details: { cached_tokens: tokens.cacheReadTokens },
+    output_tokens_details: { reasoning_tokens: tokens.reasoningTokens },
+  })
+}
