@@ -1,0 +1,322 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash, createHmac } from 'node:crypto'
+import type { AwsKeys, CredentialRecord, ProviderRecord } from '../../src/core/snapshot.ts'
+import { regionFields, regionIn } from '../../src/providers/aws-region.ts'
+import { signCall } from '../../src/providers/aws-signature.ts'
+import { bedrock } from '../../src/providers/bedrock.ts'
+import { readEntries } from '../../src/providers/entries.ts'
+import { environmentProviders } from '../../src/providers/environment.ts'
+import { defaults } from './defaults.ts'
+
+const KEYS: AwsKeys = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+}
+
+describe('the published test suite of Signature Version 4', () => {
+  const NOW = new Date('2015-08-30T12:36:00Z')
+  const SESSION =
+    'AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA=='
+
+  test.each([
+    ['get-vanilla', 'GET', '/', {}, KEYS, '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
+    [
+      'post-vanilla',
+      'POST',
+      '/',
+      {},
+      KEYS,
+      '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b',
+    ],
+    [
+      'get-vanilla-query-order-key-case',
+      'GET',
+      '/?Param2=value2&Param1=value1',
+      {},
+      KEYS,
+      'b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500',
+    ],
+    [
+      'get-unreserved',
+      'GET',
+      '/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
+      {},
+      KEYS,
+      '07ef7494c76fa4850883e2b006601f940f8a34d404d0cfa977f52a65bbf5f24f',
+    ],
+    [
+      'post-header-value-case',
+      'POST',
+      '/',
+      { 'my-header1': 'VALUE1' },
+      KEYS,
+      'cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d',
+    ],
+    [
+      'post-sts-header-before',
+      'POST',
+      '/',
+      {},
+      { ...KEYS, sessionToken: SESSION },
+      '85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead',
+    ],
+  ] as const)('%s', async (_, method, path, headers, keys, signature) => {
+    const call = { method, url: `https://example.amazonaws.com${path}`, headers: { ...headers }, body: '' }
+    const signed = await signCall(call, keys, { service: 'service', region: 'us-east-1' }, NOW)
+    expect(signed.headers['authorization']).toEndWith(`Signature=${signature}`)
+    expect(signed.headers['x-amz-date']).toBe('20150830T123600Z')
+    expect(signed.headers['x-amz-security-token']).toBe('sessionToken' in keys ? SESSION : undefined)
+    expect(JSON.stringify(signed)).not.toContain(KEYS.secretAccessKey)
+  })
+})
+
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** The signature as AWS computes it from what arrived: written once more, from AWS's description. */
+function expectedSignature(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  region: string,
+): string {
+  const { pathname, host } = new URL(url)
+  const names = /SignedHeaders=([^,]+)/.exec(headers['authorization'] ?? '')?.[1] ?? ''
+  const canonicalHeaders = names
+    .split(';')
+    .map((name) => `${name}:${name === 'host' ? host : headers[name]}\n`)
+    .join('')
+  // Each segment of the path as it arrived is encoded once more.
+  const path = pathname
+    .split('/')
+    .map((segment) =>
+      encodeURIComponent(segment).replace(
+        /[!'()*]/g,
+        (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+      ),
+    )
+    .join('/')
+  const canonical = ['POST', path, '', canonicalHeaders, names, sha256(body)].join('\n')
+  const time = headers['x-amz-date'] ?? ''
+  const scope = `${time.slice(0, 8)}/${region}/bedrock/aws4_request`
+  const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${KEYS.secretAccessKey}`)
+  return hmac(key, ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')).toString('hex')
+}
+
+function recordOf(credential: CredentialRecord, fields: Partial<ProviderRecord> = {}): ProviderRecord {
+  return {
+    slug: 'lab',
+    name: 'Lab',
+    kind: 'bedrock',
+    dialect: 'converse',
+    baseUrl: 'https://bedrock-runtime.eu-central-1.amazonaws.com',
+    credentials: [credential],
+    ...defaults,
+    quirks: {},
+    isLocal: false,
+    ...fields,
+  }
+}
+
+describe('a call', () => {
+  const body = { messages: [{ role: 'user', content: [{ text: 'Grüße 🛠' }] }] }
+  const ARN = 'arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123'
+
+  test.each([
+    ['a model', 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'],
+    ['the resource name of a profile', ARN],
+    ['a name with signs that stay as they are', "a!b'c(d)e*f~g"],
+  ])('to %s is signed for its path, encoded twice', async (_, model) => {
+    const credential = { id: 'lab', secret: null, aws: KEYS }
+    const path = `/model/${encodeURIComponent(model)}/converse-stream`
+    const call = await bedrock.prepare(recordOf(credential), credential, { path, headers: {}, body })
+    expect(call.url).toBe(`https://bedrock-runtime.eu-central-1.amazonaws.com${path}`)
+    const text = String(call.body)
+    expect(JSON.parse(text)).toEqual(body)
+    const { authorization = '' } = call.headers
+    expect(authorization).toContain('Credential=AKIDEXAMPLE/')
+    expect(authorization).toContain('/eu-central-1/bedrock/aws4_request')
+    expect(authorization).toEndWith(
+      `Signature=${expectedSignature(call.url, call.headers, text, 'eu-central-1')}`,
+    )
+    expect(call.headers['content-type']).toBe('application/json')
+    expect(JSON.stringify(call)).not.toContain(KEYS.secretAccessKey)
+  })
+
+  test('with a session has its token, signed', async () => {
+    const credential = { id: 'lab', secret: null, aws: { ...KEYS, sessionToken: 'session-1' } }
+    const call = await bedrock.prepare(recordOf(credential), credential, {
+      path: '/model/a/converse',
+      headers: {},
+      body,
+    })
+    expect(call.headers['x-amz-security-token']).toBe('session-1')
+    expect(call.headers['authorization']).toContain('x-amz-security-token')
+  })
+
+  test('at an address of its own is signed for the region that settings name', async () => {
+    const credential = { id: 'lab', secret: null, aws: KEYS }
+    const record = recordOf(credential, { baseUrl: 'http://127.0.0.1:9/proxy', region: 'us-west-2' })
+    const call = await bedrock.prepare(record, credential, { path: '/model/a/converse', headers: {}, body })
+    expect(call.url).toBe('http://127.0.0.1:9/proxy/model/a/converse')
+    expect(call.headers['authorization']).toEndWith(
+      `Signature=${expectedSignature(call.url, call.headers, String(call.body), 'us-west-2')}`,
+    )
+  })
+
+  test('with a key of Bedrock’s own shows it', async () => {
+    const credential = { id: 'lab', secret: 'bedrock-key' }
+    const call = await bedrock.prepare(recordOf(credential), credential, {
+      path: '/model/a/converse',
+      headers: {},
+      body,
+    })
+    expect(call.headers).toEqual({ 'content-type': 'application/json', authorization: 'Bearer bedrock-key' })
+  })
+
+  test('to a model whose name leads elsewhere is refused', async () => {
+    const credential = { id: 'lab', secret: null, aws: KEYS }
+    const path = `/model/${encodeURIComponent('..')}/converse`
+    const prepared = async () =>
+      bedrock.prepare(recordOf(credential), credential, { path, headers: {}, body })
+    expect(prepared()).rejects.toMatchObject({ status: 400 })
+  })
+})
+
+describe('regions', () => {
+  test.each([
+    ['https://bedrock-runtime.us-east-1.amazonaws.com', 'us-east-1'],
+    ['https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com', 'us-gov-west-1'],
+    ['https://bedrock-runtime.cn-north-1.amazonaws.com.cn', 'cn-north-1'],
+    ['https://bedrock-runtime.eu-west-1.api.aws', 'eu-west-1'],
+    ['https://bedrock-runtime.evil.amazonaws.com', undefined],
+    ['https://bedrock-runtime.us-east-1.amazonaws.com.evil.example', undefined],
+    ['http://127.0.0.1:4000', undefined],
+  ])('%s is in %s', (url, region) => expect(regionIn(url)).toBe(region))
+
+  test.each([
+    ['us-east-1', ['us', 'global']],
+    ['us-gov-west-1', ['us-gov']],
+    ['ap-northeast-3', ['jp', 'apac', 'global']],
+    ['ap-southeast-4', ['au', 'apac', 'global']],
+    ['me-central-1', ['global']],
+    [undefined, ['global']],
+  ])('%s calls %p', (region, prefixes) => expect(regionFields(region).upstreamPrefixes).toEqual(prefixes))
+})
+
+describe('the environment', () => {
+  const AWS = { AWS_ACCESS_KEY_ID: 'AKIA1', AWS_SECRET_ACCESS_KEY: 'secret-1' }
+  const REGION = { AWS_REGION: 'eu-west-1' }
+  const read = (environment: Record<string, string>) => environmentProviders(environment, defaults)
+
+  test('a key and a region turn it on', () => {
+    const { providers, problems } = read({ AWS_BEARER_TOKEN_BEDROCK: 'b', ...REGION })
+    expect(problems).toEqual([])
+    expect(providers).toMatchObject([
+      {
+        slug: 'amazon-bedrock',
+        kind: 'bedrock',
+        dialect: 'converse',
+        baseUrl: 'https://bedrock-runtime.eu-west-1.amazonaws.com',
+        region: 'eu-west-1',
+        upstreamPrefixes: ['eu', 'global'],
+        credentials: [{ id: 'AWS_BEARER_TOKEN_BEDROCK', secret: 'b' }],
+      },
+    ])
+  })
+
+  test('access keys do too, and are never a secret that is shown', () => {
+    const { providers } = read({ ...AWS, AWS_SESSION_TOKEN: 'session', AWS_DEFAULT_REGION: 'us-west-2' })
+    expect(providers).toMatchObject([
+      {
+        baseUrl: 'https://bedrock-runtime.us-west-2.amazonaws.com',
+        credentials: [
+          {
+            id: 'AWS_ACCESS_KEY_ID',
+            secret: null,
+            aws: { accessKeyId: 'AKIA1', secretAccessKey: 'secret-1', sessionToken: 'session' },
+          },
+        ],
+      },
+    ])
+  })
+
+  test('its own key comes before access keys, AWS_REGION before AWS_DEFAULT_REGION', () => {
+    const all = { ...AWS, ...REGION, AWS_DEFAULT_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'b' }
+    expect(read(all).providers).toMatchObject([
+      { region: 'eu-west-1', credentials: [{ id: 'AWS_BEARER_TOKEN_BEDROCK' }] },
+    ])
+  })
+
+  test.each([['AWS_BEDROCK_BASE_URL'], ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME']])('%s moves it', (variable) => {
+    const moved = { [variable]: 'http://127.0.0.1:9000/aws/' }
+    expect(read({ ...AWS, ...REGION, ...moved }).providers).toMatchObject([
+      { baseUrl: 'http://127.0.0.1:9000/aws', region: 'eu-west-1' },
+    ])
+    expect(read({ AWS_BEARER_TOKEN_BEDROCK: 'b', ...moved }).providers).toMatchObject([
+      { baseUrl: 'http://127.0.0.1:9000/aws', upstreamPrefixes: ['global'] },
+    ])
+    expect(read({ ...AWS, ...moved })).toMatchObject({ providers: [], problems: [{ path: 'AWS_REGION' }] })
+  })
+
+  test.each([
+    ['without a region', { ...AWS }],
+    ['with half of the keys', { AWS_ACCESS_KEY_ID: 'AKIA1', ...REGION }],
+    ['with a region alone', REGION],
+    ['with blank keys', { AWS_ACCESS_KEY_ID: ' ', AWS_SECRET_ACCESS_KEY: ' ', ...REGION }],
+  ])('%s it stays off, silently', (_, environment) => {
+    expect(read(environment)).toEqual({ providers: [], problems: [] })
+  })
+
+  test('what cannot be right is named by its variable', () => {
+    const broken = { ...AWS, AWS_SECRET_ACCESS_KEY: 'sec\nret', ...REGION }
+    expect(read(broken)).toEqual({
+      providers: [],
+      problems: [{ path: 'AWS_SECRET_ACCESS_KEY', message: expect.stringContaining('line break') }],
+    })
+    const { problems } = read({ ...AWS, AWS_REGION: 'evil.example/' })
+    expect(problems).toMatchObject([{ path: 'AWS_REGION' }])
+  })
+})
+
+describe('an entry', () => {
+  const read = (entry: Record<string, unknown>, environment = {}) =>
+    readEntries([{ slug: 'lab', dialect: 'converse', ...entry }], environment, defaults)
+
+  test('has its address by its region, and keys from the environment', () => {
+    const { providers, problems } = read(
+      { aws: { region: 'ap-southeast-2', access_key_id: 'AKIA2', secret_access_key: '${LAB_SECRET}' } },
+      { LAB_SECRET: 'secret-2' },
+    )
+    expect(problems).toEqual([])
+    expect(providers).toMatchObject([
+      {
+        kind: 'bedrock',
+        baseUrl: 'https://bedrock-runtime.ap-southeast-2.amazonaws.com',
+        region: 'ap-southeast-2',
+        upstreamPrefixes: ['au', 'apac', 'global'],
+        credentials: [
+          { id: 'lab', secret: null, aws: { accessKeyId: 'AKIA2', secretAccessKey: 'secret-2' } },
+        ],
+      },
+    ])
+  })
+
+  test('may have a key of Bedrock’s own, with a region or an address', () => {
+    expect(read({ api_key: 'b', aws: { region: 'eu-north-1' } }).providers).toMatchObject([
+      { baseUrl: 'https://bedrock-runtime.eu-north-1.amazonaws.com', credentials: [{ secret: 'b' }] },
+    ])
+    expect(
+      read({ api_key: 'b', base_url: 'https://bedrock-runtime.us-east-1.amazonaws.com' }).providers,
+    ).toMatchObject([{ region: 'us-east-1', upstreamPrefixes: ['us', 'global'] }])
+  })
+
+  test('calls its models by the names that it gives them', () => {
+    const { models } = read({
+      api_key: 'b',
+      aws: { region: 'eu-north-1' },
+      models: [{ id: 'a', upstream_id: 'eu.lab.a' }],
+    })
+    expect(models).toMatchObject([{ endpoint: { upstreamId: 'eu.lab.a' } }])
+  })
+})
