@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart, Message } from '../../core/request.ts'
-import { defined, isString } from '../values.ts'
+import { defined, isObject, isString } from '../values.ts'
 
 /** Names, once, what cannot be carried. */
 export type Drop = (name: string) => void
@@ -35,13 +35,15 @@ export function writeAnswer({ content, refusal }: Message, drop: Drop): string |
 function writePart(part: ContentPart, drop: Drop): JsonObject[] {
   switch (part.type) {
     case 'text':
-      return [{ type: 'input_text', text: part.text }]
+      return [{ type: 'input_text', text: part.text, ...breakpointOf(part) }]
     case 'image':
-      return [{ type: 'input_image', image_url: part.url, detail: part.detail ?? 'auto' }]
+      return [
+        { type: 'input_image', image_url: part.url, detail: part.detail ?? 'auto', ...breakpointOf(part) },
+      ]
     case 'audio':
       return [{ type: 'input_audio', input_audio: { data: part.data, format: part.format } }]
     case 'file':
-      return [writeFile(part)]
+      return [{ ...writeFile(part), ...breakpointOf(part) }]
     case 'video':
       return [{ type: 'input_video', video_url: part.url }]
     case 'unknown':
@@ -50,6 +52,10 @@ function writePart(part: ContentPart, drop: Drop): JsonObject[] {
       return []
   }
 }
+
+/** OpenAI's own mark for what is to be cached (GPT-5.6 and newer, 2026); chat has it under the same name. */
+const breakpointOf = ({ extra }: { extra?: JsonObject }): JsonObject =>
+  isObject(extra?.prompt_cache_breakpoint) ? { prompt_cache_breakpoint: extra.prompt_cache_breakpoint } : {}
 
 /** Content wants a name beside it, an address or an id takes none. */
 function writeFile({ data, fileId, filename }: Extract<ContentPart, { type: 'file' }>): JsonObject {

@@ -17,9 +17,9 @@ import { writeToolChoice, writeTools } from './build-tools.ts'
  * | temperature, top_p, top_logprobs | the same; `logprobs` is in `include` |
  * | the bound on output | `max_output_tokens` (`build.ts`) |
  * | reasoning | `reasoning` (`build-reasoning.ts`) |
- * | service tier, user, metadata, prompt cache key, safety identifier | the same |
+ * | service tier, user, metadata, safety identifier, fields of prompt caching | the same |
  *
- * What has no word here is named in `dropped`. Prompts are cached unasked: marks for it are not.
+ * What has no word here is named in `dropped`. Prompts are cached unasked: Anthropic's marks for it are not.
  */
 export function neutralBody(request: InferenceRequest, rules: ReplayRules, drop: Drop): JsonObject {
   const { sampling, body } = request
@@ -45,6 +45,7 @@ export function neutralBody(request: InferenceRequest, rules: ReplayRules, drop:
     safety_identifier: wordIn(body, 'safety_identifier'),
     prompt_cache_key: wordIn(body, 'prompt_cache_key'),
     prompt_cache_retention: wordIn(body, 'prompt_cache_retention'),
+    prompt_cache_options: isObject(body.prompt_cache_options) ? body.prompt_cache_options : undefined,
   })
 }
 
@@ -97,4 +98,4 @@ function dropWordless({ sampling, choiceCount, modalities, body }: InferenceRequ
 }
 
 /** Parameters of callers that the neutral request has no field for. */
-const WORDLESS = ['prediction', 'image_config', 'audio', 'prompt_cache_options']
+const WORDLESS = ['prediction', 'image_config', 'audio']

@@ -42,7 +42,6 @@ const EXTENSIONS = [
   'modalities',
   'image_config',
   'cache_control',
-  'prompt_cache_options',
   'x_search_filter',
 ]
 
