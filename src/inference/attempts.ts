@@ -164,7 +164,8 @@ async function send<Answer>(
   const building = asking.build(attempt, signal, log)
   const built = building instanceof Promise ? await building : building
   log.sentBodies.push(built.body)
-  const call = await kind.prepare(provider, attempt.credential, built)
+  const outbound = { send: deps.upstream.send, now: deps.now, signal }
+  const call = await kind.prepare(provider, attempt.credential, built, outbound)
   const reply = await deps.upstream.send(call, {
     group: provider.slug,
     maxInFlight: provider.maxInFlight,
@@ -173,7 +174,10 @@ async function send<Answer>(
     ...(kind.answer ? { answer: kind.answer } : {}),
   })
   if (reply.status >= 200 && reply.status < 300) return { reply, dropped: built.dropped }
-  throw asking.readError(attempt, reply.status, reply.headers, await reply.text(ERROR_BODY_LIMIT_BYTES))
+  const text = await reply.text(ERROR_BODY_LIMIT_BYTES)
+  const error = asking.readError(attempt, reply.status, reply.headers, text)
+  if (error.kind === 'credential') kind.refused?.(attempt.credential)
+  throw error
 }
 
 const ERROR_BODY_LIMIT_BYTES = 256 * 1024

@@ -1,0 +1,135 @@
+import type { UpstreamCall } from '../core/attempt.ts'
+import { UpstreamError } from '../core/errors.ts'
+import { isObject } from '../core/json.ts'
+import type { Timeouts } from '../core/snapshot.ts'
+import type { Outbound } from './provider.ts'
+
+export interface AccessToken {
+  readonly value: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** The access token of one credential, got when it is first wanted and anew before it expires. */
+export interface TokenSource {
+  /**
+   * A token that holds for half a minute at least. However many ask, one call is under way; who leaves does not end it
+   * for the others. Throws `UpstreamError`.
+   */
+  get(outbound: Outbound): Promise<string>
+  /** The provider refused the token: the next one who asks gets another. */
+  forget(): void
+}
+
+/** Before its end a token is renewed while the old one still serves. */
+const RENEW_MS = 5 * 60_000
+/** What is left of a token must do for the call to arrive. */
+const LEAST_MS = 30_000
+/** After a renewal that failed, while the old token holds. */
+const PAUSE_MS = 30_000
+
+export function createTokenSource(fetchToken: (outbound: Outbound) => Promise<AccessToken>): TokenSource {
+  let token: AccessToken | null = null
+  let pending: Promise<AccessToken> | null = null
+  let renewAt = 0
+
+  function fetchOnce(outbound: Outbound): Promise<AccessToken> {
+    const { signal } = new AbortController()
+    pending ??= fetchToken({ ...outbound, signal })
+      .then((fetched) => {
+        token = fetched
+        renewAt = fetched.expiresAt - Math.min(RENEW_MS, (fetched.expiresAt - outbound.now()) / 2)
+        return fetched
+      })
+      .finally(() => {
+        pending = null
+      })
+    return pending
+  }
+
+  return {
+    async get(outbound) {
+      const now = outbound.now()
+      if (token !== null && now < token.expiresAt - LEAST_MS) {
+        if (now >= renewAt && pending === null) {
+          renewAt = now + PAUSE_MS
+          fetchOnce(outbound).catch(() => undefined)
+        }
+        return token.value
+      }
+      return (await unlessAborted(fetchOnce(outbound), outbound.signal)).value
+    },
+    forget() {
+      token = null
+    },
+  }
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+const TIMEOUTS: Timeouts = { firstByteMs: 10_000, betweenBytesMs: 10_000, totalMs: 15_000 }
+const MOST_BYTES = 256 * 1024
+const USUAL_LIFETIME_S = 3_600
+
+/**
+ * Asks a token endpoint (OAuth 2.0, RFC 6749). Throws `UpstreamError`: `credential` for a refusal, `malformed` for what
+ * is no token, or what the connection throws. The endpoint's sentence is left out, since it may repeat what was sent:
+ * its code alone is told.
+ */
+export async function askForToken(
+  url: string,
+  form: Readonly<Record<string, string>>,
+  outbound: Outbound,
+): Promise<AccessToken> {
+  const call: UpstreamCall = {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    body: new URLSearchParams(form).toString(),
+  }
+  const { signal } = outbound
+  const group = `token ${new URL(url).host}`
+  const reply = await outbound.send(call, { group, maxInFlight: 16, timeouts: TIMEOUTS, signal })
+  const body = parse(await reply.text(MOST_BYTES))
+  if (reply.status >= 200 && reply.status < 300) return tokenIn(body, outbound.now())
+  throw refusal(reply.status, body)
+}
+
+function tokenIn(body: unknown, now: number): AccessToken {
+  const { access_token: value, expires_in } = isObject(body) ? body : {}
+  if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
+    throw new UpstreamError('malformed', 'the token endpoint answered with something that is no token')
+  }
+  const seconds = Number(expires_in)
+  const lifetime = Number.isFinite(seconds) && seconds > 0 ? seconds : USUAL_LIFETIME_S
+  return { value, expiresAt: now + lifetime * 1_000 }
+}
+
+function refusal(status: number, body: unknown): UpstreamError {
+  const { error, error_description: said } = isObject(body) ? body : {}
+  const word = typeof error === 'string' && /^[\w.-]{1,60}$/.test(error) ? error : undefined
+  // Entra's number says more than its word.
+  const number = typeof said === 'string' ? /\bAADSTS\d{3,8}\b/.exec(said)?.[0] : undefined
+  const code = number ?? word ?? null
+  const reason = `the token endpoint answered ${status}${code === null ? '' : ` (${code})`}`
+  const options = { status, code }
+  if (status === 429) return new UpstreamError('rate-limit', reason, options)
+  if (status >= 500 || status === 408) return new UpstreamError('server', reason, options)
+  return new UpstreamError('credential', reason, options)
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
