@@ -130,8 +130,8 @@ async function visit(provider: ProviderRecord): Promise<{ finding: Finding; time
   const [credential] = provider.credentials
   const { name, prefix } = provider.credentialHeader ?? { name: 'authorization', prefix: 'Bearer ' }
   const headers = new Headers({ ...provider.headers })
-  // At Bedrock a call that needs the credential is one that costs: only the address is tried.
-  const isTried = provider.kind !== 'bedrock'
+  // At a cloud a call that needs the credential is one that costs, or needs a token first: only the address is tried.
+  const isTried = provider.kind === 'compatible' || (provider.kind === 'azure' && credential?.secret !== null)
   if (credential?.secret && isTried) headers.set(name, `${prefix}${credential.secret}`)
   const started = performance.now()
   try {

@@ -4,11 +4,13 @@ import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from '../cor
 import { regionFields, regionIn } from './aws-region.ts'
 import { isLoopback } from './base-url.ts'
 import { credentialHeaderFor } from './credential-header.ts'
+import { cloudFields } from './entry-cloud.ts'
 import { entryAddress, entryCredential } from './entry-credential.ts'
 import { type Entry, type EntryModel, parseEntries } from './entry-schema.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
 import { expandVariables } from './expand.ts'
 import { readPricing } from './pricing.ts'
+import { vertexDialect } from './vertex.ts'
 
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
 const RESERVED = 'sluice'
@@ -62,7 +64,8 @@ function providerOf(
   }
   const [dialect, ...alsoSpeaks] = dialectsOf(entry)
   const isBedrock = dialect === 'converse'
-  const baseUrl = entryAddress(entry, isBedrock, place, problems)
+  const cloud = cloudFields(entry, place, problems)
+  const baseUrl = cloud?.baseUrl ?? entryAddress(entry, isBedrock, place, problems)
   return {
     slug: entry.slug,
     name: entry.name ?? entry.slug,
@@ -72,14 +75,17 @@ function providerOf(
     baseUrl,
     ...credentialHeaderFor(dialect),
     ...(isBedrock ? regionFields(entry.aws?.region?.trim() ?? regionIn(baseUrl)) : {}),
-    credentials: [entryCredential(entry, isBedrock, baseUrl, place, problems)],
+    credentials: cloud ? [] : [entryCredential(entry, isBedrock, baseUrl, place, problems)],
+    ...cloud,
+    // An entry that names its dialects wins over those of its cloud.
+    ...(entry.dialect === undefined ? {} : { dialect, alsoSpeaks }),
     timeouts: {
       firstByteMs: entry.timeouts?.first_byte_ms ?? defaults.timeouts.firstByteMs,
       betweenBytesMs: entry.timeouts?.between_bytes_ms ?? defaults.timeouts.betweenBytesMs,
       totalMs: entry.timeouts?.total_ms ?? defaults.timeouts.totalMs,
     },
     maxInFlight: entry.max_in_flight ?? defaults.maxInFlight,
-    quirks: entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls },
+    quirks: { ...cloud?.quirks, ...(entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls }) },
     isLocal: isLoopback(baseUrl),
   }
 }
@@ -108,7 +114,7 @@ function modelsOf(
     const pricing =
       model.pricing === undefined ? null : readPricing(model.pricing, `${path}.pricing`, problems)
     offers.push({
-      endpoint: endpointOf(model, provider, pricing),
+      endpoint: withDialect(endpointOf(model, provider, pricing), entry, provider),
       name: model.name ?? null,
       created: null,
       aliases: [],
@@ -133,4 +139,10 @@ function endpointOf(model: EntryModel, provider: ProviderRecord, pricing: Pricin
     quantization: model.quantization ?? null,
     isZdr: provider.isLocal,
   }
+}
+
+/** Vertex serves each model in the dialect of its maker, unless the entry says otherwise. */
+function withDialect(endpoint: EndpointRecord, entry: Entry, { kind }: ProviderRecord): EndpointRecord {
+  if (kind !== 'vertex' || entry.dialect !== undefined) return endpoint
+  return { ...endpoint, dialects: [vertexDialect(endpoint.upstreamId)] }
 }

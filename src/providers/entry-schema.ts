@@ -70,6 +70,30 @@ const entry = Type.Object(
         mapping,
       ),
     ),
+    azure: Type.Optional(
+      Type.Object(
+        {
+          resource_name: Type.Optional(text),
+          api_version: Type.Optional(text),
+          tenant_id: Type.Optional(text),
+          client_id: Type.Optional(text),
+          client_secret: Type.Optional(text),
+          authority_host: Type.Optional(text),
+        },
+        mapping,
+      ),
+    ),
+    vertex: Type.Optional(
+      Type.Object(
+        {
+          project: Type.Optional(text),
+          location: Type.Optional(text),
+          credentials_file: Type.Optional(text),
+          service_account: Type.Optional(text),
+        },
+        mapping,
+      ),
+    ),
     api_key: Type.Optional(Type.String({ description: 'a text; leave it out for a server without keys' })),
     models: Type.Optional(Type.Array(entryModel, { description: 'a list of models, each with an id' })),
     timeouts: Type.Optional(

@@ -2,9 +2,11 @@ import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
 import { awsCredential, KEY_VARIABLES } from './aws-credential.ts'
 import { regionFields, regionIn } from './aws-region.ts'
+import { azureOfEnvironment } from './azure-settings.ts'
 import { readBaseUrl } from './base-url.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
 import { credentialHeaderFor, isHeaderValue } from './credential-header.ts'
+import { vertexOfEnvironment } from './vertex-settings.ts'
 
 /** Values of the environment, read elsewhere. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -40,6 +42,8 @@ export function environmentProviders(
     else
       problems.push({ path: 'AWS_REGION', message: `must be set: calls to ${vendor.name} are signed for it` })
   }
+  providers.push(...azureOfEnvironment(environment, defaults, problems))
+  providers.push(...vertexOfEnvironment(environment, defaults, problems))
   return { providers, problems }
 }
 

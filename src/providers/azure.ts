@@ -1,0 +1,37 @@
+import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
+import { compatible } from './call.ts'
+import { entraTokens } from './entra.ts'
+import type { PreparedBody, Provider } from './provider.ts'
+import type { TokenSource } from './token.ts'
+
+/** One for each credential, for as long as it is configured. */
+const sources = new WeakMap<CredentialRecord, TokenSource>()
+
+/**
+ * Azure OpenAI and Foundry. A key is shown in `api-key`; a client of Entra gets a token. With a dated API version the
+ * path names the deployment (`/openai/deployments/{deployment}/chat/completions?api-version=…`), which is what the model is
+ * called here; without one it is the v1 API, where the body names it.
+ */
+export const azure: Provider = {
+  async prepare(provider, credential, call, outbound) {
+    const addressed = provider.apiVersion === undefined ? call : { ...call, path: versioned(provider, call) }
+    if (credential.entra === undefined) return compatible.prepare(provider, credential, addressed)
+    if (outbound === undefined) throw new Error('a token cannot be got without a way out')
+    const source = sources.get(credential) ?? entraTokens(credential.entra)
+    sources.set(credential, source)
+    const secret = await source.get(outbound)
+    const { credentialHeader: _, ...bearer } = provider
+    return compatible.prepare(bearer, { id: credential.id, secret }, addressed)
+  },
+  refused(credential) {
+    sources.get(credential)?.forget()
+  },
+}
+
+/** `/responses` is the one path that is not below a deployment; `preview` is a word of the v1 API. */
+function versioned({ apiVersion = '' }: ProviderRecord, { path, body, form }: PreparedBody): string {
+  const query = `?api-version=${encodeURIComponent(apiVersion)}`
+  if (path.startsWith('/responses') || !/^\d/.test(apiVersion)) return path + query
+  const deployment = String(form?.get('model') ?? body['model'] ?? '')
+  return `/deployments/${encodeURIComponent(deployment)}${path}${query}`
+}

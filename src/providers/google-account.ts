@@ -1,0 +1,131 @@
+import { UpstreamError } from '../core/errors.ts'
+import { isObject } from '../core/json.ts'
+import type { GoogleAccount } from '../core/snapshot.ts'
+import type { Outbound } from './provider.ts'
+import { type AccessToken, askForToken, createTokenSource, type TokenSource } from './token.ts'
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
+const LIFETIME_S = 3_600
+/** Clocks differ: a token that was issued in the future is refused. */
+const SKEW_S = 30
+
+/** Access tokens for an account of Google Cloud. */
+export const googleTokens = (account: GoogleAccount): TokenSource =>
+  createTokenSource((outbound) =>
+    account.type === 'service_account'
+      ? askByAssertion(account, outbound)
+      : askForToken(
+          account.tokenUrl,
+          {
+            grant_type: 'refresh_token',
+            client_id: account.clientId,
+            client_secret: account.clientSecret,
+            refresh_token: account.refreshToken,
+          },
+          outbound,
+        ),
+  )
+
+type ServiceAccount = Extract<GoogleAccount, { type: 'service_account' }>
+
+/** A signed statement of who asks (JWT, RS256; RFC 7523), which is worth nothing after an hour. */
+async function askByAssertion(account: ServiceAccount, outbound: Outbound): Promise<AccessToken> {
+  const issuedAt = Math.floor(outbound.now() / 1_000) - SKEW_S
+  const header = {
+    alg: 'RS256',
+    typ: 'JWT',
+    ...(account.keyId === undefined ? {} : { kid: account.keyId }),
+  }
+  const claims = {
+    iss: account.clientEmail,
+    scope: SCOPE,
+    aud: account.tokenUrl,
+    iat: issuedAt,
+    exp: issuedAt + LIFETIME_S,
+  }
+  const signed = `${encoded(header)}.${encoded(claims)}`
+  const assertion = `${signed}.${await signatureOf(signed, account.privateKey)}`
+  const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+  return askForToken(account.tokenUrl, { grant_type, assertion }, outbound)
+}
+
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+const ALGORITHM = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+
+async function signatureOf(text: string, pem: string): Promise<string> {
+  try {
+    const key = await crypto.subtle.importKey('pkcs8', derOf(pem), ALGORITHM, false, ['sign'])
+    const signature = await crypto.subtle.sign(ALGORITHM.name, key, new TextEncoder().encode(text))
+    return Buffer.from(signature).toString('base64url')
+  } catch {
+    // The cause may hold pieces of the key.
+    throw new UpstreamError('credential', 'the private key of the service account cannot sign')
+  }
+}
+
+const PEM = /-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----/
+
+const derOf = (pem: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from((PEM.exec(pem)?.[1] ?? '').replace(/\s/g, ''), 'base64'))
+
+/**
+ * Reads a credentials file of Google Cloud: a service account's key, or what `gcloud auth application-default login`
+ * leaves. The problem completes "<setting> …" and never quotes the text.
+ */
+export function readGoogleAccount(text: string): { account: GoogleAccount } | { problem: string } {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return { problem: 'is no JSON: give the key file of a service account as it was downloaded' }
+  }
+  const { type, ...file } = isObject(parsed) ? parsed : {}
+  if (type === 'service_account') return readServiceAccount(file)
+  if (type === 'authorized_user') return readUser(file)
+  return { problem: 'must be of the type "service_account" or "authorized_user"' }
+}
+
+function readServiceAccount(file: Record<string, unknown>) {
+  const { client_email, private_key, private_key_id, token_uri } = file
+  if (!isText(client_email) || !isText(private_key) || !PEM.test(private_key)) {
+    return { problem: 'lacks client_email, or a private_key in PEM form (BEGIN PRIVATE KEY)' }
+  }
+  const tokenUrl = isText(token_uri) ? token_uri : TOKEN_URL
+  if (!isTokenUrl(tokenUrl)) return { problem: 'has a token_uri that is no https URL' }
+  const account: GoogleAccount = {
+    type: 'service_account',
+    clientEmail: client_email,
+    privateKey: private_key,
+    ...(isText(private_key_id) ? { keyId: private_key_id } : {}),
+    tokenUrl,
+  }
+  return { account }
+}
+
+function readUser(file: Record<string, unknown>) {
+  const { client_id, client_secret, refresh_token, token_uri } = file
+  if (!isText(client_id) || !isText(client_secret) || !isText(refresh_token)) {
+    return { problem: 'lacks client_id, client_secret or refresh_token' }
+  }
+  const tokenUrl = isText(token_uri) ? token_uri : TOKEN_URL
+  if (!isTokenUrl(tokenUrl)) return { problem: 'has a token_uri that is no https URL' }
+  const account: GoogleAccount = {
+    type: 'authorized_user',
+    clientId: client_id,
+    clientSecret: client_secret,
+    refreshToken: refresh_token,
+    tokenUrl,
+  }
+  return { account }
+}
+
+/** A secret goes there: never in clear, but on this machine. */
+export function isTokenUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || (protocol === 'http:' && /^(?:127\.|localhost$|\[::1\]$)/.test(hostname))
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''

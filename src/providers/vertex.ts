@@ -1,0 +1,79 @@
+import type { CredentialRecord } from '../core/snapshot.ts'
+import { compatible } from './call.ts'
+import { googleTokens } from './google-account.ts'
+import type { PreparedBody, Provider } from './provider.ts'
+import type { TokenSource } from './token.ts'
+
+/** One for each credential, for as long as it is configured. */
+const sources = new WeakMap<CredentialRecord, TokenSource>()
+
+/**
+ * Google Vertex AI, below `/v1/projects/{project}/locations/{location}`: an account of Google Cloud gets a token, an
+ * API key (express mode, below `/v1`) is shown in `x-goog-api-key`.
+ *
+ * | dialect's path | Vertex's |
+ * |---|---|
+ * | gemini `/models/{id}:…` | `/publishers/google/models/{id}:…` |
+ * | messages `/messages` | `/publishers/anthropic/models/{id}:rawPredict` or `:streamRawPredict` |
+ * | chat `/chat/completions` | `/endpoints/openapi/chat/completions` |
+ */
+export const vertex: Provider = {
+  async prepare(provider, credential, call, outbound) {
+    const addressed = addressedCall(call)
+    if (credential.google === undefined) return compatible.prepare(provider, credential, addressed)
+    if (outbound === undefined) throw new Error('a token cannot be got without a way out')
+    const source = sources.get(credential) ?? googleTokens(credential.google)
+    sources.set(credential, source)
+    const secret = await source.get(outbound)
+    const { credentialHeader: _, ...bearer } = provider
+    return compatible.prepare(bearer, { id: credential.id, secret }, addressed)
+  },
+  refused(credential) {
+    sources.get(credential)?.forget()
+  },
+}
+
+function addressedCall(call: PreparedBody): PreparedBody {
+  if (call.path === '/messages') return claudeCall(call)
+  if (call.path.startsWith('/models/')) {
+    return withTier({ ...call, path: `/publishers/google${call.path}` })
+  }
+  if (/^\/(?:publishers|projects|tunedModels)\//.test(call.path)) return withTier(call)
+  return { ...call, path: `/endpoints/openapi${call.path}` }
+}
+
+const VERSION = 'vertex-2023-10-16'
+
+/** The model stands in the path, and the version in the body (Anthropic's reference of Claude on Vertex, 2026). */
+function claudeCall({ headers, body }: PreparedBody): PreparedBody {
+  const { model, ...rest } = body
+  const method = rest['stream'] === true ? 'streamRawPredict' : 'rawPredict'
+  const { 'anthropic-version': _, ...others } = headers
+  return {
+    path: `/publishers/anthropic/models/${segment(String(model))}:${method}`,
+    headers: others,
+    body: { anthropic_version: VERSION, ...rest },
+  }
+}
+
+/** Vertex writes versions behind an `@`, which is a path character. */
+const segment = (name: string): string => encodeURIComponent(name).replaceAll('%40', '@')
+
+/** AI Studio is told the tier in the body, Vertex in headers. */
+function withTier(call: PreparedBody): PreparedBody {
+  const { serviceTier, ...body } = call.body
+  if (typeof serviceTier !== 'string') return call
+  const headers = serviceTier === 'standard' ? {} : tierHeaders(serviceTier)
+  return { ...call, body, headers: { ...call.headers, ...headers } }
+}
+
+const tierHeaders = (tier: string): Record<string, string> => ({
+  'x-vertex-ai-llm-request-type': 'shared',
+  'x-vertex-ai-llm-shared-request-type': tier,
+})
+
+/** The dialect that Vertex serves a model in, by its name there. */
+export const vertexDialect = (upstreamId: string): 'gemini' | 'messages' | 'chat' => {
+  if (/(?:^|\/)claude-/.test(upstreamId)) return 'messages'
+  return /-maas$/.test(upstreamId) ? 'chat' : 'gemini'
+}
