@@ -189,6 +189,8 @@ export interface Config extends SettingValues {
   readonly configFile: string | null
   /** The file's `providers:` list as it came: `providers/entries.ts` reads it. */
   readonly providers: readonly unknown[]
+  /** The file's `models:` list as it came: `catalog/override-schema.ts` reads it. */
+  readonly models: readonly unknown[]
   /** Provider credentials and `${NAME}` references are looked up here. */
   readonly environment: Environment
   /** Sentences for the log: nothing that stops a start. */
@@ -204,6 +206,8 @@ export interface ConfigSources {
   readonly workingFolder?: string
   /** What is wrong with the file's `providers:`, so that all problems are told together. */
   readonly entryProblems?: (providers: readonly unknown[], environment: Environment) => readonly string[]
+  /** The same for the file's `models:`. */
+  readonly modelProblems?: (models: readonly unknown[]) => readonly string[]
 }
 
 /** All that is wrong with the settings, at once. No line holds a secret. */
@@ -259,7 +263,12 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   }
   if (!isComplete(values)) throw new Error('a setting has no value')
   const providers = Array.isArray(fromFile['providers']) ? fromFile['providers'] : []
-  problems.push(...joinedProblems(values), ...(sources.entryProblems?.(providers, environment) ?? []))
+  const models = Array.isArray(fromFile['models']) ? fromFile['models'] : []
+  problems.push(
+    ...joinedProblems(values),
+    ...(sources.entryProblems?.(providers, environment) ?? []),
+    ...(sources.modelProblems?.(models) ?? []),
+  )
   if (problems.length > 0) throw new ConfigError(problems)
 
   return {
@@ -267,6 +276,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
     data: resolve(folder, values.data),
     configFile: file?.path ?? null,
     providers,
+    models,
     environment,
     warnings: unknownVariables(environment, variables),
   }

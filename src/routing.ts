@@ -1,5 +1,7 @@
 import type { Catalog } from './catalog/catalog.ts'
 import { createDirectory } from './catalog/directory.ts'
+import { readOverrides } from './catalog/override-schema.ts'
+import { type ModelOverride, overrideProblems } from './catalog/overrides.ts'
 import { builtInStore, type CatalogStore } from './catalog/store.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from './core/snapshot.ts'
@@ -19,6 +21,8 @@ export interface RoutingSource {
   readonly defaults: ProviderDefaults
   /** Slugs of stored providers that are not used, because the settings or the environment name the same. */
   readonly outranked: readonly string[]
+  /** Prices that the operator wrote, of entries and of models. */
+  readonly ownPrices: ReadonlySet<Pricing>
   /** All of it and these local servers. */
   withDiscovered(found: Discovered): Routing
 }
@@ -31,10 +35,14 @@ export interface Configured {
   readonly environment: readonly ProviderRecord[]
   readonly entries: readonly ProviderRecord[]
   readonly models: readonly ModelOffer[]
+  readonly overrides: readonly ModelOverride[]
 }
 
-/** Reads settings and environment. Throws a `ConfigError` with every problem. */
-export function readConfigured(config: Config): Configured {
+/**
+ * Reads settings and environment; names of models are looked up in the catalogue of `store`. Throws a `ConfigError` with
+ * every problem.
+ */
+export function readConfigured(config: Config, store?: Pick<CatalogStore, 'current'>): Configured {
   const defaults: ProviderDefaults = {
     timeouts: {
       firstByteMs: config.firstByteTimeoutMs,
@@ -45,9 +53,21 @@ export function readConfigured(config: Config): Configured {
   }
   const environment = environmentProviders(config.environment, defaults)
   const file = readEntries(config.providers, config.environment, defaults)
-  const problems = [...environment.problems, ...file.problems]
+  const { overrides, problems: formProblems } = readOverrides(config.models)
+  const problems = [...environment.problems, ...file.problems, ...formProblems]
+  if (overrides.length > 0) {
+    const { catalog } = (store ?? builtInStore()).current()
+    const entries = file.providers.map(({ slug }) => slug)
+    problems.push(...overrideProblems(overrides, { catalog, offers: [demoOffer, ...file.models], entries }))
+  }
   if (problems.length > 0) throw new ConfigError(problems.map(({ path, message }) => `${path} ${message}`))
-  return { defaults, environment: environment.providers, entries: file.providers, models: file.models }
+  return {
+    defaults,
+    environment: environment.providers,
+    entries: file.providers,
+    models: file.models,
+    overrides,
+  }
 }
 
 /**
@@ -58,7 +78,7 @@ export function readConfigured(config: Config): Configured {
 export function createRoutingSource(
   config: Config,
   stored: readonly ProviderRecord[],
-  { defaults, environment, entries, models } = readConfigured(config),
+  { defaults, environment, entries, models, overrides } = readConfigured(config),
   store: Pick<CatalogStore, 'current'> = builtInStore(),
 ): RoutingSource {
   const price = pricedBy(config)
@@ -68,6 +88,7 @@ export function createRoutingSource(
   return {
     configured,
     defaults,
+    ownPrices: new Set([...models, ...overrides].flatMap(({ endpoint }) => endpoint.pricing ?? [])),
     outranked: stored.filter((one) => bySlug.get(one.slug) !== one).map(({ slug }) => slug),
     withDiscovered(found) {
       const local = found.providers.filter(({ slug }) => !bySlug.has(slug))
@@ -77,7 +98,7 @@ export function createRoutingSource(
       const offers = [demoOffer, ...localModels, ...models]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
       const catalog = withPrices(store.current().catalog, price)
-      return { providers, models: createDirectory(catalog, providers, priced) }
+      return { providers, models: createDirectory(catalog, providers, priced, overrides) }
     },
   }
 }

@@ -2,7 +2,9 @@ import { scheduleRefresh } from './admin/models/schedule.ts'
 import { storedProviders } from './admin/providers/stored.ts'
 import { createApp } from './app.ts'
 import { assemble } from './assemble.ts'
-import { openCatalogStore } from './catalog/store.ts'
+import { sayWarning } from './catalog/outliers.ts'
+import { type CatalogStore, openCatalogStore } from './catalog/store.ts'
+import { unusualPrices } from './catalog/unusual-prices.ts'
 import { exposureProblem } from './config/exposure.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { ProviderRecord } from './core/snapshot.ts'
@@ -18,6 +20,7 @@ import { probeJson } from './net/probe.ts'
 import { type Discovered, watchLocalServers } from './providers/discovery.ts'
 import type { ProviderDefaults } from './providers/environment.ts'
 import { createLiveRouting, createRoutingSource, type RoutingSource, readConfigured } from './routing.ts'
+import type { Routing } from './snapshot/source.ts'
 import { startUpkeep } from './upkeep.ts'
 import { welcome } from './welcome.ts'
 
@@ -27,18 +30,19 @@ const IDLE_TIMEOUT_SECONDS = 30
 /** How long callers may take to read the last bytes after everything has ended. */
 const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
+const MOST_WARNINGS = 10
 
 /** Runs the gateway until SIGTERM or SIGINT, and answers the exit code. Throws a sentence when it cannot start. */
 export async function serve(config: Config): Promise<number> {
   const { logger, flush } = createLog(config.logLevel)
   for (const warning of config.warnings) logger.warn(warning)
   // What is wrong with the settings is told before anything is made.
-  const configured = readConfigured(config)
+  const store = openCatalogStore(config.data, (why) => logger.warn(`${why}: the program's own is used`))
+  const configured = readConfigured(config, store)
   const folder = openDataFolder(config.data)
   const { database } = folder
   const sealer = await prepare(folder, config, logger)
   const stored = await openStored(database, sealer, configured.defaults, logger)
-  const store = openCatalogStore(config.data, (why) => logger.warn(`${why}: the program's own is used`))
   const routing = createRoutingSource(config, stored, configured, store)
   const live = createLiveRouting(routing)
   if (routing.outranked.length > 0)
@@ -66,6 +70,7 @@ export async function serve(config: Config): Promise<number> {
     : null
   const schedule = scheduleRefresh({ ...deps.refresh, every: config.modelsRefresh, log: logger })
   logger.info({ address, data: config.data }, 'listening')
+  warnOfPrices(routing, store, live.current(), logger)
   flush()
   welcome(address, made)
 
@@ -144,6 +149,17 @@ async function close(server: Bun.Server<undefined>): Promise<void> {
   const until = performance.now() + LAST_BYTES_MS
   while (server.pendingRequests > 0 && performance.now() < until) await Bun.sleep(LAST_BYTES_POLL_MS)
   await server.stop(true)
+}
+
+/** Prices that are far from the usual: the operator's own, and of a refreshed catalogue those that it brought. */
+function warnOfPrices(source: RoutingSource, store: CatalogStore, routing: Routing, logger: Logger): void {
+  const warnings = unusualPrices(routing, source.ownPrices, store)
+  if (warnings.length === 0) return
+  const shown = warnings.slice(0, MOST_WARNINGS).map(sayWarning)
+  logger.warn(
+    { count: warnings.length, prices: shown },
+    'prices are more than ten times off: are they per token?',
+  )
 }
 
 /** Looks for local model servers, at once and then every minute; the start does not wait for it. */

@@ -43,6 +43,8 @@ export interface Gateway {
 export interface GatewayOptions {
   /** Raw `providers:` entries. */
   providers?: unknown[]
+  /** Raw `models:` entries. */
+  models?: unknown[]
   environment?: Record<string, string>
   now?: () => number
   /** Credentials to seal and store before the start. */
@@ -70,7 +72,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   await ensureFirstRun(database, config)
   const store = openCatalogStore(folder, () => undefined)
   const routing = createRoutingSource(
-    { ...config, providers: options.providers ?? [] },
+    { ...config, providers: options.providers ?? [], models: options.models ?? [] },
     await storeAll(database, folder, options.credentials ?? []),
     undefined,
     store,

@@ -9,6 +9,7 @@ import type {
 } from '../core/snapshot.ts'
 import type { Catalog } from './catalog.ts'
 import { nearestNames } from './nearest.ts'
+import type { ModelOverride } from './overrides.ts'
 import type { SeedModel } from './seed.ts'
 
 /** A model while it is put together. */
@@ -17,8 +18,11 @@ interface Draft {
   canonicalSlug: string
   name: string
   created: number
-  readonly endpoints: EndpointRecord[]
+  endpoints: EndpointRecord[]
   readonly aliases: readonly string[]
+  /** The operator's own names for it. */
+  readonly given: string[]
+  expirationDate?: string
   /** What its providers call it. */
   readonly ownNames: { readonly provider: string; readonly name: string }[]
   readonly facts: ModelFacts | undefined
@@ -29,7 +33,7 @@ interface Draft {
  * themselves. A provider with offers of its own serves those alone. Endpoints stand in the order of `providers`.
  *
  * A name is looked up as it is written and then in any case. Where two models claim a name, the first of these has it:
- * id, canonical slug, catalogue alias, `provider/name`, and last the provider's own name, which must be the only one.
+ * id, the operator's alias, canonical slug, catalogue alias, `provider/name`, and last the provider's own name, which must be the only one.
  * A look-up is two reads of a map at most. `nearest` names what can be called; the catalogue's models only where nothing
  * of that looks alike.
  */
@@ -37,6 +41,7 @@ export function createDirectory(
   catalog: Catalog,
   providers: readonly ProviderRecord[],
   offers: readonly ModelOffer[],
+  overrides: readonly ModelOverride[] = [],
 ): ModelDirectory {
   const drafts = new Map<string, Draft>()
   const offering = new Set(offers.map((offer) => offer.endpoint.providerSlug))
@@ -55,6 +60,7 @@ export function createDirectory(
       }
     }
   }
+  for (const override of overrides) apply(override, drafts, catalog)
   const entries = [...drafts.values()]
     .sort((left, right) => (left.id < right.id ? -1 : 1))
     .map((draft) => ({ draft, model: modelOf(draft) }))
@@ -79,6 +85,24 @@ function namesAt({ upstreamId }: EndpointRecord, prefixes: readonly string[]): s
   return prefix === undefined ? [upstreamId] : [upstreamId, upstreamId.slice(prefix.length + 1)]
 }
 
+/** What the operator says goes before what the catalogue says; a model without endpoints is not there. */
+function apply(override: ModelOverride, drafts: Map<string, Draft>, catalog: Catalog): void {
+  const { id, provider, aliases, isHidden, name, expirationDate, endpoint } = override
+  const draft = drafts.get(id) ?? drafts.get(catalog.named(id)?.id ?? '') ?? ownedAs(id, drafts)
+  if (draft === undefined) return
+  const isMeant = (one: EndpointRecord): boolean => provider === null || one.providerSlug === provider
+  draft.endpoints = isHidden
+    ? draft.endpoints.filter((one) => !isMeant(one))
+    : draft.endpoints.map((one) => (isMeant(one) ? { ...one, ...endpoint } : one))
+  if (draft.endpoints.length === 0) drafts.delete(draft.id)
+  draft.given.push(...aliases)
+  if (name !== undefined) draft.name = name
+  if (expirationDate !== undefined) draft.expirationDate = expirationDate
+}
+
+const ownedAs = (id: string, drafts: Map<string, Draft>): Draft | undefined =>
+  drafts.values().find(({ ownNames }) => ownNames.some(({ provider, name }) => `${provider}/${name}` === id))
+
 const dialectsOf = ({ dialect, alsoSpeaks = [] }: ProviderRecord): DialectName[] => [dialect, ...alsoSpeaks]
 
 const idsOf = (models: readonly { readonly id: string }[]): string[] => models.map(({ id }) => id)
@@ -95,6 +119,7 @@ function draftOf(drafts: Map<string, Draft>, catalog: Catalog, id: string): Draf
     created: facts?.created ?? 0,
     endpoints: [],
     aliases: facts?.aliases ?? [],
+    given: [],
     ownNames: [],
     facts: facts === undefined ? undefined : factsOf(facts),
   }
@@ -128,13 +153,22 @@ function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffe
   }
 }
 
-const modelOf = ({ id, canonicalSlug, name, created, endpoints, facts }: Draft): ModelRecord => ({
+const modelOf = ({
+  id,
+  canonicalSlug,
+  name,
+  created,
+  endpoints,
+  facts,
+  expirationDate,
+}: Draft): ModelRecord => ({
   id,
   canonicalSlug,
   name,
   created,
   endpoints,
   ...(facts === undefined ? {} : { facts }),
+  ...(expirationDate === undefined ? {} : { expirationDate }),
 })
 
 type Names = Map<string, ModelRecord>
@@ -148,6 +182,7 @@ function namesOf(entries: readonly { draft: Draft; model: ModelRecord }[]): { ex
     if (!anyCase.has(lower)) anyCase.set(lower, model)
   }
   for (const { model } of entries) claim(model.id, model)
+  for (const { draft, model } of entries) for (const alias of draft.given) claim(alias, model)
   for (const { model } of entries) claim(model.canonicalSlug, model)
   for (const { draft, model } of entries) for (const alias of draft.aliases) claim(alias, model)
   for (const { draft, model } of entries) {

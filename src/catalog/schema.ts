@@ -69,7 +69,7 @@ export const model = t.Object({
   default_parameters: unknown('Nothing is set that the caller did not set.'),
   supported_voices: unknown('Unknown.'),
   knowledge_cutoff: nullable(text),
-  expiration_date: unknown('Unknown.'),
+  expiration_date: nullable(text),
   reasoning: t.Optional(
     t.Object({
       mandatory: t.Boolean(),

@@ -29,7 +29,7 @@ export function modelView(offered: Offered, basePath: string): ModelView {
     default_parameters: null,
     supported_voices: null,
     knowledge_cutoff: model.facts?.knowledgeCutoff ?? null,
-    expiration_date: null,
+    expiration_date: model.expirationDate ?? null,
     ...(reasoning === undefined ? {} : { reasoning: reasoningView(reasoning) }),
     links: { details: `${basePath}/models/${addressOf(offered)}/endpoints` },
   }

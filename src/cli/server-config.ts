@@ -1,3 +1,4 @@
+import { readOverrides } from '../catalog/override-schema.ts'
 import { type Config, type Flags, loadConfig } from '../config.ts'
 import { readEntries } from '../providers/entries.ts'
 import type { Terminal } from './terminal.ts'
@@ -11,6 +12,8 @@ export const loadServerConfig = (flags: Flags, terminal: Terminal): Promise<Conf
       readEntries(entries, environment, checkDefaults).problems.map(
         ({ path, message }) => `${path} ${message}`,
       ),
+    modelProblems: (models) =>
+      readOverrides(models).problems.map(({ path, message }) => `${path} ${message}`),
   })
 
 /** Only the entries' problems are of interest here. */

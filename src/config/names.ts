@@ -17,11 +17,14 @@ export const reservedProblems = (environment: Readonly<Record<string, string | u
 export function fileProblems(file: ConfigFile | null, variables: readonly string[]): string[] {
   if (file === null) return []
   if ('problem' in file) return [`SLUICE_CONFIG: ${file.path} ${file.problem}`]
-  const known = [...variables.map(fileKey), 'providers']
+  const known = [...variables.map(fileKey), 'providers', 'models']
   const problems = Object.keys(file.values)
     .filter((key) => !known.includes(key))
     .map((key) => unknownKey(key, file.path, known))
-  const { providers } = file.values
+  const { providers, models } = file.values
+  if (models !== undefined && models !== null && !Array.isArray(models)) {
+    problems.push(`models in ${file.path} must be a list of entries, each with an id`)
+  }
   if (providers !== undefined && providers !== null && !Array.isArray(providers)) {
     problems.push(`providers in ${file.path} must be a list of entries, each with slug, dialect and base_url`)
   }

@@ -251,6 +251,8 @@ export interface ModelRecord {
   readonly endpoints: readonly EndpointRecord[]
   /** Absent: the catalogue does not know the model. */
   readonly facts?: ModelFacts
+  /** When it will be gone (`2027-01-31`), where the operator says so. */
+  readonly expirationDate?: string
 }
 
 export interface ModelDirectory {

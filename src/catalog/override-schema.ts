@@ -1,0 +1,142 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import type { ConfigProblem } from '../core/problem.ts'
+import { readPricing } from '../providers/pricing.ts'
+import type { ModelOverride } from './overrides.ts'
+
+// Each `description` completes the sentence "<place> must be …".
+const text = Type.String({ pattern: '\\S', maxLength: 300, description: 'a text that is not blank' })
+const count = Type.Integer({ minimum: 1, description: 'a whole number of at least 1' })
+const flag = Type.Boolean({ description: 'true or false' })
+const price = Type.String({ description: 'USD per unit as a decimal in quotes, such as "0.0000025"' })
+const mapping = { additionalProperties: false, description: 'a mapping' }
+const REGIONS = ['eu', 'us'] as const
+
+const entry = Type.Object(
+  {
+    id: text,
+    provider: Type.Optional(text),
+    aliases: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: '^[^\\s:@]+$',
+          maxLength: 200,
+          description: 'a name without spaces, ":" and "@"',
+        }),
+        {
+          description: 'a list of names',
+        },
+      ),
+    ),
+    hidden: Type.Optional(flag),
+    name: Type.Optional(text),
+    pricing: Type.Optional(
+      Type.Partial(
+        Type.Object({
+          prompt: price,
+          completion: price,
+          request: price,
+          image: price,
+          image_output: price,
+          audio: price,
+          audio_output: price,
+          input_cache_read: price,
+          input_cache_write: price,
+          internal_reasoning: price,
+          web_search: price,
+        }),
+        mapping,
+      ),
+    ),
+    context_length: Type.Optional(count),
+    max_completion_tokens: Type.Optional(count),
+    supported_parameters: Type.Optional(Type.Array(text, { description: 'a list of names' })),
+    quantization: Type.Optional(text),
+    zdr: Type.Optional(flag),
+    regions: Type.Optional(
+      Type.Array(
+        Type.Union(
+          REGIONS.map((region) => Type.Literal(region)),
+          { description: `one of ${REGIONS.join(', ')}` },
+        ),
+        { description: `a list of ${REGIONS.join(', ')}` },
+      ),
+    ),
+    distillable: Type.Optional(flag),
+    expiration_date: Type.Optional(
+      Type.String({
+        pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])$',
+        description: 'a date in quotes, such as "2027-01-31"',
+      }),
+    ),
+  },
+  mapping,
+)
+type Entry = Static<typeof entry>
+
+/** Reads the form of the `models:` list of the settings file. Every problem is told with its place. */
+export function readOverrides(value: unknown): { overrides: ModelOverride[]; problems: ConfigProblem[] } {
+  const problems: ConfigProblem[] = []
+  const overrides: ModelOverride[] = []
+  if (value === undefined || value === null) return { overrides, problems }
+  if (!Array.isArray(value))
+    return {
+      overrides,
+      problems: [{ path: 'models', message: 'must be a list of entries, each with an id' }],
+    }
+  for (const [index, item] of value.entries()) {
+    const place = `models[${index}]`
+    if (Value.Check(entry, item)) overrides.push(overrideOf(item, place, problems))
+    else problems.push(...problemsOf(item, place))
+  }
+  return { overrides, problems }
+}
+
+function problemsOf(item: unknown, place: string): ConfigProblem[] {
+  const told = new Map<string, ConfigProblem>()
+  for (const error of Value.Errors(entry, item)) {
+    const path = place + placeOf(error.path)
+    if (!told.has(path)) told.set(path, { path, message: sentenceOf(error) })
+  }
+  return [...told.values()]
+}
+
+function sentenceOf(error: ValueError): string {
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return 'is missing'
+  if (error.type !== ValueErrorType.ObjectAdditionalProperties)
+    return `must be ${error.schema.description ?? 'of another form'}`
+  return `is not a known key; known here: ${Object.keys(error.schema['properties'] ?? {}).join(', ')}`
+}
+
+const placeOf = (pointer: string): string =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => (/^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`))
+    .join('')
+
+function overrideOf(item: Entry, place: string, problems: ConfigProblem[]): ModelOverride {
+  const pricing = item.pricing === undefined ? null : readPricing(item.pricing, `${place}.pricing`, problems)
+  const { id, provider, aliases, hidden, name, expiration_date: expirationDate } = item
+  return {
+    place,
+    id,
+    provider: provider ?? null,
+    aliases: aliases ?? [],
+    isHidden: hidden ?? false,
+    ...(name === undefined ? {} : { name }),
+    ...(expirationDate === undefined ? {} : { expirationDate }),
+    endpoint: {
+      ...(pricing === null ? {} : { pricing }),
+      ...(item.context_length === undefined ? {} : { contextLength: item.context_length }),
+      ...(item.max_completion_tokens === undefined
+        ? {}
+        : { maxCompletionTokens: item.max_completion_tokens }),
+      ...(item.supported_parameters === undefined ? {} : { supportedParameters: item.supported_parameters }),
+      ...(item.quantization === undefined ? {} : { quantization: item.quantization }),
+      ...(item.zdr === undefined ? {} : { isZdr: item.zdr }),
+      ...(item.regions === undefined ? {} : { regions: item.regions }),
+      ...(item.distillable === undefined ? {} : { isDistillable: item.distillable }),
+    },
+  }
+}
