@@ -48,10 +48,10 @@ const seed: Seed = {
     model('maker/beta:free', 'maker/beta'),
     model('maker/gamma'),
     model('other/gamma'),
-    model('third/only-in-responses'),
+    model('third/only-in-converse'),
   ],
   endpoints: {
-    openai: [row(0, 'alpha-1-5'), row(1, 'the-beta'), row(3, 'shared-name'), row(5, 'r', 0, 'responses')],
+    openai: [row(0, 'alpha-1-5'), row(1, 'the-beta'), row(3, 'shared-name'), row(5, 'r', 0, 'converse')],
     groq: [row(0, 'Alpha-One'), row(4, 'shared-name'), row(2, 'beta:free'), row(1, 'beta-x', null)],
   },
 }
@@ -93,7 +93,7 @@ describe('finding', () => {
     ['openai/shared-name', 'maker/gamma'],
     ['groq/shared-name', 'other/gamma'],
     ['shared-name', undefined],
-    ['third/only-in-responses', undefined],
+    ['third/only-in-converse', undefined],
     ['groq/the-beta', undefined],
     ['maker', undefined],
     ['', undefined],
@@ -157,9 +157,9 @@ describe('known and configured are two things', () => {
     ['maker/alpha-1.5', true, true],
     ['maker/gamma', true, false],
     ['Maker/Gamma', true, false],
-    ['third/only-in-responses', true, false],
+    ['third/only-in-converse', true, false],
     ['other-maker/alpha.1.5', true, false],
-    ['only-in-responses', false, false],
+    ['only-in-converse', false, false],
     ['gamma', false, false],
     ['maker/delta', false, false],
   ])('%s', (name, isKnown, isFound) => {

@@ -171,7 +171,10 @@ describe('facts that are public', () => {
   })
 
   test('what another dialect alone serves is not offered in chat, and is known', () => {
-    expect(at('openai/gpt-5-pro', 'openai')).toBeUndefined()
+    const offered = (dialects: readonly ('chat' | 'responses')[]) =>
+      catalog.endpointsOf('openai', dialects).find(({ modelId }) => modelId === 'openai/gpt-5-pro')
+    expect(offered(['chat'])).toBeUndefined()
+    expect(offered(['chat', 'responses'])?.dialects).toEqual(['responses'])
     expect(everything.isKnown('openai/gpt-5-pro')).toBe(true)
     expect(catalog.endpointsOf('cohere', ['chat']).map(({ upstreamId }) => upstreamId)).not.toContain(
       'rerank-v3.5',

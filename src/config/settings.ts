@@ -1,0 +1,176 @@
+import * as read from './readers.ts'
+
+/** One setting: where it may be said, what it may be, and what it is when nobody says. */
+export interface Setting<T> {
+  /** The environment variable. The key in sluice.yaml is the same without SLUICE_, in lower case. */
+  readonly variable: `SLUICE_${string}`
+  /** As `sluice serve` takes it; absent for secrets and for what is seldom changed. */
+  readonly flag?: string
+  readonly type: string
+  readonly fallback: T
+  readonly read: read.Read<T>
+  readonly meaning: string
+}
+
+const setting = <T>(one: Setting<T>): Setting<T> => one
+const optional = <T>(one: Omit<Setting<T | null>, 'fallback'>): Setting<T | null> => ({
+  ...one,
+  fallback: null,
+})
+const HOUR_MS = 3_600_000
+const noRanges: readonly string[] = []
+
+export type RefreshSchedule = 'off' | 'daily' | 'weekly'
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+
+/** Every setting. Precedence: flag, environment, sluice.yaml, default. */
+export const settings = {
+  host: setting({
+    variable: 'SLUICE_HOST',
+    flag: '--host <address>',
+    type: 'address or name',
+    fallback: '127.0.0.1',
+    read: read.listenHost,
+    meaning: 'Where to listen. Beyond this machine only with a secret key and both keys.',
+  }),
+  port: setting({
+    variable: 'SLUICE_PORT',
+    flag: '--port <number>',
+    type: 'number',
+    fallback: 4141,
+    read: read.wholeNumber(0, 65_535),
+    meaning: 'Port to listen on; 0 takes a free one.',
+  }),
+  data: setting({
+    variable: 'SLUICE_DATA',
+    flag: '--data <folder>',
+    type: 'folder',
+    fallback: './sluice-data',
+    read: read.text('the path of a folder', (value) => value !== ''),
+    meaning: 'Data folder: database, files, secret key. Made on the first run.',
+  }),
+  publicUrl: optional({
+    variable: 'SLUICE_PUBLIC_URL',
+    flag: '--public-url <url>',
+    type: 'URL',
+    read: read.webAddress,
+    meaning: 'How others reach this server, for links that it prints. Default: host and port.',
+  }),
+  basePath: setting({
+    variable: 'SLUICE_BASE_PATH',
+    flag: '--base-path <path>',
+    type: 'path',
+    fallback: '',
+    read: read.pathPrefix,
+    meaning: 'Serve everything below this path, such as `/sluice`.',
+  }),
+  trustedProxies: setting({
+    variable: 'SLUICE_TRUSTED_PROXIES',
+    type: 'addresses, CIDRs',
+    fallback: noRanges,
+    read: read.listOf('addresses or CIDR ranges', read.addressRange),
+    meaning: 'Reverse proxies whose `X-Forwarded-*` headers are believed.',
+  }),
+  secretKey: optional({
+    variable: 'SLUICE_SECRET_KEY',
+    type: '32 bytes, hex or base64',
+    read: read.secretKey,
+    meaning:
+      'Seals provider credentials. Default: made on the first run, in `secret.key` of the data folder.',
+  }),
+  managementKey: optional({
+    variable: 'SLUICE_MANAGEMENT_KEY',
+    type: '≥ 32 visible ASCII',
+    read: read.bootstrapKey,
+    meaning: 'A management key of your own, valid at every start.',
+  }),
+  apiKey: optional({
+    variable: 'SLUICE_API_KEY',
+    type: '≥ 32 visible ASCII',
+    read: read.bootstrapKey,
+    meaning: 'An inference key of your own, without limit, in the default workspace.',
+  }),
+  adminEmail: optional({
+    variable: 'SLUICE_ADMIN_EMAIL',
+    type: 'e-mail',
+    read: read.emailAddress,
+    meaning: "The owner's address, set on the first run.",
+  }),
+  adminPassword: optional({
+    variable: 'SLUICE_ADMIN_PASSWORD',
+    type: '12 to 256 characters',
+    read: read.password,
+    meaning: "The owner's password. Needs the address.",
+  }),
+  logLevel: setting<LogLevel>({
+    variable: 'SLUICE_LOG_LEVEL',
+    flag: '--log-level <level>',
+    type: '`trace` … `fatal`',
+    fallback: 'info',
+    read: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'),
+    meaning: 'Least severe level that is logged. No level logs a prompt or a key.',
+  }),
+  firstByteTimeoutMs: setting({
+    variable: 'SLUICE_FIRST_BYTE_TIMEOUT_MS',
+    type: 'milliseconds',
+    fallback: 120_000,
+    read: read.wholeNumber(1, 24 * HOUR_MS, 'milliseconds'),
+    meaning: 'Longest wait for a provider to begin its answer.',
+  }),
+  stallTimeoutMs: setting({
+    variable: 'SLUICE_STALL_TIMEOUT_MS',
+    type: 'milliseconds',
+    fallback: 60_000,
+    read: read.wholeNumber(1, 24 * HOUR_MS, 'milliseconds'),
+    meaning: 'Longest silence of a provider within an answer.',
+  }),
+  shutdownGraceMs: setting({
+    variable: 'SLUICE_SHUTDOWN_GRACE_MS',
+    type: 'milliseconds',
+    fallback: 30_000,
+    read: read.wholeNumber(0, 24 * HOUR_MS, 'milliseconds'),
+    meaning: 'How long running requests may finish after SIGTERM.',
+  }),
+  outboundAllow: setting({
+    variable: 'SLUICE_OUTBOUND_ALLOW',
+    type: 'hosts, CIDRs',
+    fallback: noRanges,
+    read: read.listOf('hosts, addresses or CIDR ranges', read.hostOrRange),
+    meaning: 'Private hosts that URLs given by callers may reach all the same.',
+  }),
+  discover: setting({
+    variable: 'SLUICE_DISCOVER',
+    type: '`on`, `off`',
+    fallback: true,
+    read: read.onOff,
+    meaning: 'Look for Ollama, LM Studio, llama.cpp and vLLM on this machine.',
+  }),
+  responsesRetentionDays: setting({
+    variable: 'SLUICE_RESPONSES_RETENTION_DAYS',
+    type: 'days',
+    fallback: 30,
+    read: read.wholeNumber(1, 36_500, 'days'),
+    meaning: 'How long stored responses are kept after their last use.',
+  }),
+  modelsRefresh: setting<RefreshSchedule>({
+    variable: 'SLUICE_MODELS_REFRESH',
+    type: '`off`, `daily`, `weekly`',
+    fallback: 'off',
+    read: read.oneOf('off', 'daily', 'weekly'),
+    meaning: 'How often newer facts about models and prices are fetched. Nothing is fetched at the start.',
+  }),
+  modelsUrl: setting({
+    variable: 'SLUICE_MODELS_URL',
+    type: 'URL',
+    fallback: 'https://models.dev/api.json',
+    read: read.webAddress,
+    meaning: 'Where facts about models are fetched from: a document of the models.dev shape.',
+  }),
+  unpriced: setting<read.UnpricedPolicy>({
+    variable: 'SLUICE_UNPRICED',
+    type: '`refuse`, USD per token',
+    fallback: 'refuse',
+    read: read.unpricedPolicy,
+    meaning: 'Models without a price: refuse them, or charge `prompt,completion` (one number for both).',
+  }),
+} satisfies Record<string, Setting<unknown>>
