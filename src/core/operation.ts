@@ -80,3 +80,44 @@ export interface ImagesResult {
   images: MadeImage[]
   native: JsonObject
 }
+
+export interface SpeechRequest extends RoutedRequest {
+  apiType: 'tts'
+  input: string
+  voice?: string
+  format: SpeechFormat
+  speed?: number
+}
+
+export type SpeechFormat = 'mp3' | 'pcm' | 'wav' | 'opus' | 'aac' | 'flac'
+
+/** Sound as it comes: pulled, so that a slow caller slows the provider. */
+export interface SpokenAudio {
+  /** `audio/…` */
+  mediaType: string
+  /** Never without content; throws what the connection throws. */
+  chunks: AsyncIterable<Uint8Array>
+}
+
+export interface TranscriptionRequest extends RoutedRequest {
+  apiType: 'stt'
+  audio: AudioFile
+  language?: string
+  format: 'json' | 'verbose_json'
+}
+
+export interface AudioFile {
+  bytes: Uint8Array<ArrayBuffer>
+  /** With an extension that tells the format: providers go by it. */
+  name: string
+  /** '' where nobody said. */
+  mediaType: string
+}
+
+export interface TranscriptionResult {
+  text: string
+  /** Seconds, where the provider says. */
+  duration: number | null
+  /** Whatever else it says: language, segments, words … */
+  native: JsonObject
+}

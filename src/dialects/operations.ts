@@ -1,22 +1,34 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { DialectName } from '../core/events.ts'
-import type { EmbeddingsRequest, EmbeddingsResult, RerankRequest, RerankResult } from '../core/operation.ts'
+import type {
+  EmbeddingsRequest,
+  EmbeddingsResult,
+  RerankRequest,
+  RerankResult,
+  TranscriptionRequest,
+  TranscriptionResult,
+} from '../core/operation.ts'
+import type { RoutedRequest } from '../core/request.ts'
 import type { EndpointRecord } from '../core/snapshot.ts'
 import { chatEmbeddings } from './chat/embeddings.ts'
 import { chatImages } from './chat/images.ts'
 import { chatRerank } from './chat/rerank.ts'
+import { chatSpeech } from './chat/speech.ts'
+import { chatTranscription } from './chat/transcription.ts'
 import { cohereEmbeddings } from './cohere/embeddings.ts'
 import { cohereRerank } from './cohere/rerank.ts'
 import type { Egress } from './dialect.ts'
 import { geminiEmbeddings } from './gemini/embeddings.ts'
 import { imagenImages } from './gemini/images.ts'
+import { geminiSpeech } from './gemini/speech.ts'
 import type { ImageSpeaker } from './image-speaker.ts'
 import { egresses } from './index.ts'
 import type { Operation } from './operation.ts'
 import { conversationImages } from './operations/conversation-images.ts'
+import type { SpeechSpeaker } from './speech-speaker.ts'
 
 /** How an operation is asked for at providers of each dialect; absent: they do not have it. */
-export type Speakers<Request extends EmbeddingsRequest | RerankRequest, Result> = Readonly<
+export type Speakers<Request extends RoutedRequest, Result> = Readonly<
   Partial<Record<DialectName, Operation<Request, Result>>>
 >
 
@@ -37,6 +49,17 @@ export const rerankSpeakers: Speakers<RerankRequest, RerankResult> = {
   converse: chatRerank,
   gemini: chatRerank,
   cohere: cohereRerank,
+}
+
+export const speechSpeakers: Readonly<Partial<Record<DialectName, SpeechSpeaker>>> = {
+  chat: chatSpeech,
+  responses: chatSpeech,
+  gemini: geminiSpeech,
+}
+
+export const transcriptionSpeakers: Speakers<TranscriptionRequest, TranscriptionResult> = {
+  chat: chatTranscription,
+  responses: chatTranscription,
 }
 
 const spoken: Readonly<Partial<Record<DialectName, Egress>>> = egresses

@@ -2,6 +2,8 @@ import { Type as t } from '@sinclair/typebox'
 import { embeddingsBody } from '../../dialects/operations/embeddings-schema.ts'
 import { imagesBody } from '../../dialects/operations/images-schema.ts'
 import { rerankBody } from '../../dialects/operations/rerank.ts'
+import { MEDIA_TYPES, speechBody } from '../../dialects/operations/speech.ts'
+import { transcriptionBody, transcriptionForm } from '../../dialects/operations/transcription.ts'
 import { operation, SERVICE_METADATA_HEADER } from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
 
@@ -158,5 +160,48 @@ export const imageEditsOperation = operation({
   form: imageForm,
   reply: imagesReply,
   streams: true,
+  headers: HEADERS,
+})
+
+export const speechOperation = operation({
+  id: 'createSpeech',
+  tag: 'Inference',
+  summary: 'Speak a text',
+  description:
+    'The sound is relayed as it is made, and breaks off where the provider does. `response_format` is `pcm` unless ' +
+    `it says otherwise. ${FORWARDED}`,
+  errors: [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529],
+  body: speechBody,
+  media: Object.values(MEDIA_TYPES),
+  headers: HEADERS,
+})
+
+const seconds = t.Number({ minimum: 0, description: 'Seconds.' })
+
+export const transcriptionOperation = operation({
+  id: 'createTranscription',
+  tag: 'Inference',
+  summary: 'Write down what is said',
+  description: `The recording comes in JSON as base64, or in a form as a file of at most 100 MB. ${FORWARDED}`,
+  errors: [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529],
+  body: transcriptionBody,
+  form: transcriptionForm,
+  reply: t.Object({
+    text: t.String(),
+    language: t.Optional(t.String()),
+    duration: t.Optional(seconds),
+    segments: t.Optional(
+      t.Array(t.Object({ id: t.Integer(), start: seconds, end: seconds, text: t.String() })),
+    ),
+    words: t.Optional(t.Array(t.Object({ word: t.String(), start: seconds, end: seconds }))),
+    usage: t.Object({
+      seconds: t.Optional(seconds),
+      input_tokens: t.Optional(count),
+      output_tokens: t.Optional(count),
+      total_tokens: t.Optional(count),
+      ...costs,
+    }),
+    service_metadata: metadata,
+  }),
   headers: HEADERS,
 })

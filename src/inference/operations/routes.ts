@@ -3,9 +3,11 @@ import type { JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import { imagesIngress } from '../../dialects/operations/images.ts'
+import { parseSpeech } from '../../dialects/operations/speech.ts'
 import { deferLine, note } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
+import { isForm, readForm } from '../../http/form.ts'
 import type { OutboundAllow } from '../../net/address.ts'
 import type { Opening, RunDeps } from '../opening.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
@@ -16,13 +18,18 @@ import {
   imageGenerationsOperation,
   imagesOperation,
   rerankOperation,
+  speechOperation,
+  transcriptionOperation,
 } from './documents.ts'
 import { readEditBody } from './edit-body.ts'
 import { embeddings } from './embeddings.ts'
 import { runImages } from './images.ts'
 import { rerank } from './rerank.ts'
 import { runOperation } from './run.ts'
+import { runSpeech } from './speech.ts'
 import type { Task } from './task.ts'
+import { transcription } from './transcription.ts'
+import { readTranscriptionForm } from './transcription-form.ts'
 
 export interface OperationRouteDeps {
   snapshot: { current(): Snapshot }
@@ -56,6 +63,14 @@ export const operationRoutes = (deps: OperationRouteDeps) =>
       parse: 'none',
       detail: imageEditsOperation,
     })
+    .post('/audio/speech', ({ request }) => speak(request, deps), {
+      parse: 'none',
+      detail: speechOperation,
+    })
+    .post('/audio/transcriptions', ({ request }) => transcribe(request, deps), {
+      parse: 'none',
+      detail: transcriptionOperation,
+    })
 
 /** Images, streamed or not. */
 const paint = (
@@ -71,6 +86,24 @@ const paint = (
     )
     return runImages(opening, deps.run)
   })
+
+const speak = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
+  open(request, deps, readInferenceBody, parseSpeech, (opening) => runSpeech(opening, deps.run))
+
+/** A recording in JSON or in a form. */
+const transcribe = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
+  isForm(request.headers)
+    ? open(
+        request,
+        deps,
+        (form) => readForm(form, AUDIO_LIMIT_BYTES),
+        readTranscriptionForm,
+        (opening) => runOperation(opening, transcription, deps.run),
+      )
+    : operate(request, transcription, deps)
+
+/** As much as any file of this API. */
+const AUDIO_LIMIT_BYTES = 100_000_000
 
 /** A question in JSON with an answer in JSON. */
 const operate = <Request extends RoutedRequest, Result>(
@@ -97,14 +130,14 @@ async function open<Body, Asked extends RoutedRequest>(
   request: Request,
   deps: OperationRouteDeps,
   read: (request: Request) => Promise<Body>,
-  parse: (body: Body, headers: Headers) => Asked,
+  parse: (body: Body, headers: Headers) => Asked | Promise<Asked>,
   run: (opening: Opening<Asked>) => Promise<Response>,
 ): Promise<Response> {
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   note(request, { key: caller.key.label })
-  const asked = parse(await read(request), request.headers)
+  const asked = await parse(await read(request), request.headers)
   deps.keepOpen(request)
   const response = await run({
     snapshot,

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
-import type { JsonObject } from '../../core/events.ts'
+import type { DialectName, JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
@@ -34,11 +34,15 @@ export async function runOperation<Request extends RoutedRequest, Result>(
   })
 }
 
+interface Refusing<Request> {
+  cannot?(request: Request): string | null
+}
+
 /** What stands against asking for it in a dialect. */
 export const refusalOf =
-  <Request extends RoutedRequest, Result>(
+  <Request extends RoutedRequest>(
     request: Request,
-    { speakers }: Pick<Task<Request, Result>, 'speakers'>,
+    { speakers }: { speakers: Readonly<Partial<Record<DialectName, Refusing<Request>>>> },
   ): NonNullable<PlanInput['refusal']> =>
   (dialect) => {
     const operation = speakers[dialect]

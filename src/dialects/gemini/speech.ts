@@ -1,0 +1,92 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { SpeechRequest } from '../../core/operation.ts'
+import { providerOptions } from '../operations/forward.ts'
+import { malformed, readJsonObject } from '../operations/reply-body.ts'
+import { MEDIA_TYPES } from '../operations/speech.ts'
+import type { SpeechSpeaker } from '../speech-speaker.ts'
+import { isObject, isString } from '../values.ts'
+import { readUsage } from './usage.ts'
+
+const RATE = 24_000
+
+/**
+ * Google's speaking models answer `generateContent` with samples: 16 bits, one channel, 24 kHz.
+ *
+ * | asked | Google's |
+ * |---|---|
+ * | `input` | the user's text |
+ * | `voice` | `speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName` |
+ * | `response_format` | pcm as it comes, wav with a header |
+ * | `speed`, `instructions`, `user` | none: named |
+ */
+export const geminiSpeech: SpeechSpeaker = {
+  cannot: ({ format }) =>
+    format === 'pcm' || format === 'wav'
+      ? null
+      : 'speaks pcm and wav alone: set "response_format" to one of them',
+  build(request, { endpoint, provider }) {
+    const dropped = ['speed', 'instructions', 'user', 'input_references'].filter(
+      (name) => request.body[name] !== undefined && request.body[name] !== null,
+    )
+    const name = encodeURIComponent(endpoint.upstreamId.replace(/^models\//, ''))
+    const generationConfig: JsonObject = { responseModalities: ['AUDIO'] }
+    if (request.voice !== undefined) {
+      generationConfig['speechConfig'] = {
+        voiceConfig: { prebuiltVoiceConfig: { voiceName: request.voice } },
+      }
+    }
+    const body = {
+      contents: [{ role: 'user', parts: [{ text: request.input }] }],
+      generationConfig,
+      ...providerOptions(request.body, provider.slug),
+    }
+    return { path: `/models/${name}:generateContent`, headers: {}, body, dropped }
+  },
+  async read(reply, request) {
+    const body = await readJsonObject(reply)
+    const samples = samplesOf(body)
+    if (samples.length === 0) throw malformed('the reply has no sound')
+    const sound = request.format === 'wav' ? Buffer.concat([wavHeader(samples.length), samples]) : samples
+    return {
+      audio: { mediaType: mediaTypeOf(request), chunks: once(sound) },
+      usage: readUsage(body['usageMetadata']) ?? null,
+    }
+  },
+}
+
+const mediaTypeOf = ({ format }: SpeechRequest): string =>
+  format === 'pcm' ? `${MEDIA_TYPES.pcm};rate=${RATE};channels=1` : MEDIA_TYPES[format]
+
+function samplesOf({ candidates }: JsonObject): Uint8Array {
+  const [first] = Array.isArray(candidates) ? candidates : []
+  const content = isObject(first) ? first['content'] : undefined
+  const parts: unknown[] = isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
+  const pieces = parts.flatMap((part) => {
+    const inline = isObject(part) ? part['inlineData'] : undefined
+    const data = isObject(inline) ? inline['data'] : undefined
+    return isString(data) ? [Buffer.from(data, 'base64')] : []
+  })
+  return Buffer.concat(pieces)
+}
+
+async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes
+}
+
+/** RIFF, 44 bytes: PCM, one channel, 16 bits. */
+function wavHeader(length: number): Uint8Array {
+  const header = Buffer.alloc(44)
+  header.write('RIFF', 0)
+  header.writeUInt32LE(36 + length, 4)
+  header.write('WAVEfmt ', 8)
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(1, 22)
+  header.writeUInt32LE(RATE, 24)
+  header.writeUInt32LE(RATE * 2, 28)
+  header.writeUInt16LE(2, 32)
+  header.writeUInt16LE(16, 34)
+  header.write('data', 36)
+  header.writeUInt32LE(length, 40)
+  return header
+}

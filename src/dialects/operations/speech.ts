@@ -1,0 +1,53 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { JsonObject } from '../../core/events.ts'
+import type { SpeechFormat, SpeechRequest } from '../../core/operation.ts'
+import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+import { mismatch } from '../mismatch.ts'
+import { defined } from '../values.ts'
+import { modelField, readRouting, routingFields } from './fields.ts'
+
+export const speechBody = t.Object(
+  {
+    input: t.String({ minLength: 1, description: 'What is to be said' }),
+    model: modelField('A model that speaks'),
+    voice: optional(t.String({ minLength: 1 })),
+    response_format: optional(oneOf(['mp3', 'pcm', 'wav', 'opus', 'aac', 'flac'])),
+    speed: optional(t.Number({ minimum: 0.25, maximum: 4 })),
+    instructions: optional(
+      t.String({ description: 'How it is to be said, where the model listens to that' }),
+    ),
+    input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
+    ...routingFields,
+  },
+  OPEN,
+)
+export type SpeechBody = Static<typeof speechBody>
+
+/** Raw samples, as this API has it: a caller who wants another format says so. */
+export const DEFAULT_FORMAT: SpeechFormat = 'pcm'
+
+export const MEDIA_TYPES: Readonly<Record<SpeechFormat, string>> = {
+  mp3: 'audio/mpeg',
+  pcm: 'audio/pcm',
+  wav: 'audio/wav',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+}
+
+/** Compiled at the first request: the start does not pay for it. */
+let compiled: TypeCheck<typeof speechBody> | undefined
+
+/** The body of POST /audio/speech. Throws a `GatewayError` 400 that names the field's path. */
+export function parseSpeech(body: JsonObject, headers: Headers): SpeechRequest {
+  compiled ??= TypeCompiler.Compile(speechBody)
+  if (!compiled.Check(body)) throw mismatch(compiled, body)
+  return defined<SpeechRequest>({
+    ...readRouting('tts', body, headers),
+    input: body.input,
+    voice: body.voice ?? undefined,
+    format: body.response_format ?? DEFAULT_FORMAT,
+    speed: body.speed ?? undefined,
+  })
+}

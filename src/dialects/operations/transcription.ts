@@ -1,0 +1,114 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { AudioFile, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
+import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { OPEN, oneOf, optional } from '../fields.ts'
+import { mismatch } from '../mismatch.ts'
+import type { OperationIngress } from '../operation.ts'
+import { defined } from '../values.ts'
+import { bytesOfBase64, modelField, readRouting, routingFields } from './fields.ts'
+import { viewCost, viewRouting } from './usage.ts'
+
+const fields = {
+  model: modelField('A model that transcribes'),
+  language: optional(t.String({ minLength: 2, maxLength: 35, description: 'Such as `en`' })),
+  prompt: optional(t.String()),
+  response_format: optional(oneOf(['json', 'verbose_json'])),
+  temperature: optional(t.Number({ minimum: 0, maximum: 1 })),
+  timestamp_granularities: optional(t.Array(oneOf(['word', 'segment']))),
+  ...routingFields,
+}
+
+const inputAudio = t.Object(
+  {
+    data: t.String({ minLength: 1, description: 'Base64' }),
+    format: t.String({ minLength: 2, maxLength: 10, description: 'wav, mp3, flac, m4a, ogg, webm …' }),
+  },
+  OPEN,
+)
+
+export const transcriptionBody = t.Object({ input_audio: inputAudio, ...fields }, OPEN)
+export const transcriptionForm = t.Object(
+  { file: t.String({ format: 'binary' }), ...fields },
+  { additionalProperties: true },
+)
+const formFields = t.Object(fields, OPEN)
+type Fields = Static<typeof formFields>
+
+/** Compiled at the first request: the start does not pay for it. */
+let compiled: TypeCheck<typeof transcriptionBody> | undefined
+let compiledForm: TypeCheck<typeof formFields> | undefined
+
+/** POST /audio/transcriptions, the recording in JSON. */
+export const transcriptionIngress: OperationIngress<TranscriptionRequest, TranscriptionResult> = {
+  parse(body, headers) {
+    compiled ??= TypeCompiler.Compile(transcriptionBody)
+    if (!compiled.Check(body)) throw mismatch(compiled, body)
+    const { input_audio, ...rest } = body
+    return requestOf(rest, fileOf(input_audio), headers)
+  },
+  writeReply({ text, duration, native }, _, closing) {
+    const { usage } = closing
+    const input = promptTokens(usage)
+    const output = completionTokens(usage)
+    return {
+      ...native,
+      text,
+      ...(duration === null ? {} : { duration }),
+      usage: defined({
+        seconds: usage.audioSeconds,
+        input_tokens: input || undefined,
+        output_tokens: output || undefined,
+        total_tokens: input + output || undefined,
+        ...viewCost(closing),
+      }),
+      ...viewRouting(closing.serviceMetadata),
+    }
+  },
+}
+
+/** The fields of a form, beside its file. Throws a `GatewayError` 400 that names the field. */
+export function parseTranscriptionForm(
+  body: JsonObject,
+  audio: AudioFile,
+  headers: Headers,
+): TranscriptionRequest {
+  compiledForm ??= TypeCompiler.Compile(formFields)
+  if (!compiledForm.Check(body)) throw mismatch(compiledForm, body)
+  return requestOf(body, audio, headers)
+}
+
+function requestOf(body: JsonObject & Fields, audio: AudioFile, headers: Headers): TranscriptionRequest {
+  const format = body.response_format ?? 'json'
+  const granularities = body.timestamp_granularities ?? []
+  if (granularities.length > 0 && format !== 'verbose_json') {
+    throw badRequest('needs "response_format" to be verbose_json', 'timestamp_granularities')
+  }
+  return defined<TranscriptionRequest>({
+    ...readRouting('stt', body, headers),
+    audio,
+    language: body.language ?? undefined,
+    format,
+  })
+}
+
+function fileOf({ data, format }: { data: string; format: string }): AudioFile {
+  const extension = format.toLowerCase()
+  if (!/^[a-z0-9]+$/.test(extension)) {
+    throw badRequest('must be the name of a format, such as wav or mp3', 'input_audio.format')
+  }
+  // A data URL is what some clients call base64.
+  const base64 = data.replace(/^data:[^,]*;base64,/i, '')
+  const bytes = bytesOfBase64(base64, 'input_audio.data')
+  return { bytes, name: `audio.${extension}`, mediaType: TYPES[extension] ?? `audio/${extension}` }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  mpga: 'audio/mpeg',
+  m4a: 'audio/mp4',
+  oga: 'audio/ogg',
+  opus: 'audio/ogg',
+}

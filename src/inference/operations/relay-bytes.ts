@@ -1,0 +1,101 @@
+import { CallerLeft } from '../abort.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Metering } from '../meter.ts'
+import type { Ticker } from '../ticker.ts'
+
+export interface RelayBytesInput {
+  /** Their content is there; what follows may fail. */
+  chunks: AsyncIterable<Uint8Array>
+  exchange: Exchange<Metering>
+  ticker: Ticker
+  now(): number
+  upstreamAbort: AbortController
+  /** Aborts when the caller's connection goes away. */
+  callerSignal: AbortSignal
+  /** Called once, when nothing of this exchange runs any more. */
+  ended(): void
+  onLost(error: unknown): void
+}
+
+const SLOW_READER_MS = 60_000
+
+/**
+ * Bytes as they come, pulled by the caller's connection. The last piece is held back until the settlement is committed;
+ * an end that is not whole breaks the connection, so that it never looks finished.
+ */
+export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
+  const { exchange, ticker, now, upstreamAbort, callerSignal } = input
+  const iterator = input.chunks[Symbol.asyncIterator]()
+  let held: Uint8Array | null = null
+  let isOver = false
+  let connection: ReadableStreamDefaultController<Uint8Array> | null = null
+
+  const clock = ticker.watch(() => leave(new CallerLeft('the caller reads nothing')))
+  const onCallerAbort = () => leave(new CallerLeft())
+  callerSignal.addEventListener('abort', onCallerAbort, { once: true })
+
+  function finish(): void {
+    isOver = true
+    clock.stop()
+    callerSignal.removeEventListener('abort', onCallerAbort)
+    input.ended()
+  }
+
+  function leave(reason: CallerLeft): void {
+    if (isOver) return
+    isOver = true
+    clock.stop()
+    // A settlement that is under way stays as it is.
+    exchange.settle('left').catch(input.onLost).finally(finish)
+    upstreamAbort.abort(reason)
+    iterator.return?.().catch(() => undefined)
+    connection?.error(reason)
+  }
+
+  /** The next piece to send; null: the end is settled and all was sent. */
+  async function next(): Promise<Uint8Array | null> {
+    for (;;) {
+      const { value, done } = await iterator.next()
+      if (done) {
+        await exchange.settle('whole')
+        const last = held
+        held = null
+        return last
+      }
+      const former = held
+      held = value
+      if (former !== null) return former
+    }
+  }
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    clock.due = Number.POSITIVE_INFINITY
+    try {
+      const piece = await next()
+      if (isOver) return
+      if (piece !== null && piece.length > 0) controller.enqueue(piece)
+      if (held === null) {
+        finish()
+        controller.close()
+        return
+      }
+      clock.due = now() + SLOW_READER_MS
+    } catch (error) {
+      if (isOver) return
+      await exchange.settle('cut').catch(input.onLost)
+      finish()
+      controller.error(error)
+    }
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        connection = controller
+      },
+      pull,
+      cancel: onCallerAbort,
+    },
+    { highWaterMark: 0 },
+  )
+}

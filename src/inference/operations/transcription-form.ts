@@ -1,0 +1,45 @@
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { AudioFile, TranscriptionRequest } from '../../core/operation.ts'
+import { parseTranscriptionForm } from '../../dialects/operations/transcription.ts'
+
+/** The form as a request. Throws a `GatewayError` 400 that names the field. */
+export async function readTranscriptionForm(form: FormData, headers: Headers): Promise<TranscriptionRequest> {
+  const body: JsonObject = {}
+  let audio: AudioFile | null = null
+  for (const [written, value] of form.entries()) {
+    const name = written.replace(/\[\]$/, '')
+    if (typeof value !== 'string') {
+      if (name !== 'file') throw badRequest('must be text, not a file', name)
+      audio = await fileOf(value)
+    } else if (written.endsWith('[]')) body[name] = [...listAt(body, name), value]
+    else body[name] = fieldOf(name, value)
+  }
+  if (audio === null) {
+    throw badRequest(form.has('file') ? 'must be a file, not text' : 'is required: the recording', 'file')
+  }
+  return parseTranscriptionForm(body, audio, headers)
+}
+
+async function fileOf(file: File): Promise<AudioFile> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  if (bytes.length === 0) throw badRequest('must not be empty', 'file')
+  return { bytes, name: file.name || 'audio', mediaType: file.type }
+}
+
+const listAt = (body: JsonObject, name: string): unknown[] => {
+  const former = body[name]
+  return Array.isArray(former) ? former : former === undefined ? [] : [former]
+}
+
+function fieldOf(name: string, text: string): unknown {
+  if (name === 'temperature' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
+  if (name === 'timestamp_granularities') return [text]
+  if (name !== 'provider' && name !== 'trace') return text
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    throw badRequest('must be JSON', name)
+  }
+}

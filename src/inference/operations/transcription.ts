@@ -1,0 +1,51 @@
+import { audioDuration } from '../../core/audio-duration.ts'
+import type { TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
+import { completionTokens, estimateTokens, NO_USAGE, promptTokens } from '../../core/usage.ts'
+import { transcriptionIngress } from '../../dialects/operations/transcription.ts'
+import { transcriptionSpeakers } from '../../dialects/operations.ts'
+import type { Task } from './task.ts'
+
+/** POST /audio/transcriptions: priced by the second, or by tokens in and out. */
+export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
+  ingress: transcriptionIngress,
+  speakers: transcriptionSpeakers,
+  bound: ({ audio }, pricing) => {
+    const seconds = audioDuration(audio.bytes) ?? audio.bytes.length / LEAST_BYTES_PER_SECOND
+    if (pricing.audioSecond !== undefined) return { ...NO_USAGE, audioSeconds: seconds }
+    return {
+      ...NO_USAGE,
+      audioInputTokens: Math.ceil(seconds * MOST_TOKENS_PER_SECOND),
+      outputTokens: Math.ceil(seconds * WORD_TOKENS_PER_SECOND) + 64,
+    }
+  },
+  count(request, { text }, told, pricing) {
+    const bound = transcription.bound(request, pricing)
+    if (pricing.audioSecond !== undefined) {
+      const seconds = told?.audioSeconds
+      return seconds === undefined
+        ? { usage: { ...(told ?? NO_USAGE), ...secondsOf(bound) }, source: 'estimated' }
+        : { usage: { ...NO_USAGE, audioSeconds: seconds }, source: 'provider' }
+    }
+    if (told !== null && promptTokens(told) + completionTokens(told) > 0) {
+      return { usage: told, source: 'provider' }
+    }
+    const seconds = told?.audioSeconds
+    const audioInputTokens =
+      seconds === undefined ? bound.audioInputTokens : Math.ceil(seconds * USUAL_TOKENS_PER_SECOND)
+    return {
+      usage: { ...(told ?? NO_USAGE), audioInputTokens, outputTokens: estimateTokens(text.length) },
+      source: 'estimated',
+    }
+  },
+}
+
+const secondsOf = ({ audioSeconds }: { audioSeconds?: number }) =>
+  audioSeconds === undefined ? {} : { audioSeconds }
+
+/** 16 kbit/s: what speech is hardly ever compressed below. */
+const LEAST_BYTES_PER_SECOND = 2_000
+/** Google counts 32 for a second, OpenAI 10. */
+const MOST_TOKENS_PER_SECOND = 32
+const USUAL_TOKENS_PER_SECOND = 10
+/** Fast speech: four words, and marks of time. */
+const WORD_TOKENS_PER_SECOND = 8
