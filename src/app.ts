@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
 import { activityRoutes } from './admin/activity/routes.ts'
+import { assignmentRoutes } from './admin/assignments/routes.ts'
 import { auditRoutes } from './admin/audit/routes.ts'
 import { budgetRoutes } from './admin/budgets/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
+import { guardrailRoutes } from './admin/guardrails/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
 import { memberRoutes } from './admin/members/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
@@ -34,6 +36,8 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(workspaceRoutes(deps))
     .use(memberRoutes(deps))
     .use(budgetRoutes(deps))
+    .use(guardrailRoutes(deps))
+    .use(assignmentRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
     .use(auditRoutes(deps))

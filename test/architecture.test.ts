@@ -179,7 +179,7 @@ describe('imports point one way', () => {
 
 describe('each thing has its place', () => {
   const isRoute = (file: string): boolean => basename(file) === 'routes.ts'
-  const isSchema = (file: string): boolean => basename(file) === 'schema.ts'
+  const isSchema = (file: string): boolean => /(?:^|-)schema\.ts$/.test(basename(file))
 
   test('Elysia: app, http, routes, and its `t` in schemas', () => {
     const isAllowed = (file: string): boolean =>

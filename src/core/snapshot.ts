@@ -45,6 +45,8 @@ export interface WorkspaceRecord {
   readonly id: string
   readonly slug: string
   readonly name: string
+  /** Holds for the whole workspace. */
+  readonly defaultGuardrailId: string
   readonly defaultTextModel: string | null
   /** Serves a request for images that names no model; absent: none does. */
   readonly defaultImageModel?: string | null

@@ -94,7 +94,7 @@ function pathsOf(raw: JsonObject): JsonObject {
 
 function operationOf(raw: JsonObject): JsonObject {
   const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
-  const { body, form, reply, media, streams, headers, error } = objectOf(shapes)
+  const { body, form, reply, media, streams, headers, error, status } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
   return {
@@ -104,7 +104,7 @@ function operationOf(raw: JsonObject): JsonObject {
       ? {}
       : { requestBody: { required: true, content: { ...jsonContent(bodySchema), ...formContent(form) } } }),
     responses: {
-      200: {
+      [typeof status === 'number' ? status : 200]: {
         description: 'Success',
         content: Array.isArray(media) ? mediaContent(media) : replyContent(replySchema, streams === true),
       },

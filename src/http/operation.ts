@@ -10,6 +10,8 @@ export interface Operation {
   tag: string
   description?: string
   errors: readonly ErrorStatus[]
+  /** Of a success; default 200. */
+  status?: 200 | 201
   /** Schema of the JSON body, for routes that read and check it themselves. */
   body?: TSchema
   /** Schema of the body where it may be `multipart/form-data` too. */

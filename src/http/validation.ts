@@ -12,7 +12,7 @@ const MAX_NAME_LENGTH = 64
  */
 export function problemsOf(schema: TSchema, value: unknown, where = ''): string {
   const told = new Map<string, string>()
-  for (const error of Value.Errors(schema, value)) {
+  for (const error of closestErrors(schema, value)) {
     const place = where + placeOf(error.path)
     if (!told.has(place)) told.set(place, problemOf(error))
     if (told.size >= MAX_PROBLEMS) break
@@ -22,6 +22,25 @@ export function problemsOf(schema: TSchema, value: unknown, where = ''): string 
     .map(([place, problem]) => (place === '' ? `The body ${problem}` : `${place}: ${problem}`))
     .join('; ')
 }
+
+/** Where something may be a list (or an object) or null and is one, what is wrong inside of it is nearer to the point. */
+function* closestErrors(schema: TSchema, value: unknown, path = ''): Generator<ValueError> {
+  for (const error of Value.Errors(schema, value)) {
+    const inner = error.type === ValueErrorType.Union ? containerOf(error.schema, error.value) : undefined
+    if (inner === undefined) yield { ...error, path: path + error.path }
+    else yield* closestErrors(inner, error.value, path + error.path)
+  }
+}
+
+function containerOf(schema: TSchema, value: unknown): TSchema | undefined {
+  const variants: unknown[] = Array.isArray(schema['anyOf']) ? schema['anyOf'] : []
+  const others = variants.filter(isSchema).filter((variant) => variant['type'] !== 'null')
+  const [only] = others
+  if (only === undefined || others.length > 1 || typeof value !== 'object' || value === null) return undefined
+  return only['type'] === (Array.isArray(value) ? 'array' : 'object') ? only : undefined
+}
+
+const isSchema = (value: unknown): value is TSchema => typeof value === 'object' && value !== null
 
 /** `/messages/0/content` → `messages[0].content`. */
 export function placeOf(pointer: string): string {

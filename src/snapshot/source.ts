@@ -79,6 +79,7 @@ const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord =
   id: row.id,
   slug: row.slug,
   name: row.name,
+  defaultGuardrailId: row.default_guardrail_id,
   defaultTextModel: row.default_text_model,
   defaultImageModel: row.default_image_model,
   defaultProviderSort: row.default_provider_sort,

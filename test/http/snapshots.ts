@@ -5,6 +5,7 @@ export const workspace: WorkspaceRecord = {
   id: '0190a000-0000-7000-8000-000000000001',
   slug: 'default',
   name: 'Default',
+  defaultGuardrailId: 'g1',
   defaultTextModel: null,
   defaultProviderSort: null,
 }

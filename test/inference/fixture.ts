@@ -104,6 +104,7 @@ export const workspace = (more: Partial<WorkspaceRecord> = {}): WorkspaceRecord 
   id: 'w1',
   slug: 'default',
   name: 'Default',
+  defaultGuardrailId: 'g1',
   defaultTextModel: null,
   defaultProviderSort: null,
   ...more,

@@ -1,0 +1,51 @@
+import { type Static, t } from 'elysia'
+
+const action = t.Union([t.Literal('redact'), t.Literal('block'), t.Literal('flag')], {
+  description: 'What happens to a match: it is replaced, the request is refused, or it is only recorded.',
+})
+
+/** What is looked for without a pattern of one's own. */
+const BUILTINS = [
+  'email',
+  'phone',
+  'ssn',
+  'credit-card',
+  'ip-address',
+  'secrets',
+  'person-name',
+  'address',
+  'regex-prompt-injection',
+] as const
+
+export const contentFilterBuiltin = t.Object(
+  {
+    slug: t.Union(BUILTINS.map((slug) => t.Literal(slug))),
+    action,
+    label: t.Optional(t.String({ maxLength: 100, description: 'Stands for what was redacted.' })),
+    scan_scope: t.Optional(
+      t.Union([t.Literal('user_only'), t.Literal('all_messages')], {
+        description: 'For regex-prompt-injection: which messages are scanned.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type ContentFilterBuiltin = Static<typeof contentFilterBuiltin>
+
+export const contentFilter = t.Object(
+  {
+    pattern: t.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: 'RE2 syntax: neither lookaround nor backreferences.',
+    }),
+    action,
+    label: t.Optional(nullableLabel()),
+  },
+  { additionalProperties: false },
+)
+export type ContentFilter = Static<typeof contentFilter>
+
+function nullableLabel() {
+  return t.Union([t.String({ maxLength: 100, description: 'Stands for what was redacted.' }), t.Null()])
+}
