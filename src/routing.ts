@@ -5,10 +5,11 @@ import { type ModelOverride, overrideProblems } from './catalog/overrides.ts'
 import { builtInStore, type CatalogStore } from './catalog/store.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from './core/snapshot.ts'
+import { vendors } from './providers/compatible.ts'
 import { demoOffer, demoProvider } from './providers/demo.ts'
 import type { Discovered } from './providers/discovery.ts'
 import { readEntries } from './providers/entries.ts'
-import { environmentProviders, type ProviderDefaults } from './providers/environment.ts'
+import { environmentProviders, type ProviderDefaults, vendorProvider } from './providers/environment.ts'
 import type { Routing } from './snapshot/source.ts'
 
 const TOTAL_TIMEOUT_MS = 30 * 60_000
@@ -98,10 +99,23 @@ export function createRoutingSource(
       const offers = [demoOffer, ...localModels, ...models]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
       const catalog = withPrices(store.current().catalog, price)
-      return { providers, models: createDirectory(catalog, providers, priced, overrides) }
+      const directoryOf = (of: readonly ProviderRecord[]) => createDirectory(catalog, of, priced, overrides)
+      const routing = { providers, models: directoryOf(providers) }
+      if (config.modelsList === 'configured') return routing
+      const all = [...providers, ...unconfigured(providers, defaults)]
+      return { ...routing, shown: { providers: all, models: directoryOf(all) } }
     },
   }
 }
+
+/** Vendors that nobody has a credential for. */
+const unconfigured = (
+  providers: readonly ProviderRecord[],
+  defaults: ProviderDefaults,
+): readonly ProviderRecord[] =>
+  vendors
+    .filter(({ slug }) => !providers.some((provider) => provider.slug === slug))
+    .map((vendor) => vendorProvider(vendor, vendor.baseUrl, [], defaults))
 
 /** The routing of now, for whoever changes a part of it. */
 export interface LiveRouting {

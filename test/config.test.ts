@@ -43,6 +43,7 @@ describe('where a value comes from', () => {
       discover: true,
       modelsRefresh: 'off',
       modelsUrl: 'https://models.dev/api.json',
+      modelsList: 'configured',
       unpriced: 'refuse',
       secretKey: null,
       configFile: null,
@@ -86,6 +87,7 @@ describe('where a value comes from', () => {
       responses_retention_days: 7,
       models_refresh: 'weekly',
       models_url: 'https://mirror.example/api.json',
+      models_list: 'all',
       unpriced: '0.000001,0.000002',
     }
     expect(Object.keys(inFile)).toEqual(
@@ -113,6 +115,7 @@ describe('where a value comes from', () => {
       responsesRetentionDays: 7,
       modelsRefresh: 'weekly',
       modelsUrl: 'https://mirror.example/api.json',
+      modelsList: 'all',
       unpriced: { prompt: 1_000_000_000_000n, completion: 2_000_000_000_000n },
     })
   })

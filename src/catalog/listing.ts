@@ -15,7 +15,7 @@ export interface Offered {
   readonly author: string
   /** At least one, in the directory's order. */
   readonly endpoints: readonly OfferedEndpoint[]
-  /** Where its price and limits are taken from: the cheapest that has a price. */
+  /** Where its price and limits are taken from: the cheapest that has a price, configured ones first. */
   readonly top: OfferedEndpoint
   /** Unknown ones are text: what every route takes. */
   readonly inputModalities: readonly string[]
@@ -31,30 +31,33 @@ export interface Offered {
 export interface OfferedEndpoint {
   readonly record: EndpointRecord
   readonly provider: ProviderRecord
+  /** False: shown, but not to be called before its provider has a credential. */
+  readonly isConfigured: boolean
 }
 
 const listings = new WeakMap<ModelDirectory, readonly Offered[]>()
 
-/** Every model that has an endpoint at a configured provider, in order of id. */
-export function listingOf({ models, providersBySlug }: Snapshot): readonly Offered[] {
+/** What lists show, in order of id: every model that can be called, or the whole catalogue where that is asked for. */
+export function listingOf(snapshot: Snapshot): readonly Offered[] {
+  const { models } = snapshot.shown ?? snapshot
   const known = listings.get(models)
   if (known !== undefined) return known
   const listing = models.list().flatMap((model) => {
-    const offered = offeredOf(model, endpointsOf(model, providersBySlug))
+    const offered = offeredOf(model, endpointsOf(model, snapshot))
     return offered === null ? [] : [offered]
   })
   listings.set(models, listing)
   return listing
 }
 
-export const endpointsOf = (
-  model: ModelRecord,
-  providersBySlug: ReadonlyMap<string, ProviderRecord>,
-): OfferedEndpoint[] =>
-  model.endpoints.flatMap((record) => {
+export function endpointsOf(model: ModelRecord, snapshot: Snapshot): OfferedEndpoint[] {
+  const { providersBySlug } = snapshot.shown ?? snapshot
+  return model.endpoints.flatMap((record) => {
     const provider = providersBySlug.get(record.providerSlug)
-    return provider === undefined ? [] : [{ record, provider }]
+    const isConfigured = snapshot.providersBySlug.has(record.providerSlug)
+    return provider === undefined ? [] : [{ record, provider, isConfigured }]
   })
+}
 
 /** Null without endpoints. */
 export function offeredOf(model: ModelRecord, endpoints: readonly OfferedEndpoint[]): Offered | null {
@@ -65,7 +68,7 @@ export function offeredOf(model: ModelRecord, endpoints: readonly OfferedEndpoin
     model,
     author: slash < 0 ? first.provider.slug : model.id.slice(0, slash),
     endpoints,
-    top: endpoints.reduce((best, other) => (isCheaper(other.record, best.record) ? other : best), first),
+    top: endpoints.reduce((best, other) => (isBetter(other, best) ? other : best), first),
     inputModalities: allOf(endpoints, (record) => record.inputModalities, ['text']),
     outputModalities: allOf(endpoints, (record) => record.outputModalities, ['text']),
     contextLength: endpoints.reduce((most, { record }) => Math.max(most, record.contextLength ?? 0), 0),
@@ -88,6 +91,11 @@ export function narrowed(offered: Offered, passes: (endpoint: OfferedEndpoint) =
   const known = throughOne.get(only) ?? offeredOf(offered.model, endpoints)
   throughOne.set(only, known)
   return known
+}
+
+function isBetter(left: OfferedEndpoint, right: OfferedEndpoint): boolean {
+  if (left.isConfigured !== right.isConfigured) return left.isConfigured
+  return isCheaper(left.record, right.record)
 }
 
 function isCheaper({ pricing: left }: EndpointRecord, { pricing: right }: EndpointRecord): boolean {

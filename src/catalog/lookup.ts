@@ -10,11 +10,12 @@ const MOST_SHOWN = 120
  * with `:free`. Throws a 404 that names the three nearest.
  */
 export function lookUp(name: string, snapshot: Snapshot): Offered {
-  const found = findVariant(name, snapshot.models)
+  const { models } = snapshot.shown ?? snapshot
+  const found = findVariant(name, models)
   if (found === undefined) throw unknownModel(name, snapshot)
   const { model, variant } = found
   const isFree = variant === 'free'
-  const endpoints = endpointsOf(model, snapshot.providersBySlug)
+  const endpoints = endpointsOf(model, snapshot)
   const offered = offeredOf(model, isFree ? endpoints.filter(isFreeEndpoint) : endpoints)
   if (offered !== null) return offered
   throw notFound(`No configured provider offers ${shown(name)}${isFree ? ' for free' : ''}`)

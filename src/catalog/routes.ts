@@ -218,7 +218,13 @@ const providerRoutes = (deps: CatalogDeps) =>
     )
     .get(
       '/providers',
-      () => ({ data: [...deps.snapshot.current().providersBySlug.values()].map(providerView) }),
+      () => {
+        const snapshot = deps.snapshot.current()
+        const { providersBySlug } = snapshot.shown ?? snapshot
+        const isConfigured = (slug: string): boolean => snapshot.providersBySlug.has(slug)
+        const data = [...providersBySlug.values()].map((one) => providerView(one, isConfigured(one.slug)))
+        return { data }
+      },
       {
         caller: 'any',
         response: { 200: t.Object({ data: t.Array(provider) }) },
@@ -234,8 +240,10 @@ const providerRoutes = (deps: CatalogDeps) =>
 const isRss = (written: string | undefined): boolean =>
   written !== undefined && !['', '0', 'false'].includes(written.toLowerCase())
 
-/** A model without a price is refused (the operator's price for such models is in the snapshot already). */
+/** What no provider is configured for cannot be called; a model without a price is refused (the operator's price for such models is in the snapshot already). */
 const mayBeCalled = (listing: readonly Offered[]): Offered[] =>
   listing
-    .map((offered) => narrowed(offered, ({ record }) => record.pricing !== null))
+    .map((offered) =>
+      narrowed(offered, ({ record, isConfigured }) => isConfigured && record.pricing !== null),
+    )
     .filter((offered) => offered !== null)

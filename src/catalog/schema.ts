@@ -12,6 +12,9 @@ const text = t.String()
 const texts = t.Array(text)
 const price = t.String({ description: 'USD per unit, a plain decimal.' })
 const maybePrice = t.Optional(price)
+const configured = t.Boolean({
+  description: 'Whether it can be called: its provider has a credential, or needs none.',
+})
 const unknown = (description: string) => t.Null({ description })
 
 const pricing = t.Object({
@@ -77,6 +80,7 @@ export const model = t.Object({
       supports_max_tokens: t.Boolean(),
     }),
   ),
+  is_configured: configured,
   links: t.Object({ details: t.String({ description: "Path of the model's endpoints." }) }),
 })
 export type ModelView = Static<typeof model>
@@ -114,6 +118,7 @@ const endpointFields = {
     function: t.Boolean(),
   }),
   supports_voice_cloning: t.Boolean(),
+  is_configured: configured,
   latency_last_30m: percentiles('Milliseconds to the first content.'),
   throughput_last_30m: percentiles('Output tokens per second; p99 is the slowest of the four.'),
   uptime_last_5m: uptime,
@@ -164,5 +169,6 @@ export const provider = t.Object({
   status_page_url: nullable(text),
   headquarters: nullable(text),
   datacenters: nullable(texts),
+  is_configured: configured,
 })
 export type ProviderView = Static<typeof provider>

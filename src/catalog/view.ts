@@ -31,6 +31,7 @@ export function modelView(offered: Offered, basePath: string): ModelView {
     knowledge_cutoff: model.facts?.knowledgeCutoff ?? null,
     expiration_date: model.expirationDate ?? null,
     ...(reasoning === undefined ? {} : { reasoning: reasoningView(reasoning) }),
+    is_configured: top.isConfigured,
     links: { details: `${basePath}/models/${addressOf(offered)}/endpoints` },
   }
 }
@@ -83,7 +84,7 @@ export const modelEndpointsView = (offered: Offered, measurements: Measurements)
 /** Without its status, whose form differs between operations. What nobody has measured or told is null. */
 export function endpointView(
   { model }: Offered,
-  { record, provider }: OfferedEndpoint,
+  { record, provider, isConfigured }: OfferedEndpoint,
   measurements: Measurements,
 ): EndpointView {
   const parameters = record.supportedParameters ?? []
@@ -103,6 +104,7 @@ export function endpointView(
     supports_implicit_caching: isCachingImplicit(record.pricing),
     supports_tool_choice: { auto: hasTools, none: hasTools, required: hasChoice, function: hasChoice },
     supports_voice_cloning: false,
+    is_configured: isConfigured,
     ...measuredView(measurements.of(record.id)),
   }
 }
@@ -159,7 +161,7 @@ function optional<Name extends string>(name: Name, price: Price | undefined): Pa
 }
 
 /** Policies and places are null: they are the provider's to tell, and nobody has. */
-export const providerView = ({ name, slug }: ProviderRecord): ProviderView => ({
+export const providerView = ({ name, slug }: ProviderRecord, isConfigured: boolean): ProviderView => ({
   name,
   slug,
   privacy_policy_url: null,
@@ -167,4 +169,5 @@ export const providerView = ({ name, slug }: ProviderRecord): ProviderView => ({
   status_page_url: null,
   headquarters: null,
   datacenters: null,
+  is_configured: isConfigured,
 })

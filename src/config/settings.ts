@@ -166,6 +166,13 @@ export const settings = {
     read: read.webAddress,
     meaning: 'Where facts about models are fetched from: a document of the models.dev shape.',
   }),
+  modelsList: setting<'configured' | 'all'>({
+    variable: 'SLUICE_MODELS_LIST',
+    type: '`configured`, `all`',
+    fallback: 'configured',
+    read: read.oneOf('configured', 'all'),
+    meaning: 'What lists of models show: what can be called here, or the whole catalogue.',
+  }),
   unpriced: setting<read.UnpricedPolicy>({
     variable: 'SLUICE_UNPRICED',
     type: '`refuse`, USD per token',

@@ -17,6 +17,13 @@ export interface Snapshot {
   readonly workspacesById: ReadonlyMap<string, WorkspaceRecord>
   readonly providersBySlug: ReadonlyMap<string, ProviderRecord>
   readonly models: ModelDirectory
+  /** What lists show, where that is more than can be called: the whole catalogue. Nothing is routed by it. */
+  readonly shown?: ShownModels
+}
+
+export interface ShownModels {
+  readonly providersBySlug: ReadonlyMap<string, ProviderRecord>
+  readonly models: ModelDirectory
 }
 
 export type LimitReset = 'daily' | 'weekly' | 'monthly'

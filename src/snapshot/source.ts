@@ -13,6 +13,8 @@ import { apiKeys, organizations, workspaces } from '../db/tables.ts'
 export interface Routing {
   readonly providers: readonly ProviderRecord[]
   readonly models: ModelDirectory
+  /** Where lists show more than what can be called. */
+  readonly shown?: { readonly providers: readonly ProviderRecord[]; readonly models: ModelDirectory }
 }
 
 export interface SnapshotSource {
@@ -54,10 +56,16 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
     defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
     keysByHash: new Map(keys.map((row) => [row.hash, keyRecord(row)])),
     workspacesById: new Map(spaces.map((row) => [row.id, workspaceRecord(row)])),
-    providersBySlug: new Map(routing.providers.map((provider) => [provider.slug, provider])),
+    providersBySlug: bySlug(routing.providers),
     models: routing.models,
+    ...(routing.shown === undefined
+      ? {}
+      : { shown: { models: routing.shown.models, providersBySlug: bySlug(routing.shown.providers) } }),
   }
 }
+
+const bySlug = (providers: readonly ProviderRecord[]): ReadonlyMap<string, ProviderRecord> =>
+  new Map(providers.map((provider) => [provider.slug, provider]))
 
 export const keyRecord = (row: typeof apiKeys.$inferSelect): KeyRecord => ({
   hash: row.hash,

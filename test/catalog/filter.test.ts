@@ -38,7 +38,7 @@ function offered(
       providerSlug: at,
       modelId: id,
     }
-    return { record, provider }
+    return { record, provider, isConfigured: true }
   })
   const model = {
     id,
