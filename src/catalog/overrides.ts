@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { EndpointRecord, ModelOffer } from '../core/snapshot.ts'
+import { cloudVendors } from '../providers/cloud-vendors.ts'
 import { vendors } from '../providers/compatible.ts'
 import { localServers } from '../providers/local-servers.ts'
 import type { Catalog } from './catalog.ts'
@@ -38,7 +39,12 @@ export function overrideProblems(
 ): ConfigProblem[] {
   const problems: ConfigProblem[] = []
   const local = localServers.map(({ slug }) => slug)
-  const providers = [...surroundings.entries, ...vendors.map(({ slug }) => slug), ...local, 'sluice']
+  const providers = [
+    ...surroundings.entries,
+    ...[...vendors, ...cloudVendors].map(({ slug }) => slug),
+    ...local,
+    'sluice',
+  ]
   const taken = new Map<string, string>()
   for (const { place, id, provider, aliases } of overrides) {
     if (provider !== null && !providers.includes(provider)) {

@@ -62,19 +62,35 @@ export function reasoningOf(model: FactModel): SeedReasoning | null {
   }
 }
 
+/** OpenAI serves these on /responses alone. */
+const RESPONSES_ONLY =
+  /^(?:.*-pro(?:-\d{4}-\d{2}-\d{2})?|.*codex.*|.*deep-research.*|computer-use-preview.*)$/
+
 /** Models that a provider serves in another dialect than its own, which the facts do not say. */
 const SERVED_IN: Readonly<Record<string, readonly { is(model: FactModel): boolean; dialect: string }[]>> = {
   cohere: [{ is: (model) => outputOf(model).includes('rerank'), dialect: 'cohere' }],
-  openai: [
-    {
-      is: ({ id }) =>
-        /^(?:.*-pro(?:-\d{4}-\d{2}-\d{2})?|.*codex.*|.*deep-research.*|computer-use-preview.*)$/.test(id),
-      dialect: 'responses',
-    },
-  ],
+  openai: [{ is: ({ id }) => RESPONSES_ONLY.test(id), dialect: 'responses' }],
   xai: [{ is: ({ id }) => id.includes('multi-agent'), dialect: 'responses' }],
 }
 const COMPATIBLE = new Set(['@ai-sdk/openai-compatible', '@ai-sdk/openai'])
+
+/** Clouds serve the models of several makers, each in its own way. */
+const CLOUDS: Readonly<Record<string, (model: FactModel) => string | null | undefined>> = {
+  'google-vertex': (model) => {
+    const { id, override } = model
+    // Embedding there is another call than AI Studio's.
+    if (outputOf(model).includes('embeddings')) return undefined
+    if (override?.npm?.endsWith('/anthropic')) return 'messages'
+    return override?.api?.endsWith('/endpoints/openapi') || /-maas$/.test(id) ? 'chat' : 'gemini'
+  },
+  azure: ({ id, override }) => {
+    // The v1 API serves what the older address of Foundry's models does.
+    if (override?.api && !override.api.endsWith('.services.ai.azure.com/models')) return undefined
+    if (override?.npm && !COMPATIBLE.has(override.npm)) return undefined
+    const isResponsesOnly = /^(?:gpt|codex|computer|o\d)/.test(id) && RESPONSES_ONLY.test(id)
+    return override?.shape === 'responses' || isResponsesOnly ? 'responses' : null
+  },
+}
 
 /**
  * The one dialect that a model is served in: null for its provider's own, undefined where that is another address or
@@ -82,6 +98,8 @@ const COMPATIBLE = new Set(['@ai-sdk/openai-compatible', '@ai-sdk/openai'])
  */
 export function dialectOf(model: FactModel, provider: string): string | null | undefined {
   const { override } = model
+  const cloud = CLOUDS[provider]
+  if (cloud) return cloud(model)
   if (override?.api) return undefined
   if (override?.npm === '@ai-sdk/anthropic') return 'messages'
   if (override?.npm && !COMPATIBLE.has(override.npm)) return undefined

@@ -1,4 +1,6 @@
-import { factsOf, vendors } from '../../providers/compatible.ts'
+import type { ProviderKind } from '../../core/snapshot.ts'
+import { cloudVendors } from '../../providers/cloud-vendors.ts'
+import { vendors } from '../../providers/compatible.ts'
 import type { Seed, SeedEndpoint, SeedModel, SeedPricing } from '../seed.ts'
 import { tokenizerOf } from './authors.ts'
 import { dialectOf, inputOf, outputOf, parametersOf, reasoningOf } from './capabilities.ts'
@@ -28,24 +30,28 @@ interface Served {
 function gather(factProviders: FactProviders, listedModels: readonly ListedModel[]): Map<string, Served[]> {
   const identities = createIdentities(listedModels)
   const byId = new Map<string, Served[]>()
-  for (const vendor of vendors) {
-    const told = [...(factProviders.get(factsOf(vendor)) ?? []), ...(supplement[vendor.slug] ?? [])]
-    const hasProfiles = vendor.kind === 'bedrock'
+  for (const { slug, facts = slug, kind } of [...vendors, ...cloudVendors]) {
+    const told = [...(factProviders.get(facts) ?? []), ...(supplement[slug] ?? [])]
+    const hasProfiles = kind === 'bedrock'
     const models = hasProfiles ? joinProfiles(told) : told
     const taken = new Set<string>()
     for (const model of models.sort(byPreference)) {
-      if (model.id.startsWith('~') || dialectOf(model, vendor.slug) === undefined) continue
-      const named = hasProfiles ? { ...model, id: plainNameOf(model.id) } : model
-      const joined = identities.idOf(named, vendor.slug)
+      if (model.id.startsWith('~') || dialectOf(model, slug) === undefined) continue
+      const named = { ...model, id: hasProfiles ? plainNameOf(model.id) : cloudNameOf(model.id, kind) }
+      const joined = identities.idOf(named, slug)
       // Two names of one provider for one model: the lesser one keeps a name of its own.
-      const id = taken.has(joined) ? ownId(named, vendor.slug) : joined
+      const id = taken.has(joined) ? ownId(named, slug) : joined
       if (taken.has(id)) continue
       taken.add(id)
-      byId.set(id, [...(byId.get(id) ?? []), { provider: vendor.slug, facts: model }])
+      byId.set(id, [...(byId.get(id) ?? []), { provider: slug, facts: model }])
     }
   }
   return new Map([...byId].sort(([left], [right]) => compare(left, right)))
 }
+
+/** Vertex writes a version behind an `@`, and marks what it hosts for others. */
+const cloudNameOf = (id: string, kind: ProviderKind | undefined): string =>
+  kind === 'vertex' ? id.replace(/@.*$|-maas$/, '') : id
 
 /** What is current and plainly named comes first. */
 const byPreference = (left: FactModel, right: FactModel): number =>
