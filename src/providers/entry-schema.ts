@@ -22,6 +22,8 @@ const pricing = Type.Partial(
     input_cache_write: price,
     internal_reasoning: price,
     web_search: price,
+    audio_second: price,
+    input_character: price,
   }),
   mapping,
 )

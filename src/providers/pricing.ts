@@ -15,6 +15,8 @@ const BUCKETS = {
   input_cache_write: 'inputCacheWrite',
   internal_reasoning: 'internalReasoning',
   web_search: 'webSearch',
+  audio_second: 'audioSecond',
+  input_character: 'inputCharacter',
 } as const satisfies Record<string, keyof Pricing>
 
 type Bucket = keyof typeof BUCKETS
@@ -41,7 +43,10 @@ export function readPricing(
       })
     }
   }
-  const isPerUnit = [prices.request, prices.image, prices.imageOutput].some((price) => price !== undefined)
+  const { request, image, imageOutput, audioSecond, inputCharacter } = prices
+  const isPerUnit = [request, image, imageOutput, audioSecond, inputCharacter].some(
+    (price) => price !== undefined,
+  )
   const prompt = prices.prompt ?? (isPerUnit ? 0n : undefined)
   if (prompt === undefined) {
     if (written['prompt'] === undefined) {
