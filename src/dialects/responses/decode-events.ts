@@ -34,6 +34,7 @@ export interface ResponseState {
   /** By `output_index`: some servers give an item another id in each event (GitHub Copilot, 2026). */
   readonly items: Map<unknown, Item>
   hasStarted: boolean
+  hasUsage: boolean
   finish: Finish | null
   failure: UpstreamError | null
   /** Of the last delta of visible text. */
@@ -45,6 +46,7 @@ export const newResponse = (status: number): ResponseState => ({
   reply: newReply(),
   items: new Map(),
   hasStarted: false,
+  hasUsage: false,
   finish: null,
   failure: null,
   textPart: null,
@@ -217,6 +219,7 @@ function endResponse(
   tellNative({ response: shownOf(response, event) }, events)
   const usage = readUsage(response, state.reply.searches)
   const { service_tier } = response
+  state.hasUsage = usage !== undefined
   if (usage) events.push({ type: 'usage', usage, serviceTier: isString(service_tier) ? service_tier : null })
   if (isFailed || (isObject(error) && isString(error['message']))) {
     state.failure = status === 'cancelled' ? cancelled(state.status) : failureOf(error, state.status)

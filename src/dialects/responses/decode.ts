@@ -77,7 +77,11 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
 
   function end(): InferenceFrame {
     if (!state.hasStarted && !hasContent) throw noAnswer(status)
-    if (state.finish !== null) return { events: [{ type: 'response-end', finishes: [state.finish] }] }
+    if (state.finish !== null) {
+      const isEmpty = state.finish.reason === 'stop' && state.items.size === 0 && !state.hasUsage
+      if (isEmpty) throw noAnswer(status)
+      return { events: [{ type: 'response-end', finishes: [state.finish] }] }
+    }
     if (isBody) throw new UpstreamError('truncated', 'the response is still under way', { status })
     if (!isDone || !hasContent) {
       throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
@@ -119,7 +123,7 @@ const DELTA: TextForm = {
     isObject(event) && event['type'] === 'response.output_text.delta' ? event['delta'] : undefined,
 }
 
-/** A 200 with `{}`, or with another dialect's answer. */
+/** A 200 with `{}`, with another dialect's answer, or with nothing in it. */
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no response', { status })
 
