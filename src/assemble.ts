@@ -1,4 +1,5 @@
 import { documentFetcher } from './admin/models/service.ts'
+import { createOnce } from './admin/once.ts'
 import { createResponseStore } from './bodies/responses.ts'
 import { recordPrices } from './catalog/history.ts'
 import { builtInStore, type CatalogStore } from './catalog/store.ts'
@@ -77,6 +78,8 @@ export function assemble({
     log: logger,
     now,
     database,
+    sealer: bodies.sealer,
+    once: createOnce({ database, sealer: bodies.sealer, now }),
     snapshot,
     ledger,
     measurements,

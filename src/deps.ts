@@ -1,8 +1,10 @@
 import type { RefreshDeps } from './admin/models/service.ts'
+import type { Once } from './admin/once.ts'
 import type { Caller } from './core/caller.ts'
 import type { Settlement } from './core/generation.ts'
 import type { Measurements } from './core/measurements.ts'
 import type { Database } from './db/database.ts'
+import type { Sealer } from './db/seal.ts'
 import type { ResponsesDeps } from './inference/responses/create.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -16,6 +18,10 @@ export interface Deps {
   /** Milliseconds since 1970. */
   now(): number
   database: Database
+  /** Seals what is stored and secret. */
+  sealer: Sealer
+  /** Answers a repeated `Idempotency-Key` with what the first request made. */
+  once: Once
   snapshot: SnapshotSource
   ledger: Ledger
   /** What was measured of the endpoints, for the lists. */

@@ -1,9 +1,9 @@
-import type { Actor } from '../core/actor.ts'
+import type { Actor, IdempotencyClaim } from '../core/actor.ts'
 import type { JsonObject } from '../core/events.ts'
 import { newUuid } from '../core/ids.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import { atomically, type Database, type Db, type Write } from '../db/database.ts'
-import { auditLog } from '../db/tables.ts'
+import { auditLog, idempotencyKeys } from '../db/tables.ts'
 
 export interface ChangeDeps {
   database: Database
@@ -37,12 +37,29 @@ export async function change(
   writes: (tx: Db) => readonly Write[],
 ): Promise<void> {
   const rows = [changes].flat().map((each) => rowOf(deps, actor, each))
+  const claims = actor.claim === undefined ? [] : [claimRow(actor.claim, deps.now())]
   await atomically(deps.database, (tx) => [
     ...writes(tx),
     ...rows.map((row) => tx.insert(auditLog).values(row)),
+    ...claims.map((row) => tx.insert(idempotencyKeys).values(row).onConflictDoUpdate(renewed(row))),
   ])
   deps.snapshot.rebuild()
 }
+
+const claimRow = (claim: IdempotencyClaim, now: number) => ({
+  caller_key_hash: claim.callerId,
+  idempotency_key: claim.key,
+  fingerprint: claim.fingerprint,
+  status: null,
+  sealed_answer: null,
+  created_at: new Date(now),
+})
+
+/** An expired row of the same key gives way. */
+const renewed = (row: ReturnType<typeof claimRow>) => ({
+  target: [idempotencyKeys.caller_key_hash, idempotencyKeys.idempotency_key],
+  set: row,
+})
 
 /** What differs between two views of one thing: for the `before` and `after` of an update. */
 export function difference(before: JsonObject, after: JsonObject): { before: JsonObject; after: JsonObject } {

@@ -11,4 +11,14 @@ export interface Actor {
   /** The client's address; null where it is not known. */
   readonly address: string | null
   readonly userAgent: string | null
+  /** The request named an `Idempotency-Key`: what it changes is written together with this claim. */
+  readonly claim?: IdempotencyClaim
+}
+
+export interface IdempotencyClaim {
+  /** The actor's id. */
+  readonly callerId: string
+  readonly key: string
+  /** SHA-256 of method, path and body, in hex. */
+  readonly fingerprint: string
 }

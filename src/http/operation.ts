@@ -40,6 +40,13 @@ export const SERVICE_METADATA_HEADER: HeaderParameter = {
   schema: { type: 'string', enum: ['disabled', 'enabled'], default: 'disabled' },
 }
 
+/** A creation that may be sent again without making a second thing. */
+export const IDEMPOTENCY_KEY_HEADER: HeaderParameter = {
+  name: 'Idempotency-Key',
+  description: 'For 24 hours, the same key with the same body makes nothing again and gets the same answer.',
+  schema: { type: 'string', maxLength: 255 },
+}
+
 /** What the API document says of a route, as the route's `detail`. `openapi.ts` writes out what begins with `x-`. */
 export const operation = ({ id, summary, tag, description, errors, ...shapes }: Operation) => ({
   operationId: id,

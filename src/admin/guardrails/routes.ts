@@ -1,7 +1,8 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { operation } from '../../http/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
 import type { ChangeDeps } from '../change.ts'
+import type { Once } from '../once.ts'
 import {
   createGuardrailBody,
   guardrail,
@@ -15,7 +16,7 @@ const tag = 'Guardrails'
 const caller = 'management'
 const one = t.Object({ data: guardrail })
 
-export const guardrailRoutes = (deps: ChangeDeps & CallerDeps) =>
+export const guardrailRoutes = (deps: ChangeDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/guardrails', ({ query }) => listGuardrails(deps, query), {
@@ -31,9 +32,11 @@ export const guardrailRoutes = (deps: ChangeDeps & CallerDeps) =>
     })
     .post(
       '/guardrails',
-      async ({ actor, body, set }) => {
+      async ({ actor, body, request, set }) => {
         set.status = 201
-        return { data: await createGuardrail(deps, actor, body) }
+        return await deps.once({ request, actor, body, set }, async (once) => ({
+          data: await createGuardrail(deps, once, body),
+        }))
       },
       {
         caller,
@@ -45,7 +48,8 @@ export const guardrailRoutes = (deps: ChangeDeps & CallerDeps) =>
           summary: 'Create a guardrail',
           description: 'It restricts nothing until it is assigned to keys or members.',
           status: 201,
-          errors: [400, 401, 403, 404, 413, 500],
+          errors: [400, 401, 403, 404, 409, 413, 500],
+          headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
     )

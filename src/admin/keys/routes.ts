@@ -1,13 +1,14 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
-import { operation } from '../../http/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
+import type { Once } from '../once.ts'
 import { createKeyBody, currentKey, key, keyParams, listKeysQuery, updateKeyBody } from './schema.ts'
 import { createKey, currentKeyOf, deleteKey, getKey, type KeyDeps, listKeys, updateKey } from './service.ts'
 
 const tag = 'API keys'
 
-export const keyRoutes = (deps: KeyDeps & CallerDeps) =>
+export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/keys', ({ caller, query }) => listKeys(deps, caller, query), {
@@ -20,7 +21,7 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps) =>
       '/keys',
       async ({ body, caller, actor, request, set }) => {
         set.status = createdStatus(request)
-        return await createKey(deps, caller, actor, body)
+        return await deps.once({ request, actor, body, set }, (once) => createKey(deps, caller, once, body))
       },
       {
         caller: 'management',
@@ -32,7 +33,8 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps) =>
           id: 'createKey',
           tag,
           summary: 'Create an API key',
-          errors: [400, 401, 403, 404, 413, 429, 500],
+          errors: [400, 401, 403, 404, 409, 413, 429, 500],
+          headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
     )

@@ -1,8 +1,9 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
-import { operation } from '../../http/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
 import type { ChangeDeps } from '../change.ts'
+import type { Once } from '../once.ts'
 import {
   createWorkspaceBody,
   deleteWorkspaceQuery,
@@ -16,7 +17,7 @@ import { createWorkspace, deleteWorkspace, getWorkspace, listWorkspaces, updateW
 const tag = 'Workspaces'
 const reply = { 200: t.Object({ data: workspace }) }
 
-export const workspaceRoutes = (deps: ChangeDeps & CallerDeps) =>
+export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/workspaces', ({ caller, query }) => listWorkspaces(deps, caller, query), {
@@ -35,7 +36,9 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps) =>
       '/workspaces',
       async ({ actor, body, request, set }) => {
         set.status = createdStatus(request)
-        return { data: await createWorkspace(deps, actor, body) }
+        return await deps.once({ request, actor, body, set }, async (once) => ({
+          data: await createWorkspace(deps, once, body),
+        }))
       },
       {
         caller: 'management',
@@ -46,6 +49,7 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps) =>
           tag,
           summary: 'Create a workspace',
           errors: [400, 401, 403, 404, 409, 413, 500],
+          headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
     )

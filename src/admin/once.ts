@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { and, eq, lte } from 'drizzle-orm'
+import type { Actor, IdempotencyClaim } from '../core/actor.ts'
+import { badRequest, conflict } from '../core/errors.ts'
+import { atomically, type Database } from '../db/database.ts'
+import type { Sealer } from '../db/seal.ts'
+import { idempotencyKeys } from '../db/tables.ts'
+
+export interface OnceDeps {
+  database: Database
+  sealer: Sealer
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+export interface OnceCall {
+  request: Request
+  actor: Actor
+  body: unknown
+  /** What the reply has besides its body: a repeated one gets the first one's status, and says that it is repeated. */
+  set: { status?: number | string; headers: Record<string, string | number | string[]> }
+}
+
+/**
+ * Makes a thing once for each `Idempotency-Key` of a caller: a second request with the same key and the same body makes
+ * nothing and gets the first one's answer, also after a restart, for 24 hours. A refused request leaves no trace: it
+ * may be mended and sent again under its key.
+ *
+ * Throws a `GatewayError`: 400 for a key that is none, 409 for one that was used for another request, and for one whose
+ * request was interrupted so that its answer is lost.
+ */
+export type Once = <T extends object>(call: OnceCall, create: (actor: Actor) => Promise<T>) => Promise<T>
+
+const LIFETIME_MS = 24 * 3600 * 1000
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+export function createOnce(deps: OnceDeps): Once {
+  const running = new Map<string, Promise<unknown>>()
+  return async (call, create) => {
+    const key = call.request.headers.get('idempotency-key')
+    if (key === null) return create(call.actor)
+    const claim = claimOf(call, key)
+    const place = JSON.stringify([claim.callerId, claim.key])
+    // The same request twice at once: the second waits for what becomes of the first.
+    for (let other = running.get(place); other !== undefined; other = running.get(place)) {
+      await other.catch(() => undefined)
+    }
+    const earlier = earlierAnswer(deps, claim)
+    if (earlier !== null) {
+      call.set.status = earlier.status
+      call.set.headers['idempotent-replayed'] = 'true'
+      return JSON.parse(earlier.text)
+    }
+    const making = makeOnce(deps, claim, call, create)
+    running.set(place, making)
+    try {
+      return await making
+    } finally {
+      running.delete(place)
+    }
+  }
+}
+
+async function makeOnce<T extends object>(
+  deps: OnceDeps,
+  claim: IdempotencyClaim,
+  { actor, set }: OnceCall,
+  create: (actor: Actor) => Promise<T>,
+): Promise<T> {
+  const made = await create({ ...actor, claim })
+  const answer = {
+    status: Number(set.status ?? 200),
+    sealed_answer: deps.sealer.seal(JSON.stringify(made), placeOf(claim)),
+  }
+  await atomically(deps.database, (tx) => [
+    tx.update(idempotencyKeys).set(answer).where(rowOf(claim)),
+    tx.delete(idempotencyKeys).where(lte(idempotencyKeys.created_at, new Date(deps.now() - LIFETIME_MS))),
+  ])
+  return made
+}
+
+function claimOf({ request, actor, body }: OnceCall, key: string): IdempotencyClaim {
+  if (!KEY.test(key)) throw badRequest('must be 1 to 255 visible ASCII characters', 'header Idempotency-Key')
+  const { pathname } = new URL(request.url)
+  // Both prefixes of the API are one route.
+  const path = pathname.replace(/^.*?\/v1\//, '/')
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([request.method, path, body]))
+    .digest('hex')
+  return { callerId: actor.id, key, fingerprint }
+}
+
+/** The answer of an earlier request with this key; null: there was none. */
+function earlierAnswer(
+  { database, sealer, now }: OnceDeps,
+  claim: IdempotencyClaim,
+): { status: number; text: string } | null {
+  const row = database.sync.select().from(idempotencyKeys).where(rowOf(claim)).get()
+  if (row === undefined || row.created_at.getTime() <= now() - LIFETIME_MS) return null
+  if (row.fingerprint !== claim.fingerprint) {
+    throw conflict('header Idempotency-Key: this key was used for another request; take a new one')
+  }
+  if (row.sealed_answer === null || row.status === null) {
+    throw conflict(
+      'header Idempotency-Key: an earlier request with this key was interrupted. What it made is there; its answer is lost. Look it up, or take a new key',
+    )
+  }
+  return { status: row.status, text: sealer.open(row.sealed_answer, placeOf(claim)) }
+}
+
+const rowOf = ({ callerId, key }: IdempotencyClaim) =>
+  and(eq(idempotencyKeys.caller_key_hash, callerId), eq(idempotencyKeys.idempotency_key, key))
+
+const placeOf = ({ callerId, key }: IdempotencyClaim) => ({
+  table: 'idempotency_keys',
+  column: 'sealed_answer',
+  rowId: `${callerId}/${key}`,
+})
