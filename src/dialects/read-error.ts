@@ -76,6 +76,8 @@ const OVERLOADED = /overloaded|capacity|high demand|too busy/i
 /** xAI and Google answer 400 to a bad key; a moderated prompt is a 403 at OpenRouter, and the caller's doing. */
 function kindOf(said: Said, status: number): UpstreamFailure {
   if (status < 400) return 'connect'
+  // Azure: the operator deployed no such model there; another endpoint may have it.
+  if (said.words.includes('deploymentnotfound')) return 'server'
   switch (status) {
     case 401:
     case 402:

@@ -88,8 +88,9 @@ export function publicError(
   })
 }
 
-/** Keys as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
-const KEY_LIKE = /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}/g
+/** Keys and tokens as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
+const KEY_LIKE =
+  /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ[\w-]{5,}\.)[\w.-]{12,}/g
 
 function withoutSecrets(reason: string, { credential }: Attempt): string {
   const masked = credential.secret ? reason.replaceAll(credential.secret, '…') : reason

@@ -81,6 +81,34 @@ const rows: Row[] = [
     errorType: 'invalid_request',
   },
   {
+    name: 'Azure, a model that is not deployed there',
+    status: 404,
+    body: {
+      error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' },
+    },
+    kind: 'server',
+    reason: 'The API deployment for this resource does not exist.',
+    code: 'DeploymentNotFound',
+  },
+  {
+    name: 'Azure, filtered',
+    status: 400,
+    body: {
+      error: {
+        message: 'The response was filtered due to the prompt.',
+        type: null,
+        param: 'prompt',
+        code: 'content_filter',
+        status: 400,
+        innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: { hate: {} } },
+      },
+    },
+    kind: 'caller',
+    reason: 'The response was filtered due to the prompt.',
+    code: 'content_filter',
+    errorType: 'content_policy_violation',
+  },
+  {
     name: 'Mistral, in words',
     status: 401,
     body: { detail: 'Invalid API Key' },
