@@ -78,7 +78,7 @@ function providerOf(
     credentials: cloud ? [] : [entryCredential(entry, isBedrock, baseUrl, place, problems)],
     ...cloud,
     // An entry that names its dialects wins over those of its cloud.
-    ...(entry.dialect === undefined ? {} : { dialect, alsoSpeaks }),
+    ...(cloud && entry.dialect !== undefined ? { dialect, alsoSpeaks } : {}),
     timeouts: {
       firstByteMs: entry.timeouts?.first_byte_ms ?? defaults.timeouts.firstByteMs,
       betweenBytesMs: entry.timeouts?.between_bytes_ms ?? defaults.timeouts.betweenBytesMs,

@@ -105,6 +105,20 @@ providers:
   })
 })
 
+test.each([
+  ['dialect: responses', 'responses', undefined],
+  ['dialect: [chat]', 'chat', undefined],
+  ['dialect: [responses, chat]', 'responses', ['chat']],
+  ['dialect: [chat, responses, chat]', 'chat', ['responses']],
+] as const)('%s', (written, dialect, alsoSpeaks) => {
+  const { providers, problems } = read(
+    `providers: [{ slug: box, base_url: "https://box.example/v1", ${written} }]`,
+  )
+  expect(problems).toEqual([])
+  expect(providers[0]?.dialect).toBe(dialect)
+  expect(providers[0]?.alsoSpeaks).toEqual(alsoSpeaks)
+})
+
 test('the least entry: keyless, chat, the default clocks, no models', () => {
   const { providers, models, problems } = read(
     'providers: [{ slug: box, base_url: "https://box.example/v1" }]',
@@ -185,6 +199,13 @@ ${more.replace(/^/gm, '    ')}`
       'providers[0].dialect',
       /one of chat, responses/,
     ],
+    [
+      'a list with a dialect that nobody has',
+      entry('dialect: [chat, telepathy]'),
+      'providers[0].dialect',
+      /or a list of them, the main one first/,
+    ],
+    ['no dialect at all', entry('dialect: []'), 'providers[0].dialect', /one of chat, responses/],
     ['no address', 'providers: [{ slug: a }]', 'providers[0].base_url', /is missing/],
     [
       'keys of AWS for another dialect',

@@ -77,6 +77,24 @@ describe('<PREFIX>_BASE_URL', () => {
   })
 
   test.each([
+    ['OPENAI', undefined, ['responses']],
+    ['OPENAI', 'https://eu.api.openai.com/v1', ['responses']],
+    // Elsewhere is another server, which may have chat alone.
+    ['OPENAI', 'https://proxy.example/v1', undefined],
+    ['OPENAI', 'https://api.openai.com.evil.example/v1', undefined],
+    ['XAI', undefined, ['responses']],
+    ['OPENROUTER', undefined, ['responses']],
+    ['GROQ', undefined, undefined],
+  ] as const)('%s at %p also speaks %p', (prefix, address, dialects) => {
+    const { providers } = environmentProviders(
+      { [`${prefix}_API_KEY`]: 'k', [`${prefix}_BASE_URL`]: address },
+      defaults,
+    )
+    expect(providers[0]?.dialect).toBe('chat')
+    expect(providers[0]?.alsoSpeaks).toEqual(dialects)
+  })
+
+  test.each([
     ['not-a-url'],
     ['ftp://files.example/v1'],
     ['https://user:hunter2@proxy.example/v1'],
