@@ -9,6 +9,7 @@ import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
 import { memberRoutes } from './admin/members/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
 import { workspaceRoutes } from './admin/workspaces/routes.ts'
+import { imageModelRoutes } from './catalog/images/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
@@ -42,6 +43,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(activityRoutes(deps))
     .use(auditRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))
+    .use(imageModelRoutes(deps, `${basePath}/api/v1`))
     .use(modelAdminRoutes(deps))
 
 /** The whole server as one function from request to response, below `basePath` ('' or '/…'). */

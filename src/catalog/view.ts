@@ -94,7 +94,7 @@ export function endpointView(
     model_id: model.id,
     model_name: model.name,
     provider_name: provider.name,
-    tag: record.quantization === null ? provider.slug : `${provider.slug}/${record.quantization}`,
+    tag: tagOf({ record, provider }),
     quantization: record.quantization,
     context_length: record.contextLength ?? 0,
     max_completion_tokens: record.maxCompletionTokens,
@@ -108,6 +108,10 @@ export function endpointView(
     ...measuredView(measurements.of(record.id)),
   }
 }
+
+/** What `provider.only` may name. */
+export const tagOf = ({ record, provider }: Pick<OfferedEndpoint, 'record' | 'provider'>): string =>
+  record.quantization === null ? provider.slug : `${provider.slug}/${record.quantization}`
 
 const measuredView = (measured: EndpointMeasurements | null) => ({
   latency_last_30m: percentilesView(measured?.latencyMs ?? null),

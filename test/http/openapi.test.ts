@@ -61,6 +61,8 @@ describe('/openapi.json', () => {
       'get /guardrails/{id}',
       'get /guardrails/{id}/assignments/keys',
       'get /guardrails/{id}/assignments/members',
+      'get /images/models',
+      'get /images/models/{author}/{slug}/endpoints',
       'get /key',
       'get /keys',
       'get /keys/{hash}',

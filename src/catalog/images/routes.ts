@@ -1,0 +1,61 @@
+import { Elysia, t } from 'elysia'
+import { notFound } from '../../core/errors.ts'
+import { type CallerDeps, callerOption } from '../../http/caller.ts'
+import { operation } from '../../http/operation.ts'
+import { listingOf, narrowed, type Offered } from '../listing.ts'
+import { lookUp } from '../lookup.ts'
+import { modelParams } from '../schema.ts'
+import { imageEndpoint, imageModel } from './schema.ts'
+import { givesImages, imageEndpointView, imageModelView } from './view.ts'
+
+const tag = 'Images'
+
+/** The models that POST /images takes. `basePath` stands before `/images` in the addresses that replies name. */
+export const imageModelRoutes = (deps: CallerDeps, basePath: string) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get(
+      '/images/models',
+      () => ({
+        data: listingOf(deps.snapshot.current())
+          .map((offered) => narrowed(offered, givesImages))
+          .filter((offered) => offered !== null)
+          .map((offered) => imageModelView(offered, basePath)),
+      }),
+      {
+        caller: 'any',
+        response: { 200: t.Object({ data: t.Array(imageModel) }) },
+        detail: operation({
+          id: 'listImageModels',
+          tag,
+          summary: 'List the models that make images',
+          description:
+            'A model has the parameters of all its endpoints; each endpoint says which are its own.',
+          errors: [401, 403, 500],
+        }),
+      },
+    )
+    .get(
+      '/images/models/:author/:slug/endpoints',
+      ({ params: { author, slug } }) => {
+        const offered = imagesOf(lookUp(`${author}/${slug}`, deps.snapshot.current()))
+        return { id: offered.model.id, endpoints: offered.endpoints.map(imageEndpointView) }
+      },
+      {
+        caller: 'any',
+        params: modelParams,
+        response: { 200: t.Object({ id: t.String(), endpoints: t.Array(imageEndpoint) }) },
+        detail: operation({
+          id: 'listImageModelEndpoints',
+          tag,
+          summary: 'List the endpoints of an image model',
+          errors: [400, 401, 403, 404, 500],
+        }),
+      },
+    )
+
+function imagesOf(offered: Offered): Offered {
+  const seen = narrowed(offered, givesImages)
+  if (seen !== null) return seen
+  throw notFound(`The model ${offered.model.id} gives ${offered.outputModalities.join(', ')} and no images`)
+}
