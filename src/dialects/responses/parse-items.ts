@@ -196,11 +196,13 @@ function checkCall(callId: string, at: string, { callIds, goesOn }: Reading): vo
   throw badRequest(`answers ${quoted(callId)}, and no item before it is that call`, `${at}.call_id`)
 }
 
+/** An item that says nothing is no turn of its own. */
 function addReasoning(item: JsonObject, messages: Message[]): void {
-  const message = openAssistant(messages)
-  const former = message.reasoningDetails ?? []
+  const last = messages.at(-1)
+  const former = (last?.role === 'assistant' ? last.reasoningDetails : undefined) ?? []
   const details = detailsOf(item, former.length)
   if (details.length === 0) return
+  const message = openAssistant(messages)
   message.reasoningDetails = [...former, ...details]
   const text = details.flatMap(({ text, summary }) => [text, summary].filter(isString)).join('')
   if (text !== '') message.reasoning = (message.reasoning ?? '') + text

@@ -96,6 +96,7 @@ function checkEvent(event: Json, items: OpenItem[]): void {
   }
   const [, subject = '', step = ''] = /^response\.([a-z_]+)\.([a-z.]+)$/.exec(type) ?? []
   if (subject in PARTS) checkPart(event, PARTS[subject] ?? '', step, open)
+  else if (subject === 'audio' && step === 'transcript.delta') checkPart(event, 'content', 'delta', open)
   else if (subject === 'content_part' || subject === 'reasoning_summary_part') checkShell(event, step, open)
   else if (subject === 'function_call_arguments') checkCall(event, step, 'arguments', open)
   else if (subject === 'custom_tool_call_input') checkCall(event, step, 'input', open)

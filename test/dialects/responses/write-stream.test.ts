@@ -1,0 +1,557 @@
+import { describe, expect, test } from 'bun:test'
+import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
+import type { RoutingMetadata } from '../../../src/core/result.ts'
+import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
+import {
+  CLOSING,
+  call,
+  detail,
+  ended,
+  frame,
+  native,
+  parse,
+  piece,
+  reply,
+  streamed,
+  text,
+  thought,
+  typesOf,
+} from './frames.ts'
+import { type CheckedStream, checkStream } from './stream-order.ts'
+
+const itemsOf = ({ response }: CheckedStream): JsonObject[] => {
+  const { output } = response
+  if (!Array.isArray(output)) throw new Error('no output')
+  return output
+}
+const BEGIN = ['created', 'in_progress']
+
+describe('events in their order', () => {
+  const rows: [string, InferenceFrame[], string[]][] = [
+    ['nothing', [], []],
+    [
+      'text',
+      [frame(text('Hel')), frame(text('')), frame(text('lo'))],
+      [
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.delta',
+        'output_text.done',
+        'content_part.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'reasoning, under both names, then text',
+      [frame(thought('a'), detail({ type: 'reasoning.text', text: 'a', index: 0 })), frame(text('b'))],
+      [
+        'output_item.added',
+        'content_part.added',
+        'reasoning_text.delta',
+        'reasoning.delta',
+        'reasoning_text.done',
+        'content_part.done',
+        'output_item.done',
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.done',
+        'content_part.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'a summary in two parts',
+      [
+        frame(thought('a'), detail({ type: 'reasoning.summary', summary: 'a', index: 0 })),
+        frame(thought('b'), detail({ type: 'reasoning.summary', summary: 'b', index: 0 })),
+        frame(thought('c'), detail({ type: 'reasoning.summary', summary: 'c', index: 1 })),
+      ],
+      [
+        'output_item.added',
+        'reasoning_summary_part.added',
+        'reasoning_summary_text.delta',
+        'reasoning.delta',
+        'reasoning_summary_text.delta',
+        'reasoning.delta',
+        'reasoning_summary_text.done',
+        'reasoning_summary_part.done',
+        'reasoning_summary_part.added',
+        'reasoning_summary_text.delta',
+        'reasoning.delta',
+        'reasoning_summary_text.done',
+        'reasoning_summary_part.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'a refusal after text',
+      [frame(text('Well')), frame({ type: 'refusal-delta', choice: 0, text: 'No.' })],
+      [
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.done',
+        'content_part.done',
+        'content_part.added',
+        'refusal.delta',
+        'refusal.done',
+        'content_part.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'a call without arguments',
+      [frame(call(0, 'now'))],
+      [
+        'output_item.added',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'a call ends when the next begins',
+      [
+        frame(call(0, 'f')),
+        frame(piece(0, '{"a"')),
+        frame(piece(0, ':1}')),
+        frame(call(1, 'g')),
+        frame(piece(1, '{}')),
+      ],
+      [
+        'output_item.added',
+        'function_call_arguments.delta',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+        'output_item.done',
+        'output_item.added',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'pieces of parallel calls that are mixed',
+      [
+        frame(call(0, 'f'), call(1, 'g')),
+        frame(piece(1, '{"b":')),
+        frame(piece(0, '{}')),
+        frame(text('mean')),
+        frame(piece(1, '2}')),
+      ],
+      [
+        'output_item.added',
+        'output_item.added',
+        'function_call_arguments.delta',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+        'output_item.done',
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+        'output_item.done',
+        'output_text.done',
+        'content_part.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'an image',
+      [frame({ type: 'image', choice: 0, url: 'data:image/webp;base64,UklGRg==' })],
+      [
+        'output_item.added',
+        'image_generation_call.in_progress',
+        'image_generation_call.generating',
+        'image_generation_call.completed',
+        'output_item.done',
+      ],
+    ],
+    [
+      'citations within text',
+      [
+        frame(text('High water')),
+        frame({
+          type: 'annotation',
+          choice: 0,
+          annotation: {
+            type: 'url_citation',
+            url: 'https://a.example',
+            title: 'A',
+            startIndex: 0,
+            endIndex: 10,
+          },
+        }),
+        frame(text('.')),
+      ],
+      [
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.annotation.added',
+        'output_text.delta',
+        'output_text.done',
+        'content_part.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'sound',
+      [
+        frame({ type: 'audio-delta', choice: 0, audio: { id: 'a', data: 'AA==', transcript: 'Hi' } }),
+        frame({ type: 'audio-delta', choice: 0, audio: { data: 'BB==' } }),
+      ],
+      [
+        'output_item.added',
+        'content_part.added',
+        'audio.delta',
+        'audio.transcript.delta',
+        'audio.delta',
+        'audio.done',
+        'audio.transcript.done',
+        'content_part.done',
+        'output_item.done',
+      ],
+    ],
+    [
+      'other choices have no place',
+      [
+        frame(
+          { type: 'text-delta', choice: 1, text: 'x' },
+          { type: 'tool-call-start', choice: 1, index: 0, id: 'c', name: 'f' },
+        ),
+      ],
+      [],
+    ],
+    [
+      'what is of another dialect',
+      [frame({ type: 'native', dialect: 'chat', data: { chunk: { x: 1 } } })],
+      [],
+    ],
+  ]
+  test.each(rows)('%s', (_, frames, between) => {
+    const stream = streamed(frames)
+    expect(typesOf(stream)).toEqual([...BEGIN, ...between, 'completed'])
+  })
+})
+
+test('the response says what was asked, and what it cost', () => {
+  const asked = {
+    instructions: 'Be brief.',
+    metadata: { a: 'b' },
+    temperature: 0.5,
+    tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }],
+    tool_choice: 'none',
+    reasoning: { effort: 'low' },
+    text: { verbosity: 'low' },
+    max_output_tokens: 9,
+    user: 'u',
+    store: true,
+    prompt_cache_key: 'k',
+  }
+  const routing: RoutingMetadata = {
+    requested: 'm',
+    strategy: 'direct',
+    summary: 's',
+    attempt: 1,
+    is_byok: false,
+    region: null,
+    endpoints: { total: 0, available: [] },
+    attempts: [],
+  }
+  const { events, response } = streamed([frame(text('Hi'))], reply(asked), {
+    ...CLOSING,
+    serviceMetadata: routing,
+  })
+  expect(response).toEqual({
+    ...asked,
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1_700_000_000,
+    completed_at: 1_700_000_009,
+    status: 'completed',
+    model: 'acme/large',
+    provider: 'Acme',
+    background: false,
+    error: null,
+    frequency_penalty: null,
+    incomplete_details: null,
+    max_tool_calls: null,
+    output: [
+      {
+        id: 'msg_1_0',
+        type: 'message',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: 'Hi', annotations: [], logprobs: [] }],
+      },
+    ],
+    output_text: 'Hi',
+    parallel_tool_calls: true,
+    presence_penalty: null,
+    previous_response_id: null,
+    prompt: null,
+    reasoning: { effort: 'low', summary: null },
+    safety_identifier: null,
+    service_tier: 'default',
+    text: { format: { type: 'text' }, verbosity: 'low' },
+    tools: [{ type: 'function', name: 'f', parameters: null, strict: null }, { type: 'web_search' }],
+    top_logprobs: 0,
+    top_p: null,
+    truncation: 'disabled',
+    usage: {
+      input_tokens: 10,
+      input_tokens_details: { cached_tokens: 3, cache_write_tokens: 0 },
+      output_tokens: 5,
+      output_tokens_details: { reasoning_tokens: 1 },
+      total_tokens: 15,
+      cost: 0.0000015,
+      is_byok: false,
+      cost_details: {
+        upstream_inference_cost: null,
+        upstream_inference_input_cost: 0.000001,
+        upstream_inference_output_cost: 0.0000005,
+      },
+    },
+    service_metadata: routing,
+    openrouter_metadata: routing,
+  })
+  expect(events[0]?.['response']).toMatchObject({
+    status: 'in_progress',
+    usage: null,
+    completed_at: null,
+    tool_choice: 'none',
+  })
+})
+
+test.each([
+  ['stop', 'completed', null, 'completed'],
+  ['tool_calls', 'completed', null, 'completed'],
+  ['length', 'incomplete', { reason: 'max_output_tokens' }, 'incomplete'],
+  ['content_filter', 'incomplete', { reason: 'content_filter' }, 'incomplete'],
+  ['error', 'failed', null, 'incomplete'],
+] as const)('%s ends as %s', (reason, ending, details, status) => {
+  const stream = streamed([frame(text('Hi'))], reply(), ended(reason))
+  expect([stream.ending, stream.response['incomplete_details']]).toEqual([ending, details])
+  expect(itemsOf(stream)).toMatchObject([{ status }])
+  expect(stream.response['error'] === null).toBe(ending !== 'failed')
+})
+
+describe('failures', () => {
+  const fail = (status: number, write: readonly InferenceFrame[], metadata?: JsonObject) => {
+    const writer = writeResponsesStream(reply())
+    const before = write.map((each) => writer.write(each)).join('')
+    const stream = checkStream(
+      before + writer.fail({ status, message: 'It broke.', ...(metadata ? { metadata } : {}) }),
+    )
+    expect([
+      writer.write(frame(text('x'))),
+      writer.end(CLOSING),
+      writer.fail({ status, message: '' }),
+      writer.echo({}),
+    ]).toEqual(['', '', '', ''])
+    expect(writer.reply?.()).toEqual(stream.response)
+    return stream
+  }
+
+  test('in mid-answer what is open is closed as incomplete', () => {
+    const stream = fail(502, [frame(text('Hal')), frame(call(0, 'f')), frame(piece(0, '{"a'))], {
+      error_type: 'provider_unavailable',
+      provider_name: 'Acme',
+    })
+    expect(stream.ending).toBe('failed')
+    expect(itemsOf(stream)).toMatchObject([
+      { type: 'message', status: 'completed' },
+      { type: 'function_call', status: 'incomplete', arguments: '{"a' },
+    ])
+    expect(stream.response).toMatchObject({
+      status: 'failed',
+      error: { code: 'server_error', message: 'It broke.', metadata: { provider_name: 'Acme' } },
+      error_type: 'provider_unavailable',
+      output_text: 'Hal',
+      completed_at: null,
+      usage: null,
+    })
+  })
+
+  test.each([
+    [429, 'rate_limit_exceeded', 'rate_limit_exceeded'],
+    [400, 'invalid_prompt', 'invalid_request'],
+    [524, 'server_error', 'timeout'],
+    [529, 'server_error', 'provider_overloaded'],
+    [500, 'server_error', 'server'],
+  ])('%d before anything', (status, code, type) => {
+    const stream = fail(status, [])
+    expect(typesOf(stream)).toEqual([...BEGIN, 'failed'])
+    expect(stream.response).toMatchObject({ error: { code }, error_type: type, output: [] })
+  })
+})
+
+test('the body that was sent upstream comes first, after the beginning', () => {
+  const writer = writeResponsesStream(reply())
+  expect(writer.reply?.()).toBeNull()
+  const stream = checkStream(
+    writer.echo({ a: 1 }) + writer.echo({ b: 2 }) + writer.write(frame(text('x'))) + writer.end(CLOSING),
+  )
+  expect(stream.events.slice(0, 4)).toMatchObject([
+    {},
+    {},
+    { type: 'response.debug', debug: { echo_upstream_body: { a: 1 } } },
+    { debug: { echo_upstream_body: { b: 2 } } },
+  ])
+})
+
+test('a client that breaks on the event of the specification does not get it', () => {
+  const request = parse({ input: 'x' }, new Headers({ 'user-agent': 'OpenAI/JS 7.0.0' }))
+  const types = typesOf(streamed([frame(thought('a'))], reply({}, { request })))
+  expect(types).toContain('reasoning_text.delta')
+  expect(types).not.toContain('reasoning.delta')
+})
+
+test('hidden reasoning leaves no trace', () => {
+  const frames = [
+    frame(thought('secret'), detail({ type: 'reasoning.text', text: 'secret', signature: 'sig', index: 0 })),
+    frame(
+      native({
+        event: {
+          type: 'response.output_item.added',
+          output_index: 0,
+          item: { type: 'reasoning', id: 'rs', summary: [] },
+        },
+      }),
+    ),
+    frame(native({ event: { type: 'response.reasoning_note', output_index: 0, note: 'secret' } })),
+    frame(
+      native({
+        event: {
+          type: 'response.output_item.done',
+          output_index: 0,
+          item: { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'secret' },
+        },
+      }),
+    ),
+    frame(text('Hi')),
+  ]
+  const stream = streamed(frames, reply({}, { hideReasoning: true }))
+  expect(JSON.stringify(stream)).not.toContain('secret')
+  expect(itemsOf(stream)).toMatchObject([{ type: 'message' }])
+})
+
+test('tokens with their probabilities', () => {
+  const token = {
+    token: 'é',
+    logprob: -0.5,
+    bytes: null,
+    top_logprobs: [{ token: 'e', logprob: -1, bytes: [101] }],
+  }
+  const shown = {
+    token: 'é',
+    logprob: -0.5,
+    bytes: [195, 169],
+    top_logprobs: [{ token: 'e', logprob: -1, bytes: [101] }],
+  }
+  const stream = streamed([
+    frame(text('é'), { type: 'logprobs', choice: 0, logprobs: { content: [token] } }),
+    frame(text('!')),
+  ])
+  const deltas = stream.events.filter(({ type }) => type === 'response.output_text.delta')
+  expect(deltas.map(({ logprobs }) => logprobs)).toEqual([[shown], []])
+  expect(itemsOf(stream)).toMatchObject([{ content: [{ logprobs: [shown] }] }])
+})
+
+test('a place in the text counts from the beginning of its message', () => {
+  const annotation = {
+    type: 'url_citation' as const,
+    url: 'https://a.example',
+    title: 'A',
+    content: 'c',
+    startIndex: 7,
+    endIndex: 9,
+  }
+  const stream = streamed([
+    frame(text('first ')),
+    frame(call(0, 'f'), piece(0, '{}')),
+    frame(text('second')),
+    frame({ type: 'annotation', choice: 0, annotation }),
+  ])
+  expect(itemsOf(stream)[2]).toMatchObject({
+    content: [
+      {
+        annotations: [
+          {
+            type: 'url_citation',
+            url: 'https://a.example',
+            title: 'A',
+            content: 'c',
+            start_index: 1,
+            end_index: 3,
+          },
+        ],
+      },
+    ],
+  })
+})
+
+test('a signature within the text comes after it, the text stays whole', () => {
+  const stream = streamed([
+    frame(text('{"a":')),
+    frame(detail({ type: 'reasoning.encrypted', data: 'sig', format: 'google-gemini-v1', index: 0 })),
+    frame(text('1}')),
+  ])
+  expect(itemsOf(stream).map(({ type }) => type)).toEqual(['message', 'reasoning'])
+  expect(stream.response['output_text']).toBe('{"a":1}')
+})
+
+describe('custom tools', () => {
+  const asked = {
+    tools: [
+      { type: 'custom', name: 'patch' },
+      { type: 'namespace', name: 'crm', tools: [{ type: 'function', name: 'find', parameters: {} }] },
+    ],
+  }
+
+  test('of a provider that has functions alone: the argument is the text', () => {
+    const json = JSON.stringify({ input: 'a "b"\n\\ü\u{1f600}' })
+    const frames = [frame(call(0, 'patch')), ...[...json].map((unit) => frame(piece(0, unit)))]
+    const stream = streamed(frames, reply(asked), ended('tool_calls'))
+    expect(itemsOf(stream)).toEqual([
+      {
+        id: 'ctc_1_0',
+        type: 'custom_tool_call',
+        call_id: 'call_0',
+        name: 'patch',
+        status: 'completed',
+        input: 'a "b"\n\\ü\u{1f600}',
+      },
+    ])
+    expect(typesOf(stream).filter((type) => type === 'custom_tool_call_input.delta').length).toBeGreaterThan(
+      5,
+    )
+  })
+
+  test('of a provider that has them: the text is the text', () => {
+    const frames = [frame(call(0, 'patch', { extra: { type: 'custom' } }), piece(0, '{"not": json'))]
+    expect(itemsOf(streamed(frames, reply(asked)))).toMatchObject([
+      { type: 'custom_tool_call', input: '{"not": json' },
+    ])
+  })
+
+  test('a namespace is told apart again', () => {
+    const frames = [frame(call(0, 'crm__find'), piece(0, '{}'))]
+    expect(itemsOf(streamed(frames, reply(asked)))).toMatchObject([
+      { type: 'function_call', name: 'find', namespace: 'crm' },
+    ])
+  })
+})
+
+test('text can never end an event', () => {
+  const evil = 'a\n\nb\u2028c\u2029d\u0085e data: [DONE]\n\n'
+  expect(
+    streamed([frame(text(evil)), frame(thought(evil)), frame(call(0, evil), piece(0, evil))]).response[
+      'output_text'
+    ],
+  ).toBe(evil)
+})
