@@ -22,10 +22,12 @@ export function neutralBody(
   const { sampling } = request
   const tools = request.tools.flatMap((tool) => writeTool(tool, dropped))
   return defined({
-    messages: request.messages.map((message) => ({
-      ...writeMessage(message, dropped),
-      ...writeReasoning(message, takesReasoning, dropped),
-    })),
+    messages: request.messages
+      .map((message) => ({
+        ...writeMessage(message, dropped),
+        ...writeReasoning(message, takesReasoning, dropped),
+      }))
+      .filter(saysAnything),
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length > 0 ? writeToolChoice(request.toolChoice, dropped) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
@@ -51,11 +53,16 @@ export function neutralBody(
   })
 }
 
+/** A turn of which chat can carry nothing is left out: providers refuse an empty one. */
+const saysAnything = ({ role, content, ...rest }: JsonObject): boolean =>
+  role !== 'assistant' || (content !== null && content !== undefined) || Object.keys(rest).length > 0
+
 function writeMessage(message: Message, dropped: string[]): JsonObject {
-  const { content } = message
+  const { content, role } = message
+  const parts = Array.isArray(content) ? content.flatMap((part) => writePart(part, dropped)) : content
   return defined({
-    role: message.role,
-    content: Array.isArray(content) ? content.flatMap((part) => writePart(part, dropped)) : content,
+    role,
+    content: role === 'assistant' && Array.isArray(parts) && parts.length === 0 ? null : parts,
     name: message.name,
     tool_calls: message.toolCalls?.map(writeToolCall),
     refusal: message.refusal,

@@ -121,3 +121,32 @@ test('a chat request that was read and written again says the same', () => {
   }
   expect(neutralBody(parseChat(body, new Headers()), false, [])).toEqual(body)
 })
+
+test('a turn of which nothing is left is left out', () => {
+  const unknown = { type: 'unknown' as const, data: { type: 'web_search_call' } }
+  const dropped: string[] = []
+  const { messages } = neutralBody(
+    {
+      ...request,
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: [unknown] },
+        { role: 'assistant', content: null, reasoning: 'hm' },
+        { role: 'assistant', content: [unknown], toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }] },
+        { role: 'assistant', content: '' },
+      ],
+    },
+    false,
+    dropped,
+  )
+  expect(messages).toEqual([
+    { role: 'user', content: 'a' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+    { role: 'assistant', content: '' },
+  ])
+  expect(dropped).toEqual(['tools.web_search_20250305', 'content.web_search_call', 'messages.reasoning'])
+})
