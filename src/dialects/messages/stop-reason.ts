@@ -25,7 +25,8 @@ export function stopReasonOf({ reason, native }: Finish): string | null {
 
 /** How a message ended. `refusal`: what the provider said instead of an answer, under whatever reason. */
 export function viewStop(finish: Finish | undefined, refusal: string): JsonObject {
-  const reason = refusal === '' && finish ? stopReasonOf(finish) : 'refusal'
+  const told = finish ? stopReasonOf(finish) : STOP_REASONS.stop
+  const reason = refusal === '' ? told : STOP_REASONS.content_filter
   return {
     stop_reason: reason,
     stop_sequence: null,

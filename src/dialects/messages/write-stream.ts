@@ -49,8 +49,8 @@ export function writeMessagesStream(reply: ReplyContext): StreamWriter {
     echo: () => '',
     write(frame) {
       if (isOver) return ''
-      const json = frame.plainText?.dialect === 'messages' ? frame.plainText.json : undefined
-      if (json !== undefined && json !== '' && mayBeSpliced(json)) return splice(json, state)
+      const json = frame.plainText?.json
+      if (json && mayBeSpliced(json) && state.blocks.open?.kind !== 'call') return splice(json, state)
       writeFrame(frame, state)
       return taken(state)
     },
@@ -88,7 +88,10 @@ function taken(state: StreamState): string {
   return text
 }
 
-/** The fast path: the reader promises that the piece belongs to the block that was started last. */
+/**
+ * The fast path: JSON text of a string is the same in every dialect. A reader of this one promises that the piece
+ * belongs to the block that was started last.
+ */
 function splice(json: string, state: StreamState): string {
   start(state, {})
   if (!state.isRelay) openText(state.blocks)

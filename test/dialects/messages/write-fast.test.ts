@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
+import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
+import { closingOf, eventsOf, replyOf } from './written.ts'
+
+/** Text that is spliced and text that is encoded say the same, at the same place, whatever comes between. */
+
+const choice = 0
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+  fc.constantFrom('"', '\\', '\u2028', '\n\n', '\u0000', '\ud83d', '","index":9'),
+)
+const native = (event: JsonObject): InferenceEvent => ({
+  type: 'native',
+  dialect: 'messages',
+  data: { event },
+})
+
+const piece = text.map(
+  (said): InferenceFrame => ({
+    events: [{ type: 'text-delta', choice, text: said }],
+    plainText: { dialect: 'chat', json: JSON.stringify(said).slice(1, -1) },
+  }),
+)
+const other = fc
+  .constantFrom<InferenceEvent[]>(
+    [{ type: 'reasoning-delta', choice, text: 'hm' }],
+    [{ type: 'tool-call-start', choice, index: 0, id: 'a', name: 'f' }],
+    [{ type: 'tool-call-delta', choice, index: 0, json: '{}' }],
+    [{ type: 'annotation', choice, annotation: { type: 'page_location' } }],
+    [{ type: 'usage', usage: { ...closingOf().usage, inputTokens: 3 } }],
+    [],
+  )
+  .map((events): InferenceFrame => ({ events }))
+
+const written = (frames: readonly InferenceFrame[]): Record<string, unknown>[] => {
+  const writer = messagesIngress.writeStream(replyOf())
+  return eventsOf(frames.map((frame) => writer.write(frame)).join('') + writer.end(closingOf()))
+}
+const slow = ({ events }: InferenceFrame): InferenceFrame => ({ events })
+
+test('translated', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof({ weight: 3, arbitrary: piece }, other), { maxLength: 20 }), (frames) => {
+      expect(written(frames)).toEqual(written(frames.map(slow)))
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test('relayed', () => {
+  const start = native({ type: 'message_start', message: { id: 'up', content: [] } })
+  const begin = fc.nat(9).map(
+    (index): InferenceFrame => ({
+      events: [native({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } })],
+    }),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.oneof({ weight: 3, arbitrary: piece }, begin), { maxLength: 20 }), (frames) => {
+      const all = [{ events: [start] }, ...frames]
+      expect(written(all)).toEqual(written(all.map(slow)))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('spliced bytes are the encoded ones', () => {
+  const frames = ['Hel', 'lo "you"', 'ü\n'].map((said): InferenceFrame => {
+    const json = JSON.stringify(said).slice(1, -1)
+    return { events: [{ type: 'text-delta', choice, text: said }], plainText: { dialect: 'messages', json } }
+  })
+  const bytes = (list: readonly InferenceFrame[]): string => {
+    const writer = messagesIngress.writeStream(replyOf())
+    return list.map((frame) => writer.write(frame)).join('')
+  }
+  expect(bytes(frames)).toBe(bytes(frames.map(slow)))
+})
