@@ -1,4 +1,5 @@
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
+import { isTerminal, terminalEvent } from './terminal-event.ts'
 
 /** Some events of a stream, whole, and the number of the last of them. */
 export interface Stretch {
@@ -105,8 +106,29 @@ export function createEventLog(
   }
 }
 
+/**
+ * The events of a response that has ended. A crash may have taken the last of them, of which a reader may have seen
+ * some: it is told the end under the number after its own.
+ */
+export function storedEvents(response: StoredResponse, store: ResponseStore): EventSource {
+  let isTold = false
+  return {
+    async after(sequence) {
+      const stretch = await storedAfter(response, store, sequence)
+      if (stretch !== null || isTold) return stretch
+      const seen = sequence < 0 ? null : await store.eventsFrom(response, sequence)
+      if (seen !== null && isTerminal(eventsOf(seen.text).at(-1) ?? '')) return null
+      const ended = await store.find(response.id, response.workspaceId)
+      if (ended === null) return null
+      isTold = true
+      const { reply } = await store.open(ended)
+      return { text: terminalEvent(ended.status, reply, sequence + 1), last: sequence + 1 }
+    },
+  }
+}
+
 /** What the store has of the events after this number; null: nothing. */
-export async function storedAfter(
+async function storedAfter(
   response: StoredResponse,
   store: ResponseStore,
   sequence: number,

@@ -33,12 +33,9 @@ export async function resolveInput(
   const own = await resolved(items, turns, workspaceId, store)
   const earlier = itemsOf(turns)
   if (earlier.length > 0) checkCalls(earlier, own)
-  const isAsItCame = earlier.length === 0 && own.every((item, index) => item === items[index])
+  const isAsItCame = earlier.length === 0 && !items.some(isReference)
   return {
-    body: withState(
-      isAsItCame && own.length === items.length ? body : { ...body, input: [...earlier, ...own] },
-      asked,
-    ),
+    body: withState(isAsItCame ? body : { ...body, input: [...earlier, ...own] }, asked),
     own,
     turnIds: turns.map(({ response }) => response.id),
     earlierItems: earlier.length,

@@ -11,10 +11,11 @@ const PREFIXES: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'ctco',
 }
 
-/** The `input` of a request as items: a string is a user's message. Null: neither a string nor a list of objects. */
+/** The `input` of a request as items: a string is a user's message. Null: neither a text nor a list of objects. */
 export function inputItems(input: unknown): JsonObject[] | null {
   if (typeof input === 'string')
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
+  if (input === undefined || input === null) return []
   return Array.isArray(input) && input.every(isObject) ? input : null
 }
 

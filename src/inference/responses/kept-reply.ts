@@ -17,11 +17,11 @@ export function keptReply(ending: Ending, reply: JsonObject): KeptReply {
 }
 
 /** A reply that has not begun: as it is before anything was said. `from` has the fields that repeat the request. */
-export const queued = (from: JsonObject): JsonObject => ({
-  ...unanswered(from),
-  status: 'queued',
-  output: [],
-})
+export function queued(from: JsonObject): JsonObject {
+  // Nothing was routed yet.
+  const { service_metadata: _, openrouter_metadata: __, ...rest } = unanswered(from)
+  return { ...rest, status: 'queued', output: [] }
+}
 
 export const inProgress = (reply: JsonObject): JsonObject => ({ ...reply, status: 'in_progress' })
 

@@ -1,6 +1,5 @@
-import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
+import type { ResponseStore } from '../../core/stored-response.ts'
 import { failed } from './kept-reply.ts'
-import { terminalEvent } from './terminal-event.ts'
 
 const INTERRUPTED = 'The gateway stopped before this response was complete'
 
@@ -16,28 +15,10 @@ export async function failInterrupted(
   for (const response of await store.unfinished()) {
     try {
       const reply = failed((await store.open(response)).reply, INTERRUPTED)
-      if (!(await store.advance(response.id, { status: 'failed', reply }))) continue
-      if (response.streamed) {
-        const next = await nextSequence(response, store)
-        await store.addEvents(response, {
-          first: next,
-          last: next,
-          text: terminalEvent('failed', reply, next),
-        })
-      }
-      ended += 1
+      if (await store.advance(response.id, { status: 'failed', reply })) ended += 1
     } catch (error) {
       onError(error, response.id)
     }
   }
   return ended
-}
-
-async function nextSequence(response: StoredResponse, store: ResponseStore): Promise<number> {
-  let next = 0
-  for (;;) {
-    const stretch = await store.eventsFrom(response, next)
-    if (stretch === null) return next
-    next = stretch.last + 1
-  }
 }

@@ -28,6 +28,6 @@ export function stateAsked(body: JsonObject): StateAsked {
     store: store === true || isBackground,
     background: isBackground,
     stream: stream === true,
-    previousResponseId: typeof previous === 'string' ? previous : null,
+    previousResponseId: typeof previous === 'string' && previous !== '' ? previous : null,
   }
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isFinal } from '../../core/response-status.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import type { BackgroundRuns } from './background.ts'
-import { type EventSource, storedAfter } from './event-log.ts'
+import { type EventSource, storedEvents } from './event-log.ts'
 import { type Turn, turnsUpTo } from './history.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
 import { cancelled } from './kept-reply.ts'
@@ -37,8 +37,7 @@ export async function eventsOfResponse(id: string, caller: Caller, deps: StoredD
       'this response keeps no events: only one that was created with background and stream can be streamed again',
       'query parameter stream',
     )
-  const { store } = deps
-  return deps.background.find(id)?.events ?? { after: (sequence) => storedAfter(response, store, sequence) }
+  return deps.background.find(id)?.events ?? storedEvents(response, deps.store)
 }
 
 /** One that runs is stopped, and what it has delivered is settled. */
