@@ -11,12 +11,17 @@ const SERVICE = 'bedrock'
  * no signing provider through without a region.
  */
 export const bedrock: Provider = {
-  async prepare(provider, credential, call) {
+  async prepare(provider, credential, call, outbound) {
     const prepared = await compatible.prepare(provider, credential, call)
     const { body } = prepared
     if (credential.aws === undefined || typeof body !== 'string') return prepared
     const region = provider.region ?? regionIn(provider.baseUrl)
     if (region === undefined) throw new Error(`${provider.slug} has no region to sign for`)
-    return signCall({ ...prepared, body }, credential.aws, { service: SERVICE, region }, new Date())
+    return signCall(
+      { ...prepared, body },
+      credential.aws,
+      { service: SERVICE, region },
+      new Date(outbound?.now() ?? Date.now()),
+    )
   },
 }

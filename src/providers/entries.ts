@@ -90,8 +90,11 @@ function providerOf(
   }
 }
 
-/** The provider's own dialect first. */
-function dialectsOf({ dialect: written = 'chat' }: Entry): [DialectName, ...DialectName[]] {
+/** The provider's own dialect first; Bedrock's block implies its own. */
+function dialectsOf({
+  aws,
+  dialect: written = aws ? 'converse' : 'chat',
+}: Entry): [DialectName, ...DialectName[]] {
   const [first = 'chat', ...others] = new Set(typeof written === 'string' ? [written] : written)
   return [first, ...others]
 }

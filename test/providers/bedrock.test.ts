@@ -4,8 +4,9 @@ import type { AwsKeys, CredentialRecord, ProviderRecord } from '../../src/core/s
 import { regionFields, regionIn } from '../../src/providers/aws-region.ts'
 import { signCall } from '../../src/providers/aws-signature.ts'
 import { bedrock } from '../../src/providers/bedrock.ts'
+import { vendors } from '../../src/providers/compatible.ts'
 import { readEntries } from '../../src/providers/entries.ts'
-import { environmentProviders } from '../../src/providers/environment.ts'
+import { environmentProviders, vendorProvider } from '../../src/providers/environment.ts'
 import { defaults } from './defaults.ts'
 
 const KEYS: AwsKeys = {
@@ -311,6 +312,16 @@ describe('an entry', () => {
     ).toMatchObject([{ region: 'us-east-1', upstreamPrefixes: ['us', 'global'] }])
   })
 
+  test('is spoken to in Converse without saying so', () => {
+    const { providers, problems } = readEntries(
+      [{ slug: 'lab', api_key: 'b', aws: { region: 'eu-north-1' } }],
+      {},
+      defaults,
+    )
+    expect(problems).toEqual([])
+    expect(providers).toMatchObject([{ kind: 'bedrock', dialect: 'converse' }])
+  })
+
   test('calls its models by the names that it gives them', () => {
     const { models } = read({
       api_key: 'b',
@@ -318,5 +329,17 @@ describe('an entry', () => {
       models: [{ id: 'a', upstream_id: 'eu.lab.a' }],
     })
     expect(models).toMatchObject([{ endpoint: { upstreamId: 'eu.lab.a' } }])
+  })
+})
+
+test('a stored key has its region by its address', () => {
+  const vendor = vendors.find(({ kind }) => kind === 'bedrock')
+  if (vendor === undefined) throw new Error('Bedrock is no vendor')
+  const address = 'https://bedrock-runtime.eu-central-1.amazonaws.com'
+  expect(vendorProvider(vendor, address, [{ id: 'row', secret: 'b' }], defaults)).toMatchObject({
+    kind: 'bedrock',
+    region: 'eu-central-1',
+    upstreamPrefixes: ['eu', 'global'],
+    credentials: [{ id: 'row', secret: 'b' }],
   })
 })
