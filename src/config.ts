@@ -101,6 +101,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   return {
     ...values,
     data: resolve(folder, values.data),
+    benchmarks: values.benchmarks === null ? null : resolve(folder, values.benchmarks),
     configFile: file?.path ?? null,
     providers,
     models,

@@ -1,3 +1,4 @@
+import { type BenchmarksById, readBenchmarks } from './catalog/benchmarks.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createDirectory } from './catalog/directory.ts'
 import { readOverrides } from './catalog/override-schema.ts'
@@ -37,6 +38,7 @@ export interface Configured {
   readonly entries: readonly ProviderRecord[]
   readonly models: readonly ModelOffer[]
   readonly overrides: readonly ModelOverride[]
+  readonly benchmarks: BenchmarksById
 }
 
 /**
@@ -56,6 +58,8 @@ export function readConfigured(config: Config, store?: Pick<CatalogStore, 'curre
   const file = readEntries(config.providers, config.environment, defaults)
   const { overrides, problems: formProblems } = readOverrides(config.models)
   const problems = [...environment.problems, ...file.problems, ...formProblems]
+  const scored = config.benchmarks === null ? null : readBenchmarks(config.benchmarks)
+  problems.push(...(scored?.problems ?? []))
   if (overrides.length > 0) {
     const { catalog } = (store ?? builtInStore()).current()
     const entries = file.providers.map(({ slug }) => slug)
@@ -68,6 +72,7 @@ export function readConfigured(config: Config, store?: Pick<CatalogStore, 'curre
     entries: file.providers,
     models: file.models,
     overrides,
+    benchmarks: scored?.benchmarks ?? new Map(),
   }
 }
 
@@ -79,7 +84,7 @@ export function readConfigured(config: Config, store?: Pick<CatalogStore, 'curre
 export function createRoutingSource(
   config: Config,
   stored: readonly ProviderRecord[],
-  { defaults, environment, entries, models, overrides } = readConfigured(config),
+  { defaults, environment, entries, models, overrides, benchmarks } = readConfigured(config),
   store: Pick<CatalogStore, 'current'> = builtInStore(),
 ): RoutingSource {
   const price = pricedBy(config)
@@ -99,7 +104,8 @@ export function createRoutingSource(
       const offers = [demoOffer, ...localModels, ...models]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
       const catalog = withPrices(store.current().catalog, price)
-      const directoryOf = (of: readonly ProviderRecord[]) => createDirectory(catalog, of, priced, overrides)
+      const directoryOf = (of: readonly ProviderRecord[]) =>
+        createDirectory(catalog, of, priced, overrides, benchmarks)
       const routing = { providers, models: directoryOf(providers) }
       if (config.modelsList === 'configured') return routing
       const all = [...providers, ...unconfigured(providers, defaults)]

@@ -44,6 +44,7 @@ describe('where a value comes from', () => {
       modelsRefresh: 'off',
       modelsUrl: 'https://models.dev/api.json',
       modelsList: 'configured',
+      benchmarks: null,
       unpriced: 'refuse',
       secretKey: null,
       configFile: null,
@@ -88,6 +89,7 @@ describe('where a value comes from', () => {
       models_refresh: 'weekly',
       models_url: 'https://mirror.example/api.json',
       models_list: 'all',
+      benchmarks: '/data/scores.json',
       unpriced: '0.000001,0.000002',
     }
     expect(Object.keys(inFile)).toEqual(
@@ -116,6 +118,7 @@ describe('where a value comes from', () => {
       modelsRefresh: 'weekly',
       modelsUrl: 'https://mirror.example/api.json',
       modelsList: 'all',
+      benchmarks: '/data/scores.json',
       unpriced: { prompt: 1_000_000_000_000n, completion: 2_000_000_000_000n },
     })
   })

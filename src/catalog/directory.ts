@@ -7,6 +7,7 @@ import type {
   ModelRecord,
   ProviderRecord,
 } from '../core/snapshot.ts'
+import type { BenchmarksById } from './benchmarks.ts'
 import type { Catalog } from './catalog.ts'
 import { nearestNames } from './nearest.ts'
 import type { ModelOverride } from './overrides.ts'
@@ -42,6 +43,7 @@ export function createDirectory(
   providers: readonly ProviderRecord[],
   offers: readonly ModelOffer[],
   overrides: readonly ModelOverride[] = [],
+  benchmarks: BenchmarksById = new Map(),
 ): ModelDirectory {
   const drafts = new Map<string, Draft>()
   const offering = new Set(offers.map((offer) => offer.endpoint.providerSlug))
@@ -63,7 +65,7 @@ export function createDirectory(
   for (const override of overrides) apply(override, drafts, catalog)
   const entries = [...drafts.values()]
     .sort((left, right) => (left.id < right.id ? -1 : 1))
-    .map((draft) => ({ draft, model: modelOf(draft) }))
+    .map((draft) => ({ draft, model: modelOf(draft, benchmarks) }))
   const models = entries.map(({ model }) => model)
   const { exact, anyCase } = namesOf(entries)
   const find = (name: string): ModelRecord | undefined => exact.get(name) ?? anyCase.get(name.toLowerCase())
@@ -153,23 +155,19 @@ function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffe
   }
 }
 
-const modelOf = ({
-  id,
-  canonicalSlug,
-  name,
-  created,
-  endpoints,
-  facts,
-  expirationDate,
-}: Draft): ModelRecord => ({
-  id,
-  canonicalSlug,
-  name,
-  created,
-  endpoints,
-  ...(facts === undefined ? {} : { facts }),
-  ...(expirationDate === undefined ? {} : { expirationDate }),
-})
+function modelOf(draft: Draft, benchmarks: BenchmarksById): ModelRecord {
+  const { id, canonicalSlug, name, created, endpoints, facts, expirationDate } = draft
+  return {
+    id,
+    canonicalSlug,
+    name,
+    created,
+    endpoints,
+    ...(facts === undefined ? {} : { facts }),
+    ...(expirationDate === undefined ? {} : { expirationDate }),
+    ...benchmarks.get(id),
+  }
+}
 
 type Names = Map<string, ModelRecord>
 

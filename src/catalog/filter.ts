@@ -15,9 +15,7 @@ const MS_PER_DAY = 86_400_000
  * that shows it, prices of its cheapest endpoint. Unknown is not yes. Throws a 400 where a minimum is above its maximum.
  */
 export function filtered(listing: readonly Offered[], query: ModelsQuery, now: number): readonly Offered[] {
-  const bounds = boundsOf(query)
-  if (query.category !== undefined || bounds.some(({ name, isGiven }) => isGiven && isUnscored(name)))
-    return []
+  refuseEmptyBounds(query)
   const endpointTests = endpointTestsOf(query)
   const modelTests = modelTestsOf(query, now)
   const passed: Offered[] = []
@@ -77,7 +75,9 @@ function modelTestsOf(query: ModelsQuery, now: number): ModelTest[] {
   }
   const arch = query.arch?.trim().toLowerCase() ?? ''
   if (arch !== '') tests.push((offered) => isOfFamily(offered, arch))
-  return [...tests, ...priceTests(query), ...ageTests(query, now)]
+  const { category } = query
+  if (category !== undefined) tests.push(({ model }) => model.categories?.includes(category) ?? false)
+  return [...tests, ...priceTests(query), ...ageTests(query, now), ...scoreTests(query)]
 }
 
 /** Of a family: its tokenizer, its instruction format, or the first words of its slug (`llama`, `llama-3.3`). */
@@ -127,24 +127,35 @@ const BOUNDED = [
   'agentic_index',
   'tool_success_rate',
 ] as const
-type Bounded = (typeof BOUNDED)[number]
-const UNSCORED: readonly Bounded[] = [
-  'intelligence_index',
-  'coding_index',
-  'agentic_index',
-  'tool_success_rate',
-]
-/** No model has a score: a bound on one keeps none. */
-const isUnscored = (name: Bounded): boolean => UNSCORED.includes(name)
-
-function boundsOf(query: ModelsQuery): { name: Bounded; isGiven: boolean }[] {
-  return BOUNDED.map((name) => {
+function refuseEmptyBounds(query: ModelsQuery): void {
+  for (const name of BOUNDED) {
     const least = numberOf(query[`min_${name}`])
     const most = numberOf(query[`max_${name}`])
     if (least !== null && most !== null && least > most) {
       throw badRequest(`must not be above max_${name}`, `query parameter min_${name}`)
     }
-    return { name, isGiven: least !== null || most !== null }
+  }
+}
+
+const SCORED = [
+  ['intelligence_index', 'intelligenceIndex'],
+  ['coding_index', 'codingIndex'],
+  ['agentic_index', 'agenticIndex'],
+  ['tool_success_rate', 'toolSuccessRate'],
+] as const
+
+/** A bound on a score keeps those whose score is known. */
+function scoreTests(query: ModelsQuery): ModelTest[] {
+  return SCORED.flatMap(([name, key]) => {
+    const least = numberOf(query[`min_${name}`])
+    const most = numberOf(query[`max_${name}`])
+    if (least === null && most === null) return []
+    return [
+      ({ model }: Offered): boolean => {
+        const score = model.scores?.[key]
+        return score !== undefined && score >= (least ?? 0) && score <= (most ?? Number.POSITIVE_INFINITY)
+      },
+    ]
   })
 }
 

@@ -80,6 +80,21 @@ export const model = t.Object({
       supports_max_tokens: t.Boolean(),
     }),
   ),
+  benchmarks: t.Optional(
+    t.Object(
+      {
+        artificial_analysis: t.Object({
+          intelligence_index: nullable(t.Number()),
+          coding_index: nullable(t.Number()),
+          agentic_index: nullable(t.Number()),
+        }),
+        design_arena: t.Array(t.Unknown()),
+        design_arena_elo: nullable(t.Number()),
+        tool_success_rate: nullable(t.Number()),
+      },
+      { description: 'Of the file that `SLUICE_BENCHMARKS` names.' },
+    ),
+  ),
   is_configured: configured,
   links: t.Object({ details: t.String({ description: "Path of the model's endpoints." }) }),
 })

@@ -25,7 +25,6 @@ const cheapest: Score = (offered) => {
   const price = priceOf(offered)
   return price === null ? null : -price
 }
-const unmeasured: Score = () => null
 
 /** In the order that `sort` names; those of one score, and those without, keep the order in which they came. */
 export function sorted(
@@ -75,9 +74,12 @@ function scoreOf(sort: Sort, { popularity, measurements }: Scores): Score {
     case 'latency-low-to-high':
       return bestOf(measurements, ({ latencyMs }) => (latencyMs === null ? null : -latencyMs.p50))
     case 'intelligence-high-to-low':
+      return ({ model }) => model.scores?.intelligenceIndex ?? null
     case 'coding-high-to-low':
+      return ({ model }) => model.scores?.codingIndex ?? null
     case 'agentic-high-to-low':
+      return ({ model }) => model.scores?.agenticIndex ?? null
     case 'design-arena-elo-high-to-low':
-      return unmeasured
+      return ({ model }) => model.scores?.designArenaElo ?? null
   }
 }

@@ -1,7 +1,7 @@
 /** Models, endpoints and providers as the API shows them. */
 import type { EndpointMeasurements, Measurements, Percentiles } from '../core/measurements.ts'
 import { formatPrice, type Price } from '../core/money.ts'
-import type { Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
+import type { ModelScores, Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
 import { descriptionOf } from './description.ts'
 import type { Offered, OfferedEndpoint } from './listing.ts'
 import type { EndpointView, ModelEndpointsView, ModelView, PricingView, ProviderView } from './schema.ts'
@@ -31,10 +31,23 @@ export function modelView(offered: Offered, basePath: string): ModelView {
     knowledge_cutoff: model.facts?.knowledgeCutoff ?? null,
     expiration_date: model.expirationDate ?? null,
     ...(reasoning === undefined ? {} : { reasoning: reasoningView(reasoning) }),
+    ...(model.scores === undefined ? {} : { benchmarks: benchmarksView(model.scores) }),
     is_configured: top.isConfigured,
     links: { details: `${basePath}/models/${addressOf(offered)}/endpoints` },
   }
 }
+
+/** The three indexes in the place where clients of the API look for them. */
+const benchmarksView = (scores: ModelScores) => ({
+  artificial_analysis: {
+    intelligence_index: scores.intelligenceIndex ?? null,
+    coding_index: scores.codingIndex ?? null,
+    agentic_index: scores.agenticIndex ?? null,
+  },
+  design_arena: [],
+  design_arena_elo: scores.designArenaElo ?? null,
+  tool_success_rate: scores.toolSuccessRate ?? null,
+})
 
 const rendered = new WeakMap<Offered, { basePath: string; text: string }>()
 

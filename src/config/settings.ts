@@ -173,6 +173,12 @@ export const settings = {
     read: read.oneOf('configured', 'all'),
     meaning: 'What lists of models show: what can be called here, or the whole catalogue.',
   }),
+  benchmarks: optional({
+    variable: 'SLUICE_BENCHMARKS',
+    type: 'file',
+    read: read.text('the path of a file', (value) => value !== ''),
+    meaning: 'Scores and categories of models, for sorts and filters of lists: JSON by model id.',
+  }),
   unpriced: setting<read.UnpricedPolicy>({
     variable: 'SLUICE_UNPRICED',
     type: '`refuse`, USD per token',

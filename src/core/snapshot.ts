@@ -251,6 +251,16 @@ export interface ModelFacts {
   readonly hasOpenWeights: boolean
 }
 
+/** Benchmarks; absent: nobody told the score. */
+export interface ModelScores {
+  readonly intelligenceIndex?: number
+  readonly codingIndex?: number
+  readonly agenticIndex?: number
+  readonly designArenaElo?: number
+  /** From 0 to 1. */
+  readonly toolSuccessRate?: number
+}
+
 export interface ModelRecord {
   readonly id: string
   readonly canonicalSlug: string
@@ -262,6 +272,9 @@ export interface ModelRecord {
   readonly facts?: ModelFacts
   /** When it will be gone (`2027-01-31`), where the operator says so. */
   readonly expirationDate?: string
+  /** Of the operator's data file. */
+  readonly scores?: ModelScores
+  readonly categories?: readonly string[]
 }
 
 export interface ModelDirectory {

@@ -1,19 +1,6 @@
 import { type Static, t } from 'elysia'
+import { CATEGORIES } from '../categories.ts'
 
-const CATEGORIES = [
-  'programming',
-  'roleplay',
-  'marketing',
-  'marketing/seo',
-  'technology',
-  'science',
-  'translation',
-  'legal',
-  'finance',
-  'health',
-  'trivia',
-  'academia',
-] as const
 const SORTS = [
   'most-popular',
   'newest',
@@ -110,7 +97,10 @@ export const outputPageQuery = t.Object({ ...page, output_modalities: outputModa
 export const modelsQuery = t.Object(
   {
     ...page,
-    category: choice(CATEGORIES, 'Of an optional data file; without one nothing has a category.'),
+    category: choice(
+      CATEGORIES,
+      'Of the file that `SLUICE_BENCHMARKS` names; without one nothing has a category.',
+    ),
     supported_parameters: words(500, 'One endpoint supports all of these, comma-separated.'),
     output_modalities: outputModalities,
     input_modalities: modalities(INPUTS, 'Takes any of these, comma-separated.'),

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { isObject } from '../core/json.ts'
+import type { ConfigProblem } from '../core/problem.ts'
+import type { ModelScores } from '../core/snapshot.ts'
+import { CATEGORIES } from './categories.ts'
+
+/** What a data file says of a model. Whose figures they are is the operator's choice. */
+export interface Benchmarks {
+  readonly scores: ModelScores
+  readonly categories: readonly string[]
+}
+
+/** By model id, as the catalogue or an entry has it. */
+export type BenchmarksById = ReadonlyMap<string, Benchmarks>
+
+const SCORES = {
+  intelligence_index: { name: 'intelligenceIndex', most: 1_000 },
+  coding_index: { name: 'codingIndex', most: 1_000 },
+  agentic_index: { name: 'agenticIndex', most: 1_000 },
+  design_arena_elo: { name: 'designArenaElo', most: 10_000 },
+  tool_success_rate: { name: 'toolSuccessRate', most: 1 },
+} as const
+type ScoreKey = keyof typeof SCORES
+const isScoreKey = (name: string): name is ScoreKey => Object.hasOwn(SCORES, name)
+const KNOWN = [...Object.keys(SCORES), 'categories'].join(', ')
+
+/**
+ * Reads the file of scores: `{"author/slug": {"intelligence_index": 51, "categories": ["programming"]}}`. Ids that no
+ * model has are left alone: such files are made for the models of the world.
+ */
+export function readBenchmarks(path: string): { benchmarks: BenchmarksById; problems: ConfigProblem[] } {
+  let file: unknown
+  try {
+    file = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
+    return { benchmarks: new Map(), problems: [{ path: 'SLUICE_BENCHMARKS', message: `${path} ${why}` }] }
+  }
+  return parseBenchmarks(file, path)
+}
+
+/** `where` stands before the places of problems. */
+export function parseBenchmarks(
+  file: unknown,
+  where: string,
+): { benchmarks: BenchmarksById; problems: ConfigProblem[] } {
+  const problems: ConfigProblem[] = []
+  const benchmarks = new Map<string, Benchmarks>()
+  if (!isObject(file))
+    return { benchmarks, problems: [{ path: where, message: 'must be an object of models' }] }
+  for (const [id, row] of Object.entries(file)) {
+    const place = `${where} ${JSON.stringify(id)}`
+    if (isObject(row)) benchmarks.set(id, rowOf(row, place, problems))
+    else problems.push({ path: place, message: 'must be an object of scores' })
+  }
+  return { benchmarks, problems }
+}
+
+function rowOf(row: Record<string, unknown>, place: string, problems: ConfigProblem[]): Benchmarks {
+  const scores: Record<string, number> = {}
+  const categories: string[] = []
+  for (const [key, value] of Object.entries(row)) {
+    const path = `${place}.${key}`
+    if (key === 'categories') {
+      if (isCategories(value)) categories.push(...value)
+      else problems.push({ path, message: `must be a list of ${CATEGORIES.join(', ')}` })
+    } else if (!isScoreKey(key)) problems.push({ path, message: `is not known; known here: ${KNOWN}` })
+    else if (typeof value === 'number' && value >= 0 && value <= SCORES[key].most)
+      scores[SCORES[key].name] = value
+    else problems.push({ path, message: `must be a number from 0 to ${SCORES[key].most}` })
+  }
+  return { scores, categories }
+}
+
+const isCategories = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((name) => CATEGORIES.some((known) => known === name))

@@ -1,0 +1,20 @@
+/** What the catalogue knows of a model, whoever offers it. */
+export interface ModelFacts {
+  /** The tokenizer's family (`Claude`, `Llama3`, `Other`). */
+  readonly tokenizer: string
+  readonly instructType: string | null
+  readonly huggingFaceId: string | null
+  /** A date (`2025-01-31` or `2025-01`). */
+  readonly knowledgeCutoff: string | null
+  readonly hasOpenWeights: boolean
+}
+
+/** Benchmarks; absent: nobody told the score. */
+export interface ModelScores {
+  readonly intelligenceIndex?: number
+  readonly codingIndex?: number
+  readonly agenticIndex?: number
+  readonly designArenaElo?: number
+  /** From 0 to 1. */
+  readonly toolSuccessRate?: number
+}
