@@ -1,5 +1,8 @@
 import type { DialectName } from './events.ts'
+import type { ModelFacts, ModelScores } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
+
+export type { ModelFacts, ModelScores } from './model-facts.ts'
 
 export type { Pricing, PricingTier } from './pricing.ts'
 
@@ -238,27 +241,6 @@ export interface EndpointRecord {
   readonly regions?: readonly string[]
   /** Whether its outputs may train other models, where it is known. */
   readonly isDistillable?: boolean
-}
-
-/** What the catalogue knows of a model, whoever offers it. */
-export interface ModelFacts {
-  /** The tokenizer's family (`Claude`, `Llama3`, `Other`). */
-  readonly tokenizer: string
-  readonly instructType: string | null
-  readonly huggingFaceId: string | null
-  /** A date (`2025-01-31` or `2025-01`). */
-  readonly knowledgeCutoff: string | null
-  readonly hasOpenWeights: boolean
-}
-
-/** Benchmarks; absent: nobody told the score. */
-export interface ModelScores {
-  readonly intelligenceIndex?: number
-  readonly codingIndex?: number
-  readonly agenticIndex?: number
-  readonly designArenaElo?: number
-  /** From 0 to 1. */
-  readonly toolSuccessRate?: number
 }
 
 export interface ModelRecord {
