@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Gateway, startGateway } from '../gateway.ts'
+import { FIXTURES } from '../recordings.ts'
+import { dataLines, type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+
+/** A provider of OpenAI's Responses API behind POST /chat/completions and POST /responses. */
+
+let gateway: Gateway
+let upstream: FakeUpstream
+beforeAll(async () => {
+  upstream = startUpstream()
+  const pricing = {
+    prompt: '0.000001',
+    completion: '0.000002',
+    input_cache_read: '0.0000001',
+    input_cache_write: '0.00000125',
+  }
+  gateway = await startGateway({
+    providers: [
+      {
+        slug: 'lab',
+        name: 'Lab',
+        dialect: 'responses',
+        base_url: upstream.baseUrl,
+        api_key: 'secret-of-lab',
+        models: ['tides', 'cached', 'cut', 'broken', 'wrong-key', 'prompt', 'drawn'].map((id) => ({
+          id,
+          max_completion_tokens: 9000,
+          pricing,
+        })),
+      },
+      {
+        slug: 'duo',
+        dialect: ['chat', 'responses'],
+        base_url: upstream.baseUrl,
+        models: [{ id: 'both', pricing }],
+      },
+    ],
+  })
+  gateway.deps.run.wait = async () => undefined
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+beforeEach(() => {
+  upstream.seen.length = 0
+})
+
+const fixture =
+  (file: string, status = 200) =>
+  async (): Promise<Response> =>
+    new Response(await Bun.file(join(FIXTURES, 'responses', file)).bytes(), {
+      status,
+      headers: { 'content-type': file.endsWith('.sse') ? 'text/event-stream' : 'application/json' },
+    })
+
+const ask = (model: string, more: Record<string, unknown> = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'Hello' }],
+  ...more,
+})
+const tools = ['tide_at', 'list_ports'].map((name) => ({ type: 'function', function: { name } }))
+const RESULTS = ['call_a', 'call_b'].map((id) => ({
+  role: 'tool',
+  tool_call_id: id,
+  content: `done ${id}`,
+}))
+
+interface Delta {
+  content?: string
+  reasoning?: string
+  reasoning_details?: Record<string, unknown>[]
+  tool_calls?: { index: number; id?: string; function: { name?: string; arguments: string } }[]
+}
+
+/** The message that a client puts together from a stream. */
+async function assemble(response: Response) {
+  const lines = await dataLines(response)
+  const chunks = lines.slice(0, -1).map((line) => JSON.parse(line))
+  const deltas: Delta[] = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: Delta }) => delta))
+  const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = []
+  for (const { index, id, function: called } of deltas.flatMap(({ tool_calls }) => tool_calls ?? [])) {
+    if (id) calls[index] = { id, type: 'function', function: { name: called.name ?? '', arguments: '' } }
+    const call = calls[index]
+    if (call) call.function.arguments += called.arguments
+  }
+  return {
+    isDone: lines.at(-1) === '[DONE]',
+    last: chunks.at(-1),
+    finish: chunks.flatMap(({ choices }) => choices).findLast(({ finish_reason }) => finish_reason),
+    message: {
+      role: 'assistant',
+      content: deltas.map(({ content }) => content ?? '').join(''),
+      reasoning: deltas.map(({ reasoning }) => reasoning ?? '').join(''),
+      reasoning_details: deltas.flatMap(({ reasoning_details }) => reasoning_details ?? []),
+      tool_calls: calls,
+    },
+  }
+}
+
+/** What is sent of the turn that `thinking-tools` tells. */
+const REPLAYED = [
+  { role: 'user', content: 'Hello' },
+  {
+    type: 'reasoning',
+    id: 'rs_3',
+    summary: [
+      { type: 'summary_text', text: 'Two tides' },
+      { type: 'summary_text', text: ', so two calls.' },
+    ],
+    encrypted_content: 'c2VhbGVkLXRob3VnaHQ=',
+  },
+  { role: 'assistant', content: 'I look it up.' },
+  { type: 'function_call', call_id: 'call_a', name: 'tide_at', arguments: '{"port":"Büsum","day":1}' },
+  { type: 'function_call', call_id: 'call_b', name: 'list_ports', arguments: '{}' },
+  ...RESULTS.map(({ tool_call_id: call_id, content }) => ({
+    type: 'function_call_output',
+    call_id,
+    output: content,
+  })),
+]
+
+describe('callers of chat', () => {
+  test('a streamed turn of tools with reasoning, and the turn after it', async () => {
+    upstream.inTurn('tides', [fixture('thinking-tools.sse'), fixture('text.sse')])
+    const asked = ask('tides', { stream: true, tools, reasoning: { effort: 'high' }, max_tokens: 900 })
+    const first = await assemble(await gateway.call('/chat/completions', asked))
+    expect(upstream.seen[0]?.path).toBe('/v1/responses')
+    expect(upstream.seen[0]?.headers.get('authorization')).toBe('Bearer secret-of-lab')
+    expect(upstream.seen[0]?.body).toMatchObject({
+      model: 'tides',
+      stream: true,
+      store: false,
+      max_output_tokens: 900,
+      reasoning: { effort: 'high', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+    })
+    expect(first.isDone).toBe(true)
+    expect(first.finish).toMatchObject({ finish_reason: 'tool_calls', native_finish_reason: 'completed' })
+    expect(first.last.usage).toMatchObject({
+      prompt_tokens: 60,
+      completion_tokens: 44,
+      prompt_tokens_details: { cached_tokens: 32, cache_write_tokens: 16 },
+      completion_tokens_details: { reasoning_tokens: 20 },
+    })
+    expect(first.message.reasoning).toBe('Two tides, so two calls.')
+
+    const second = await assemble(
+      await gateway.call('/chat/completions', {
+        ...asked,
+        messages: [...asked.messages, first.message, ...RESULTS],
+      }),
+    )
+    expect(second.message.content).toBe('Grüße vom Deich 🌊, es "ist" Flut\\.')
+    expect(upstream.seen[1]?.body['input']).toEqual(REPLAYED)
+  })
+
+  test('the same in two whole answers', async () => {
+    upstream.inTurn('tides', [fixture('thinking-tools.json'), fixture('thinking-tools.json')])
+    const asked = ask('tides', { tools, reasoning: { max_tokens: 2000 } })
+    const reply = await (await gateway.call('/chat/completions', asked)).json()
+    const [{ message, finish_reason }] = reply.choices
+    expect(finish_reason).toBe('tool_calls')
+    expect(message.reasoning).toBe('Two tides, so two calls.')
+    const messages = [...asked.messages, message, ...RESULTS]
+    expect((await gateway.call('/chat/completions', { ...asked, messages })).status).toBe(200)
+    expect(upstream.seen[1]?.body['input']).toEqual(REPLAYED)
+    expect(upstream.seen[1]?.body['reasoning']).toEqual({ effort: 'medium', summary: 'auto' })
+  })
+
+  test('cached tokens are counted in and priced apart', async () => {
+    upstream.on('cached', fixture('thinking-tools.json'))
+    const { usage } = await (await gateway.call('/chat/completions', ask('cached'))).json()
+    // 12 fresh, 32 read at a tenth, 16 written at five quarters, 44 out at the double.
+    expect(usage.cost).toBe(0.0001232)
+    expect(gateway.generations().at(-1)).toMatchObject({
+      cost_nano_usd: 123_200,
+      native_finish_reason: 'completed',
+    })
+  })
+
+  test('pictures, and what the bound cut off', async () => {
+    upstream.on('drawn', fixture('image.sse'))
+    const lines = await dataLines(await gateway.call('/chat/completions', ask('drawn', { stream: true })))
+    const images = lines
+      .slice(0, -1)
+      .flatMap((line) => JSON.parse(line).choices)
+      .flatMap(({ delta }) => delta.images ?? [])
+    expect(images).toHaveLength(1)
+    expect(images[0].image_url.url).toStartWith('data:image/png;base64,iVBOR')
+    upstream.on('cut', fixture('incomplete.sse'))
+    const cut = await assemble(await gateway.call('/chat/completions', ask('cut', { stream: true })))
+    expect(cut.finish).toMatchObject({
+      finish_reason: 'length',
+      native_finish_reason: 'max_output_tokens',
+    })
+    expect(cut.isDone).toBe(true)
+  })
+
+  test('what could not be carried is named', async () => {
+    upstream.on('cached', fixture('thinking-tools.json'))
+    const asked = ask('cached', { seed: 7, stop: 'x' })
+    const response = await gateway.call('/chat/completions', asked, { 'x-service-metadata': 'enabled' })
+    const { service_metadata } = await response.json()
+    expect(JSON.stringify(service_metadata)).toContain('"seed"')
+    expect(JSON.stringify(service_metadata)).toContain('"stop"')
+  })
+
+  test('a failure in mid-answer never looks finished', async () => {
+    upstream.on('broken', fixture('failed.sse'))
+    const lines = await dataLines(await gateway.call('/chat/completions', ask('broken', { stream: true })))
+    expect(lines.at(-1)).not.toBe('[DONE]')
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      choices: [{ finish_reason: 'error' }],
+      error: { code: 429 },
+    })
+    expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error' })
+  })
+
+  test("a wrong credential is ours; a prompt against the rules is the caller's", async () => {
+    const refused = JSON.parse(await Bun.file(join(FIXTURES, 'responses', '401.http.json')).text())
+      .interactions[0]
+    upstream.on('wrong-key', () => new Response(refused.response_text, { status: 401 }))
+    const ours = await gateway.call('/chat/completions', ask('wrong-key'))
+    expect(ours.status).toBe(502)
+    expect(await ours.text()).not.toContain('nope')
+    upstream.on('prompt', () =>
+      Response.json({
+        object: 'response',
+        status: 'failed',
+        output: [],
+        error: { code: 'invalid_prompt', message: 'Flagged.' },
+      }),
+    )
+    const theirs = await gateway.call('/chat/completions', ask('prompt'))
+    expect(theirs.status).toBe(400)
+    expect((await theirs.json()).error).toMatchObject({
+      message: expect.stringContaining('Flagged.'),
+      metadata: { error_type: 'content_policy_violation' },
+    })
+  })
+})
+
+describe('a provider of several dialects', () => {
+  test('is spoken to in its own where the caller has another', async () => {
+    upstream.on('both', unary('By chat.'))
+    const { choices } = await (await gateway.call('/chat/completions', ask('both'))).json()
+    expect(choices[0].message.content).toBe('By chat.')
+    expect(upstream.seen[0]?.path).toBe('/v1/chat/completions')
+  })
+
+  test("is spoken to in the caller's own, without loss", async () => {
+    upstream.on('both', fixture('web-search.sse'))
+    const asked = {
+      model: 'both',
+      input: 'Hello',
+      stream: true,
+      tools: [{ type: 'web_search', mood: 'calm' }],
+      tomorrow: { field: true },
+    }
+    const reply = await (await gateway.call('/responses', asked)).text()
+    expect(upstream.seen[0]?.path).toBe('/v1/responses')
+    expect(upstream.seen[0]?.body).toEqual({ ...asked, store: false })
+    const lines = reply.split('\n').filter((line) => line.startsWith('data: {'))
+    const events = lines.map((line) => JSON.parse(line.slice(6)))
+    const { response } = events.at(-1)
+    expect(response.status).toBe('completed')
+    expect(response.output).toMatchObject([
+      { type: 'message', phase: 'commentary' },
+      { type: 'web_search_call', action: { query: 'tide tables' } },
+      { type: 'message', phase: 'final_answer', content: [{ annotations: [{ start_index: 0 }, {}] }] },
+    ])
+    expect(events.map(({ type }) => type)).toContain('response.web_search_call.searching')
+  })
+})
