@@ -20,7 +20,7 @@ export interface RelayBytesInput {
 const SLOW_READER_MS = 60_000
 
 /**
- * Bytes as they come, pulled by the caller's connection. The last piece is held back until the settlement is committed;
+ * Bytes as they come, pulled by the caller's connection. The last byte is held back until the settlement is committed;
  * an end that is not whole breaks the connection, so that it never looks finished.
  */
 export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
@@ -52,34 +52,33 @@ export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
     connection?.error()
   }
 
-  /** The next piece to send; null: the end is settled and all was sent. */
-  async function next(): Promise<Uint8Array | null> {
+  /** Reads on until something can be sent; false: the end is settled and all was sent. */
+  async function sendNext(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
     for (;;) {
       const { value, done } = await iterator.next()
-      if (done) {
-        await exchange.settle('whole')
-        const last = held
-        held = null
-        return last
-      }
-      const former = held
-      held = value
-      if (former !== null) return former
+      if (done) await exchange.settle('whole')
+      if (isOver) return true
+      if (held !== null && (done || value.length > 0)) controller.enqueue(held)
+      if (done) return false
+      if (value.length === 0) continue
+      held = value.subarray(-1)
+      if (value.length === 1) continue
+      controller.enqueue(value.subarray(0, -1))
+      return true
     }
   }
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     clock.due = Number.POSITIVE_INFINITY
     try {
-      const piece = await next()
+      const hasMore = await sendNext(controller)
       if (isOver) return
-      if (piece !== null && piece.length > 0) controller.enqueue(piece)
-      if (held === null) {
-        finish()
-        controller.close()
+      if (hasMore) {
+        clock.due = now() + SLOW_READER_MS
         return
       }
-      clock.due = now() + SLOW_READER_MS
+      finish()
+      controller.close()
     } catch {
       if (isOver) return
       await exchange.settle('cut').catch(input.onLost)
