@@ -69,6 +69,8 @@ export function follow({ source, startingAfter, ticker, now, signal, headers }: 
     {
       start(controller) {
         connection = controller
+        // The next event may be long in coming: with the first byte the reader knows that it is connected.
+        controller.enqueue(encoder.encode(KEEP_ALIVE))
       },
       pull,
       cancel: over,
