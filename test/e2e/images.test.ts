@@ -39,8 +39,9 @@ async function readSeen(path: string, request: Request): Promise<Seen> {
   }
   const seenForm: Seen = { path, body: {}, files: [] }
   for (const [name, value] of (await request.formData()).entries()) {
-    if (typeof value === 'string') seenForm.body[name] = value
-    else seenForm.files.push(`${name} ${value.type} ${value.size}`)
+    const entry: unknown = value
+    if (entry instanceof File) seenForm.files.push(`${name} ${entry.type} ${entry.size}`)
+    else seenForm.body[name] = value
   }
   return seenForm
 }
