@@ -26,7 +26,7 @@ import type { MessagesBody } from './schema.ts'
 export function readMessages({ system, messages }: MessagesBody, keep: Keep): Message[] {
   const read: Message[] = []
   const calls = new Set<string>()
-  if (system) read.push(readSystem(system, keep))
+  if (system && system.length > 0) read.push(readSystem(system, keep))
   for (const [i, message] of messages.entries()) {
     const at = `messages[${i}].content`
     keep.rest(restOf(message, MESSAGE), 'messages')
