@@ -29,8 +29,8 @@ function plain(parts: ContentPart[], mayBeNull: boolean): string | ContentPart[]
   return more.length === 0 && only.type === 'text' && only.extra === undefined ? only.text : parts
 }
 
-/** What a former reply said of its own text; nobody is told it again. */
-const TEXT = new Set(['type', 'text', 'annotations', 'logprobs'])
+/** What a former reply said of its own text, and what OpenAI's client adds: nobody is told it again. */
+const TEXT = new Set(['type', 'text', 'annotations', 'logprobs', 'parsed'])
 const IMAGE = new Set(['type', 'image_url', 'file_id', 'detail'])
 const FILE = new Set(['type', 'file_data', 'file_url', 'file_id', 'filename', 'detail'])
 const AUDIO = new Set(['type', 'input_audio'])

@@ -161,7 +161,17 @@ function joined(first: Message['content'], second: Message['content']): Message[
 const partsOf = (content: Message['content']): ContentPart[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
 
-const CALL = new Set(['type', 'id', 'call_id', 'name', 'namespace', 'arguments', 'input', 'status'])
+const CALL = new Set([
+  'type',
+  'id',
+  'call_id',
+  'name',
+  'namespace',
+  'arguments',
+  'input',
+  'status',
+  'parsed_arguments',
+])
 
 function addCall(
   item: JsonObject & { call_id: string; name: string; namespace?: string | null },
