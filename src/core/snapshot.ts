@@ -83,9 +83,9 @@ export interface ProviderQuirks {
   readonly developerRole?: boolean
   /**
    * False: it reads no addresses; the content of images, files and videos is fetched and sent along. True: it reads
-   * addresses of files too, where others of its dialect do not.
+   * addresses of files too, where others of its dialect do not. By dialect where they differ.
    */
-  readonly takesUrls?: boolean
+  readonly takesUrls?: boolean | Readonly<Partial<Record<DialectName, boolean>>>
   /** The field that asks for reasoning effort; absent: `reasoning_effort`. */
   readonly reasoningField?: 'reasoning' | 'reasoning_effort'
   /** False: its `/responses` takes OpenAI's own fields alone; penalties, `top_k` and the like are a 400. */

@@ -81,7 +81,9 @@ const isAddressed = (part: ContentPart): part is AddressedPart =>
 
 function isWanted(type: AddressedPart['type'], url: string, attempt: Attempt, egress: Egress): boolean {
   if (!HTTP.test(url)) return false
-  return !(attempt.provider.quirks.takesUrls ?? egress.needsContent?.(type, url, attempt) !== true)
+  const { takesUrls } = attempt.provider.quirks
+  const takes = typeof takesUrls === 'object' ? takesUrls[attempt.dialect] : takesUrls
+  return !(takes ?? egress.needsContent?.(type, url, attempt) !== true)
 }
 
 /** What an address leads to, as a data URL; throws a `GatewayError` 400 that names the place. */

@@ -2,7 +2,7 @@ import type { ConfigProblem } from '../core/problem.ts'
 import type { ProviderRecord } from '../core/snapshot.ts'
 import { AZURE_QUIRKS, type AzurePlaces, azureFields } from './azure-settings.ts'
 import type { Entry } from './entry-schema.ts'
-import { type VertexPlaces, vertexFields } from './vertex-settings.ts'
+import { VERTEX_QUIRKS, type VertexPlaces, vertexFields } from './vertex-settings.ts'
 
 type CloudFields = Pick<
   ProviderRecord,
@@ -63,7 +63,11 @@ function vertexOf({ slug, api_key, base_url, vertex = {} }: Entry, place: string
     apiKey: `${place}.api_key`,
     address: `${place}.base_url`,
   }
-  return { dialect: 'gemini', quirks: {}, ...vertexFields(slug, settings, places, problems) } as const
+  return {
+    dialect: 'gemini',
+    quirks: VERTEX_QUIRKS,
+    ...vertexFields(slug, settings, places, problems),
+  } as const
 }
 
 /** Blank counts as absent. */

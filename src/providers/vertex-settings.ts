@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ConfigProblem } from '../core/problem.ts'
-import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
+import type { CredentialRecord, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
 import { readBaseUrl } from './base-url.ts'
 import { isHeaderValue } from './credential-header.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
@@ -22,6 +22,9 @@ export interface VertexSettings {
 
 /** Where each of them was written, for problems. */
 export type VertexPlaces = Readonly<Record<keyof VertexSettings, string>>
+
+/** Claude reads no addresses there (Anthropic's reference of vision, 2026). */
+export const VERTEX_QUIRKS: ProviderQuirks = { takesUrls: { messages: false } }
 
 /** Of several names the first that is set is used. */
 const VARIABLES: Readonly<Record<keyof VertexSettings, readonly [string, ...string[]]>> = {
@@ -62,7 +65,7 @@ export function vertexOfEnvironment(
       ...fields,
       timeouts: defaults.timeouts,
       maxInFlight: defaults.maxInFlight,
-      quirks: {},
+      quirks: VERTEX_QUIRKS,
       isLocal: false,
     },
   ]

@@ -1,3 +1,4 @@
+import { isObject } from '../core/json.ts'
 import type { CredentialRecord } from '../core/snapshot.ts'
 import { compatible } from './call.ts'
 import { googleTokens } from './google-account.ts'
@@ -36,9 +37,9 @@ export const vertex: Provider = {
 function addressedCall(call: PreparedBody): PreparedBody {
   if (call.path === '/messages') return claudeCall(call)
   if (call.path.startsWith('/models/')) {
-    return withTier({ ...call, path: `/publishers/google${call.path}` })
+    return geminiCall({ ...call, path: `/publishers/google${call.path}` })
   }
-  if (/^\/(?:publishers|projects|tunedModels)\//.test(call.path)) return withTier(call)
+  if (/^\/(?:publishers|projects|tunedModels)\//.test(call.path)) return geminiCall(call)
   return { ...call, path: `/endpoints/openapi${call.path}` }
 }
 
@@ -59,12 +60,28 @@ function claudeCall({ headers, body }: PreparedBody): PreparedBody {
 /** Vertex writes versions behind an `@`, which is a path character. */
 const segment = (name: string): string => encodeURIComponent(name).replaceAll('%40', '@')
 
-/** AI Studio is told the tier in the body, Vertex in headers. */
-function withTier(call: PreparedBody): PreparedBody {
-  const { serviceTier, ...body } = call.body
-  if (typeof serviceTier !== 'string') return call
-  const headers = serviceTier === 'standard' ? {} : tierHeaders(serviceTier)
-  return { ...call, body, headers: { ...call.headers, ...headers } }
+/**
+ * What AI Studio takes otherwise: it is told the tier in the body, Vertex in headers; and ids of calls, which Vertex
+ * refuses (400 `Unknown name "id"`): names and order tell the calls apart.
+ */
+function geminiCall(call: PreparedBody): PreparedBody {
+  const { serviceTier, ...rest } = call.body
+  const { contents } = rest
+  const body = Array.isArray(contents) ? { ...rest, contents: contents.map(withoutIds) } : rest
+  const hasTier = typeof serviceTier === 'string' && serviceTier !== 'standard'
+  return { ...call, body, headers: { ...call.headers, ...(hasTier ? tierHeaders(serviceTier) : {}) } }
+}
+
+function withoutIds(content: unknown): unknown {
+  if (!isObject(content) || !Array.isArray(content['parts'])) return content
+  return { ...content, parts: content['parts'].map(withoutId) }
+}
+
+function withoutId(part: unknown): unknown {
+  const name = ['functionCall', 'functionResponse'].find((each) => isObject(part) && isObject(part[each]))
+  if (name === undefined || !isObject(part) || !isObject(part[name])) return part
+  const { id: _, ...called } = part[name]
+  return { ...part, [name]: called }
 }
 
 const tierHeaders = (tier: string): Record<string, string> => ({

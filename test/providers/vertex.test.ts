@@ -148,6 +148,23 @@ test('the service tier is told in headers', async () => {
   expect(standard.headers['x-vertex-ai-llm-request-type']).toBeUndefined()
 })
 
+test('ids of calls and results are left out: order and names tell them apart', async () => {
+  const signed = { functionCall: { id: 'toolu_1', name: 'tide', args: {} }, thoughtSignature: 's' }
+  const answered = { functionResponse: { id: 'toolu_1', name: 'tide', response: { output: '1' } } }
+  const { body } = await prepared(withAccount(), '/models/gemini-3-pro:generateContent', {
+    contents: [
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'model', parts: [signed] },
+      { role: 'user', parts: [answered] },
+    ],
+  })
+  expect(body.contents).toEqual([
+    { role: 'user', parts: [{ text: 'Hi' }] },
+    { role: 'model', parts: [{ functionCall: { name: 'tide', args: {} }, thoughtSignature: 's' }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'tide', response: { output: '1' } } }] },
+  ])
+})
+
 describe('accounts', () => {
   test('a service account signs who it is, and shows the token that it gets', async () => {
     const call = await prepared(withAccount(), '/models/m:generateContent')
