@@ -22,7 +22,10 @@ export interface AzureSettings {
 export type AzurePlaces = Readonly<Record<keyof AzureSettings, string>>
 
 /** Reasoning models refuse `max_tokens`; all models of OpenAI take the newer name. */
-export const AZURE_QUIRKS: ProviderQuirks = { outputBoundField: 'max_completion_tokens' }
+export const AZURE_QUIRKS: ProviderQuirks = {
+  outputBoundField: 'max_completion_tokens',
+  responsesExtensions: false,
+}
 
 /** Of several names the first that is set is used. */
 const VARIABLES: Readonly<Record<keyof AzureSettings, readonly [string, ...string[]]>> = {
