@@ -207,6 +207,53 @@ test('the same in two whole answers', async () => {
   })
 })
 
+test('the same by a caller of Anthropic’s API, whose thoughts go back as they came', async () => {
+  answers.set(CLAUDE, [body('thinking-tools'), body('cached')])
+  const asked = {
+    model: 'lamps',
+    max_tokens: 4000,
+    thinking: { type: 'enabled', budget_tokens: 2000 },
+    tools: [{ name: 'set_lamp', input_schema: { type: 'object' } }],
+    messages: [{ role: 'user', content: 'Hello' }],
+  }
+  const first = await (await gateway.call('/messages', asked)).json()
+  expect(first).toMatchObject({
+    stop_reason: 'tool_use',
+    content: [
+      { type: 'thinking', thinking: 'One call.', signature: 'c2ln' },
+      { type: 'tool_use', id: 'tooluse_d', name: 'set_lamp', input: { lamp: 'Flur', on: false } },
+      { type: 'tool_use', id: 'tooluse_e', name: 'list_lamps', input: {} },
+    ],
+    usage: { input_tokens: 50, output_tokens: 60 },
+  })
+  const results = ['tooluse_d', 'tooluse_e'].map((tool_use_id) => ({
+    type: 'tool_result',
+    tool_use_id,
+    content: 'off',
+  }))
+  const messages = [
+    ...asked.messages,
+    { role: 'assistant', content: first.content },
+    { role: 'user', content: results },
+  ]
+  expect((await gateway.call('/messages', { ...asked, messages })).status).toBe(200)
+  expect(seen[1]?.body).toMatchObject({
+    inferenceConfig: { maxTokens: 4000 },
+    additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    messages: [
+      {},
+      {
+        content: [
+          { reasoningContent: { reasoningText: { text: 'One call.', signature: 'c2ln' } } },
+          { toolUse: { toolUseId: 'tooluse_d' } },
+          { toolUse: { toolUseId: 'tooluse_e' } },
+        ],
+      },
+      { content: [{ toolResult: { toolUseId: 'tooluse_d' } }, { toolResult: { toolUseId: 'tooluse_e' } }] },
+    ],
+  })
+})
+
 test('a catalogue model of the environment’s key is called by the profile of its region', async () => {
   const profile = 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
   answers.set(profile, [stream('text')])

@@ -90,15 +90,13 @@ export function createEventStreamParser(): StreamParser {
   }
 }
 
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
 /** The length of the message that begins here; undefined where it is not whole. The prelude is checked at once. */
 function lengthAt(bytes: Uint8Array, at: number): number | undefined {
   if (bytes.length - at < PRELUDE_BYTES) return undefined
-  const view = viewOf(bytes)
-  const length = view.getUint32(at)
-  const headerBytes = view.getUint32(at + 4)
-  if (Bun.hash.crc32(bytes.subarray(at, at + 8)) !== view.getUint32(at + 8)) {
+  const prelude = bufferOf(bytes).subarray(at, at + PRELUDE_BYTES)
+  const length = prelude.readUInt32BE(0)
+  const headerBytes = prelude.readUInt32BE(4)
+  if (Bun.hash.crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8)) {
     throw malformed('the checksum of the beginning of an event is wrong')
   }
   if (length > MOST_BYTES || headerBytes > MOST_HEADER_BYTES || length < LEAST_BYTES + headerBytes) {
@@ -107,15 +105,18 @@ function lengthAt(bytes: Uint8Array, at: number): number | undefined {
   return bytes.length - at < length ? undefined : length
 }
 
-function readMessage(message: Uint8Array): SseEvent {
-  const view = viewOf(message)
+/** The same memory. */
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+function readMessage(bytes: Uint8Array): SseEvent {
+  const message = bufferOf(bytes)
   const end = message.length - CRC_BYTES
-  if (Bun.hash.crc32(message.subarray(0, end)) !== view.getUint32(end)) {
+  if (Bun.hash.crc32(message.subarray(0, end)) !== message.readUInt32BE(end)) {
     throw malformed('the checksum of an event is wrong')
   }
-  const payloadAt = PRELUDE_BYTES + view.getUint32(4)
+  const payloadAt = PRELUDE_BYTES + message.readUInt32BE(4)
   const headers = readHeaders(message.subarray(PRELUDE_BYTES, payloadAt))
-  const data = new TextDecoder().decode(message.subarray(payloadAt, end))
+  const data = message.toString('utf8', payloadAt, end)
   switch (headers.get(':message-type')) {
     case 'event':
       return { name: headers.get(':event-type') ?? '', data }
@@ -129,20 +130,19 @@ function readMessage(message: Uint8Array): SseEvent {
 }
 
 /** Those of text alone: no other header is looked at. */
-function readHeaders(bytes: Uint8Array): Map<string, string> {
-  const view = viewOf(bytes)
+function readHeaders(bytes: Buffer): Map<string, string> {
   const headers = new Map<string, string>()
   const text = (at: number, length: number): string => {
     if (at + length > bytes.length) throw malformed('a header of an event has an impossible length')
-    return new TextDecoder().decode(bytes.subarray(at, at + length))
+    return bytes.toString('utf8', at, at + length)
   }
   let at = 0
   while (at < bytes.length) {
-    const nameLength = view.getUint8(at)
+    const nameLength = bytes.readUInt8(at)
     const name = text(at + 1, nameLength)
     at += 1 + nameLength
     if (at >= bytes.length) throw malformed('a header of an event has no value')
-    const type = view.getUint8(at++)
+    const type = bytes.readUInt8(at++)
     const fixed = FIXED_SIZES[type]
     if (fixed !== undefined) {
       at += fixed
@@ -151,7 +151,7 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
     if ((type !== TEXT_TYPE && type !== BYTES_TYPE) || at + 2 > bytes.length) {
       throw malformed('a header of an event is of no type that is known')
     }
-    const length = view.getUint16(at)
+    const length = bytes.readUInt16BE(at)
     const value = text(at + 2, length)
     if (type === TEXT_TYPE) headers.set(name, value)
     at += 2 + length
