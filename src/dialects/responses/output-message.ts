@@ -101,7 +101,7 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       return opened.text + writeTextDelta(events, { ...at, delta: text, logprobs })
     },
     spliceText(json, text) {
-      const opened = within('output_text')
+      const opened = part?.type === 'output_text' ? { text: '', part } : within('output_text')
       opened.part.text += text
       length += text.length
       return opened.text + events.splice(opened.part.head, json)

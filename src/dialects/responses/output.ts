@@ -119,7 +119,11 @@ export function createOutput({ events, hideReasoning, tools, ...options }: Outpu
 
   return {
     addText: (text, logprobs) => addVisible(text, (item) => item.addText(text, logprobs)),
-    spliceText: (json, text) => addVisible(text, (item) => item.spliceText(json, text)),
+    spliceText(json, text) {
+      if (!isOpen(message)) return addVisible(text, (item) => item.spliceText(json, text))
+      textLength += text.length
+      return message.spliceText(json, text)
+    },
     addRefusal: (text) => inMessage((item) => item.addRefusal(text)),
     addReasoning: (text, part) => inReasoning((item) => item.addText(text, part)),
     addDetail(detail) {

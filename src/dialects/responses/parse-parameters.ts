@@ -53,8 +53,9 @@ export function readFormat({ text }: ResponsesBody): JsonObject | undefined {
   const format = text?.format
   if (!format || format.type === 'text') return undefined
   if (format.type === 'json_object') return { type: 'json_object' }
-  const { type, ...schema } = format
-  return { type, json_schema: defined({ ...schema, description: schema.description ?? undefined }) }
+  const { type, description, strict, ...schema } = format
+  const said = { description: description ?? undefined, strict: strict ?? undefined }
+  return { type, json_schema: defined({ ...schema, ...said }) }
 }
 
 /** What the caller set, in the catalogue's words (`supported_parameters`). */
