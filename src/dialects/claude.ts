@@ -46,7 +46,7 @@ export function traitsOf({ endpoint }: Attempt): Traits {
  * Major and minor of a Claude model, the minor in hundredths: `claude-opus-4-7` is 4.07, `claude-3-5-haiku-20241022`
  * 3.05, `claude-sonnet-4-20250514` 4. Undefined: another model, or a name without a version.
  */
-function versionOf(upstreamId: string): number | undefined {
+export function versionOf(upstreamId: string): number | undefined {
   const name = /claude[-_]?(.*)/i.exec(upstreamId)?.[1]
   const found = name === undefined ? null : /(?:^|\D)(\d)(?:[-.](\d{1,2}))?(?!\d)/.exec(name)
   return found ? Number(found[1]) + Number(found[2] ?? 0) / 100 : undefined

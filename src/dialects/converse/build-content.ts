@@ -32,7 +32,7 @@ export function writePart(part: ContentPart, path: string, writing: Writing): Js
   const { abilities, drop } = writing
   const blocks = writeBlocks(part, path, writing)
   if (part.type === 'unknown' || blocks.length === 0) return blocks
-  return [...blocks, ...cachePointFor(part.extra, abilities.caches, drop)]
+  return [...blocks, ...cachePointFor(part.extra, abilities, drop)]
 }
 
 function writeBlocks(part: ContentPart, path: string, writing: Writing): JsonObject[] {
@@ -67,7 +67,7 @@ function writeAudio(
   if (inputModalities.length > 0 && !inputModalities.includes('audio')) {
     return leaveOut('content.input_audio', writing)
   }
-  return [{ audio: { format, source: { bytes: data } } }]
+  return [{ audio: { format: format === 'pcm16' ? 'pcm' : format, source: { bytes: data } } }]
 }
 
 function writeFile(

@@ -75,7 +75,7 @@ function writeContent(message: Message, path: string, writing: Writing): JsonObj
   const blocks =
     role === 'assistant' ? writeAssistant(message, path, writing) : writeParts(message.content, path, writing)
   const spoken = role === 'system' || role === 'developer' ? textAlone(blocks, writing) : blocks
-  return spoken.length === 0 ? [] : [...spoken, ...cachePointFor(extra, abilities.caches, drop)]
+  return spoken.length === 0 ? [] : [...spoken, ...cachePointFor(extra, abilities, drop)]
 }
 
 const writeParts = (content: Message['content'], path: string, writing: Writing): JsonObject[] =>
@@ -94,7 +94,7 @@ function writeAssistant(message: Message, path: string, writing: Writing): JsonO
   const { content, refusal, toolCalls = [] } = message
   const calls = toolCalls.flatMap((call) => [
     { toolUse: writeCall(call) },
-    ...cachePointFor(call.extra, writing.abilities.caches, writing.drop),
+    ...cachePointFor(call.extra, writing.abilities, writing.drop),
   ])
   return [
     ...writeThoughts(message, writing),
@@ -142,15 +142,14 @@ function writeResult(message: Message, path: string, writing: Writing): JsonObje
   const points = blocks.filter((block) => block['cachePoint'] !== undefined)
   const content = blocks.filter((block) => block['cachePoint'] === undefined)
   const isError = message.extra?.['is_error'] === true
-  // Claude and Nova alone take the status: the models that cache.
-  if (isError && !abilities.caches) drop('messages.is_error')
-  const own = cachePointFor(message.extra, abilities.caches, drop)
+  if (isError && !abilities.takesStatus) drop('messages.is_error')
+  const own = cachePointFor(message.extra, abilities, drop)
   return [
     {
       toolResult: {
         toolUseId: writeCallId(message.toolCallId ?? ''),
         content: content.length > 0 ? content : [{ text: '(empty)' }],
-        ...(isError && abilities.caches ? { status: 'error' } : {}),
+        ...(isError && abilities.takesStatus ? { status: 'error' } : {}),
       },
     },
     ...(own.length > 0 ? own : points.slice(-1)),

@@ -35,7 +35,7 @@ export function writeTools(
       ? []
       : request.tools.flatMap((tool) => [
           ...writeTool(tool, abilities, drop),
-          ...cachePointFor(extraOf(tool), abilities.cachesTools, drop),
+          ...cachePointFor(extraOf(tool), { ...abilities, caches: abilities.cachesTools }, drop),
         ])
   if (wantsGrounding(request, abilities)) tools.push({ systemTool: { name: 'nova_grounding' } })
   if (!tools.some((tool) => isObject(tool['toolSpec']))) tools.push(...declared(calledNames))

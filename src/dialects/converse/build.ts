@@ -79,10 +79,10 @@ const filled = <T extends object>(value: T): T | undefined =>
   Object.keys(value).length > 0 ? value : undefined
 
 /** A mark on the body caches all of it: it stands at the very end. */
-function markLast(turns: readonly Turn[], body: JsonObject, { caches }: Abilities, drop: Drop): void {
+function markLast(turns: readonly Turn[], body: JsonObject, abilities: Abilities, drop: Drop): void {
   const last = turns.at(-1)
   if (last?.content.at(-1)?.['cachePoint'] !== undefined) return
-  last?.content.push(...cachePointFor({ cache_control: body['cache_control'] }, caches, drop))
+  last?.content.push(...cachePointFor({ cache_control: body['cache_control'] }, abilities, drop))
 }
 
 /**

@@ -1,15 +1,17 @@
 import type { Attempt } from '../../core/attempt.ts'
-import { type Traits, traitsOf } from '../claude.ts'
+import { type Traits, traitsOf, versionOf } from '../claude.ts'
+import type { Caching } from './marks.ts'
 
 export type Family = 'Claude' | 'Nova' | 'Nova 2' | 'gpt-oss' | 'DeepSeek' | 'Llama' | 'other'
 
 /** What a model at Bedrock takes: one API for all, and yet not the same for all. */
-export interface Abilities {
+export interface Abilities extends Caching {
   readonly family: Family
   readonly claude: Traits
-  /** `cachePoint` in messages and system, and among the tools. */
-  readonly caches: boolean
+  /** The same among the tools. */
   readonly cachesTools: boolean
+  /** Results of tools may be marked as failed. */
+  readonly takesStatus: boolean
   /** Whether some tool, or this one, can be forced. */
   readonly forces: boolean
   /** `outputConfig.textFormat`, and `strict` on tools. */
@@ -35,13 +37,17 @@ export function abilitiesOf(attempt: Attempt): Abilities {
   const name = familyOf(endpoint.upstreamId) === 'other' ? model.id : endpoint.upstreamId
   const family = familyOf(name)
   const isClaude = family === 'Claude'
+  // A name that tells no version is one of today.
+  const version = versionOf(name) ?? 9
   const claude = traitsOf({ ...attempt, endpoint: { ...endpoint, upstreamId: name } })
   const isNova = family === 'Nova' || family === 'Nova 2'
   return {
     family,
     claude,
-    caches: isClaude || isNova,
+    caches: isNova || (isClaude && version >= 3.05),
+    cachesAnHour: isClaude && version >= 4.05,
     cachesTools: isClaude,
+    takesStatus: isClaude || isNova,
     forces: family !== 'Llama',
     takesSchema: claude.takesSchema,
   }

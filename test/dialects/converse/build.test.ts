@@ -381,10 +381,22 @@ describe('messages', () => {
       { role: 'user', content: [{ text: 'long' }, point, { text: 'short' }, point] },
     ])
     expect(dropped).toEqual([])
-    expect(build({ messages: [{ role: 'user', content }] }, LLAMA)).toMatchObject({
-      body: { messages: [{ content: [{ text: 'long' }, { text: 'short' }] }] },
-      dropped: ['cache_control'],
-    })
+    for (const model of [LLAMA, OLD_CLAUDE]) {
+      expect(build({ messages: [{ role: 'user', content }] }, model)).toMatchObject({
+        body: { messages: [{ content: [{ text: 'long' }, { text: 'short' }] }] },
+        dropped: ['cache_control'],
+      })
+    }
+  })
+
+  test('a time that a model does not cache for is named', () => {
+    const messages = [{ ...HI, cache_control: { type: 'ephemeral', ttl: '1h' } }]
+    const point = (cachePoint: JsonObject) => [{ role: 'user', content: [{ text: 'Hi' }, { cachePoint }] }]
+    expect(sent(messages)).toMatchObject({ messages: point({ type: 'default', ttl: '1h' }), dropped: [] })
+    for (const model of [NOVA, 'us.anthropic.claude-3-7-sonnet-20250219-v1:0']) {
+      const short = { messages: point({ type: 'default' }), dropped: ['cache_control.ttl'] }
+      expect(sent(messages, model)).toMatchObject(short)
+    }
   })
 
   test('a status that a model does not take is named', () => {
