@@ -274,4 +274,36 @@ describe('a provider of several dialects', () => {
     ])
     expect(events.map(({ type }) => type)).toContain('response.web_search_call.searching')
   })
+
+  test('and what it answered can be sent back item by item', async () => {
+    upstream.on('both', fixture('thinking-tools.sse'))
+    const asked = { model: 'both', input: [{ role: 'user', content: 'Hello' }] }
+    const { output } = await (await gateway.call('/responses', asked)).json()
+    const outputs = ['call_a', 'call_b'].map((call_id) => ({
+      type: 'function_call_output',
+      call_id,
+      output: 'done',
+    }))
+    const input = [...asked.input, ...output, ...outputs]
+    expect((await gateway.call('/responses', { ...asked, input })).status).toBe(200)
+    const sent = upstream.seen[1]?.body['input']
+    expect(sent).toMatchObject([
+      { role: 'user', content: 'Hello' },
+      {
+        type: 'reasoning',
+        id: 'rs_3',
+        summary: [
+          { type: 'summary_text', text: 'Two tides' },
+          { type: 'summary_text', text: ', so two calls.' },
+        ],
+        encrypted_content: 'c2VhbGVkLXRob3VnaHQ=',
+      },
+      { type: 'message', role: 'assistant', phase: 'commentary', content: [{ text: 'I look it up.' }] },
+      { type: 'function_call', call_id: 'call_a', arguments: '{"port":"Büsum","day":1}' },
+      { type: 'function_call', call_id: 'call_b', arguments: '{}' },
+      ...outputs,
+    ])
+    // Fields of gateways alone are a 400 at OpenAI.
+    expect(JSON.stringify(sent)).not.toMatch(/"format"|"signature"/)
+  })
 })
