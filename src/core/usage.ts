@@ -75,5 +75,29 @@ export const inputOf = (usage: Usage): Usage => ({
   images: 0,
 })
 
+/** Both together; what only one of them counts stays as it is. */
+export function addedUsage(left: Usage, right: Usage): Usage {
+  const sum: Usage = { ...left, ...right }
+  for (const bucket of COUNTED) {
+    const [a, b] = [left[bucket], right[bucket]]
+    if (a !== undefined && b !== undefined) sum[bucket] = a + b
+  }
+  return sum
+}
+
+const COUNTED = [
+  'inputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'audioInputTokens',
+  'imageInputTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'audioOutputTokens',
+  'imageOutputTokens',
+  'webSearchRequests',
+  'providerCostUsd',
+] as const satisfies readonly (keyof Usage)[]
+
 /** A rough count for text whose tokens nobody told us: four characters a token, never 0 for some text. */
 export const estimateTokens = (characters: number): number => Math.ceil(characters / 4)

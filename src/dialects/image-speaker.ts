@@ -8,6 +8,8 @@ import type { DialectCall } from './dialect.ts'
 export interface ImageSpeaker {
   /** Why it cannot make them as asked, to complete "<provider> …"; null: it can. */
   cannot?(request: ImagesRequest): string | null
+  /** One call gives one image, whatever `count` says: several take several calls, and cannot be streamed. */
+  readonly isSingle?: boolean
   build(request: ImagesRequest, attempt: Attempt): DialectCall
   /**
    * Reads a 2xx reply, streamed or not, as events: `image` for a finished one (a data URL or an address), `native`

@@ -34,8 +34,15 @@ export interface DispatchLog {
 /** How one kind of request is put to an endpoint, and its answer read as far as it must be before nobody else is asked. */
 export interface Asking<Answer> {
   build(attempt: Attempt, signal: AbortSignal, log: DispatchLog): DialectCall | Promise<DialectCall>
-  /** Reads a 2xx reply; throws `UpstreamError` for what is no answer. */
-  read(reply: UpstreamReply, attempt: Attempt): Promise<{ answer: Answer; upstreamId: string | null }>
+  /**
+   * Reads a 2xx reply; throws `UpstreamError` for what is no answer. `again` sends the same call once more, for an
+   * answer that takes several.
+   */
+  read(
+    reply: UpstreamReply,
+    attempt: Attempt,
+    again: () => Promise<UpstreamReply>,
+  ): Promise<{ answer: Answer; upstreamId: string | null }>
   readError(attempt: Attempt, status: number, headers: Headers, text: string): UpstreamError
 }
 
@@ -134,7 +141,8 @@ async function tryOne<Answer>(
   }
   try {
     const { reply, dropped } = await send(asking, attempt, deps, signal, log)
-    const { answer, upstreamId } = await asking.read(reply, attempt)
+    const again = async () => (await send(asking, attempt, deps, signal, log)).reply
+    const { answer, upstreamId } = await asking.read(reply, attempt, again)
     const latencyMs = deps.now() - startedAt
     log.tries.push({ ...outcome, upstreamId, status: reply.status, latencyMs })
     deps.health.succeeded(attempt, latencyMs)

@@ -79,7 +79,10 @@ const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
 
 /** A typical request is three parts prompt to one part answer. */
 function priceOf({ endpoint: { pricing } }: Attempt): number {
-  return pricing ? Number(pricing.prompt * 3n + pricing.completion + pricing.request / 1_000n) : 0
+  if (!pricing) return 0
+  const { request, image = 0n, audioSecond = 0n, inputCharacter = 0n } = pricing
+  const perThing = (request + image) / 1_000n + audioSecond / 100n + inputCharacter
+  return Number(pricing.prompt * 3n + pricing.completion + perThing)
 }
 
 function byWeight(attempts: Attempt[], random: () => number): Attempt[] {

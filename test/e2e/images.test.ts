@@ -343,6 +343,28 @@ describe('what comes back', () => {
     })
   })
 
+  test('a model that makes one image at a time is asked as often as there are images', async () => {
+    const one = () =>
+      Response.json({
+        choices: [
+          {
+            message: { content: '', images: [{ type: 'image_url', image_url: { url: DATA_URL } }] },
+            finish_reason: 'stop',
+          },
+        ],
+        usage: { prompt_tokens: 10, completion_tokens: 100 },
+      })
+    answers = [one, one, () => new Response('busy', { status: 500 })]
+    const reply = await ask({ model: 'talking', n: 3 })
+    expect((await reply.json()).data).toHaveLength(2)
+    expect(seen).toHaveLength(3)
+    expect(lastRow()).toMatchObject({
+      cost_nano_usd: 2 * (10 * 1_000 + 100 * 30_000),
+      num_media_completion: 2,
+      native_tokens_prompt: 20,
+    })
+  })
+
   test('a model that speaks streams its words', async () => {
     const chunk = (delta: object, finish: string | null = null) => ({
       id: 'c',
@@ -480,7 +502,7 @@ describe('requests that are not as they must be', () => {
     ],
     [{ model: 'brush', ...reference('http://127.0.0.1/x.png') }, 'input_references[0].image_url.url: '],
     [{ model: 'words' }, 'POST /chat/completions'],
-    [{ model: 'talking', n: 2 }, 'one image at a time'],
+    [{ model: 'talking', n: 2, stream: true }, 'one image at a time'],
     [{ model: 'imagen-lab', n: 5 }, 'at most 4 images'],
     [{ model: 'imagen-lab', ...reference(DATA_URL) }, 'from words alone'],
   ]

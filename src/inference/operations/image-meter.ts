@@ -1,7 +1,7 @@
 import type { Finish, InferenceFrame } from '../../core/events.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import type { Pricing } from '../../core/snapshot.ts'
-import { inputOf, NO_USAGE, type Usage } from '../../core/usage.ts'
+import { addedUsage, inputOf, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { PIXELS, sidesOf } from '../../dialects/operations/image-shape.ts'
 import { partTokens, textTokens } from '../estimate.ts'
 import { type Counted, type Ending, type Meter, settledAs } from '../meter.ts'
@@ -21,9 +21,11 @@ export function imagesBound(request: ImagesRequest): Usage {
   const { prompt, references, count, quality } = request
   return {
     ...NO_USAGE,
-    inputTokens: textTokens(prompt) + 8,
-    imageInputTokens: references.reduce((sum, { url }) => sum + partTokens({ type: 'image', url }), 0),
-    outputTokens: WORDS_TOKENS,
+    // Once for each image: some models take a call for each.
+    inputTokens: count * (textTokens(prompt) + 8),
+    imageInputTokens:
+      count * references.reduce((sum, { url }) => sum + partTokens({ type: 'image', url }), 0),
+    outputTokens: count * WORDS_TOKENS,
     imageOutputTokens: count * Math.ceil((TOKENS[quality ?? ''] ?? MOST_TOKENS) * megapixels(request)),
     images: count,
   }
@@ -41,7 +43,9 @@ const LARGER_SHAPES = 1.5
 /** What the frames told so far. */
 export function createImageMeter(now: () => number, startedAt: number, request: ImagesRequest): ImageMeter {
   let upstreamId: string | null = null
-  let told: Usage | null = null
+  /** Of the reply that is read, and of those before it. */
+  let usage: Usage | null = null
+  let closed: Usage | null = null
   let images = 0
   let firstContentAt: number | null = null
   let finishes: Finish[] = []
@@ -49,9 +53,12 @@ export function createImageMeter(now: () => number, startedAt: number, request: 
   function see({ events }: InferenceFrame): void {
     for (const event of events) {
       if (event.type === 'response-start') upstreamId = event.upstreamId ?? upstreamId
-      else if (event.type === 'usage') told = event.usage
-      else if (event.type === 'response-end') finishes = event.finishes
-      else firstContentAt ??= now()
+      else if (event.type === 'usage') usage = event.usage
+      else if (event.type === 'response-end') {
+        finishes = event.finishes
+        closed = together(closed, usage)
+        usage = null
+      } else firstContentAt ??= now()
       if (event.type === 'image') images += 1
     }
   }
@@ -64,7 +71,7 @@ export function createImageMeter(now: () => number, startedAt: number, request: 
     },
     settlement: (ending, context) =>
       settledAs(ending, context, {
-        counted: count(ending, request, images, told, context.pricing),
+        counted: count(ending, request, images, together(closed, usage), context.pricing),
         upstreamId,
         finish: finishes[0],
         startedAt,
@@ -73,6 +80,9 @@ export function createImageMeter(now: () => number, startedAt: number, request: 
       }),
   }
 }
+
+const together = (left: Usage | null, right: Usage | null): Usage | null =>
+  left && right ? addedUsage(left, right) : (left ?? right)
 
 function count(
   ending: Ending,

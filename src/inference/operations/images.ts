@@ -63,10 +63,7 @@ const framesOf = (
   signal: AbortSignal,
 ): InferenceFrames => withContent(speakerOf(attempt).read(reply, request, attempt), attempt, deps, signal)
 
-function asking<Answer>(
-  request: ImagesRequest,
-  read: (reply: UpstreamReply, attempt: Attempt) => Promise<{ answer: Answer; upstreamId: string | null }>,
-): Asking<Answer> {
+function asking<Answer>(request: ImagesRequest, read: Asking<Answer>['read']): Asking<Answer> {
   return {
     build: (attempt): DialectCall => speakerOf(attempt).build(request, attempt),
     read,
@@ -81,10 +78,21 @@ async function answerOnce(
   signal: AbortSignal,
 ): Promise<Response> {
   try {
-    const whole = asking(request, async (reply, attempt) => {
-      const frames: InferenceFrame[] = []
-      for await (const batch of framesOf(request, reply, attempt, deps, signal)) frames.push(...batch)
-      return { answer: frames, upstreamId: upstreamIdOf(frames) }
+    const whole = asking(request, async (reply, attempt, again) => {
+      const collect = async (given: UpstreamReply): Promise<InferenceFrame[]> => {
+        const frames: InferenceFrame[] = []
+        for await (const batch of framesOf(request, given, attempt, deps, signal)) frames.push(...batch)
+        return frames
+      }
+      const first = await collect(reply)
+      const copies = speakerOf(attempt).isSingle ? request.count - 1 : 0
+      const others = Array.from({ length: copies }, async () => collect(await again()))
+      // Fewer images than were asked for are an answer.
+      const more = (await Promise.allSettled(others)).flatMap((other) =>
+        other.status === 'fulfilled' ? other.value : [],
+      )
+      signal.throwIfAborted()
+      return { answer: [...first, ...more], upstreamId: upstreamIdOf(first) }
     })
     const answered = await tryAttempts(whole, exchange.attempts, deps, signal, exchange.log)
     exchange.dropped = answered.dropped
