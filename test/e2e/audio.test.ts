@@ -399,6 +399,8 @@ describe('requests that are not as they must be', () => {
     ],
     ['/audio/speech', { model: 'tts-1', input: 'Hi', speed: 9 }, 'speed: must be a number from 0.25 to 4'],
     ['/audio/speech', { model: 'gemini-voice', input: 'Hi', response_format: 'mp3' }, 'pcm and wav alone'],
+    ['/audio/speech', { model: 'tts-1', input: 'Hi', stream_format: 'sse' }, 'stream_format: must be'],
+    ['/audio/transcriptions', { model: 'by-second', input_audio, stream: true }, 'stream: '],
     ['/audio/speech', { model: 'words', input: 'Hi' }, 'POST /chat/completions'],
     ['/audio/speech', { model: 'by-second', input: 'Hi' }, 'POST /audio/transcriptions'],
     ['/audio/transcriptions', { model: 'by-second' }, 'input_audio: is required'],

@@ -17,6 +17,7 @@ export const speechBody = t.Object(
     instructions: optional(
       t.String({ description: 'How it is to be said, where the model listens to that' }),
     ),
+    stream_format: optional(oneOf(['audio'])),
     input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
     ...routingFields,
   },

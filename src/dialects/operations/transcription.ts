@@ -81,6 +81,9 @@ export function parseTranscriptionForm(
 }
 
 function requestOf(body: JsonObject & Fields, audio: AudioFile, headers: Headers): TranscriptionRequest {
+  if (body['stream'] === true || body['stream'] === 'true') {
+    throw badRequest('transcriptions are not streamed here: leave it out', 'stream')
+  }
   const format = body.response_format ?? 'json'
   const granularities = body.timestamp_granularities ?? []
   if (granularities.length > 0 && format !== 'verbose_json') {
