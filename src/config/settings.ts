@@ -150,7 +150,7 @@ export const settings = {
     type: 'days',
     fallback: 30,
     read: read.wholeNumber(1, 36_500, 'days'),
-    meaning: 'How long stored responses are kept after their last use.',
+    meaning: 'How long stored responses are kept after the last answer that rests on them.',
   }),
   modelsRefresh: setting<RefreshSchedule>({
     variable: 'SLUICE_MODELS_REFRESH',
