@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import manifest from '../package.json' with { type: 'json' }
 import { BOOTSTRAP, killServers, sluice, startServer } from './cli/process.ts'
@@ -130,6 +131,57 @@ describe('the binary, in a hostile folder', () => {
     })
     expect(await record.json()).toMatchObject({
       data: { id: called.id, provider_name: 'OpenAI', finish_reason: 'tool_calls' },
+    })
+    expect(await server.stop()).toBe(0)
+    await replay.stop(true)
+  })
+
+  test('so does Anthropic’s: messages, a stream with thoughts and calls, a count of tokens', async () => {
+    const recorded = (file: string, type: string) =>
+      new Response(Bun.file(join(FIXTURES, 'messages', file)), { headers: { 'content-type': type } })
+    const replay = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        if (request.url.endsWith('/count_tokens')) return Response.json({ input_tokens: 4321 })
+        const { stream } = await request.json()
+        return stream
+          ? recorded('thinking-tools.sse', 'text/event-stream')
+          : recorded('cached.json', 'application/json')
+      },
+    })
+    const env = {
+      ...BOOTSTRAP,
+      ANTHROPIC_API_KEY: 'sk-ant-upstream',
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${replay.port}/v1`,
+    }
+    const server = await startServer(data, { ...inHostile, env })
+    const client = new Anthropic({ baseURL: server.url, apiKey: BOOTSTRAP.SLUICE_API_KEY, maxRetries: 0 })
+    const ask = {
+      model: 'anthropic/claude-sonnet-4.5',
+      max_tokens: 9000,
+      messages: [{ role: 'user' as const, content: 'Hello' }],
+    }
+    const whole = await client.messages.create(ask)
+    expect(whole).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn' })
+    expect(whole.usage).toMatchObject({ cache_read_input_tokens: 3400, cost: expect.any(Number) })
+    const streamed = await client.messages.stream(ask).finalMessage()
+    expect(streamed.content.map(({ type }) => type)).toEqual([
+      'thinking',
+      'text',
+      'tool_use',
+      'tool_use',
+      'tool_use',
+    ])
+    const { model, messages } = ask
+    expect(await client.messages.countTokens({ model, messages })).toEqual({ input_tokens: 4321 })
+    const demo = await client.messages.stream({ ...ask, model: 'sluice/demo' }).finalMessage()
+    expect(demo).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text' }] })
+    const record = await fetch(`${server.url}/v1/generation?id=${streamed.id}`, {
+      headers: { 'x-api-key': BOOTSTRAP.SLUICE_API_KEY },
+    })
+    expect(await record.json()).toMatchObject({
+      data: { provider_name: 'Anthropic', api_type: 'messages', native_finish_reason: 'tool_use' },
     })
     expect(await server.stop()).toBe(0)
     await replay.stop(true)
