@@ -75,3 +75,20 @@ export const PERPLEXITY: ProviderQuirks = {
     alternatingRoles: true,
   },
 }
+
+/** Parameters of the API that no model of a vendor takes, whatever is known of the model elsewhere. */
+export const lackedParameters: Readonly<Record<string, readonly string[]>> = {
+  mistral: MISTRAL.chat?.refusedFields ?? [],
+  perplexity: PERPLEXITY.chat?.refusedFields ?? [],
+  cohere: [
+    'min_p',
+    'top_a',
+    'repetition_penalty',
+    'logit_bias',
+    'top_logprobs',
+    'parallel_tool_calls',
+    'prediction',
+    'verbosity',
+    'web_search_options',
+  ],
+}

@@ -6,6 +6,7 @@ import { formatPrice, type Price } from '../../src/core/money.ts'
 import type { EndpointRecord, ModelDirectory } from '../../src/core/snapshot.ts'
 import { vendors } from '../../src/providers/compatible.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
+import { lackedParameters } from '../../src/providers/vendor-quirks.ts'
 import { defaults } from '../providers/defaults.ts'
 
 const MODALITIES = [
@@ -180,6 +181,15 @@ describe('facts that are public', () => {
       'rerank-v3.5',
     )
     expect(at('cohere/rerank-v3.5', 'cohere')).toMatchObject({ outputModalities: ['rerank'] })
+  })
+
+  test('what a vendor never takes is no parameter of its models', () => {
+    for (const [provider, lacked] of Object.entries(lackedParameters)) {
+      const rows = endpoints().filter(({ providerSlug }) => providerSlug === provider)
+      expect(rows.length).toBeGreaterThan(3)
+      const taken = rows.flatMap(({ supportedParameters }) => supportedParameters ?? [])
+      expect(taken.filter((name) => lacked.includes(name))).toEqual([])
+    }
   })
 
   test('embedding models give embeddings', () => {

@@ -1,6 +1,7 @@
 import type { ProviderKind } from '../../core/snapshot.ts'
 import { cloudVendors } from '../../providers/cloud-vendors.ts'
 import { vendors } from '../../providers/compatible.ts'
+import { lackedParameters } from '../../providers/vendor-quirks.ts'
 import type { Seed, SeedEndpoint, SeedModel, SeedPricing } from '../seed.ts'
 import { tokenizerOf } from './authors.ts'
 import { dialectOf, inputOf, outputOf, parametersOf, reasoningOf } from './capabilities.ts'
@@ -85,7 +86,7 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
         model.maxOutput,
         modalities.indexOf(inputOf(model)),
         modalities.indexOf(outputOf(model)),
-        parameters.indexOf(parametersOf(model, listing?.parameters)),
+        parameters.indexOf(parametersAt(provider, model, listing)),
         pricing === null ? null : pricings.indexOf(pricing),
         partsOf(model.id, provider).quantization,
         dialectOf(model, provider) ?? null,
@@ -100,6 +101,11 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
     models,
     endpoints,
   }
+}
+
+function parametersAt(provider: string, model: FactModel, listing: ListedModel | undefined): string[] {
+  const lacked = lackedParameters[provider] ?? []
+  return parametersOf(model, listing?.parameters).filter((name) => !lacked.includes(name))
 }
 
 /** The last part of a row; nothing where there are no profiles. */
