@@ -1,6 +1,7 @@
 import type { DialectName } from '../core/events.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from '../core/snapshot.ts'
+import { quirksOfAddress } from './address-quirks.ts'
 import { regionFields, regionIn } from './aws-region.ts'
 import { isLoopback } from './base-url.ts'
 import { credentialHeaderFor } from './credential-header.ts'
@@ -85,7 +86,11 @@ function providerOf(
       totalMs: entry.timeouts?.total_ms ?? defaults.timeouts.totalMs,
     },
     maxInFlight: entry.max_in_flight ?? defaults.maxInFlight,
-    quirks: { ...cloud?.quirks, ...(entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls }) },
+    quirks: {
+      ...quirksOfAddress(baseUrl),
+      ...cloud?.quirks,
+      ...(entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls }),
+    },
     isLocal: isLoopback(baseUrl),
   }
 }
