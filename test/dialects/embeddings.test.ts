@@ -5,6 +5,7 @@ import { NO_USAGE } from '../../src/core/usage.ts'
 import { embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
 import { rerankIngress } from '../../src/dialects/operations/rerank.ts'
 import { embeddingsSpeakers, rerankSpeakers } from '../../src/dialects/operations.ts'
+import { readErrorReply } from '../../src/dialects/read-error.ts'
 import { endpoint, model, provider } from '../inference/fixture.ts'
 import { hasTranscripts, loadRecordings, TRANSCRIPTS } from '../recordings.ts'
 import { upstreamReply } from '../upstream-reply.ts'
@@ -233,6 +234,18 @@ describe('what comes back', () => {
     )
     expect(reading).rejects.toMatchObject({ kind: 'malformed' })
   })
+})
+
+test.skipIf(!hasTranscripts)('recorded refusals are the caller’s, with the useful reason', () => {
+  const recorded = loadRecordings(TRANSCRIPTS).filter(
+    ({ api, status }) => (api === 'embeddings' || api === 'images') && status >= 400,
+  )
+  expect(recorded.length).toBeGreaterThan(4)
+  for (const { name, status, headers, bytes, expected } of recorded) {
+    const error = readErrorReply(status, headers, new TextDecoder().decode(bytes))
+    expect({ name, kind: error.kind, status: error.status }).toEqual({ name, kind: 'caller', status })
+    expect(expected.error).toContain(JSON.stringify(error.reason).slice(1, 40))
+  }
 })
 
 test.skipIf(!hasTranscripts)('the recorded answer of a provider is read', async () => {

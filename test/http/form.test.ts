@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import { isForm, readForm, textOf } from '../../src/http/form.ts'
+
+const post = (body: BodyInit, type?: string): Request =>
+  new Request('http://localhost/', {
+    method: 'POST',
+    body,
+    headers: type === undefined ? {} : { 'content-type': type },
+  })
+
+const form = (fields: Record<string, string | Blob>): FormData => {
+  const made = new FormData()
+  for (const [name, value] of Object.entries(fields)) made.append(name, value)
+  return made
+}
+
+test('fields and files of a form', async () => {
+  const request = post(form({ model: 'm', file: new Blob(['sound'], { type: 'audio/mpeg' }) }))
+  expect(isForm(request.headers)).toBe(true)
+  const read = await readForm(request, 10_000)
+  expect(textOf(read, 'model')).toBe('m')
+  expect(textOf(read, 'absent')).toBeNull()
+  expect(() => textOf(read, 'file')).toThrow('file: must be text, not a file')
+  const file: unknown = read.get('file')
+  expect(file instanceof Blob ? await file.text() : file).toBe('sound')
+})
+
+describe('what is no form is a 400, what is too large a 413', () => {
+  const whole = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n'
+  const chunked = (text: string): ReadableStream =>
+    new ReadableStream({
+      start(controller) {
+        for (const letter of text) controller.enqueue(new TextEncoder().encode(letter))
+        controller.close()
+      },
+    })
+  const rows: [name: string, request: () => Request, limit: number, status: number][] = [
+    ['JSON', () => post('{}', 'application/json'), 1_000, 400],
+    ['no boundary', () => post(whole, 'multipart/form-data'), 1_000, 400],
+    ['another boundary', () => post(whole, 'multipart/form-data; boundary=y'), 1_000, 400],
+    ['cut off', () => post(whole.slice(0, 50), 'multipart/form-data; boundary=x'), 1_000, 400],
+    ['nothing', () => post('', 'multipart/form-data; boundary=x'), 1_000, 400],
+    ['too large', () => post(whole, 'multipart/form-data; boundary=x'), 20, 413],
+    ['too large, in chunks', () => post(chunked(whole), 'multipart/form-data; boundary=x'), 20, 413],
+  ]
+  test.each(rows)('%s', async (_, request, limit, status) => {
+    expect(readForm(request(), limit)).rejects.toMatchObject({ status })
+  })
+  test('within the limit', async () => {
+    expect(textOf(await readForm(post(whole, 'multipart/form-data; boundary=x'), 1_000), 'a')).toBe('b')
+  })
+})
