@@ -4,6 +4,8 @@ import { oneLine } from '../one-line.ts'
 /** Writes the events of one stream: each has its name and the next `sequence_number`, from 0. */
 export interface EventWriter {
   write(type: string, fields: JsonObject): string
+  /** The same with one field, whose JSON text is known. */
+  writeField(type: string, name: string, json: string): string
   /** A delta of visible text from the JSON text of the string: the same bytes as `write`. `head` is of `textHead`. */
   splice(head: string, json: string): string
 }
@@ -22,12 +24,14 @@ export function createEventWriter(): EventWriter {
       next += 1
       return `${isName(type) ? `event: ${type}\n` : ''}data: ${json}\n\n`
     },
+    writeField: (type, name, json) =>
+      `event: ${type}\ndata: {"type":"${type}","sequence_number":${next++},"${name}":${oneLine(json)}}\n\n`,
     splice: (head, json) => `${TEXT_DELTA_OPEN}${next++},${head}${json}","logprobs":[]}\n\n`,
   }
 }
 
 /** Says nothing: for a reply in one piece, of which only the items are wanted. */
-export const MUTE: EventWriter = { write: () => '', splice: () => '' }
+export const MUTE: EventWriter = { write: () => '', writeField: () => '', splice: () => '' }
 
 /** What all deltas of one part begin with. */
 export const textHead = (itemId: string, outputIndex: number, contentIndex: number): string => {

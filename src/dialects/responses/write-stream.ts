@@ -24,7 +24,12 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
     if (hasBegun) return ''
     hasBegun = true
     const response = viewResponse(reply, { status: 'in_progress', output: [], closing: null, native })
-    return events.write('response.created', { response }) + events.write('response.in_progress', { response })
+    // Instructions and tools can be long: they are written out once.
+    const json = JSON.stringify(response)
+    return (
+      events.writeField('response.created', 'response', json) +
+      events.writeField('response.in_progress', 'response', json)
+    )
   }
 
   function finish({ itemStatus, ...shown }: Ending, closing: Closing | null, more: JsonObject): string {
@@ -52,7 +57,10 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
         if (json === '' || event?.type !== 'text-delta') return begin()
         return begin() + output.spliceText(json, event.text)
       }
-      for (const event of frame.events) native = { ...native, ...nativeResponseOf(event) }
+      for (const event of frame.events) {
+        const told = nativeResponseOf(event)
+        if (told) native = { ...native, ...told }
+      }
       return begin() + addEvents(output, frame.events)
     },
     end: (closing) => (whole ? '' : finish(endingOf(closing), closing, {})),
