@@ -13,7 +13,7 @@ import { GatewayError } from '../core/errors.ts'
 import { type DataFolder, openDataFolder } from '../data-folder.ts'
 import { DATABASE_FILE, type Database } from '../db/database.ts'
 import { openSealer } from '../db/seal.ts'
-import { vendors } from '../providers/compatible.ts'
+import { environmentProviders } from '../providers/environment.ts'
 import { isRecord } from './client.ts'
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, table } from './terminal.ts'
 
@@ -164,11 +164,14 @@ async function within<T>(folder: DataFolder, work: (folder: DataFolder) => Promi
 }
 
 /** What a server with these settings uses in place of the stored credentials of a provider; null: nothing. */
-function outranking(slug: string, { providers, environment }: Config): string | null {
+function outranking(slug: string, { providers, environment, firstByteTimeoutMs }: Config): string | null {
   if (providers.some((entry) => isRecord(entry) && entry['slug'] === slug))
     return `the entry ${slug} of sluice.yaml`
-  const keys = vendors.find((vendor) => vendor.slug === slug)?.keys ?? []
-  return keys.find((key) => environment[key]?.trim()) ?? null
+  // Nothing is called: the clocks do not matter.
+  const [firstByteMs, betweenBytesMs, totalMs] = [firstByteTimeoutMs, firstByteTimeoutMs, firstByteTimeoutMs]
+  const defaults = { timeouts: { firstByteMs, betweenBytesMs, totalMs }, maxInFlight: 1 }
+  const found = environmentProviders(environment, defaults).providers.find((one) => one.slug === slug)
+  return found?.credentials[0]?.id ?? null
 }
 
 const codes: Readonly<Record<number, ExitCode>> = { 400: EXIT.usage, 404: EXIT.notFound }
