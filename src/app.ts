@@ -8,6 +8,7 @@ import { guardrailRoutes } from './admin/guardrails/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
 import { memberRoutes } from './admin/members/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
+import { presetRoutes } from './admin/presets/routes.ts'
 import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { imageModelRoutes } from './catalog/images/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
@@ -39,6 +40,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(budgetRoutes(deps))
     .use(guardrailRoutes(deps))
     .use(assignmentRoutes(deps))
+    .use(presetRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
     .use(auditRoutes(deps))

@@ -20,6 +20,7 @@ export interface JournalEntry {
   readonly userAgent: string
   readonly requestId: string
   readonly sessionId: string | null
+  readonly presetId?: string | null
   readonly externalUser: string | null
   /** Milliseconds since 1970: decides the window that the request books to. */
   readonly startedAt: number

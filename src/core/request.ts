@@ -137,6 +137,8 @@ export interface RoutedRequest {
   stream: boolean
   preferences: ProviderPreferences
   sessionId?: string
+  /** The preset whose settings are in it. */
+  presetId?: string
   user?: string
   trace?: JsonObject
   /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */

@@ -1,4 +1,4 @@
-import type { DialectName } from './events.ts'
+import type { DialectName, JsonObject } from './events.ts'
 import type { ModelFacts, ModelScores } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
 
@@ -18,6 +18,8 @@ export interface Snapshot {
   readonly defaultWorkspaceId: string
   readonly keysByHash: ReadonlyMap<string, KeyRecord>
   readonly workspacesById: ReadonlyMap<string, WorkspaceRecord>
+  /** By workspace, then by slug and by id. */
+  readonly presets: ReadonlyMap<string, ReadonlyMap<string, PresetRecord>>
   readonly providersBySlug: ReadonlyMap<string, ProviderRecord>
   readonly models: ModelDirectory
   /** What lists show, where that is more than can be called: the whole catalogue. Nothing is routed by it. */
@@ -61,6 +63,15 @@ export interface WorkspaceRecord {
   /** Serves a request for images that names no model; absent: none does. */
   readonly defaultImageModel?: string | null
   readonly defaultProviderSort: string | null
+}
+
+/** A preset at its designated version. */
+export interface PresetRecord {
+  readonly id: string
+  readonly status: 'active' | 'disabled' | 'archived'
+  /** Settings of a request, in the words of chat. */
+  readonly config: JsonObject
+  readonly systemPrompt: string | null
 }
 
 export interface Timeouts {

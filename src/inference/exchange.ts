@@ -146,6 +146,7 @@ function journalEntry(
     userAgent: origin.userAgent,
     requestId: origin.requestId,
     sessionId: request.sessionId ?? null,
+    presetId: request.presetId ?? null,
     externalUser: request.user ?? null,
     startedAt,
     promptTokensEstimate: admission.promptTokensEstimate,

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import type { Snapshot } from '../core/snapshot.ts'
-import type { Ingress } from '../dialects/dialect.ts'
 import { ingresses } from '../dialects/index.ts'
 import { deferLine, note } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
@@ -10,6 +9,7 @@ import type { OutboundAllow } from '../net/address.ts'
 import { chatOperation } from './chat-operation.ts'
 import { countTokens } from './count-tokens.ts'
 import { countTokensOperation, messagesOperation } from './messages-operation.ts'
+import { withPreset } from './preset.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
 import { type RunDeps, run } from './run.ts'
 import { checkUserUrls } from './user-urls.ts'
@@ -23,14 +23,16 @@ export interface InferenceRouteDeps {
   run: RunDeps
 }
 
+type Conversation = 'chat' | 'messages'
+
 /** The inference routes. Each reads its body itself, after the caller is known. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
   new Elysia()
-    .post('/chat/completions', ({ request }) => infer(request, ingresses.chat, deps), {
+    .post('/chat/completions', ({ request }) => infer(request, 'chat', deps), {
       parse: 'none',
       detail: chatOperation,
     })
-    .post('/messages', ({ request }) => withRequestId(request, infer(request, ingresses.messages, deps)), {
+    .post('/messages', ({ request }) => withRequestId(request, infer(request, 'messages', deps)), {
       parse: 'none',
       detail: messagesOperation,
     })
@@ -40,26 +42,28 @@ export const inferenceRoutes = (deps: InferenceRouteDeps) =>
     })
 
 /** What every route of a conversation begins with. */
-async function receive(request: Request, ingress: Ingress, deps: InferenceRouteDeps) {
+async function receive(request: Request, dialect: Conversation, deps: InferenceRouteDeps) {
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   note(request, { key: caller.key.label })
-  const body = await readJsonBody(request, INFERENCE_BODY_LIMIT)
-  const inference = ingress.parse(body, request.headers)
+  const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
+  const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
+  const inference = ingresses[dialect].parse(body, request.headers)
+  if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference, deps.outboundAllow)
   deps.keepOpen(request)
   return { snapshot, caller, request: inference, signal: request.signal, startedAt }
 }
 
 /** Authenticate, read, parse, run: the same for every dialect. */
-async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDeps): Promise<Response> {
-  const received = await receive(request, ingress, deps)
+async function infer(request: Request, dialect: Conversation, deps: InferenceRouteDeps): Promise<Response> {
+  const received = await receive(request, dialect, deps)
   const response = await run(
     {
       ...received,
       origin: originOf(request),
-      ingress,
+      ingress: ingresses[dialect],
       wantsMetadata: wantsRoutingMetadata(request.headers),
     },
     deps.run,
@@ -69,7 +73,7 @@ async function infer(request: Request, ingress: Ingress, deps: InferenceRouteDep
 }
 
 async function count(request: Request, deps: InferenceRouteDeps): Promise<Response> {
-  const received = await receive(request, ingresses.messages, deps)
+  const received = await receive(request, 'messages', deps)
   return Response.json({ input_tokens: await countTokens(received, deps.run) })
 }
 

@@ -28,7 +28,7 @@ export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | nu
     router: settlement.router,
     service_tier: briefOrNull(settlement.serviceTier),
     data_region: 'global',
-    preset_id: null,
+    preset_id: settlement.presetId ?? null,
     streamed: settlement.streamed,
     cancelled: settlement.cancelled,
     is_byok: settlement.isByok,

@@ -1,13 +1,14 @@
-import { isNull } from 'drizzle-orm'
+import { eq, isNull } from 'drizzle-orm'
 import type {
   KeyRecord,
   ModelDirectory,
+  PresetRecord,
   ProviderRecord,
   Snapshot,
   WorkspaceRecord,
 } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
-import { apiKeys, organizations, workspaces } from '../db/tables.ts'
+import { apiKeys, organizations, presets, presetVersions, workspaces } from '../db/tables.ts'
 
 /** The part of a Snapshot that comes from settings and discovery, not from tables. */
 export interface Routing {
@@ -56,6 +57,7 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
     defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
     keysByHash: new Map(keys.map((row) => [row.hash, keyRecord(row)])),
     workspacesById: new Map(spaces.map((row) => [row.id, workspaceRecord(row)])),
+    presets: presetsOf(database),
     providersBySlug: bySlug(routing.providers),
     models: routing.models,
     ...(routing.shown === undefined
@@ -66,6 +68,28 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
 
 const bySlug = (providers: readonly ProviderRecord[]): ReadonlyMap<string, ProviderRecord> =>
   new Map(providers.map((provider) => [provider.slug, provider]))
+
+function presetsOf({ sync }: Database): Snapshot['presets'] {
+  const rows = sync
+    .select({ preset: presets, version: presetVersions })
+    .from(presets)
+    .innerJoin(presetVersions, eq(presetVersions.id, presets.designated_version_id))
+    .all()
+  const byWorkspace = new Map<string, Map<string, PresetRecord>>()
+  for (const { preset, version } of rows) {
+    const own = byWorkspace.get(preset.workspace_id) ?? new Map<string, PresetRecord>()
+    byWorkspace.set(preset.workspace_id, own)
+    const record: PresetRecord = {
+      id: preset.id,
+      status: preset.status,
+      config: version.config,
+      systemPrompt: version.system_prompt,
+    }
+    own.set(preset.slug, record)
+    own.set(preset.id, record)
+  }
+  return byWorkspace
+}
 
 export const keyRecord = (row: typeof apiKeys.$inferSelect): KeyRecord => ({
   hash: row.hash,

@@ -34,6 +34,7 @@ export const snapshotOf = (keys: readonly KeyRecord[]): Snapshot => ({
   defaultWorkspaceId: workspace.id,
   keysByHash: new Map(keys.map((key) => [key.hash, key])),
   workspacesById: new Map([[workspace.id, workspace]]),
+  presets: new Map(),
   providersBySlug: new Map(),
   models: { find: () => undefined, isKnown: () => false, nearest: () => [], list: () => [] },
 })

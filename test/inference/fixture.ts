@@ -79,6 +79,7 @@ export const snapshot = (providers: ProviderRecord[], models: ModelDirectory): S
   defaultWorkspaceId: 'w1',
   keysByHash: new Map(),
   workspacesById: new Map(),
+  presets: new Map(),
   providersBySlug: new Map(providers.map((entry) => [entry.slug, entry])),
   models,
 })

@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject } from '../values.ts'
 import { applyConversation } from './build-conversation.ts'
 import { neutralBody } from './build-neutral.ts'
 import { applyQuirks } from './build-quirks.ts'
@@ -179,10 +179,9 @@ function leaveOutUnsupported(body: JsonObject, { endpoint }: Attempt, dropped: s
 }
 
 /** What the caller asked the gateway itself for, and nothing here does. */
-function nameUnserved({ plugins, preset, transforms }: JsonObject, dropped: string[]): void {
+function nameUnserved({ plugins, transforms }: JsonObject, dropped: string[]): void {
   for (const plugin of Array.isArray(plugins) ? plugins : []) {
     if (isObject(plugin) && plugin.enabled !== false) dropped.push(`plugins.${plugin.id}`)
   }
-  if (isString(preset)) dropped.push('preset')
   if (Array.isArray(transforms) && transforms.length > 0) dropped.push('transforms')
 }

@@ -20,11 +20,10 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** What the caller asked the gateway itself for, and nothing here does. */
-export function unservedOf({ plugins, preset }: JsonObject): string[] {
+export function unservedOf({ plugins }: JsonObject): string[] {
   const names: string[] = []
   for (const plugin of Array.isArray(plugins) ? plugins : []) {
     if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
   }
-  if (typeof preset === 'string') names.push('preset')
   return names
 }

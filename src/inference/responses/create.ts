@@ -6,6 +6,7 @@ import { deferLine, note } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import type { OutboundAllow } from '../../net/address.ts'
+import { withPreset } from '../preset.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { type RunDeps, type RunInput, run } from '../run.ts'
 import { checkUserUrls } from '../user-urls.ts'
@@ -36,11 +37,13 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   note(request, { key: caller.key.label })
-  const body = await readJsonBody(request, INFERENCE_BODY_LIMIT)
+  const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
+  const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, background, retentionMs } = deps.responses
   const asked = stateAsked(body)
   const resolved = await resolveInput(body, asked, caller.workspace.id, store)
   const inference = parsed(resolved, request.headers)
+  if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference, deps.outboundAllow)
   const { onLost } = deps.run
   const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }

@@ -105,7 +105,7 @@ test('what speaks to the gateway alone is not sent; everything else is', () => {
 test('what nobody here does is named: nothing is dropped in silence', () => {
   const plugins = [{ id: 'moderation' }, { id: 'web', enabled: false }, { id: 'file-parser', enabled: true }]
   const call = built({ plugins, preset: 'p', transforms: ['middle-out'] })
-  expect(call.dropped).toEqual(['plugins.moderation', 'plugins.file-parser', 'preset', 'transforms'])
+  expect(call.dropped).toEqual(['plugins.moderation', 'plugins.file-parser', 'transforms'])
   expect(call.body).toEqual({ messages: HELLO, model: 'large-2026' })
 })
 

@@ -1,0 +1,13 @@
+import { chatPreset } from './chat.ts'
+import { messagesPreset } from './messages.ts'
+import type { PresetForm } from './preset-form.ts'
+import { responsesPreset } from './responses.ts'
+
+/** The dialects whose requests presets are made of and used in. */
+export type PresetDialect = 'chat' | 'responses' | 'messages'
+
+export const presetForms = {
+  chat: chatPreset,
+  responses: responsesPreset,
+  messages: messagesPreset,
+} satisfies Record<PresetDialect, PresetForm>
