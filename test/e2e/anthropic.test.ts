@@ -418,6 +418,83 @@ test('what only the own dialect can carry is named', async () => {
   ])
 })
 
+test('a coding agent, with all that it sends, through a model of another dialect', async () => {
+  const mark = { cache_control: { type: 'ephemeral' } }
+  const body = {
+    model: 'sluice/demo',
+    max_tokens: 32_000,
+    stream: true,
+    temperature: 1,
+    system: [
+      { type: 'text', text: 'x-anthropic-billing-header: cc_version=2' },
+      { type: 'text', text: 'You are an agent.', ...mark },
+    ],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '<system-reminder>Be brief.</system-reminder>' },
+          { type: 'text', text: 'List the files.', ...mark },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'I list.', signature: 'c2ln' },
+          { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'ls' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'toolu_1', content: 'a.txt', is_error: false, ...mark },
+        ],
+      },
+    ],
+    tools: [
+      {
+        name: 'Bash',
+        description: 'Runs a command.',
+        input_schema: {
+          $schema: 'https://json-schema.org/draft/2020-12/schema',
+          type: 'object',
+          properties: { command: { type: 'string' } },
+          required: ['command'],
+          additionalProperties: false,
+        },
+        eager_input_streaming: true,
+      },
+      { type: 'web_search_20250305', name: 'web_search', max_uses: 8 },
+    ],
+    tool_choice: { type: 'auto' },
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'high' },
+    context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+    metadata: { user_id: JSON.stringify({ device_id: 'd'.repeat(64), session_id: crypto.randomUUID() }) },
+  }
+  const headers = {
+    'x-api-key': API_KEY,
+    'content-type': 'application/json',
+    'anthropic-version': '2023-06-01',
+    'anthropic-beta': 'claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27',
+  }
+  const url = `${gateway.url}/v1/messages`
+  const response = await fetch(`${url}?beta=true`, { method: 'POST', headers, body: JSON.stringify(body) })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const text = await response.text()
+  expect(text).toStartWith('event: message_start\ndata: {"type":"message_start"')
+  expect(text).toContain('"stop_reason":"end_turn"')
+  expect(text).toEndWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')
+  const { stream, max_tokens, ...prompt } = body
+  const counted = await fetch(`${url}/count_tokens?beta=true`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(prompt),
+  })
+  expect((await counted.json()).input_tokens).toBeGreaterThan(100)
+})
+
 describe('count_tokens', () => {
   const counted = { model: 'lamps', messages: HI, tools: TOOLS, system: 'Be brief.' }
 
