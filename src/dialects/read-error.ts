@@ -76,8 +76,8 @@ const OVERLOADED = /overloaded|capacity|high demand|too busy/i
 /** xAI and Google answer 400 to a bad key; a moderated prompt is a 403 at OpenRouter, and the caller's doing. */
 function kindOf(said: Said, status: number): UpstreamFailure {
   if (status < 400) return 'connect'
-  // Azure: the operator deployed no such model there; another endpoint may have it.
-  if (said.words.includes('deploymentnotfound')) return 'server'
+  // The operator's cloud has no such model, or not in that region: another endpoint may. The sentence names accounts.
+  if (status === 404 && isAboutOurCloud(said)) return 'server'
   switch (status) {
     case 401:
     case 402:
@@ -100,6 +100,10 @@ function kindOf(said: Said, status: number): UpstreamFailure {
   if (status >= 499) return 'server'
   return status === 400 && isAboutOurKey(said) ? 'credential' : 'caller'
 }
+
+/** Azure's word, and how Vertex begins. */
+const isAboutOurCloud = ({ message, words }: Said): boolean =>
+  words.includes('deploymentnotfound') || /^publisher model\b/i.test(message)
 
 const isAboutOurKey = ({ message, words }: Said): boolean =>
   words.some((word) => /api_key|authentication|unauthorized/.test(word)) || BAD_KEY.test(message)

@@ -21,11 +21,14 @@ export interface AzureSettings {
 /** Where each of them was written, for problems. */
 export type AzurePlaces = Readonly<Record<keyof AzureSettings, string>>
 
-/** Reasoning models refuse `max_tokens`; all models of OpenAI take the newer name. */
-export const AZURE_QUIRKS: ProviderQuirks = {
-  outputBoundField: 'max_completion_tokens',
-  responsesExtensions: false,
-}
+/**
+ * Reasoning models refuse `max_tokens`; all models of OpenAI take the newer name. Versions before September 2024 know
+ * neither that name nor `stream_options` (400 `Unrecognized request argument`).
+ */
+const quirksOf = (apiVersion: string | undefined): ProviderQuirks =>
+  apiVersion !== undefined && /^\d/.test(apiVersion) && apiVersion < '2024-09-01'
+    ? { outputBoundField: 'max_tokens', streamOptions: false, responsesExtensions: false }
+    : { outputBoundField: 'max_completion_tokens', responsesExtensions: false }
 
 /** Of several names the first that is set is used. */
 const VARIABLES: Readonly<Record<keyof AzureSettings, readonly [string, ...string[]]>> = {
@@ -62,7 +65,6 @@ export function azureOfEnvironment(
       ...fields,
       timeouts: defaults.timeouts,
       maxInFlight: defaults.maxInFlight,
-      quirks: AZURE_QUIRKS,
       isLocal: false,
     },
   ]
@@ -74,7 +76,7 @@ export function azureFields(
   settings: AzureSettings,
   places: AzurePlaces,
   problems: ConfigProblem[],
-): Pick<ProviderRecord, 'kind' | 'baseUrl' | 'apiVersion' | 'credentialHeader' | 'credentials'> {
+): Pick<ProviderRecord, 'kind' | 'baseUrl' | 'apiVersion' | 'credentialHeader' | 'credentials' | 'quirks'> {
   const { apiVersion } = settings
   const isNamed = apiVersion !== undefined && apiVersion !== 'v1'
   if (isNamed && !/^(?:\d{4}-\d{2}-\d{2}(?:-preview)?|preview|latest)$/.test(apiVersion)) {
@@ -89,6 +91,7 @@ export function azureFields(
     ...(isNamed ? { apiVersion } : {}),
     credentialHeader: { name: 'api-key', prefix: '' },
     credentials: [credentialOf(id, settings, places, problems)],
+    quirks: quirksOf(apiVersion),
   }
 }
 

@@ -1,7 +1,8 @@
+import type { UpstreamCall } from '../core/attempt.ts'
 import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
 import { compatible } from './call.ts'
 import { entraTokens } from './entra.ts'
-import type { PreparedBody, Provider } from './provider.ts'
+import type { Outbound, PreparedBody, Provider } from './provider.ts'
 import type { TokenSource } from './token.ts'
 
 /** One for each credential, for as long as it is configured. */
@@ -14,19 +15,35 @@ const sources = new WeakMap<CredentialRecord, TokenSource>()
  */
 export const azure: Provider = {
   async prepare(provider, credential, call, outbound) {
+    if (call.path === '/messages') return prepareFor(claudeAt(provider), credential, call, outbound)
     const addressed = provider.apiVersion === undefined ? call : { ...call, path: versioned(provider, call) }
-    if (credential.entra === undefined) return compatible.prepare(provider, credential, addressed)
-    if (outbound === undefined) throw new Error('a token cannot be got without a way out')
-    const source = sources.get(credential) ?? entraTokens(credential.entra)
-    sources.set(credential, source)
-    const secret = await source.get(outbound)
-    const { credentialHeader: _, ...bearer } = provider
-    return compatible.prepare(bearer, { id: credential.id, secret }, addressed)
+    return prepareFor(provider, credential, addressed, outbound)
   },
   refused(credential) {
     sources.get(credential)?.forget()
   },
 }
+
+async function prepareFor(
+  provider: ProviderRecord,
+  credential: CredentialRecord,
+  call: PreparedBody,
+  outbound: Outbound | undefined,
+): Promise<UpstreamCall> {
+  if (credential.entra === undefined) return compatible.prepare(provider, credential, call)
+  if (outbound === undefined) throw new Error('a token cannot be got without a way out')
+  const source = sources.get(credential) ?? entraTokens(credential.entra)
+  sources.set(credential, source)
+  const secret = await source.get(outbound)
+  const { credentialHeader: _, ...bearer } = provider
+  return compatible.prepare(bearer, { id: credential.id, secret }, call)
+}
+
+/** Foundry serves Claude beside the APIs of OpenAI, without an API version. */
+const claudeAt = (provider: ProviderRecord): ProviderRecord => ({
+  ...provider,
+  baseUrl: `${provider.baseUrl.replace(/\/openai(?:\/v1)?$/, '')}/anthropic/v1`,
+})
 
 /** `/responses` is the one path that is not below a deployment; `preview` is a word of the v1 API. */
 function versioned({ apiVersion = '' }: ProviderRecord, { path, body, form }: PreparedBody): string {

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { ProviderRecord } from '../core/snapshot.ts'
-import { AZURE_QUIRKS, type AzurePlaces, azureFields } from './azure-settings.ts'
+import { type AzurePlaces, azureFields } from './azure-settings.ts'
 import type { Entry } from './entry-schema.ts'
 import { VERTEX_QUIRKS, type VertexPlaces, vertexFields } from './vertex-settings.ts'
 
@@ -43,7 +43,7 @@ function azureOf({ slug, api_key, base_url, azure = {} }: Entry, place: string, 
     authorityHost: `${place}.azure.authority_host`,
   }
   const fields = azureFields(slug, settings, places, problems)
-  return { dialect: 'chat', alsoSpeaks: ['responses'], quirks: AZURE_QUIRKS, ...fields } as const
+  return { dialect: 'chat', alsoSpeaks: ['responses'], ...fields } as const
 }
 
 function vertexOf({ slug, api_key, base_url, vertex = {} }: Entry, place: string, problems: ConfigProblem[]) {

@@ -93,6 +93,13 @@ test.each([
     '/chat/completions',
     'https://proxy.example/azure/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21',
   ],
+  [
+    'Claude, of Foundry',
+    { ...KEY, AZURE_OPENAI_ENDPOINT: 'https://lab.services.ai.azure.com' },
+    '/messages',
+    'https://lab.services.ai.azure.com/anthropic/v1/messages',
+  ],
+  ['Claude knows no version of the API', dated, '/messages', `${HOST}/anthropic/v1/messages`],
 ] as const)('%s', async (_, environment, path, url) => {
   const { call } = await prepared(environment, path)
   expect(call.url).toBe(url)
@@ -153,6 +160,14 @@ test('the token of one credential serves all calls until the provider refuses it
 test('a key comes before a client', async () => {
   const { credential } = await prepared({ ...ENTRA, ...KEY, ...NAMED }, '/responses')
   expect(credential).toEqual({ id: 'AZURE_OPENAI_API_KEY', secret: 'secret-1' })
+})
+
+test.each([
+  [{}, { outputBoundField: 'max_completion_tokens' }],
+  [{ AZURE_OPENAI_API_VERSION: '2024-10-21' }, { outputBoundField: 'max_completion_tokens' }],
+  [{ AZURE_OPENAI_API_VERSION: '2024-02-01' }, { outputBoundField: 'max_tokens', streamOptions: false }],
+] as const)('what version %p knows', (version, quirks) => {
+  expect(providerOf({ ...KEY, ...NAMED, ...version }).quirks).toMatchObject(quirks)
 })
 
 test('it speaks chat and Responses', () => {

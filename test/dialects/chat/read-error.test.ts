@@ -91,6 +91,16 @@ const rows: Row[] = [
     code: 'DeploymentNotFound',
   },
   {
+    name: 'Vertex, a model that this project has not',
+    status: 404,
+    body: {
+      error: { code: 404, message: 'Publisher Model `projects/lab/x` was not found.', status: 'NOT_FOUND' },
+    },
+    kind: 'server',
+    reason: 'Publisher Model `projects/lab/x` was not found.',
+    code: 'NOT_FOUND',
+  },
+  {
     name: 'Azure, filtered',
     status: 400,
     body: {

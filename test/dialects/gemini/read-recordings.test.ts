@@ -84,6 +84,8 @@ const read = (recording: Recording, form: ReplyForm = {}): Promise<Outcome> =>
 function kindOf(status: number, text: string): string {
   if (status === 429) return 'rate-limit'
   if (status === 503) return 'overloaded'
+  // What the operator's project has not, another endpoint may have.
+  if (status === 404 && text.includes('Publisher Model')) return 'server'
   return text.includes('API_KEY_INVALID') ? 'credential' : 'caller'
 }
 
