@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isSealed } from '../opaque.ts'
 import { isObject, isString } from '../values.ts'
 import { sourceOf } from './build-content.ts'
-import { callIdOf, type Drop, isText } from './marks.ts'
+import { callIdOf, type Drop } from './marks.ts'
 
 /**
  * The messages of a caller of this dialect for a provider of it. What came from providers of other dialects in former
@@ -39,7 +39,7 @@ function forwardedBlock(block: unknown, role: unknown, drop: Drop): unknown[] {
   if (!isObject(block)) return [block]
   switch (block.type) {
     case 'thinking':
-      return isText(block.signature) && !isSealed(block.signature) ? [block] : leaveOut(THOUGHTS, drop)
+      return isSealed(block.signature) ? leaveOut(THOUGHTS, drop) : [block]
     case 'redacted_thinking':
       return isSealed(block.data) ? leaveOut(THOUGHTS, drop) : [block]
     case 'text':

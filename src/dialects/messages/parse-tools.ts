@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
-import { defined, quoted, restOf } from '../values.ts'
+import { defined, isObject, quoted, restOf } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { MessagesBody } from './schema.ts'
 
@@ -20,12 +20,13 @@ export function readTools({ tools }: MessagesBody, keep: Keep): Tool[] {
     if (type && type !== 'custom') return { type: 'other', data: { ...tool } }
     if (!name) throw badRequest('is required on a custom tool', `${at}.name`)
     if (!input_schema) throw badRequest('is required on a custom tool: a JSON Schema', `${at}.input_schema`)
+    if (strict === true && !isStrict(input_schema)) keep('tools.strict')
     return defined({
       type: 'function',
       name,
       description: description ?? undefined,
       parameters: input_schema,
-      strict: strict ?? undefined,
+      strict: strict === true && isStrict(input_schema) ? true : undefined,
       extra: keep.rest(restOf(tool, TOOL), 'tools'),
     })
   })
@@ -68,5 +69,22 @@ export function readFormat({ output_config, output_format }: MessagesBody): Json
   if (output_config?.format && output_format) {
     throw badRequest('is the older name of output_config.format: send one of them', 'output_format')
   }
-  return { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema, strict: true } }
+  const { schema } = format
+  return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrict(schema) } }
+}
+
+/**
+ * Anthropic enforces schemas with optional properties; OpenAI's word `strict` refuses those, and the ones whose
+ * objects are open.
+ */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict)
+  if (!isObject(schema)) return true
+  const { properties, required } = schema
+  if (isObject(properties)) {
+    const names = Array.isArray(required) ? required : []
+    const isClosed = schema.additionalProperties === false
+    if (!isClosed || !Object.keys(properties).every((name) => names.includes(name))) return false
+  }
+  return Object.values(schema).every(isStrict)
 }

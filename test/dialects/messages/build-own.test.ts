@@ -36,6 +36,7 @@ test('the body goes through', () => {
         role: 'assistant',
         content: [
           { type: 'thinking', thinking: 'hm', signature: 's', lean: 2 },
+          { type: 'thinking', thinking: 'of one who does not sign', signature: '' },
           { type: 'redacted_thinking', data: 'zz' },
           { type: 'server_tool_use', id: 'srv', name: 'web_search', input: { q: 1 } },
           { type: 'text', text: 'Hm', citations: [{ type: 'page_location', start_page_number: 1 }] },
@@ -92,7 +93,6 @@ describe('what came from other providers', () => {
   const signature = seal({ detail: { type: 'reasoning.text', format: 'x' } })
   const foreign = [
     { type: 'thinking', thinking: 'hm', signature },
-    { type: 'thinking', thinking: 'hm', signature: '' },
     { type: 'redacted_thinking', data: seal({ type: 'reasoning.encrypted', data: 'd', format: 'x' }) },
     { type: 'image', source: { type: 'url', url: 'https://a.example/i.png' } },
   ]

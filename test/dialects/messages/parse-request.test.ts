@@ -141,6 +141,20 @@ describe('tools', () => {
     expect(parse({ tools: [tool], tool_choice })).toMatchObject(expected)
   })
 
+  test.each<[JsonObject, boolean]>([
+    [{ type: 'object' }, true],
+    [{ type: 'object', properties: { a: {} }, required: ['a'], additionalProperties: false }, true],
+    [{ type: 'object', properties: { a: {} }, required: ['a'] }, false],
+    [{ type: 'object', properties: { a: {} }, additionalProperties: false }, false],
+    [{ type: 'array', items: { anyOf: [{ type: 'object', properties: { a: {} } }] } }, false],
+  ])('%p as strict as OpenAI means it: %p', (input_schema, strict) => {
+    const { tools, ownFields = [] } = parse({ tools: [{ ...tool, input_schema }] })
+    expect(tools[0]).toMatchObject({ parameters: input_schema, ...(strict ? { strict } : {}) })
+    expect(ownFields.includes('tools.strict')).toBe(!strict)
+    const format = { type: 'json_schema', schema: input_schema }
+    expect(parse({ output_config: { format } }).responseFormat).toMatchObject({ json_schema: { strict } })
+  })
+
   test('a schema for the answer, by both of its names', () => {
     const format = { type: 'json_schema', schema: { type: 'object' } }
     const expected = {
