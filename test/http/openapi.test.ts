@@ -214,6 +214,19 @@ describe('/openapi.json', () => {
     expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream'])
   })
 
+  const messagesFields =
+    'model messages max_tokens system stop_sequences temperature top_p top_k stream tools tool_choice thinking metadata service_tier cache_control output_config context_management speed models fallbacks provider plugins route session_id trace user stop_server_tools_when'
+  test('the messages body shows every field, and its errors have a form of their own', () => {
+    const operation = at(document, 'paths', '/messages', 'post')
+    const schema = at(operation, 'requestBody', 'content', 'application/json', 'schema')
+    const shown = Object.keys(objectOf(at(schema, 'properties')))
+    expect(messagesFields.split(' ').filter((field) => !shown.includes(field))).toEqual([])
+    for (const status of ['400', '401', '404', '429', '529']) {
+      const error = at(operation, 'responses', status, 'content', 'application/json', 'schema', 'properties')
+      expect(Object.keys(objectOf(error))).toEqual(['type', 'error', 'request_id'])
+    }
+  })
+
   test('nullable fields are lists of types, choices are enums', () => {
     const properties = at(
       document,
