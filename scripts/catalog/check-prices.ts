@@ -1,0 +1,174 @@
+/**
+ * Compares the prices of the catalogue with those of other sources: `bun run check:prices [facts folder]`. The folder has
+ * `genai-prices.data_slim.json`, and `ruby_llm.models.facts.json` as a later look at the first source. Prints agreements,
+ * differences with the reason that is found for each, and what is left; ends with 1 where fewer than 300 models could be
+ * compared or more than one in fifty differs without a reason.
+ */
+import { join } from 'node:path'
+import { loadCatalog } from '../../src/catalog/load.ts'
+import { isObject } from '../../src/core/json.ts'
+import { formatPrice, type Price } from '../../src/core/money.ts'
+import type { EndpointRecord } from '../../src/core/snapshot.ts'
+import { vendors } from '../../src/providers/compatible.ts'
+import { type OtherModel, type OtherPrice, openSource } from './second-source.ts'
+
+/** Our providers, and what the second source calls them. Its Zhipu is the house in China, which bills in yuan. */
+const NAMES: Readonly<Record<string, string>> = {
+  anthropic: 'anthropic',
+  cerebras: 'cerebras',
+  cohere: 'cohere',
+  deepseek: 'deepseek',
+  fireworks: 'fireworks',
+  google: 'google',
+  groq: 'groq',
+  minimax: 'minimax',
+  mistral: 'mistral',
+  moonshotai: 'moonshotai',
+  novita: 'novita',
+  openai: 'openai',
+  openrouter: 'openrouter',
+  ovhcloud: 'ovhcloud',
+  perplexity: 'perplexity',
+  together: 'together',
+  xai: 'x-ai',
+}
+/** Its prices are those of the cheapest host of the day. */
+const MARKETPLACES = ['openrouter']
+const LEAST_COMPARED = 300
+const MOST_UNEXPLAINED = 0.02
+
+interface Ours {
+  readonly prompt: number
+  readonly completion: number
+  readonly cacheRead: number | null
+}
+
+interface Row {
+  readonly provider: string
+  readonly upstreamId: string
+  readonly ours: Ours
+  readonly theirs: OtherPrice
+  /** Null: they agree; '' no reason was found. */
+  readonly difference: string | null
+}
+
+/** USD per million tokens, as people write prices. */
+const perMillion = (price: Price): number => Number(formatPrice(price * 1_000_000n))
+
+const isSame = (left: number | null, right: number | null): boolean =>
+  left === right ||
+  (left !== null && right !== null && Math.abs(left - right) <= 0.001 * Math.max(left, right))
+const agrees = (ours: Ours, theirs: OtherPrice): boolean =>
+  isSame(ours.prompt, theirs.prompt ?? 0) &&
+  isSame(ours.completion, theirs.completion ?? 0) &&
+  (ours.cacheRead === null || theirs.cacheRead === null || isSame(ours.cacheRead, theirs.cacheRead))
+
+type Later = ReadonlyMap<string, { prompt: number; completion: number }>
+
+function reasonFor(
+  provider: string,
+  upstreamId: string,
+  ours: Ours,
+  other: OtherModel,
+  later: Later,
+): string {
+  const elsewhere = other.prices.find((price) => agrees(ours, price))
+  if (elsewhere) return `theirs has our price too: ${elsewhere.when}`
+  if (!other.isExact) return `their rule "${other.id}" is for a family`
+  const [usual] = other.prices
+  if (usual && isSame(ours.prompt, usual.prompt) && isSame(ours.completion, usual.completion ?? 0))
+    return 'only the price of cached tokens differs'
+  const third = later.get(`${provider}/${upstreamId}`)
+  if (third && isSame(third.prompt, ours.prompt) && isSame(third.completion, ours.completion))
+    return 'a later look at our source has our price'
+  if (third && usual && isSame(third.prompt, usual.prompt) && isSame(third.completion, usual.completion))
+    return 'changed since: a later look at our source has their price'
+  if (MARKETPLACES.includes(provider))
+    return 'a marketplace: the price is that of its cheapest host of the day'
+  if (ours.prompt === 0 && ours.completion === 0) return 'free in our facts: an offer for a time'
+  if (usual?.completion === null && ours.completion > 0) return 'theirs has no price for answers'
+  return ''
+}
+
+/** A later snapshot of the first source, by provider and the provider's own name. */
+async function readLater(path: string): Promise<Later> {
+  const file: unknown = (await Bun.file(path).exists()) ? await Bun.file(path).json() : []
+  const later = new Map<string, { prompt: number; completion: number }>()
+  for (const row of Array.isArray(file) ? file.filter(isObject) : []) {
+    const metadata = isObject(row['metadata']) ? row['metadata'] : {}
+    const cost = isObject(metadata['cost']) ? metadata['cost'] : {}
+    const { input, output } = cost
+    if (typeof input !== 'number' || typeof output !== 'number') continue
+    later.set(`${row['provider']}/${row['id']}`.replace(/^gemini\//, 'google/'), {
+      prompt: input,
+      completion: output,
+    })
+  }
+  return later
+}
+
+async function compare(folder: string): Promise<Row[]> {
+  const catalog = loadCatalog()
+  const source = openSource(await Bun.file(join(folder, 'genai-prices.data_slim.json')).json())
+  const later = await readLater(join(folder, 'ruby_llm.models.facts.json'))
+  const rows: Row[] = []
+  for (const [provider, name] of Object.entries(NAMES)) {
+    const vendor = vendors.find(({ slug }) => slug === provider)
+    if (vendor === undefined) throw new Error(`there is no provider ${provider}`)
+    const endpoints = catalog.endpointsOf(provider, ['chat', 'responses', 'messages', 'gemini', 'cohere'])
+    for (const endpoint of endpoints) {
+      const row = compareOne(endpoint, source.find(name, endpoint.upstreamId), later)
+      if (row !== null) rows.push(row)
+    }
+  }
+  return rows
+}
+
+function compareOne(
+  { providerSlug: provider, upstreamId, pricing }: EndpointRecord,
+  other: OtherModel | undefined,
+  later: Later,
+): Row | null {
+  const theirs = other?.prices[0]
+  if (pricing === null || other === undefined || theirs === undefined || theirs.prompt === null) return null
+  const ours = {
+    prompt: perMillion(pricing.prompt),
+    completion: perMillion(pricing.completion),
+    cacheRead: pricing.inputCacheRead === undefined ? null : perMillion(pricing.inputCacheRead),
+  }
+  const difference = agrees(ours, theirs) ? null : reasonFor(provider, upstreamId, ours, other, later)
+  return { provider, upstreamId, ours, theirs, difference }
+}
+
+function report(rows: readonly Row[]): boolean {
+  const different = rows.filter(({ difference }) => difference !== null)
+  const unexplained = different.filter(({ difference }) => difference === '')
+  for (const provider of new Set(rows.map((row) => row.provider))) {
+    const own = rows.filter((row) => row.provider === provider)
+    const equal = own.filter(({ difference }) => difference === null).length
+    console.log(
+      `${provider.padEnd(12)} ${String(own.length).padStart(4)} compared ${String(equal).padStart(4)} agree`,
+    )
+  }
+  const say = ({ prompt, completion, cacheRead }: Ours | OtherPrice): string =>
+    `${prompt}/${completion}${cacheRead === null ? '' : `/${cacheRead}`}`
+  console.log('\nDifferences, ours and theirs in USD per million (prompt/completion/cached):')
+  for (const { provider, upstreamId, ours, theirs, difference } of different) {
+    const reason = difference === '' ? 'NO REASON FOUND' : difference
+    console.log(`  ${provider} ${upstreamId}: ${say(ours)} and ${say(theirs)}: ${reason}`)
+  }
+  const reasons = new Map<string, number>()
+  for (const { difference } of different) {
+    const kind = (difference || 'no reason found').replace(/".*?"|:.*/g, '…')
+    reasons.set(kind, (reasons.get(kind) ?? 0) + 1)
+  }
+  console.log(
+    `\n${rows.length} models compared: ${rows.length - different.length} agree, ${different.length} differ`,
+  )
+  for (const [reason, count] of [...reasons].sort((left, right) => right[1] - left[1]))
+    console.log(`  ${String(count).padStart(4)} ${reason}`)
+  return rows.length >= LEAST_COMPARED && unexplained.length <= rows.length * MOST_UNEXPLAINED
+}
+
+const folder = process.argv[2] ?? join(import.meta.dir, '../../../shared/catalog')
+process.exit(report(await compare(folder)) ? 0 : 1)
