@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
 import type { LoadResult } from './load.ts'
 import { describeMachine } from './machine.ts'
@@ -145,7 +146,10 @@ async function profile(folder: string): Promise<boolean> {
   return true
 }
 
-const benches = { gateway: bench, dialects: benchDialects } satisfies Record<Bench, unknown>
+const benches = { gateway: bench, dialects: benchDialects, catalog: benchCatalog } satisfies Record<
+  Bench,
+  unknown
+>
 
 async function main(settings: Settings): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))

@@ -22,7 +22,7 @@ import {
   zdrEndpoint,
 } from './schema.ts'
 import { sorted } from './sort.ts'
-import { endpointView, modelEndpointsView, modelView, providerView } from './view.ts'
+import { endpointJson, modelEndpointsView, modelView, providerView } from './view.ts'
 
 const tag = 'Models'
 const JSON_TYPE = 'application/json'
@@ -189,30 +189,28 @@ const providerRoutes = (deps: CatalogDeps) =>
     .use(callerOption(deps))
     .get(
       '/endpoints/zdr',
-      ({ query, request }) => {
+      ({ query, request, set }) => {
         const status = endpointStatus(request)
         const models = listingOf(deps.snapshot.current())
           .map((offered) => narrowed(offered, isZdr))
           .filter((offered) => offered !== null)
           .filter(outputTest(query.output_modalities))
         const data = models.flatMap((offered) =>
-          offered.endpoints.map((endpoint) => ({
-            ...endpointView(offered, endpoint, deps.measurements),
-            status,
-          })),
+          offered.endpoints.map((endpoint) => endpointJson(offered, endpoint, deps.measurements, status)),
         )
-        return { data }
+        set.headers['content-type'] = JSON_TYPE
+        return `{"data":[${data.join(',')}]}`
       },
       {
         caller: 'any',
         query: outputQuery,
-        response: { 200: t.Object({ data: t.Array(zdrEndpoint) }) },
         detail: operation({
           id: 'listEndpointsZdr',
           tag,
           summary: 'List the endpoints that are known to retain no data',
           description: 'Those of the models of `/models?zdr=true`.',
           errors: [400, 401, 403, 500],
+          reply: t.Object({ data: t.Array(zdrEndpoint) }),
         }),
       },
     )

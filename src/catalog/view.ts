@@ -122,6 +122,28 @@ export function endpointView(
   }
 }
 
+const renderedEndpoints = new WeakMap<OfferedEndpoint, string>()
+
+/** `endpointView` with its status as JSON text, of which all but the measurements was written before. */
+export function endpointJson(
+  offered: Offered,
+  endpoint: OfferedEndpoint,
+  measurements: Measurements,
+  status: string | number,
+): string {
+  let known = renderedEndpoints.get(endpoint)
+  if (known === undefined) {
+    known = JSON.stringify(endpointView(offered, endpoint, NOTHING_MEASURED)).slice(0, -1)
+    renderedEndpoints.set(endpoint, known)
+  }
+  const measured = measurements.of(endpoint.record.id)
+  // What is measured stands last, so that it can be cut off and written anew.
+  const told = measured === null ? '' : `,${JSON.stringify(measuredView(measured)).slice(1, -1)}`
+  const plain = measured === null ? known : known.slice(0, known.lastIndexOf(',"latency_last_30m":'))
+  return `${plain}${told},"status":${JSON.stringify(status)}}`
+}
+const NOTHING_MEASURED: Measurements = { of: () => null }
+
 /** What `provider.only` may name. */
 export const tagOf = ({ record, provider }: Pick<OfferedEndpoint, 'record' | 'provider'>): string =>
   record.quantization === null ? provider.slug : `${provider.slug}/${record.quantization}`

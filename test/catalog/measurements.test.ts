@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
+import { t } from 'elysia'
+import { zdrEndpoint } from '../../src/catalog/schema.ts'
 import { isJsonObject, objectOf } from '../../src/http/json.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { type FakeUpstream, frames, sse, startUpstream } from '../upstream.ts'
@@ -71,6 +74,7 @@ test('what this gateway has seen is told, by endpoint', async () => {
     uptime_last_30m: 0,
   })
   const zdr = objectOf(await (await gateway.call('/endpoints/zdr')).json())['data']
+  expect([...Value.Errors(t.Array(zdrEndpoint), zdr)]).toEqual([])
   expect(zdr).toContainEqual(
     expect.objectContaining({ model_id: 'a/one', latency_last_30m: one['latency_last_30m'] }),
   )
