@@ -31,10 +31,10 @@ export interface BackgroundRuns {
 }
 
 /** As many as one key may hold requests at once. */
-const RUNS_PER_KEY = 500
+const MOST_RUNS_OF_A_KEY = 500
 const RETRY_AFTER_SECONDS = 5
 
-export function createBackgroundRuns(): BackgroundRuns {
+export function createBackgroundRuns(mostOfAKey = MOST_RUNS_OF_A_KEY): BackgroundRuns {
   const runs = new Map<string, BackgroundRun>()
   const runsOf = new Map<string, number>()
 
@@ -47,7 +47,7 @@ export function createBackgroundRuns(): BackgroundRuns {
   return {
     async start(keeping, input, deps) {
       const { hash } = keeping.caller.key
-      if ((runsOf.get(hash) ?? 0) >= RUNS_PER_KEY) throw tooMany()
+      if ((runsOf.get(hash) ?? 0) >= mostOfAKey) throw tooMany(mostOfAKey)
       count(hash, 1)
       try {
         const started = await startRun(keeping, input, deps)
@@ -69,8 +69,8 @@ export function createBackgroundRuns(): BackgroundRuns {
   }
 }
 
-const tooMany = (): GatewayError =>
-  new GatewayError(429, `This key has ${RUNS_PER_KEY} background responses running, the most at once`, {
+const tooMany = (running: number): GatewayError =>
+  new GatewayError(429, `This key has ${running} background responses running, the most at once`, {
     metadata: { error_type: 'rate_limit_exceeded' },
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   })

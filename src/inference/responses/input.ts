@@ -1,6 +1,7 @@
 import { badRequest, GatewayError, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import type { ResponseStore } from '../../core/stored-response.ts'
+import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
+import { INFERENCE_BODY_LIMIT } from '../../http/body.ts'
 import { itemIn, itemsOf, type Turn, turnsBefore } from './history.ts'
 import { inputItems, isReference } from './items.ts'
 import type { StateAsked } from './state.ts'
@@ -63,7 +64,7 @@ function checkCalls(earlier: readonly JsonObject[], own: readonly JsonObject[]):
 const withState = (body: JsonObject, { store }: StateAsked): JsonObject =>
   store && body['store'] !== true ? { ...body, store } : body
 
-/** A reference to what the conversation has already said is left out: it would be said twice. */
+/** A reference to what the conversation has already said is left out, as a second one is: it would be said twice. */
 async function resolved(
   items: readonly JsonObject[],
   turns: readonly Turn[],
@@ -71,25 +72,45 @@ async function resolved(
   store: ResponseStore,
 ): Promise<JsonObject[]> {
   const own: JsonObject[] = []
+  const stored = storedItems(workspaceId, store)
+  const named = new Set<string>()
   for (const [index, item] of items.entries()) {
     if (!isReference(item)) own.push(item)
-    else if (!turns.some((turn) => itemIn(turn, item.id) !== undefined))
-      own.push(await storedItem(item.id, index, workspaceId, store))
+    else if (!named.has(item.id) && !turns.some((turn) => itemIn(turn, item.id) !== undefined)) {
+      named.add(item.id)
+      own.push(await stored(item.id, index))
+    }
   }
   return own
 }
 
-async function storedItem(
-  id: string,
-  index: number,
-  workspaceId: string,
-  store: ResponseStore,
-): Promise<JsonObject> {
-  for (const response of await store.withItem(id, workspaceId)) {
-    const item = itemIn({ response, ...(await store.open(response)) }, id)
-    if (item !== undefined) return item
+/** Looks items up for one request. Each response is opened once, and together they are no more than a body may hold. */
+function storedItems(workspaceId: string, store: ResponseStore) {
+  const opened = new Map<string, Turn>()
+  let characters = 0
+
+  async function turnOf(response: StoredResponse): Promise<Turn> {
+    const known = opened.get(response.id)
+    if (known !== undefined) return known
+    const turn = { response, ...(await store.open(response)) }
+    opened.set(response.id, turn)
+    return turn
   }
-  throw notFound(`input[${index}].id: there is no stored item with this id`)
+
+  return async (id: string, index: number): Promise<JsonObject> => {
+    for (const response of await store.withItem(id, workspaceId)) {
+      const item = itemIn(await turnOf(response), id)
+      if (item === undefined) continue
+      characters += JSON.stringify(item).length
+      if (characters > INFERENCE_BODY_LIMIT)
+        throw badRequest(
+          'the items that are referred to are larger than a request may be',
+          `input[${index}].id`,
+        )
+      return item
+    }
+    throw notFound(`input[${index}].id: there is no stored item with this id`)
+  }
 }
 
 /** `input[5].content: …` of the body that the dialect read, as the caller knows it. */
