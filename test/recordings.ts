@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { streamOf } from './dialects/converse/frames.ts'
 
 /**
  * Exchanges with providers, for the tables of every dialect. A folder of them has an `EXPECTED.json` and, by the
@@ -100,9 +101,13 @@ function fromCassette(path: string, exchange: number) {
   return { status: found.status, headers, bytes }
 }
 
-/** A log of events has lost its framing: each line is an event again, and `[DONE]` ends those of OpenAI's shape. */
+/**
+ * A log of events has lost its framing: each line is an event again, and `[DONE]` ends those of OpenAI's shape. Those
+ * of Bedrock are binary.
+ */
 function asEvents(lines: string, api: string): Uint8Array<ArrayBuffer> {
   const events = lines.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '[DONE]')
+  if (api === 'bedrock-converse') return streamOf(events.map((event) => JSON.parse(event)))
   if (api.startsWith('openai-chat') || api === 'openai-completions') events.push('[DONE]')
   return new TextEncoder().encode(events.map((event) => `data: ${event}\n\n`).join(''))
 }

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../../src/core/events.ts'
-import type { Recording } from '../../recordings.ts'
 
 /** Writes AWS's event stream, apart from the code that reads it. */
 
@@ -50,14 +49,6 @@ export function frameOf(event: JsonObject): Buffer {
 
 export const streamOf = (events: readonly JsonObject[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(events.map(frameOf)))
-
-/** A log of events, one a line, has lost its frames: they are written anew. */
-export function framed(recording: Recording): Recording {
-  if (recording.expected.framing !== 'json-lines') return recording
-  const lines = new TextDecoder().decode(recording.bytes).split('\n')
-  const data = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice('data: '.length))
-  return { ...recording, bytes: streamOf(data.map((line) => JSON.parse(line))) }
-}
 
 /** The offset behind each frame. */
 export function frameEnds(bytes: Uint8Array): number[] {

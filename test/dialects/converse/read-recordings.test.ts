@@ -13,12 +13,10 @@ import {
 } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
-import { framed, frameEnds } from './frames.ts'
+import { frameEnds } from './frames.ts'
 
 const converse = (folder: string): Recording[] =>
-  loadRecordings(folder)
-    .filter(({ api }) => api === 'bedrock-converse')
-    .map(framed)
+  loadRecordings(folder).filter(({ api }) => api === 'bedrock-converse')
 
 describe('hand-made replies', () => table(converse(join(FIXTURES, 'converse'))))
 describe.skipIf(!hasTranscripts)('recorded replies', () => table(converse(TRANSCRIPTS)))
