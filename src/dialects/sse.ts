@@ -62,9 +62,11 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
       dispatch()
     } else if (line.startsWith('data:')) {
       if (isBare) dispatch()
-      append(line.slice(line.charCodeAt(5) === SPACE ? 6 : 5))
+      append(valueAfter(line, 4))
     } else if (isBare) {
       append(line)
+    } else if (line.startsWith('event:')) {
+      name = valueAfter(line, 5)
     } else {
       takeOtherLine(line)
     }
@@ -86,7 +88,7 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
   function takeField(line: string): void {
     const colon = line.indexOf(':')
     const field = colon === -1 ? line : line.slice(0, colon)
-    const value = colon === -1 ? '' : line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1)
+    const value = colon === -1 ? '' : valueAfter(line, colon)
     if (field === 'event') name = value
     else if (field === 'data') append(value)
   }
@@ -145,6 +147,10 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
     },
   }
 }
+
+/** One space behind the colon is no part of the value. */
+const valueAfter = (line: string, colon: number): string =>
+  line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1)
 
 const tooLong = (maxEventCharacters: number): UpstreamError =>
   new UpstreamError('malformed', `an event of the stream is longer than ${maxEventCharacters} characters`)

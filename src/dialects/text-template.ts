@@ -49,7 +49,8 @@ export function cutTemplate(
   text: string,
   form: TextForm,
 ): { template: TextTemplate; json: string } | undefined {
-  const opening = new RegExp(`"${form.field}"\\s*:\\s*"`, 'g')
+  const { opening, hole } = patternsOf(form)
+  opening.lastIndex = 0
   for (let match = opening.exec(data); match; match = opening.exec(data)) {
     const from = opening.lastIndex
     const to = endOfString(data, from)
@@ -57,8 +58,8 @@ export function cutTemplate(
     const json = data.slice(from, to)
     if (readJsonString(json) !== text) continue
     const template = {
-      before: cutHoles(data.slice(0, from), form.counter),
-      after: cutHoles(data.slice(to), form.counter),
+      before: cutHoles(data.slice(0, from), hole),
+      after: cutHoles(data.slice(to), hole),
     }
     if (isProven(template, form)) return { template, json }
   }
@@ -121,13 +122,32 @@ function endOfString(data: string, from: number): number {
   return -1
 }
 
-function cutHoles(text: string, counter: string | undefined): Holed {
+interface Patterns {
+  readonly opening: RegExp
+  readonly hole: RegExp
+}
+
+/** There are as many forms as dialects. */
+const patterns = new WeakMap<TextForm, Patterns>()
+
+function patternsOf(form: TextForm): Patterns {
+  const known = patterns.get(form)
+  if (known) return known
   const padding = `"(?:${PADDINGS.join('|')})"\\s*:\\s*"(?<letters>[A-Za-z0-9]*)"`
-  const number = counter === undefined ? '' : `|"${counter}"\\s*:\\s*(?<digits>\\d+)`
+  const number = form.counter === undefined ? '' : `|"${form.counter}"\\s*:\\s*(?<digits>\\d+)`
+  const made = {
+    opening: new RegExp(`"${form.field}"\\s*:\\s*"`, 'g'),
+    hole: new RegExp(padding + number, 'g'),
+  }
+  patterns.set(form, made)
+  return made
+}
+
+function cutHoles(text: string, holes: RegExp): Holed {
   const pieces: { hole: Hole; literal: string }[] = []
   let hole: Hole = 'digits'
   let from = 0
-  for (const match of text.matchAll(new RegExp(padding + number, 'g'))) {
+  for (const match of text.matchAll(holes)) {
     const { letters, digits } = match.groups ?? {}
     const end = match.index + match[0].length - (digits === undefined ? 1 : 0)
     pieces.push({ hole, literal: text.slice(from, end - (digits ?? letters ?? '').length) })

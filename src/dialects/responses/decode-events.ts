@@ -79,7 +79,7 @@ const SILENT = new Set(['keepalive', 'ping'])
  */
 export function readEvent(event: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
   const type = isString(event['type']) ? event['type'] : ''
-  const [, subject = '', step = ''] = /^response\.([a-z_]+)(?:\.([a-z._]+))?$/.exec(type) ?? []
+  const { subject, step } = partsOf(type)
   const part = Object.hasOwn(PARTS, subject) ? PARTS[subject] : undefined
   if (part && (step === 'delta' || step === 'done')) {
     readText(event, part, step === 'done', state, events)
@@ -91,6 +91,16 @@ export function readEvent(event: JsonObject, state: ResponseState, events: Infer
     readStep(event, `${subject}.${step}`, state, events)
   }
 }
+
+/** `response.output_text.delta` → `output_text`, `delta`; `response.completed` → `completed` and nothing. */
+function partsOf(type: string): { subject: string; step: string } {
+  if (!type.startsWith(PREFIX)) return { subject: '', step: '' }
+  const dot = type.indexOf('.', PREFIX.length)
+  return dot === -1
+    ? { subject: type.slice(PREFIX.length), step: '' }
+    : { subject: type.slice(PREFIX.length, dot), step: type.slice(dot + 1) }
+}
+const PREFIX = 'response.'
 
 /** Reads a whole response. */
 export function readResponse(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
