@@ -48,7 +48,7 @@ const DEFAULTS: JsonObject = {
   user: null,
 }
 
-/** Fields of the request that are the gateway's, whatever a provider says of them. */
+/** Fields that are the gateway's, whatever a provider says of them. */
 const OWN = [
   'background',
   'store',
@@ -57,6 +57,9 @@ const OWN = [
   'user',
   'instructions',
   'tools',
+  'service_metadata',
+  'openrouter_metadata',
+  'error_type',
 ] as const
 
 export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {

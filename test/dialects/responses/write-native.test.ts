@@ -115,6 +115,7 @@ const TAIL: InferenceFrame[] = [
         temperature: 1,
         moderation: { flagged: false },
         top_p: 0.98,
+        openrouter_metadata: { requested: 'theirs' },
         metadata: { theirs: 'x' },
         store: false,
       },
@@ -170,6 +171,7 @@ test('streamed', () => {
     store: true,
     metadata: {},
   })
+  expect(stream.response).not.toHaveProperty('openrouter_metadata')
 })
 
 const WHOLE = frame(
