@@ -104,7 +104,12 @@ export interface ProviderQuirks {
   /** How its chat completions depart from OpenAI's. */
   readonly chat?: ChatQuirks
   /** How its `/embeddings` departs from OpenAI's. `floatFormat` false: it takes no word for plain numbers. */
-  readonly embeddings?: { readonly dimensionsField?: 'output_dimension'; readonly floatFormat?: false }
+  readonly embeddings?: {
+    readonly dimensionsField?: 'output_dimension'
+    readonly floatFormat?: false
+    /** How Google is asked: a request for each input, or (Vertex) an instance for each of one prediction. */
+    readonly form?: 'instances'
+  }
   /** The field that bounds a ranking; absent: `top_n`. */
   readonly rankingBoundField?: 'top_k'
 }

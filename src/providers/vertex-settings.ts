@@ -24,7 +24,10 @@ export interface VertexSettings {
 export type VertexPlaces = Readonly<Record<keyof VertexSettings, string>>
 
 /** Claude reads no addresses there (Anthropic's reference of vision, 2026). */
-export const VERTEX_QUIRKS: ProviderQuirks = { takesUrls: { messages: false } }
+export const VERTEX_QUIRKS: ProviderQuirks = {
+  takesUrls: { messages: false },
+  embeddings: { form: 'instances' },
+}
 
 /** Of several names the first that is set is used. */
 const VARIABLES: Readonly<Record<keyof VertexSettings, readonly [string, ...string[]]>> = {

@@ -109,6 +109,30 @@ describe('what is sent', () => {
     expect(built?.body).toEqual({ ...sent })
   })
 
+  test('Vertex: an instance for each text, and its counts', async () => {
+    const attempt = attemptAt('gemini', { embeddings: { form: 'instances' } })
+    const asked = embed({ input: ['a', 'b'], dimensions: 64, input_type: 'document' })
+    const built = embeddingsSpeakers.gemini?.build(asked, attempt)
+    expect(built).toMatchObject({
+      path: '/models/vec:predict',
+      body: {
+        instances: ['a', 'b'].map((content) => ({ content, task_type: 'RETRIEVAL_DOCUMENT' })),
+        parameters: { outputDimensionality: 64 },
+      },
+    })
+    const predictions = [1, 2].map((value) => ({
+      embeddings: { values: [value], statistics: { token_count: 3, truncated: false } },
+    }))
+    const reply = await embeddingsSpeakers.gemini?.read(
+      upstreamReply(JSON.stringify({ predictions })),
+      asked,
+      attempt,
+    )
+    expect(reply).toMatchObject({ result: { embeddings: [[1], [2]] }, usage: { inputTokens: 6 } })
+    const image = embed({ input: [{ content: [{ type: 'image_url', image_url: { url: IMAGE } }] }] })
+    expect(() => embeddingsSpeakers.gemini?.build(image, attempt)).toThrow('input[0].content: must be text')
+  })
+
   test('Mistral and Voyage name the length otherwise; Voyage has no word for numbers', () => {
     const attempt = attemptAt('chat', {
       embeddings: { dimensionsField: 'output_dimension', floatFormat: false },

@@ -1,5 +1,7 @@
+import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
+import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { Operation } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/forward.ts'
@@ -30,6 +32,8 @@ const TASKS: Readonly<Record<string, string>> = {
  * | `input_type` | `requests[].taskType` |
  * | `encoding_format` | none: numbers come, and are written as asked |
  * | `user` | none: named |
+ *
+ * Vertex has `predict` with `instances[]` of `content` and `task_type`, and counts the tokens of each; text alone.
  */
 export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
   cannot({ inputs }) {
@@ -46,12 +50,16 @@ export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = 
     const leaveOut = leaveOutInto(dropped)
     if (request.user !== undefined) leaveOut('user')
     const name = endpoint.upstreamId.replace(/^models\//, '')
-    const { inputType } = request
+    const taskType = taskOf(request)
+    if (provider.quirks.embeddings?.form === 'instances') {
+      const body = instancesOf(request, taskType, providerOptions(request.body, provider.slug))
+      return { path: `/models/${encodeURIComponent(name)}:predict`, headers: {}, body, dropped }
+    }
     const requests = request.inputs.map((input) =>
       defined<JsonObject>({
         model: `models/${name}`,
         content: { parts: partsOf(input, leaveOut) },
-        taskType: inputType === undefined ? undefined : (TASKS[inputType.toLowerCase()] ?? inputType),
+        taskType,
         outputDimensionality: request.dimensions,
         ...providerOptions(request.body, provider.slug),
       }),
@@ -61,12 +69,56 @@ export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = 
   },
   async read(reply, request) {
     const body = await readJsonObject(reply)
-    const list = Array.isArray(body['embeddings']) ? body['embeddings'] : []
-    const values = list.map((entry: unknown) => (isObject(entry) ? entry['values'] : undefined))
+    const predictions: unknown[] | null = Array.isArray(body['predictions']) ? body['predictions'] : null
+    const list: unknown[] = predictions?.map(embeddingIn) ?? listOf(body['embeddings'])
+    const values = list.map((entry) => (isObject(entry) ? entry['values'] : undefined))
     const embeddings = readEmbeddingList(values, request.inputs.length)
     if (embeddings === null) throw malformed('the reply has not one embedding for each input')
-    return { result: { embeddings }, upstreamId: null, usage: readUsage(body['usageMetadata']) ?? null }
+    const usage = predictions === null ? readUsage(body['usageMetadata']) : countedIn(list)
+    return { result: { embeddings }, upstreamId: null, usage: usage ?? null }
   },
+}
+
+const taskOf = ({ inputType }: EmbeddingsRequest): string | undefined =>
+  inputType === undefined ? undefined : (TASKS[inputType.toLowerCase()] ?? inputType)
+
+function instancesOf(
+  { inputs, dimensions }: EmbeddingsRequest,
+  taskType: string | undefined,
+  options: JsonObject,
+): JsonObject {
+  const instances = inputs.map((input, index) =>
+    defined<JsonObject>({ content: textOf(input, index), task_type: taskType }),
+  )
+  return { instances, parameters: defined<JsonObject>({ outputDimensionality: dimensions, ...options }) }
+}
+
+function textOf(input: EmbeddingInput, index: number): string {
+  if (input.type === 'text') return input.text
+  const parts = input.type === 'parts' ? input.parts : []
+  return parts
+    .map((part) => {
+      if (part.type === 'text') return part.text
+      throw badRequest('must be text: this provider embeds nothing else', `input[${index}].content`)
+    })
+    .join('')
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+const embeddingIn = (prediction: unknown): unknown =>
+  isObject(prediction) ? prediction['embeddings'] : undefined
+
+/** `statistics.token_count` of all; undefined where one does not tell it. */
+function countedIn(list: readonly unknown[]): Usage | undefined {
+  let inputTokens = 0
+  for (const entry of list) {
+    const statistics = isObject(entry) ? entry['statistics'] : undefined
+    const count = isObject(statistics) ? statistics['token_count'] : undefined
+    if (typeof count !== 'number' || !(count >= 0)) return undefined
+    inputTokens += Math.round(count)
+  }
+  return { ...NO_USAGE, inputTokens }
 }
 
 function partsOf(input: EmbeddingInput, leaveOut: (name: string) => void): JsonObject[] {
