@@ -46,7 +46,7 @@ export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | nu
     generation_time_ms: duration(settlement.generationTimeMs),
     moderation_latency_ms: null,
     ...tokensOf(usage),
-    num_input_audio_prompt: 0,
+    num_input_audio_prompt: settlement.apiType === 'stt' ? 1 : 0,
     num_media_prompt: 0,
     num_media_completion: count(usage.images ?? 0),
     num_search_results: 0,
