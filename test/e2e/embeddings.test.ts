@@ -252,6 +252,63 @@ describe('when the provider fails', () => {
   })
 })
 
+describe('when nobody answers', () => {
+  test('the provider hangs: 524 in its time, and nothing is charged', async () => {
+    first.on('vec', () => new Promise<Response>(() => undefined))
+    const hasty = await startGateway({
+      providers: [
+        {
+          slug: 'one',
+          base_url: first.baseUrl,
+          timeouts: { first_byte_ms: 50 },
+          models: [{ id: 'vec', pricing: { prompt: '0.00000013', completion: '0' } }],
+        },
+      ],
+    })
+    const reply = await hasty.call('/embeddings', { model: 'vec', input: 'a' })
+    expect({ status: reply.status, body: await reply.json() }).toMatchObject({
+      status: 524,
+      body: { error: { metadata: { error_type: 'timeout' } } },
+    })
+    expect(hasty.generations()).toMatchObject([{ cost_nano_usd: 0, finish_reason: 'error' }])
+    await hasty.stop()
+  })
+
+  test('the caller leaves: the prompt is charged, flagged, and nothing stays held', async () => {
+    const { promise: entered, resolve } = Promise.withResolvers<void>()
+    first.on('vec', () => {
+      resolve()
+      return new Promise<Response>(() => undefined)
+    })
+    const own = await startGateway({
+      listens: true,
+      providers: [
+        {
+          slug: 'one',
+          base_url: first.baseUrl,
+          models: [{ id: 'vec', pricing: { prompt: '0.00000013', completion: '0' } }],
+        },
+      ],
+    })
+    const abort = new AbortController()
+    const reply = fetch(`${own.url}/api/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'vec', input: 'abcdef' }),
+      signal: abort.signal,
+    }).catch(() => null)
+    await entered
+    abort.abort()
+    expect(await reply).toBeNull()
+    await own.deps.run.running.drain(2_000)
+    expect(own.generations()).toMatchObject([
+      { cancelled: 1, finish_reason: 'error', usage_source: 'estimated', cost_nano_usd: 520 },
+    ])
+    expect(own.deps.ledger.heldNanoUsd()).toBe(0)
+    await own.stop()
+  })
+})
+
 describe('the budget holds', () => {
   test('a key whose limit is below the estimate is refused before anything is sent', async () => {
     const { key } = await gateway.makeKey({ limit: 0.000001 })
