@@ -132,8 +132,12 @@ export interface ChatQuirks {
   readonly toolCallIds?: 'nine-alphanumerics'
   /** Former thoughts go back as parts `thinking` of the content. */
   readonly thinkingParts?: true
-  /** Files are parts `document_url`, or `file` with the id beside the type. */
-  readonly documentParts?: true
+  /** Parts as Mistral writes them: `document_url` or `file` with the id beside the type; sounds as base64 alone. */
+  readonly flatParts?: true
+  /** True: a function must have parameters, if only none. */
+  readonly toolParameters?: true
+  /** What it takes of a parameter, inclusive: a value beyond is brought inside, and named. */
+  readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>>
   /** The efforts of reasoning that it knows, weakest first, where the model's are not known. */
   readonly efforts?: readonly string[]
   /** Models that always reason are asked by `prompt_mode: reasoning` in place of an effort. */

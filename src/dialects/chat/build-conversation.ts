@@ -25,7 +25,7 @@ export function applyConversation(
       writeThoughts(message, neutral, isReasoner(attempt), leaveOut)
     }
     leaveOutFields(message, quirks, leaveOut)
-    if (quirks.documentParts) writeDocuments(message)
+    if (quirks.flatParts) writeFlatParts(message)
     if (quirks.toolCallIds) writeIds(message)
     return message
   })
@@ -78,14 +78,16 @@ function leaveOutFields(
   }
 }
 
-/** Mistral's forms of OpenAI's part `file`. */
-function writeDocuments(message: JsonObject): void {
+/** Mistral's forms of OpenAI's parts `file` and `input_audio` (its client library, 2026). */
+function writeFlatParts(message: JsonObject): void {
   if (!Array.isArray(message.content)) return
   message.content = message.content.map((part: unknown) => {
-    const file = isObject(part) && part.type === 'file' ? part.file : undefined
-    if (!isObject(file)) return part
+    if (!isObject(part)) return part
+    const { type, file, input_audio: audio } = part
+    if (type === 'input_audio' && isObject(audio)) return { type, input_audio: audio.data }
+    if (type !== 'file' || !isObject(file)) return part
     const { file_data, file_id, filename } = file
-    if (file_data === undefined) return { type: 'file', file_id }
+    if (file_data === undefined) return { type, file_id }
     return defined({ type: 'document_url', document_url: file_data, document_name: filename })
   })
 }

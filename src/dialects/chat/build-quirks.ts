@@ -13,6 +13,8 @@ export function applyQuirks(body: JsonObject, quirks: ChatQuirks, leaveOut: Leav
   }
   leaveOutFormat(body, quirks, leaveOut)
   for (const name of quirks.refusedFields ?? []) leaveOutField(body, name, leaveOut)
+  bringInside(body, quirks, leaveOut)
+  if (quirks.toolParameters && Array.isArray(body.tools)) body.tools = body.tools.map(withParameters)
   if (quirks.refusedMessageFields?.includes('cache_control') && Array.isArray(body.tools)) {
     body.tools = body.tools.map((tool: unknown) => withoutMark(tool, leaveOut))
   }
@@ -45,6 +47,21 @@ function leaveOutField(body: JsonObject, name: string, leaveOut: LeaveOut): void
   const value = body[name]
   delete body[name]
   if (saysSomething(value) && !(name === 'n' && value === 1)) leaveOut(name)
+}
+
+function bringInside(body: JsonObject, { ranges = {} }: ChatQuirks, leaveOut: LeaveOut): void {
+  for (const [name, [least, most]] of Object.entries(ranges)) {
+    const value = body[name]
+    if (typeof value !== 'number' || (value >= least && value <= most)) continue
+    body[name] = Math.min(Math.max(value, least), most)
+    leaveOut(name)
+  }
+}
+
+function withParameters(tool: unknown): unknown {
+  const called = isObject(tool) ? tool.function : undefined
+  if (!isObject(tool) || !isObject(called) || isObject(called.parameters)) return tool
+  return { ...tool, function: { ...called, parameters: { type: 'object', properties: {} } } }
 }
 
 /** What is empty, off or null asks for nothing. */

@@ -47,6 +47,10 @@ const assistant = (more: JsonObject) => ({ role: 'assistant', ...more })
 const fn = (name: string) => ({ type: 'function', function: { name } })
 const call = (id: string) => ({ id, type: 'function', function: { name: 'tide', arguments: '{}' } })
 const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: '14:20', name: 'tide' })
+const withParameters = {
+  type: 'function',
+  function: { name: 'tide', parameters: { type: 'object', properties: {} } },
+}
 const text = (said: string) => ({ type: 'text', text: said })
 const thinking = (said: string) => ({ type: 'thinking', thinking: [text(said)] })
 
@@ -82,6 +86,13 @@ describe('Mistral', () => {
       asked: { seed: 7, max_completion_tokens: 9, stream: true, stream_options: { include_usage: true } },
       sent: { random_seed: 7, max_tokens: 9, stream: true },
     },
+    { name: 'a temperature within', asked: { temperature: 1.5 }, sent: { temperature: 1.5 } },
+    {
+      name: 'a temperature beyond',
+      asked: { temperature: 1.9 },
+      sent: { temperature: 1.5 },
+      dropped: ['temperature'],
+    },
     { name: 'its own name wins', asked: { seed: 7, random_seed: 8 }, sent: { random_seed: 8 } },
     {
       name: 'what it refuses is left out and named',
@@ -111,12 +122,12 @@ describe('Mistral', () => {
     {
       name: 'any tool',
       asked: { tools: [fn('tide')], tool_choice: 'required' },
-      sent: { tools: [fn('tide')], tool_choice: 'any' },
+      sent: { tools: [withParameters], tool_choice: 'any' },
     },
     {
       name: 'one tool',
       asked: { tools: [fn('tide')], tool_choice: fn('tide'), parallel_tool_calls: false },
-      sent: { tools: [fn('tide')], tool_choice: fn('tide'), parallel_tool_calls: false },
+      sent: { tools: [withParameters], tool_choice: fn('tide'), parallel_tool_calls: false },
     },
     {
       name: 'ids of its own form stay, others become one of it, call and result alike',
@@ -150,7 +161,7 @@ describe('Mistral', () => {
       },
       sent: {
         messages: [USER, assistant({ content: 'A' }), { role: 'user', content: [text('B')] }],
-        tools: [fn('tide')],
+        tools: [withParameters],
       },
       dropped: ['messages.name', 'messages.audio', 'cache_control'],
     },
@@ -213,7 +224,7 @@ describe('Mistral', () => {
       dropped: ['messages.reasoning'],
     },
     {
-      name: 'files',
+      name: 'files and sounds',
       asked: {
         messages: [
           {
@@ -221,6 +232,7 @@ describe('Mistral', () => {
             content: [
               { type: 'file', file: { file_data: 'https://x.example/a.pdf', filename: 'a.pdf' } },
               { type: 'file', file: { file_id: 'f1' } },
+              { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
             ],
           },
         ],
@@ -232,6 +244,7 @@ describe('Mistral', () => {
             content: [
               { type: 'document_url', document_url: 'https://x.example/a.pdf', document_name: 'a.pdf' },
               { type: 'file', file_id: 'f1' },
+              { type: 'input_audio', input_audio: 'UklGRg==' },
             ],
           },
         ],
