@@ -180,7 +180,7 @@ describe('a call', () => {
     const path = `/model/${encodeURIComponent('..')}/converse`
     const prepared = async () =>
       bedrock.prepare(recordOf(credential), credential, { path, headers: {}, body })
-    expect(prepared()).rejects.toMatchObject({ status: 400 })
+    await expect(prepared()).rejects.toMatchObject({ status: 400 })
   })
 })
 
