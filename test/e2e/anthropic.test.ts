@@ -651,6 +651,13 @@ describe('errors have the form of Anthropic', () => {
     await expectError(clientOf({ apiKey: key }).messages.create(ask()), 402, 'billing_error')
   })
 
+  test('an address of a private network', async () => {
+    const source = { type: 'url' as const, url: 'http://192.168.0.1/i.png' }
+    const messages = [{ role: 'user' as const, content: [{ type: 'image' as const, source }] }]
+    const refused = await expectError(client.messages.create(ask({ messages })), 400, 'invalid_request_error')
+    expect(refused.message).toContain('messages[0].content[0].source.url: ')
+  })
+
   test('malformed JSON', async () => {
     const response = await gateway.call('/messages', '{"model":')
     expect(response.status).toBe(400)

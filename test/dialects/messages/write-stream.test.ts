@@ -4,7 +4,7 @@ import type { Closing, RoutingMetadata } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
 import { unseal } from '../../../src/dialects/opaque.ts'
-import { closingOf, eventsOf, MESSAGE_ID, replyOf } from './written.ts'
+import { closingOf, eventsOf, MESSAGE_ID, readStream, replyOf } from './written.ts'
 
 const choice = 0
 const text = (said: string): InferenceEvent => ({ type: 'text-delta', choice, text: said })
@@ -503,6 +503,15 @@ describe('relay', () => {
       { stop_reason: 'pause_turn' },
     ])
   })
+})
+
+test('the comments of a long silence are skipped by the client, and an error after them is told', async () => {
+  const silence = ': SLUICE PROCESSING\n\n'
+  const writer = messagesIngress.writeStream(replyOf())
+  const body = writer.write({ events: [text('Hi')] }) + silence + writer.end(closingOf())
+  expect(await readStream(silence + body)).toMatchObject({ content: [{ type: 'text', text: 'Hi' }] })
+  const failure = messagesIngress.writeStream(replyOf()).fail({ status: 524, message: 'Too late' })
+  await expect(readStream(silence + failure)).rejects.toMatchObject({ type: 'timeout_error' })
 })
 
 test('no text can end an event', () => {
