@@ -9,6 +9,9 @@ export interface Turn extends StoredReply {
   readonly response: StoredResponse
 }
 
+/** What clients that expect everything to be kept must know: OpenAI stores unless told not to. */
+export const ONLY_STORED = 'only what was created with store: true is kept'
+
 /** Opened between two turns of the event loop: a long conversation must not hold up everyone else's streams. */
 const TURNS_AT_ONCE = 32
 
@@ -48,7 +51,8 @@ const tooLong = () =>
  */
 export async function turnsBefore(id: string, workspaceId: string, store: ResponseStore): Promise<Turn[]> {
   const response = await store.find(id, workspaceId)
-  if (response === null) throw notFound('previous_response_id: there is no stored response with this id')
+  if (response === null)
+    throw notFound(`previous_response_id: there is no stored response with this id; ${ONLY_STORED}`)
   if (!isAnswered(response.status))
     throw badRequest(
       `this response is ${response.status}: only a completed or incomplete one can be continued`,

@@ -2,7 +2,7 @@ import { badRequest, GatewayError, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import { INFERENCE_BODY_LIMIT } from '../../http/body.ts'
-import { itemIn, itemsOf, type Turn, turnsBefore } from './history.ts'
+import { itemIn, itemsOf, ONLY_STORED, type Turn, turnsBefore } from './history.ts'
 import { inputItems, isReference } from './items.ts'
 import type { StateAsked } from './state.ts'
 
@@ -109,7 +109,7 @@ function storedItems(workspaceId: string, store: ResponseStore) {
         )
       return item
     }
-    throw notFound(`input[${index}].id: there is no stored item with this id`)
+    throw notFound(`input[${index}].id: there is no stored item with this id; ${ONLY_STORED}`)
   }
 }
 

@@ -5,7 +5,7 @@ import { isFinal } from '../../core/response-status.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import type { BackgroundRuns } from './background.ts'
 import { type EventSource, storedEvents } from './event-log.ts'
-import { type Turn, turnsUpTo } from './history.ts'
+import { ONLY_STORED, type Turn, turnsUpTo } from './history.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
 import { cancelled } from './kept-reply.ts'
 
@@ -14,6 +14,8 @@ export interface StoredDeps {
   background: BackgroundRuns
 }
 
+const unknown = () => notFound(`There is no stored response with this id; ${ONLY_STORED}`)
+
 /** A stored response of the caller's workspace; another workspace's is as unknown as one that never was. */
 export async function findResponse(
   id: string,
@@ -21,7 +23,7 @@ export async function findResponse(
   { store }: StoredDeps,
 ): Promise<StoredResponse> {
   const response = await store.find(id, workspace.id)
-  if (response === null) throw notFound('There is no stored response with this id')
+  if (response === null) throw unknown()
   return response
 }
 
@@ -44,8 +46,7 @@ export async function eventsOfResponse(id: string, caller: Caller, deps: StoredD
 export async function deleteResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
   await findResponse(id, caller, deps)
   await deps.background.find(id)?.cancel()
-  if (!(await deps.store.remove(id, caller.workspace.id)))
-    throw notFound('There is no stored response with this id')
+  if (!(await deps.store.remove(id, caller.workspace.id))) throw unknown()
   return { id, object: 'response', deleted: true }
 }
 
