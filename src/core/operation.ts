@@ -107,11 +107,11 @@ export interface TranscriptionRequest extends RoutedRequest {
 }
 
 export interface AudioFile {
-  bytes: Uint8Array<ArrayBuffer>
+  content: Blob
   /** With an extension that tells the format: providers go by it. */
   name: string
-  /** '' where nobody said. */
-  mediaType: string
+  /** By its own headers; null where they do not tell. */
+  seconds: number | null
 }
 
 export interface TranscriptionResult {

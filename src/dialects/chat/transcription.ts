@@ -15,8 +15,7 @@ export const chatTranscription: Operation<TranscriptionRequest, TranscriptionRes
     body['response_format'] = request.format
     const form = new FormData()
     for (const [name, value] of Object.entries(body)) appendTo(form, name, value)
-    const { bytes, name, mediaType } = request.audio
-    form.append('file', new Blob([bytes], { type: mediaType }), name)
+    form.append('file', request.audio.content, request.audio.name)
     return { path: '/audio/transcriptions', headers: {}, body, form, dropped: [] }
   },
   async read(reply) {

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { audioDuration } from '../../core/audio-duration.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { AudioFile, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
@@ -105,7 +106,8 @@ function fileOf({ data, format }: { data: string; format: string }): AudioFile {
   // A data URL is what some clients call base64.
   const base64 = data.replace(/^data:[^,]*;base64,/i, '')
   const bytes = bytesOfBase64(base64, 'input_audio.data')
-  return { bytes, name: `audio.${extension}`, mediaType: TYPES[extension] ?? `audio/${extension}` }
+  const content = new Blob([bytes], { type: TYPES[extension] ?? `audio/${extension}` })
+  return { content, name: `audio.${extension}`, seconds: audioDuration(bytes) }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { audioDuration } from '../../core/audio-duration.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { AudioFile, TranscriptionRequest } from '../../core/operation.ts'
@@ -22,9 +23,8 @@ export async function readTranscriptionForm(form: FormData, headers: Headers): P
 }
 
 async function fileOf(file: File): Promise<AudioFile> {
-  const bytes = new Uint8Array(await file.arrayBuffer())
-  if (bytes.length === 0) throw badRequest('must not be empty', 'file')
-  return { bytes, name: file.name || 'audio', mediaType: file.type }
+  if (file.size === 0) throw badRequest('must not be empty', 'file')
+  return { content: file, name: file.name || 'audio', seconds: audioDuration(await file.bytes()) }
 }
 
 const listAt = (body: JsonObject, name: string): unknown[] => {

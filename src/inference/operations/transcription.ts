@@ -1,4 +1,3 @@
-import { audioDuration } from '../../core/audio-duration.ts'
 import type { TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { completionTokens, estimateTokens, NO_USAGE, promptTokens } from '../../core/usage.ts'
 import { transcriptionIngress } from '../../dialects/operations/transcription.ts'
@@ -10,7 +9,7 @@ export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
   ingress: transcriptionIngress,
   speakers: transcriptionSpeakers,
   bound: ({ audio }, pricing) => {
-    const seconds = audioDuration(audio.bytes) ?? audio.bytes.length / LEAST_BYTES_PER_SECOND
+    const seconds = audio.seconds ?? audio.content.size / LEAST_BYTES_PER_SECOND
     if (pricing.audioSecond !== undefined) return { ...NO_USAGE, audioSeconds: seconds }
     return {
       ...NO_USAGE,
