@@ -1,10 +1,13 @@
 import type { DialectName, JsonObject } from './events.ts'
 import type { ModelFacts, ModelScores } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
+import type { ProviderQuirks } from './quirks.ts'
 
 export type { ModelFacts, ModelScores } from './model-facts.ts'
 
 export type { Pricing, PricingTier } from './pricing.ts'
+
+export type { ChatQuirks, ProviderQuirks } from './quirks.ts'
 
 /**
  * All that the hot path must know, in memory and never changed in place: a write to the tables makes a new one.
@@ -83,70 +86,6 @@ export interface Timeouts {
 
 /** Which code prepares a call: a literal key of the registry in `providers/`. */
 export type ProviderKind = 'compatible' | 'demo' | 'bedrock' | 'azure' | 'vertex'
-
-/** How a vendor departs from its dialect, as data. */
-export interface ProviderQuirks {
-  /** The only name under which it takes the bound on output tokens; absent: as the caller wrote it. */
-  readonly outputBoundField?: 'max_tokens' | 'max_completion_tokens'
-  /** False: it refuses `stream_options`, and tells usage without being asked. */
-  readonly streamOptions?: boolean
-  /** False: it does not know the role `developer`; `system` is sent. */
-  readonly developerRole?: boolean
-  /**
-   * False: it reads no addresses; the content of images, files and videos is fetched and sent along. True: it reads
-   * addresses of files too, where others of its dialect do not. By dialect where they differ.
-   */
-  readonly takesUrls?: boolean | Readonly<Partial<Record<DialectName, boolean>>>
-  /** The field that asks for reasoning effort; absent: `reasoning_effort`. */
-  readonly reasoningField?: 'reasoning' | 'reasoning_effort'
-  /** False: its `/responses` takes OpenAI's own fields alone; penalties, `top_k` and the like are a 400. */
-  readonly responsesExtensions?: boolean
-  /** How its chat completions depart from OpenAI's. */
-  readonly chat?: ChatQuirks
-  /** How its `/embeddings` departs from OpenAI's. `floatFormat` false: it takes no word for plain numbers. */
-  readonly embeddings?: {
-    readonly dimensionsField?: 'output_dimension'
-    readonly floatFormat?: false
-    /** How Google is asked: a request for each input, or (Vertex) an instance for each of one prediction. */
-    readonly form?: 'instances'
-  }
-  /** The field that bounds a ranking; absent: `top_n`. */
-  readonly rankingBoundField?: 'top_k'
-}
-
-/** How a vendor takes OpenAI's chat completions otherwise. What is left out for it is named. */
-export interface ChatQuirks {
-  /** OpenAI's field → its own name of it. */
-  readonly fieldNames?: Readonly<Record<string, string>>
-  /** Fields of the API's vocabulary that it refuses, or ignores without a word. */
-  readonly refusedFields?: readonly string[]
-  /** The same for fields of messages, and of the parts of their content; `name` of a tool's message stays. */
-  readonly refusedMessageFields?: readonly string[]
-  /** The types of `response_format` that it takes; absent: all. */
-  readonly responseFormats?: readonly string[]
-  /** False: it calls no tools. Calls of former turns are left out, and results become messages of the user. */
-  readonly tools?: false
-  /** Its word for the tool choice `required`. */
-  readonly requiredToolChoice?: 'any'
-  /** Ids of tool calls must be of this form; others are replaced, the same id always by the same. */
-  readonly toolCallIds?: 'nine-alphanumerics'
-  /** Former thoughts go back as parts `thinking` of the content. */
-  readonly thinkingParts?: true
-  /** Parts as Mistral writes them: `document_url` or `file` with the id beside the type; sounds as base64 alone. */
-  readonly flatParts?: true
-  /** True: a function must have parameters, if only none. */
-  readonly toolParameters?: true
-  /** What it takes of a parameter, inclusive: a value beyond is brought inside, and named. */
-  readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>>
-  /** The efforts of reasoning that it knows, weakest first, where the model's are not known. */
-  readonly efforts?: readonly string[]
-  /** Models that always reason are asked by `prompt_mode: reasoning` in place of an effort. */
-  readonly promptMode?: true
-  /** A last message of the assistant must be marked as the beginning of the answer. */
-  readonly assistantPrefix?: true
-  /** After the instructions, messages of user and assistant must alternate. */
-  readonly alternatingRoles?: true
-}
 
 export interface CredentialRecord {
   /** Stable name for health and records, never the secret. */
