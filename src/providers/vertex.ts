@@ -16,6 +16,7 @@ const sources = new WeakMap<CredentialRecord, TokenSource>()
  * |---|---|
  * | gemini `/models/{id}:…` | `/publishers/google/models/{id}:…` |
  * | messages `/messages` | `/publishers/anthropic/models/{id}:rawPredict` or `:streamRawPredict` |
+ * | messages `/messages/count_tokens` | `/publishers/anthropic/models/count-tokens:rawPredict` |
  * | chat `/chat/completions` | `/endpoints/openapi/chat/completions` |
  */
 export const vertex: Provider = {
@@ -36,6 +37,7 @@ export const vertex: Provider = {
 
 function addressedCall(call: PreparedBody): PreparedBody {
   if (call.path === '/messages') return claudeCall(call)
+  if (call.path === '/messages/count_tokens') return countCall(call)
   if (call.path.startsWith('/models/')) {
     return geminiCall({ ...call, path: `/publishers/google${call.path}` })
   }
@@ -54,6 +56,16 @@ function claudeCall({ headers, body }: PreparedBody): PreparedBody {
     path: `/publishers/anthropic/models/${segment(String(model))}:${method}`,
     headers: others,
     body: { anthropic_version: VERSION, ...rest },
+  }
+}
+
+/** Here the model stays in the body (Anthropic's client for Vertex, 2026). */
+function countCall({ headers, body }: PreparedBody): PreparedBody {
+  const { 'anthropic-version': _, ...others } = headers
+  return {
+    path: '/publishers/anthropic/models/count-tokens:rawPredict',
+    headers: others,
+    body: { anthropic_version: VERSION, ...body },
   }
 }
 

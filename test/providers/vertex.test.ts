@@ -122,6 +122,13 @@ describe('Claude', () => {
     expect(call.url).toEndWith('claude-sonnet-4-5@20250929:rawPredict')
   })
 
+  test('its tokens are counted beside the models', async () => {
+    const prompt = { model: 'claude-sonnet-4-5@20250929', messages: [] }
+    const call = await prepared(withAccount(), '/messages/count_tokens', prompt)
+    expect(call.url).toBe(`${BASE}/publishers/anthropic/models/count-tokens:rawPredict`)
+    expect(call.body).toEqual({ anthropic_version: 'vertex-2023-10-16', ...prompt })
+  })
+
   test('a name cannot lead elsewhere', async () => {
     const call = await prepared(withAccount(), '/messages', { ...body, model: '../x' })
     expect(call.url).toBe(`${BASE}/publishers/anthropic/models/..%2Fx:rawPredict`)
