@@ -130,7 +130,7 @@ describe('a server that identifies itself', () => {
         credentials: [{ id: 'ollama', secret: null }],
         timeouts: defaults.timeouts,
         maxInFlight: defaults.maxInFlight,
-        quirks: { developerRole: false, outputBoundField: 'max_tokens' },
+        quirks: { developerRole: false, outputBoundField: 'max_tokens', takesUrls: false },
         isLocal: true,
       },
     ])
