@@ -163,14 +163,22 @@ describe('doctor', () => {
           OPENAI_BASE_URL: `http://127.0.0.1:${server.port}/v1`,
           GROQ_API_KEY: 'sk-other-credential',
           GROQ_BASE_URL: `${NOBODY}/v1`,
+          AWS_ACCESS_KEY_ID: 'AKIASECRET',
+          AWS_SECRET_ACCESS_KEY: 'sk-aws-credential',
+          AWS_REGION: 'eu-west-1',
+          AWS_BEDROCK_BASE_URL: `http://127.0.0.1:${server.port}`,
         })
         expect(found).toMatchObject({ exitCode: 1, ok: false })
         expect(found.of('database')).toMatchObject({ status: 'problem' })
         expect(found.of('secret key')?.detail).toContain('chmod 600')
         expect(found.of('port')?.detail).toContain('taken by another program')
         expect(found.of('provider openai')?.detail).toBe('answers, but refuses OPENAI_API_KEY (401)')
+        expect(found.of('provider amazon-bedrock')).toMatchObject({
+          status: 'ok',
+          detail: expect.stringMatching(/ms; AWS_ACCESS_KEY_ID is not tried, since a call would cost$/),
+        })
         expect(found.of('provider groq')?.detail).toContain('cannot be reached')
-        expect(JSON.stringify(found)).not.toMatch(/secret-credential|other-credential/)
+        expect(JSON.stringify(found)).not.toMatch(/secret-credential|other-credential|aws-credential/)
       } finally {
         server.stop(true)
       }

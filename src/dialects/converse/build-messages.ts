@@ -83,7 +83,7 @@ const writeParts = (content: Message['content'], path: string, writing: Writing)
     ? content.flatMap((part, index) => writePart(part, `${path}.content[${index}]`, writing))
     : writePart({ type: 'text', text: content ?? '' }, path, writing)
 
-/** `system` takes text and caching points alone. */
+/** Instructions and answers take text and caching points alone: the rest is for users and tools. */
 function textAlone(blocks: JsonObject[], { drop }: Writing): JsonObject[] {
   const kept = blocks.filter((block) => block['text'] !== undefined || block['cachePoint'] !== undefined)
   if (kept.length < blocks.length) drop('messages.content')
@@ -98,7 +98,7 @@ function writeAssistant(message: Message, path: string, writing: Writing): JsonO
   ])
   return [
     ...writeThoughts(message, writing),
-    ...writeParts(content ?? refusal ?? '', path, writing),
+    ...textAlone(writeParts(content ?? refusal ?? '', path, writing), writing),
     ...calls,
   ]
 }

@@ -389,6 +389,18 @@ describe('messages', () => {
     }
   })
 
+  test('an image in instructions or in a former answer is named', () => {
+    const content = [
+      { type: 'text', text: 'A' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+    ]
+    expect(sent([{ role: 'system', content }, HI, { role: 'assistant', content }, HI])).toEqual({
+      system: [{ text: 'A' }],
+      messages: [SAID, { role: 'assistant', content: [{ text: 'A' }] }, SAID],
+      dropped: ['messages.content'],
+    })
+  })
+
   test('a time that a model does not cache for is named', () => {
     const messages = [{ ...HI, cache_control: { type: 'ephemeral', ttl: '1h' } }]
     const point = (cachePoint: JsonObject) => [{ role: 'user', content: [{ text: 'Hi' }, { cachePoint }] }]
