@@ -76,10 +76,7 @@ const COMPATIBLE = new Set(['@ai-sdk/openai-compatible', '@ai-sdk/openai'])
 
 /** Clouds serve the models of several makers, each in its own way. */
 const CLOUDS: Readonly<Record<string, (model: FactModel) => string | null | undefined>> = {
-  'google-vertex': (model) => {
-    const { id, override } = model
-    // Embedding there is another call than AI Studio's.
-    if (outputOf(model).includes('embeddings')) return undefined
+  'google-vertex': ({ id, override }) => {
     if (override?.npm?.endsWith('/anthropic')) return 'messages'
     return override?.api?.endsWith('/endpoints/openapi') || /-maas$/.test(id) ? 'chat' : 'gemini'
   },
