@@ -86,7 +86,7 @@ export function assemble({
     refresh: {
       url: models.url,
       now,
-      fetchDocument: documentFetcher({ allow: outboundAllow }),
+      fetchDocument: documentFetcher(outboundAllow, models.url),
       catalog: {
         current: models.store.current,
         builtIn: models.store.builtIn,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /** JSON, compressed. The same value gives the same bytes. */
-export const packed = (value: unknown): Uint8Array<ArrayBuffer> =>
-  Bun.gzipSync(new TextEncoder().encode(JSON.stringify(value)), { level: 9 })
+export const packed = (value: unknown, level: 1 | 9 = 9): Uint8Array<ArrayBuffer> =>
+  Bun.gzipSync(new TextEncoder().encode(JSON.stringify(value)), { level })
 
 /** Reads a file of `packed`. Throws where there is none, or where it is damaged. */
 export const unpacked = (path: string): unknown =>

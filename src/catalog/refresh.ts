@@ -17,16 +17,26 @@ export interface Proposal {
 
 /**
  * The catalogue that a document of the models.dev shape gives, and how it differs from the one in use. Throws a 400
- * that names every problem (ten at most) for a document that is broken anywhere: it is refused whole.
+ * that names every problem (ten at most) for a document that is broken anywhere: it is refused whole. The work of a
+ * tenth of a second is done in parts, so that running answers are not held up for that long.
  */
-export function proposalOf(document: unknown, inUse: CatalogInUse): Proposal {
+export async function proposalOf(document: unknown, inUse: CatalogInUse): Promise<Proposal> {
   const problems = documentProblems(document)
   if (problems.length > 0) {
     const told = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
     throw badRequest(`The document is refused whole, the catalogue stays as it is: ${told}`)
   }
-  return proposalFor(composeSeed(readDocument(document), loadListed()), inUse)
+  await breath()
+  const facts = readDocument(document)
+  const listed = loadListed()
+  await breath()
+  const seed = composeSeed(facts, listed)
+  await breath()
+  return proposalFor(seed, inUse)
 }
+
+/** Lets others run. */
+const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export const proposalFor = (seed: Seed, inUse: CatalogInUse): Proposal => ({
   seed,

@@ -111,7 +111,7 @@ function write(path: string, { seed, source, refreshedAt, retired }: RefreshedCa
   const draft = `${path}.new`
   writeFileSync(
     draft,
-    packed({ source, refreshed_at: refreshedAt, program_facts_at: own.facts_at, retired, seed }),
+    packed({ source, refreshed_at: refreshedAt, program_facts_at: own.facts_at, retired, seed }, 1),
     { mode: 0o600 },
   )
   renameSync(draft, path)

@@ -68,6 +68,18 @@ async function reach(root: string, url: string, init: RequestInit): Promise<Resp
   }
 }
 
+/** The text of a document that the operator named. Throws a `CommandError`. */
+export async function download(url: string, timeoutMs: number): Promise<string> {
+  let response: Response
+  try {
+    response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+  } catch {
+    throw new CommandError(EXIT.unreachable, `${url} cannot be reached`)
+  }
+  if (!response.ok) throw new CommandError(EXIT.failed, `${url} answers with HTTP ${response.status}`)
+  return response.text()
+}
+
 function parse(text: string, root: string): unknown {
   try {
     return JSON.parse(text)

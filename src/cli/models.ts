@@ -5,7 +5,7 @@ import { loadConfig } from '../config.ts'
 import { GatewayError } from '../core/errors.ts'
 import { openDataFolder } from '../data-folder.ts'
 import { parseOutboundAllow } from '../net/address.ts'
-import { isRecord, openClient } from './client.ts'
+import { download, isRecord, openClient } from './client.ts'
 import { changeLines, countOf, priceHistoryTable, summaryOf } from './models-print.ts'
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal } from './terminal.ts'
 
@@ -17,7 +17,7 @@ type Ask = (body: Record<string, unknown>) => Promise<Answer>
 
 /** Shows what newer facts would change; takes them over when that is agreed to, or with `--yes`. */
 export async function refreshModels(options: Options, terminal: Terminal): Promise<number> {
-  const asked = sourceOf(options)
+  const asked = await sourceOf(options)
   return withCatalog(options, terminal, async (ask) => {
     const shown = await ask({ ...asked, dry_run: true })
     const isJson = options['json'] === true
@@ -53,13 +53,18 @@ async function isAgreed(options: Options, terminal: Terminal): Promise<boolean> 
   return terminal.confirm('Take these facts over?')
 }
 
-/** What `--from` names: a URL, the program's own facts, or a file, which is read here. */
-function sourceOf({ from }: Options): Record<string, unknown> {
+/**
+ * What `--from` names: the program's own facts, or a file or a URL, which is read here: it is this machine's network that
+ * the operator means.
+ */
+async function sourceOf({ from }: Options): Promise<Record<string, unknown>> {
   if (typeof from !== 'string') return {}
-  if (from === 'built-in' || /^https?:\/\//i.test(from)) return { from }
+  if (from === 'built-in') return { from }
   try {
-    return { document: JSON.parse(readFileSync(from, 'utf8')) }
+    const text = /^https?:\/\//i.test(from) ? await download(from, PATIENCE_MS) : readFileSync(from, 'utf8')
+    return { document: JSON.parse(text) }
   } catch (error) {
+    if (error instanceof CommandError) throw error
     const why =
       error instanceof SyntaxError ? 'it is not JSON' : error instanceof Error ? error.message : error
     throw new CommandError(EXIT.usage, `--from ${from} cannot be read: ${why}`)
@@ -91,7 +96,7 @@ async function withCatalog(
       catalog: store,
       url: config.modelsUrl,
       now: Date.now,
-      fetchDocument: documentFetcher({ allow: parseOutboundAllow(config.outboundAllow) }),
+      fetchDocument: documentFetcher(parseOutboundAllow(config.outboundAllow), config.modelsUrl),
     }
     return await work(async (body) => ({ ...(await refreshCatalog(deps, body)) }))
   } catch (error) {

@@ -18,3 +18,13 @@ export interface ModelScores {
   /** From 0 to 1. */
   readonly toolSuccessRate?: number
 }
+
+/** How a model is asked to reason. */
+export interface ReasoningFacts {
+  /** The efforts that it takes; null: it takes none, or nobody says which. */
+  readonly efforts: readonly string[] | null
+  /** A budget of tokens can be set. */
+  readonly takesBudget: boolean
+  /** It can be switched off. */
+  readonly mayBeOff: boolean
+}

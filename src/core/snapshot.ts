@@ -1,9 +1,9 @@
 import type { DialectName, JsonObject } from './events.ts'
-import type { ModelFacts, ModelScores } from './model-facts.ts'
+import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
 import type { ProviderQuirks } from './quirks.ts'
 
-export type { ModelFacts, ModelScores } from './model-facts.ts'
+export type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
 
 export type { Pricing, PricingTier } from './pricing.ts'
 
@@ -158,15 +158,6 @@ export interface ProviderRecord {
   readonly quirks: ProviderQuirks
   /** On the operator's own machine: nothing leaves it. */
   readonly isLocal: boolean
-}
-
-export interface ReasoningFacts {
-  /** The efforts that it takes; null: it takes none, or nobody says which. */
-  readonly efforts: readonly string[] | null
-  /** A budget of tokens can be set. */
-  readonly takesBudget: boolean
-  /** It can be switched off. */
-  readonly mayBeOff: boolean
 }
 
 /** One model at one provider. */

@@ -23,7 +23,6 @@ beforeEach(async () => {
   gateway = await startGateway({
     environment: {
       OPENAI_API_KEY: 'k',
-      SLUICE_OUTBOUND_ALLOW: '127.0.0.1',
       SLUICE_MODELS_URL: `http://127.0.0.1:${facts.port}/api.json`,
     },
     now: () => now,
@@ -121,9 +120,13 @@ describe('POST /models/refresh', () => {
       source: `http://127.0.0.1:${facts.port}/api.json`,
     })
     served = () => Response.json(cheaper)
-    const from = `http://127.0.0.1:${facts.port}/other.json`
+    const from = `http://127.0.0.1:${facts.port}/api.json`
     expect(await refresh({ from })).toMatchObject({ source: from, applied: true })
     expect(await promptOf('openai/gpt-4o')).toBe('0.000001')
+    // An address of the settings is the operator's word; any other one must be public.
+    expect(await refresh({ from: `http://127.0.0.1:${facts.port}/other.json` })).toMatchObject({
+      status: 400,
+    })
   })
 
   const page = () => new Response('<html>down</html>', { headers: { 'content-type': 'text/html' } })

@@ -121,9 +121,9 @@ describe('a document', () => {
     ],
     ['a negative limit', broken({ limit: { context: -5 } }), 'openai.models["m"].limit.context'],
     ['modalities as text', broken({ modalities: 'text' }), 'openai.models["m"].modalities'],
-  ])('%s is refused with its place', (_, facts, path) => {
+  ])('%s is refused with its place', async (_, facts, path) => {
     expect(documentProblems(facts).map((problem) => problem.path)).toContain(path)
-    expect(() => proposalOf(facts, inUse(before))).toThrow(/^The document is refused whole/)
+    await expect(proposalOf(facts, inUse(before))).rejects.toThrow('The document is refused whole')
   })
 
   test('what is not read may be anything', () =>
@@ -145,10 +145,10 @@ describe('the data folder', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('keeps a refreshed catalogue; without one it is the program’s own', () => {
+  test('keeps a refreshed catalogue; without one it is the program’s own', async () => {
     const store = open()
     expect(store.current().refreshed).toBeNull()
-    const proposal = proposalOf(before, store.current())
+    const proposal = await proposalOf(before, store.current())
     store.replace(refreshedBy(proposal, 'a test', 1_000, store.current()))
     const again = open().current()
     expect(again.refreshed).toMatchObject({ source: 'a test', refreshedAt: 1_000 })
@@ -158,7 +158,7 @@ describe('the data folder', () => {
       'openai/gpt-4o-mini',
       'openai/gpt-oss-120b',
     ])
-    expect(proposalOf(before, again).diff).toMatchObject({ added: [], removed: [], priceChanges: [] })
+    expect((await proposalOf(before, again)).diff).toMatchObject({ added: [], removed: [], priceChanges: [] })
     // What was there once is not unknown.
     expect(again.catalog.isRetired('anthropic/claude-sonnet-4.5')).toBe(true)
     expect(again.catalog.isRetired('openai/gpt-4o')).toBe(false)
@@ -168,10 +168,10 @@ describe('the data folder', () => {
     expect(told).toEqual([])
   })
 
-  test('older facts that the operator chose stay, whatever the program has', () => {
+  test('older facts that the operator chose stay, whatever the program has', async () => {
     const store = open()
     const old = document({ openai: [factModel('gpt-4o', { last_updated: '2020-01-01' })] })
-    store.replace(refreshedBy(proposalOf(old, store.current()), 'a test', 1, store.current()))
+    store.replace(refreshedBy(await proposalOf(old, store.current()), 'a test', 1, store.current()))
     expect(open().current().seed.facts_at).toBe('2020-01-01')
     expect(told).toEqual([])
   })

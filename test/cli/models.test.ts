@@ -26,7 +26,9 @@ describe('sluice models refresh', () => {
       expect(asked.stderr).toContain('Nothing was changed: --yes takes these facts over')
       expect(asked.stdout).toContain('+ openai/gpt-9 at openai\n')
       expect(asked.stdout).toMatch(/^\$ openai\/gpt-4o at openai: prompt 0\.0000025 → 0\.000001, /m)
-      expect(asked.stdout).toMatch(/^! openai\/gpt-9 at openai: prompt 0\.09 USD a token is \d+ times the median/m)
+      expect(asked.stdout).toMatch(
+        /^! openai\/gpt-9 at openai: prompt 0\.09 USD a token is \d+ times the median/m,
+      )
       expect(asked.stdout).toMatch(/\d+ removed, 1 prices changed, \d+ changed otherwise, 1 warnings$/m)
 
       const done = await refresh('--yes')
@@ -48,6 +50,41 @@ describe('sluice models refresh', () => {
       expect(JSON.parse(back.stdout)).toMatchObject({
         data: { applied: true, removed: [{ provider: 'openai', model: 'openai/gpt-9' }] },
       })
+    }))
+
+  test('from a URL of this machine', () =>
+    inFolder(async (folder) => {
+      const mirror = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json(facts) })
+      const down = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: () => new Response('', { status: 500 }),
+      })
+      const from = `http://127.0.0.1:${mirror.port}/api.json`
+      const data = join(folder, 'data')
+      try {
+        const named = await sluice(['models', 'refresh', '--data', data, '--from', from, '--dry-run'])
+        expect({ exitCode: named.exitCode, stderr: named.stderr }).toEqual({ exitCode: 0, stderr: '' })
+        expect(named.stdout).toContain('+ openai/gpt-9 at openai\n')
+        const env = { SLUICE_MODELS_URL: from }
+        const usual = await sluice(['models', 'refresh', '--data', data, '--yes'], { env })
+        expect(usual.stdout).toContain(`from ${from}`)
+        const failed = await sluice([
+          'models',
+          'refresh',
+          '--data',
+          data,
+          '--from',
+          `http://127.0.0.1:${down.port}/api.json`,
+        ])
+        expect({ code: failed.exitCode, said: failed.stderr }).toMatchObject({
+          code: 1,
+          said: expect.stringContaining('answers with HTTP 500'),
+        })
+      } finally {
+        await mirror.stop(true)
+        await down.stop(true)
+      }
     }))
 
   test('what is no document changes nothing', () =>

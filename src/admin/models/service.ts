@@ -3,7 +3,8 @@ import { sayWarning } from '../../catalog/outliers.ts'
 import { type Proposal, proposalFor, proposalOf, refreshedBy } from '../../catalog/refresh.ts'
 import type { CatalogInUse, RefreshedCatalog } from '../../catalog/store.ts'
 import { badRequest, conflict, GatewayError, UpstreamError } from '../../core/errors.ts'
-import { type GuardedOptions, guardedFetch } from '../../net/guarded.ts'
+import { type OutboundAllow, parseOutboundAllow } from '../../net/address.ts'
+import { guardedFetch } from '../../net/guarded.ts'
 import type { CatalogView, RefreshBody, RefreshView } from './schema.ts'
 
 /** The catalogue of a running server or of a data folder. */
@@ -63,18 +64,21 @@ async function propose(
     return { proposal: proposalFor(catalog.builtIn(), catalog.current()), source: BUILT_IN }
   }
   if (document !== undefined)
-    return { proposal: proposalOf(document, catalog.current()), source: 'a document' }
+    return { proposal: await proposalOf(document, catalog.current()), source: 'a document' }
   const source = from ?? deps.url
   return { proposal: await fetchProposal(deps, source), source }
 }
 
-/** Downloads documents, from public addresses and those that the operator excepted. */
+/**
+ * Downloads documents, from public addresses and those that the operator excepted. `trusted` is an address of the
+ * settings: the operator wrote it, so it may be private.
+ */
 export const documentFetcher =
-  (options: Pick<GuardedOptions, 'allow'>): FetchDocument =>
+  (allow: OutboundAllow, trusted: string): FetchDocument =>
   async (url) => {
     try {
       const reply = await guardedFetch(url, {
-        ...options,
+        allow: url === trusted ? withHostOf(trusted, allow) : allow,
         limitBytes: DOCUMENT_LIMIT_BYTES,
         timeoutMs: DOWNLOAD_TIMEOUT_MS,
         path: 'from',
@@ -89,6 +93,14 @@ export const documentFetcher =
       throw error
     }
   }
+
+function withHostOf(url: string, allow: OutboundAllow): OutboundAllow {
+  const own = parseOutboundAllow([new URL(url).hostname])
+  return {
+    hosts: new Set([...allow.hosts, ...own.hosts]),
+    networks: [...allow.networks, ...own.networks],
+  }
+}
 
 const notFetched = (url: string, why: string, cause?: Error): GatewayError =>
   new GatewayError(
