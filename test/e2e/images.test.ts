@@ -222,6 +222,21 @@ describe('what is asked of each kind of provider', () => {
       },
     ],
     [
+      'xAI’s edits in JSON',
+      {
+        model: 'grok-brush',
+        input_references: [{ type: 'image_url', image_url: { url: DATA_URL } }],
+      },
+      made([{ b64_json: PNG }]),
+      '/v1/images/edits',
+      {
+        model: 'grok-brush',
+        prompt: 'a boat',
+        image: { type: 'image_url', url: DATA_URL },
+        response_format: 'b64_json',
+      },
+    ],
+    [
       'a conversation with a model that speaks',
       {
         model: 'talking',

@@ -8,6 +8,8 @@ interface Family {
   readonly names: RegExp
   /** Answers a stream with drafts. */
   readonly streams: boolean
+  /** Takes what to start from in JSON, and no form. */
+  readonly editsInJson?: boolean
   write(request: ImagesRequest, dropped: string[]): JsonObject
 }
 
@@ -57,6 +59,7 @@ const families: readonly Family[] = [
     // xAI takes shapes and resolutions by these names, and no pixels.
     names: /grok/i,
     streams: false,
+    editsInJson: true,
     write(request, dropped) {
       dropSeed(request, dropped)
       if (request.quality !== undefined && request.quality !== 'auto') dropped.push('quality')

@@ -1,9 +1,7 @@
-import type { Attempt } from '../../core/attempt.ts'
 import { UpstreamError } from '../../core/errors.ts'
 import type { FrameBatch, InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import type { DialectCall } from '../dialect.ts'
 import type { ImageNative, ImageSpeaker } from '../image-speaker.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/forward.ts'
@@ -41,9 +39,11 @@ export const chatImages: ImageSpeaker = {
       body['stream'] = true
       if (isNumber(request.body['partial_images'])) body['partial_images'] = request.body['partial_images']
     }
-    return request.references.length === 0
-      ? { path: '/images/generations', headers: {}, body, dropped }
-      : edit(request, body, dropped, attempt)
+    if (request.references.length === 0) return { path: '/images/generations', headers: {}, body, dropped }
+    const path = '/images/edits'
+    return family.editsInJson
+      ? { path, headers: {}, body: { ...body, ...startingFrom(request) }, dropped }
+      : { path, headers: {}, body, form: formOf(request, body), dropped }
   },
   async *read(reply, request): InferenceFrames {
     const type = reply.headers.get('content-type') ?? ''
@@ -54,8 +54,14 @@ export const chatImages: ImageSpeaker = {
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
+/** xAI's: `image` where it is one, else `images`. */
+function startingFrom({ references }: ImagesRequest): JsonObject {
+  const images = references.map(({ url }) => ({ type: 'image_url', url }))
+  return images.length === 1 ? { image: images[0] } : { images }
+}
+
 /** A list field is named `image[]`; one image alone goes as `image`, which every server knows. */
-function edit({ references }: ImagesRequest, body: JsonObject, dropped: string[], _: Attempt): DialectCall {
+function formOf({ references }: ImagesRequest, body: JsonObject): FormData {
   const form = new FormData()
   for (const [name, value] of Object.entries(body)) {
     form.append(name, isString(value) ? value : JSON.stringify(value))
@@ -67,7 +73,7 @@ function edit({ references }: ImagesRequest, body: JsonObject, dropped: string[]
     const file = new Blob([Buffer.from(base64, 'base64')], { type })
     form.append(field, file, `image-${index}.${type.replace(/^image\/|\+xml$/g, '')}`)
   }
-  return { path: '/images/edits', headers: {}, body, form, dropped }
+  return form
 }
 
 function readWhole(body: JsonObject, request: ImagesRequest): FrameBatch {
