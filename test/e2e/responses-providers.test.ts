@@ -218,3 +218,23 @@ test('an answer that cannot be stored arrives all the same', async () => {
   expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
   expect(gateway.deps.run.running.count()).toBe(0)
 })
+
+test('a run whose end cannot be stored has failed for whoever asks, and is charged', async () => {
+  const goOn = Promise.withResolvers<void>()
+  upstream.on('plain', async (seen, request) => {
+    await goOn.promise
+    return streamed(['Ok'])(seen, request)
+  })
+  const { id } = await client.responses.create({ model: 'plain', input: 'Hi', background: true })
+  const run = gateway.deps.responses.background.find(id)
+  gateway.bodies.file.run('ALTER TABLE responses RENAME TO elsewhere')
+  goOn.resolve()
+  await run?.ended
+  gateway.bodies.file.run('ALTER TABLE elsewhere RENAME TO responses')
+  expect(await client.responses.retrieve(id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'server_error', message: 'How this response ended could not be stored' },
+  })
+  const generation = await (await gateway.call(`/generation?id=${id}`)).json()
+  expect(generation.data).toMatchObject({ finish_reason: 'stop', total_cost: 0.00002 })
+})

@@ -141,6 +141,12 @@ function backgroundKeeper(
     if (begun === null) throw new Error('a background response has not begun')
     return begun
   }
+  let isGoing = false
+  async function goOn(): Promise<void> {
+    const { response, first } = known()
+    await store.advance(response.id, { status: 'in_progress', reply: inProgress(first) })
+    isGoing = true
+  }
   return {
     isDetached: true,
     begun: known,
@@ -151,15 +157,14 @@ function backgroundKeeper(
       await keep(keeping, response, first)
       begun = { response, first }
     },
-    async goOn() {
-      const { response, first } = known()
-      await store.advance(response.id, { status: 'in_progress', reply: inProgress(first) })
-    },
+    goOn,
     async end(ending, written) {
       const { response, first } = known()
       const last = keptReply(ending, written ?? first)
       const { status, reply } = last
       try {
+        // Not if the disk was full a while ago.
+        if (!isGoing) await goOn()
         const model = modelOf(reply)
         await store.advance(response.id, {
           status,

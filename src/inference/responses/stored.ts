@@ -7,7 +7,7 @@ import type { BackgroundRuns } from './background.ts'
 import { type EventSource, storedEvents } from './event-log.ts'
 import { ONLY_STORED, type Turn, turnsUpTo } from './history.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
-import { cancelled } from './kept-reply.ts'
+import { failed } from './kept-reply.ts'
 
 export interface StoredDeps {
   store: ResponseStore
@@ -16,16 +16,33 @@ export interface StoredDeps {
 
 const unknown = () => notFound(`There is no stored response with this id; ${ONLY_STORED}`)
 
-/** A stored response of the caller's workspace; another workspace's is as unknown as one that never was. */
+/**
+ * A stored response of the caller's workspace; another workspace's is as unknown as one that never was. One whose end
+ * could not be stored (a full disk) has failed: nobody would ever end it, and its caller would ask for ever.
+ */
 export async function findResponse(
   id: string,
   { workspace }: Caller,
-  { store }: StoredDeps,
+  deps: StoredDeps,
 ): Promise<StoredResponse> {
-  const response = await store.find(id, workspace.id)
-  if (response === null) throw unknown()
-  return response
+  const { store, background } = deps
+  const find = async (): Promise<StoredResponse> => {
+    const response = await store.find(id, workspace.id)
+    if (response === null) throw unknown()
+    return response
+  }
+  const isLost = ({ status }: StoredResponse) => !isFinal(status) && background.find(id) === undefined
+  // Looked at twice: its run may have ended between one look and the other.
+  const first = await find()
+  if (!isLost(first)) return first
+  const response = await find()
+  if (!isLost(response)) return response
+  const { reply } = await store.open(response)
+  await store.advance(id, { status: 'failed', reply: failed(reply, END_LOST) })
+  return find()
 }
+
+const END_LOST = 'How this response ended could not be stored'
 
 export async function getResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
   return (await deps.store.open(await findResponse(id, caller, deps))).reply
@@ -57,12 +74,7 @@ export async function cancelResponse(id: string, caller: Caller, deps: StoredDep
     throw badRequest(
       'Only a response that was created with background can be cancelled; to stop another one, close its connection',
     )
-  const running = deps.background.find(id)
-  if (running !== undefined) await running.cancel()
-  else if (!isFinal(response.status)) {
-    const { reply } = await deps.store.open(response)
-    await deps.store.advance(id, { status: 'cancelled', reply: cancelled(reply) })
-  }
+  await deps.background.find(id)?.cancel()
   return getResponse(id, caller, deps)
 }
 
