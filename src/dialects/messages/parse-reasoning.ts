@@ -1,11 +1,13 @@
 import { badRequest } from '../../core/errors.ts'
 import type { Reasoning } from '../../core/request.ts'
-import { defined } from '../values.ts'
+import { defined, restOf } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { MessagesBody } from './schema.ts'
 
 /** With this beta a budget spans the calls of tools and may be larger than one answer. */
 const INTERLEAVED = /interleaved-thinking/
+
+const THINKING = new Set(['type', 'budget_tokens', 'display'])
 
 /**
  * | Messages | neutral |
@@ -22,6 +24,7 @@ export function readReasoning(body: MessagesBody, headers: Headers, keep: Keep):
   const { thinking, output_config, max_tokens } = body
   const effort = output_config?.effort ?? undefined
   if (!thinking) return effort === undefined ? undefined : { effort }
+  keep.rest(restOf(thinking, THINKING), 'thinking')
   if (thinking.type === 'disabled') return { enabled: false }
   const display = 'display' in thinking ? thinking.display : undefined
   const shared = defined({ effort, exclude: display === 'omitted' ? true : undefined })

@@ -32,9 +32,13 @@ export function readTools({ tools }: MessagesBody, keep: Keep): Tool[] {
   })
 }
 
+const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use'])
+
 /** `any` is OpenAI's `required`. Throws a `GatewayError` 400 for a choice of a tool that is not there. */
-export function readToolChoice({ tool_choice, tools, mcp_servers }: MessagesBody): ToolChoice | undefined {
+export function readToolChoice(body: MessagesBody, keep: Keep): ToolChoice | undefined {
+  const { tool_choice, tools, mcp_servers } = body
   if (!tool_choice) return undefined
+  keep.rest(restOf(tool_choice, CHOICE), 'tool_choice')
   const hasTools = (tools ?? []).length > 0 || (mcp_servers ?? []).length > 0
   if (!hasTools && tool_choice.type !== 'none') {
     throw badRequest('may only be set together with tools', 'tool_choice')

@@ -36,7 +36,7 @@ export function parseMessages(body: JsonObject, headers: Headers): InferenceRequ
     stream: body.stream === true,
     messages: readMessages(body, keep),
     tools: readTools(body, keep),
-    toolChoice: readToolChoice(body),
+    toolChoice: readToolChoice(body, keep),
     parallelToolCalls: readParallel(body),
     responseFormat: readFormat(body),
     reasoning: readReasoning(body, headers, keep),

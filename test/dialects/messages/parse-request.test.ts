@@ -412,6 +412,9 @@ test('what only this dialect can carry is named, once each', () => {
         user({ type: 'tool_result', tool_use_id: 'toolu_1', is_error: true }),
       ],
       speed: 'fast',
+      thinking: { type: 'adaptive', lean: 1 },
+      tools: [{ name: 'f', input_schema: {}, lean: 1 }],
+      tool_choice: { type: 'auto', lean: 1 },
       container: 'c',
       mcp_servers: [{ type: 'url', url: 'https://a.example' }],
       output_config: { task_budget: { type: 'tokens', total: 1 } },
@@ -434,6 +437,9 @@ test('what only this dialect can carry is named, once each', () => {
     'output_config.task_budget',
     'plugins.web',
     'speed',
+    'thinking.lean',
+    'tool_choice.lean',
+    'tools.lean',
   ])
   expect(headers).toEqual({ 'anthropic-beta': 'some-beta' })
 })
