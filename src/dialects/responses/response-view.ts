@@ -3,7 +3,7 @@ import { replyIdOf } from '../../core/ids.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
-import { defined, isObject } from '../values.ts'
+import { defined, isObject, restOf } from '../values.ts'
 
 /** api-surface §20.1: the response object, which repeats what was asked. */
 
@@ -17,39 +17,24 @@ export interface Shown {
   error?: JsonObject
   /** `incomplete_details.reason` */
   reason?: string
-  /** What a provider of this dialect said of its response. */
-  native: JsonObject
+  /** What a provider of this dialect said of its response; null: another one answers. */
+  native: JsonObject | null
 }
 
-/** What a request that does not say otherwise means. */
-const DEFAULTS: JsonObject = {
-  background: false,
-  frequency_penalty: null,
-  instructions: null,
-  max_output_tokens: null,
-  max_tool_calls: null,
-  metadata: {},
-  parallel_tool_calls: true,
-  presence_penalty: null,
-  previous_response_id: null,
-  prompt: null,
-  prompt_cache_key: null,
-  reasoning: { effort: null, summary: null },
-  safety_identifier: null,
-  service_tier: 'auto',
-  store: false,
-  temperature: null,
-  text: { format: { type: 'text' } },
-  tool_choice: 'auto',
-  tools: [],
-  top_logprobs: 0,
-  top_p: null,
-  truncation: 'disabled',
-  user: null,
-}
-
-/** Fields that are the gateway's, whatever a provider says of them. */
-const OWN = [
+/** What this gateway says itself, and what it says of the request, whatever a provider says. */
+const OWN = new Set([
+  'id',
+  'object',
+  'created_at',
+  'completed_at',
+  'status',
+  'model',
+  'provider',
+  'output',
+  'output_text',
+  'usage',
+  'error',
+  'incomplete_details',
   'background',
   'store',
   'previous_response_id',
@@ -60,48 +45,58 @@ const OWN = [
   'service_metadata',
   'openrouter_metadata',
   'error_type',
-] as const
+])
 
+/** Written for every stream twice, so it is one literal: the request, else a provider of this dialect, else the usual. */
 export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
   const { body } = reply.request
   const { status, output, closing, native } = shown
-  const defaults = {
-    ...DEFAULTS,
-    ...native,
-    ...Object.fromEntries(OWN.map((name) => [name, DEFAULTS[name]])),
-  }
-  const asked = Object.keys(DEFAULTS)
-    .filter((name) => body[name] !== undefined && body[name] !== null)
-    .map((name) => [name, body[name]])
-  const isOver = status !== 'in_progress'
-  const head = {
+  const told = native ?? {}
+  const isEnded = status === 'completed' || status === 'incomplete'
+  return {
     id: replyIdOf(reply.generationId, 'resp_'),
     object: 'response',
     created_at: reply.created,
     status,
-  }
-  return defined({
-    ...head,
-    ...defaults,
-    ...Object.fromEntries(asked),
-    ...head,
-    completed_at: isOver && status !== 'failed' ? (closing?.completed ?? reply.created) : null,
+    completed_at: isEnded ? (closing?.completed ?? reply.created) : null,
     model: reply.model,
     provider: reply.providerName,
-    reasoning: viewReasoning(body.reasoning, native.reasoning),
-    text: isObject(body.text) ? { format: { type: 'text' }, ...body.text } : defaults.text,
-    tools: viewTools(body.tools),
-    service_tier: closing?.serviceTier ?? body.service_tier ?? native.service_tier ?? 'auto',
+    ...(native === null ? undefined : restOf(native, OWN)),
+    background: body.background ?? false,
     error: shown.error ?? null,
+    frequency_penalty: body.frequency_penalty ?? told.frequency_penalty ?? null,
     incomplete_details: viewIncomplete(shown),
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? told.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? told.max_tool_calls ?? null,
+    metadata: body.metadata ?? {},
     output,
     output_text: outputText(output),
+    parallel_tool_calls: body.parallel_tool_calls ?? told.parallel_tool_calls ?? true,
+    presence_penalty: body.presence_penalty ?? told.presence_penalty ?? null,
+    previous_response_id: body.previous_response_id ?? null,
+    prompt: body.prompt ?? told.prompt ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? told.prompt_cache_key ?? null,
+    reasoning: viewReasoning(body.reasoning, told.reasoning),
+    safety_identifier: body.safety_identifier ?? told.safety_identifier ?? null,
+    service_tier: closing?.serviceTier ?? body.service_tier ?? told.service_tier ?? 'auto',
+    store: body.store ?? false,
+    temperature: body.temperature ?? told.temperature ?? null,
+    text: isObject(body.text) ? { format: TEXT, ...body.text } : (told.text ?? { format: TEXT }),
+    tool_choice: body.tool_choice ?? told.tool_choice ?? 'auto',
+    tools: viewTools(body.tools),
+    top_logprobs: body.top_logprobs ?? told.top_logprobs ?? 0,
+    top_p: body.top_p ?? told.top_p ?? null,
+    truncation: body.truncation ?? told.truncation ?? 'disabled',
+    user: body.user ?? null,
     usage: closing ? viewUsage(closing) : null,
     ...(closing?.serviceMetadata
       ? { service_metadata: closing.serviceMetadata, openrouter_metadata: closing.serviceMetadata }
-      : {}),
-  })
+      : undefined),
+  }
 }
+
+const TEXT = { type: 'text' }
 
 const viewReasoning = (asked: unknown, told: unknown): JsonObject => ({
   effort: null,
@@ -112,7 +107,7 @@ const viewReasoning = (asked: unknown, told: unknown): JsonObject => ({
 
 function viewIncomplete({ status, reason, native }: Shown): JsonObject | null {
   if (status !== 'incomplete') return null
-  return isObject(native.incomplete_details)
+  return isObject(native?.incomplete_details)
     ? native.incomplete_details
     : { reason: reason ?? 'max_output_tokens' }
 }

@@ -16,7 +16,7 @@ const DONE = 'data: [DONE]\n\n'
 export function writeResponsesStream(reply: ReplyContext): StreamWriter {
   const events = createEventWriter()
   const output = outputFor(reply, events)
-  let native: JsonObject = {}
+  let native: JsonObject | null = null
   let hasBegun = false
   let whole: JsonObject | null = null
 
