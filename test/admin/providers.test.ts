@@ -94,6 +94,7 @@ describe('storing', () => {
     [{ provider: 'opnai' }, 404, /no provider "opnai"\. Did you mean openai\?/],
     [{ provider: 'gemini' }, 404, /Did you mean google/],
     [{ provider: 'qqqqqqq' }, 404, /The known ones are openai, anthropic/],
+    [{ provider: 'azure' }, 404, /needs more than a key/],
     [{ provider: SECRET }, 404, /no provider with the name given/],
   ]
   test.each(refused)('%j is refused with %d', async (fields, status, says) => {

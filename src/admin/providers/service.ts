@@ -7,6 +7,7 @@ import { atomically, type Database } from '../../db/database.ts'
 import type { Place, Sealer } from '../../db/seal.ts'
 import { providerCredentials } from '../../db/tables.ts'
 import { readBaseUrl } from '../../providers/base-url.ts'
+import { cloudVendors } from '../../providers/cloud-vendors.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
 import { isHeaderValue } from '../../providers/credential-header.ts'
 import { withVersion } from '../../providers/environment.ts'
@@ -99,6 +100,11 @@ export const hasFixedAddress = ({ baseUrl }: Vendor): boolean => !baseUrl.includ
 export function findVendor(slug: string): Vendor {
   const vendor = vendors.find((one) => one.slug === slug)
   if (vendor !== undefined) return vendor
+  if (cloudVendors.some((one) => one.slug === slug)) {
+    throw notFound(
+      `${slug} needs more than a key: set its variables (see the README), or write a "providers:" entry with its block`,
+    )
+  }
   const shown = slug.length <= LONGEST_NAME && isHeaderValue(slug) ? `"${slug}"` : 'with the name given'
   const nearest = nearestVendors(slug)
   const hint =
