@@ -183,9 +183,8 @@ async function send<Answer>(
   })
   if (reply.status >= 200 && reply.status < 300) return { reply, dropped: built.dropped }
   const text = await reply.text(ERROR_BODY_LIMIT_BYTES)
-  const error = asking.readError(attempt, reply.status, reply.headers, text)
-  if (error.kind === 'credential') kind.refused?.(attempt.credential)
-  throw error
+  if (reply.status === 401) kind.refused?.(attempt.credential)
+  throw asking.readError(attempt, reply.status, reply.headers, text)
 }
 
 const ERROR_BODY_LIMIT_BYTES = 256 * 1024
