@@ -15,7 +15,7 @@ const sources = new WeakMap<CredentialRecord, TokenSource>()
  */
 export const azure: Provider = {
   async prepare(provider, credential, call, outbound) {
-    if (call.path === '/messages') return prepareFor(claudeAt(provider), credential, call, outbound)
+    if (call.path.startsWith('/messages')) return prepareFor(claudeAt(provider), credential, call, outbound)
     const addressed = provider.apiVersion === undefined ? call : { ...call, path: versioned(provider, call) }
     return prepareFor(provider, credential, addressed, outbound)
   },

@@ -46,6 +46,7 @@ function addressedCall(call: PreparedBody): PreparedBody {
 }
 
 const VERSION = 'vertex-2023-10-16'
+const PUBLISHER = /^publishers\/anthropic\/models\//
 
 /** The model stands in the path, and the version in the body (Anthropic's reference of Claude on Vertex, 2026). */
 function claudeCall({ headers, body }: PreparedBody): PreparedBody {
@@ -53,7 +54,7 @@ function claudeCall({ headers, body }: PreparedBody): PreparedBody {
   const method = rest['stream'] === true ? 'streamRawPredict' : 'rawPredict'
   const { 'anthropic-version': _, ...others } = headers
   return {
-    path: `/publishers/anthropic/models/${segment(String(model))}:${method}`,
+    path: `/publishers/anthropic/models/${segment(String(model).replace(PUBLISHER, ''))}:${method}`,
     headers: others,
     body: { anthropic_version: VERSION, ...rest },
   }

@@ -99,6 +99,12 @@ test.each([
     '/messages',
     'https://lab.services.ai.azure.com/anthropic/v1/messages',
   ],
+  [
+    'tokens of Claude are counted there too',
+    dated,
+    '/messages/count_tokens',
+    `${HOST}/anthropic/v1/messages/count_tokens`,
+  ],
   ['Claude knows no version of the API', dated, '/messages', `${HOST}/anthropic/v1/messages`],
 ] as const)('%s', async (_, environment, path, url) => {
   const { call } = await prepared(environment, path)

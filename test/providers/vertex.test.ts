@@ -129,6 +129,12 @@ describe('Claude', () => {
     expect(call.body).toEqual({ anthropic_version: 'vertex-2023-10-16', ...prompt })
   })
 
+  test('by its whole name', async () => {
+    const model = 'publishers/anthropic/models/claude-opus-4-5'
+    const call = await prepared(withAccount(), '/messages', { ...body, model })
+    expect(call.url).toBe(`${BASE}/publishers/anthropic/models/claude-opus-4-5:rawPredict`)
+  })
+
   test('a name cannot lead elsewhere', async () => {
     const call = await prepared(withAccount(), '/messages', { ...body, model: '../x' })
     expect(call.url).toBe(`${BASE}/publishers/anthropic/models/..%2Fx:rawPredict`)
