@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type Anthropic from '@anthropic-ai/sdk'
+import { messagesEgress } from '../../../src/dialects/messages/egress.ts'
+import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { upstreamReply } from '../../upstream-reply.ts'
+import { MESSAGE_ID, readReply, readStream, writtenReply, writtenStream } from './written.ts'
+
+/**
+ * From a provider of the dialect to a caller of it: what Anthropic's own client makes of the recorded reply, it makes
+ * of ours, in every field and in its place, but for the id, the model and what the gateway adds.
+ */
+
+const answers = (folder: string): Recording[] =>
+  loadRecordings(folder).filter(({ api, status }) => api === 'anthropic-messages' && status < 300)
+
+describe('hand-made replies', () => table(answers(join(FIXTURES, 'messages'))))
+describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+
+/** What breaks off, and what starts twice, the client does not take from the provider either. */
+const BROKEN = /overloaded|two-starts|spliced-message-start/
+
+function table(recordings: Recording[]): void {
+  const streams = recordings.filter(({ isStream }) => isStream)
+  const bodies = recordings.filter(({ isStream }) => !isStream)
+  if (streams.length > 0) {
+    test.each(streams.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+      const direct = await readStream(named(recording.bytes)).catch(() => null)
+      expect(direct === null).toBe(BROKEN.test(recording.name))
+      if (direct === null) return
+      const frames = messagesEgress.read(upstreamReply(recording.bytes), true)
+      expectSame(await readStream(await writtenStream(frames)), direct)
+    })
+  }
+  if (bodies.length > 0) {
+    test.each(bodies.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+      const direct: Anthropic.Message = JSON.parse(new TextDecoder().decode(recording.bytes))
+      const frames = messagesEgress.read(upstreamReply(recording.bytes), false)
+      expectSame(await readReply(await writtenReply(frames)), direct)
+    })
+  }
+}
+
+function expectSame(ours: Anthropic.Message, direct: Anthropic.Message): void {
+  const { id, model, usage, ...rest } = direct
+  expect(ours.id).toBe(MESSAGE_ID)
+  expect<object>(ours).toMatchObject(told(rest))
+  expect(ours.content).toEqual(direct.content)
+  expect(ours.usage).toMatchObject(told(usage))
+}
+
+/** What the provider told: null is nothing. */
+const told = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+
+/** Some recordings have lost the names of events, which the client goes by, or the blank line behind the last. */
+const named = (bytes: Uint8Array): string =>
+  `${new TextDecoder().decode(bytes)}\n\n`
+    .replaceAll('\r\n', '\n')
+    .split('\n\n')
+    .map((block) => {
+      const type = /^data: ?\{.*?"type": ?"(\w+)"/m.exec(block)?.[1]
+      return block.startsWith('event:') || type === undefined ? block : `event: ${type}\n${block}`
+    })
+    .join('\n\n')
