@@ -68,12 +68,23 @@ const isReasoner = ({ endpoint }: Attempt): boolean =>
   endpoint.supportedParameters === null ||
   PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
 
-/** True where it is known, or was asked for, that the model reasons. */
-export const reasons = (body: JsonObject, attempt: Attempt): boolean =>
-  isReasoner(attempt) &&
-  (attempt.endpoint.supportedParameters !== null ||
-    attempt.endpoint.reasoning !== undefined ||
-    body.reasoning !== undefined)
+/**
+ * True where it is known, asked for, or told by the name that the model reasons: OpenAI's own names are known, for
+ * entries that say nothing of their models.
+ */
+export const reasons = (body: JsonObject, attempt: Attempt): boolean => {
+  const { supportedParameters, reasoning, upstreamId } = attempt.endpoint
+  if (!isReasoner(attempt)) return false
+  return (
+    supportedParameters !== null ||
+    reasoning !== undefined ||
+    body.reasoning !== undefined ||
+    REASONERS.test(upstreamId)
+  )
+}
+
+/** `gpt-5-chat-latest` does not. */
+const REASONERS = /(?:^|[/.])(?:o[134](?![a-z])|gpt-[5-9](?!.*chat)|codex)/
 
 const isOff = ({ effort, enabled }: Reasoning): boolean => enabled === false || effort === 'none'
 

@@ -3,7 +3,7 @@ import type { EndpointRecord, ProviderQuirks } from '../../../src/core/snapshot.
 
 /** An attempt at a model of this name; what the endpoint is known to take as `facts` say. */
 export function attemptOf(
-  upstreamId = 'gpt-5',
+  upstreamId = 'tide-1',
   facts: Partial<EndpointRecord> = {},
   { quirks = {}, outputBound }: { quirks?: ProviderQuirks; outputBound?: number } = {},
 ): Attempt {

@@ -56,7 +56,7 @@ test('whatever the gateway does not know goes through, at every level', () => {
   }
   const before = structuredClone(body)
   const call = built(body)
-  expect(call.body).toEqual({ ...body, model: 'gpt-5', store: false })
+  expect(call.body).toEqual({ ...body, model: 'tide-1', store: false })
   expect(call.dropped).toEqual([])
   expect(body).toEqual(before)
 })
@@ -67,14 +67,14 @@ type Row = [what: string, fields: JsonObject, body: JsonObject, dropped?: string
 function table(rows: Row[]): void {
   test.each(rows.map((row) => [row[0], row] as const))('%s', (_, [, fields, body, dropped, attempt]) => {
     const call = built(fields, attempt)
-    expect(call.body).toEqual({ model: 'gpt-5', input: 'Hello', store: false, ...body })
+    expect(call.body).toEqual({ model: 'tide-1', input: 'Hello', store: false, ...body })
     expect([...call.dropped].sort()).toEqual([...(dropped ?? [])].sort())
   })
 }
 
 const ENCRYPTED = 'reasoning.encrypted_content'
 const reasoner = (efforts: string[] | null = null): Attempt =>
-  attemptOf('gpt-5', {
+  attemptOf('tide-1', {
     supportedParameters: ['reasoning'],
     reasoning: { efforts, takesBudget: false, mayBeOff: true },
   })
@@ -110,7 +110,7 @@ describe('what the gateway keeps', () => {
 })
 
 describe('what a provider does not take', () => {
-  const openai = attemptOf('gpt-5', {}, { quirks: { responsesExtensions: false } })
+  const openai = attemptOf('tide-1', {}, { quirks: { responsesExtensions: false } })
   const extended = { top_k: 3, frequency_penalty: 1, presence_penalty: 1, image_config: { a: 'b' } }
   table([
     ['fields beyond the API, where they may be known', extended, extended],
@@ -171,7 +171,7 @@ describe('reasoning', () => {
       { reasoning: { effort: 'low' } },
       {},
       ['reasoning'],
-      attemptOf('gpt-5', { supportedParameters: ['tools'] }),
+      attemptOf('tide-1', { supportedParameters: ['tools'] }),
     ],
   ])
 })

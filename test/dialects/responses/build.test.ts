@@ -31,7 +31,7 @@ type Row = [what: string, fields: JsonObject, body: JsonObject, dropped?: string
 function table(rows: Row[]): void {
   test.each(rows.map((row) => [row[0], row] as const))('%s', (_, [, fields, body, dropped, attempt]) => {
     const call = built(fields, attempt)
-    const least = { model: attempt?.endpoint.upstreamId ?? 'gpt-5', input: HELLO, store: false }
+    const least = { model: attempt?.endpoint.upstreamId ?? 'tide-1', input: HELLO, store: false }
     expect(call.body).toEqual({ ...least, ...body })
     expect([...call.dropped].sort()).toEqual([...(dropped ?? [])].sort())
   })
@@ -41,9 +41,27 @@ test('the least call', () => {
   expect(built({})).toEqual({
     path: '/responses',
     headers: {},
-    body: { model: 'gpt-5', input: HELLO, store: false },
+    body: { model: 'tide-1', input: HELLO, store: false },
     dropped: [],
   })
+})
+
+test.each([
+  ['gpt-5', true],
+  ['gpt-5.2-codex', true],
+  ['o3', true],
+  ['o4-mini', true],
+  ['openai/gpt-6', true],
+  ['openai.gpt-5.6-luna', true],
+  ['codex-mini-latest', true],
+  ['gpt-5-chat-latest', false],
+  ['gpt-4o', false],
+  ['gpt-4.1', false],
+  ['chatgpt-4o-latest', false],
+  ['o3d', false],
+  ['llama-o1', false],
+] as const)('%s of an entry that says nothing of it reasons: %p', (name, reasons) => {
+  expect(built({}, attemptOf(name)).body.include).toEqual(reasons ? ENCRYPTED.include : undefined)
 })
 
 describe('parameters', () => {

@@ -196,7 +196,7 @@ describe.skipIf(!hasTranscripts)('recorded requests', () => {
     const { without } = DIFFERENCES[name] ?? { without: [] }
     const asked = chatIngress.parse(toChat(request), new Headers())
     // Those who asked for encrypted reasoning knew that the model reasons.
-    const facts = { supportedParameters: request.include ? ['reasoning', 'temperature'] : null }
+    const facts = { supportedParameters: request.include ? ['reasoning', 'temperature'] : ['temperature'] }
     const { body, dropped, path } = responsesEgress.build(asked, attemptOf(String(request.model), facts))
     expect(path).toBe('/responses')
     expect(body.store).toBe(false)
