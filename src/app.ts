@@ -3,6 +3,7 @@ import { activityRoutes } from './admin/activity/routes.ts'
 import { assignmentRoutes } from './admin/assignments/routes.ts'
 import { auditRoutes } from './admin/audit/routes.ts'
 import { budgetRoutes } from './admin/budgets/routes.ts'
+import { fileRoutes } from './admin/files/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { guardrailRoutes } from './admin/guardrails/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
@@ -41,6 +42,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(guardrailRoutes(deps))
     .use(assignmentRoutes(deps))
     .use(presetRoutes(deps))
+    .use(fileRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
     .use(auditRoutes(deps))

@@ -6,6 +6,8 @@ import { builtInStore, type CatalogStore } from './catalog/store.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
+import { uploadedFiles } from './files/contents.ts'
+import type { FileStore } from './files/store.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
 import { createBackgroundRuns } from './inference/responses/background.ts'
@@ -23,6 +25,7 @@ export interface Parts {
   database: Database
   /** The file of sealed bodies, migrated; how they are sealed; how long responses are kept after their last use. */
   bodies: { readonly file: Database; readonly sealer: Sealer; readonly retentionDays: number }
+  files: FileStore
   logger: Logger
   routing: Routing
   /** The catalogue that the routing is made from, how to make it anew, and where newer facts come from. */
@@ -46,6 +49,7 @@ const DAY_MS = 24 * 3_600_000
 export function assemble({
   database,
   bodies,
+  files,
   logger,
   routing,
   models = { store: builtInStore(), url: '', routing: () => routing },
@@ -79,6 +83,8 @@ export function assemble({
     now,
     database,
     sealer: bodies.sealer,
+    files,
+    uploads: uploadedFiles(files),
     once: createOnce({ database, sealer: bodies.sealer, now }),
     snapshot,
     ledger,

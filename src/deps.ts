@@ -3,8 +3,10 @@ import type { Once } from './admin/once.ts'
 import type { Caller } from './core/caller.ts'
 import type { Settlement } from './core/generation.ts'
 import type { Measurements } from './core/measurements.ts'
+import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
+import type { FileStore } from './files/store.ts'
 import type { ResponsesDeps } from './inference/responses/create.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -24,6 +26,9 @@ export interface Deps {
   once: Once
   snapshot: SnapshotSource
   ledger: Ledger
+  /** Uploaded files, to administer and to send along with requests that name them. */
+  files: FileStore
+  uploads: UploadedFiles
   /** What was measured of the endpoints, for the lists. */
   measurements: Measurements
   /** How the catalogue of models is replaced. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { scheduleRefresh } from './admin/models/schedule.ts'
 import { storedProviders } from './admin/providers/stored.ts'
 import { createApp } from './app.ts'
@@ -12,6 +13,7 @@ import { type DataFolder, openDataFolder } from './data-folder.ts'
 import type { Database } from './db/database.ts'
 import { openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
+import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
@@ -52,6 +54,7 @@ export async function serve(config: Config): Promise<number> {
     )
   const { deps, route, stopParts } = assemble({
     database,
+    files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     bodies: { file: folder.bodies, sealer, retentionDays: config.responsesRetentionDays },
     logger,
     routing: live.current(),

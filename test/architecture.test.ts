@@ -22,6 +22,7 @@ const ranks: Readonly<Record<string, number>> = {
   exporters: 2,
   catalog: 3,
   bodies: 3,
+  files: 3,
   ledger: 3,
   snapshot: 3,
   inference: 3,

@@ -14,6 +14,7 @@ import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } f
 import { BODIES_MIGRATIONS, migrate } from '../src/db/migrations.ts'
 import { openSealer } from '../src/db/seal.ts'
 import type { Deps } from '../src/deps.ts'
+import { createFileStore, FILES_FOLDER } from '../src/files/store.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
 import { parseOutboundAllow } from '../src/net/address.ts'
@@ -86,6 +87,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       sealer: openSealer(database, folder),
       retentionDays: config.responsesRetentionDays,
     },
+    files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     logger,
     routing: live.current(),
     models: { store, url: config.modelsUrl, routing: live.current },
@@ -110,11 +112,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       headers: {
         host: 'localhost',
         authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
+        ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
     }
-    if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
+    if (body !== undefined) {
+      init.body = typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body)
+    }
     const target = `${server ? url : 'http://localhost'}/api/v1${path}`
     return server ? fetch(target, init) : app(new Request(target, init))
   }

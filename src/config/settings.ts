@@ -152,6 +152,13 @@ export const settings = {
     read: read.wholeNumber(1, 36_500, 'days'),
     meaning: 'How long stored responses are kept after the last answer that rests on them.',
   }),
+  filesQuotaMb: setting({
+    variable: 'SLUICE_FILES_QUOTA_MB',
+    type: 'MB',
+    fallback: 10_000,
+    read: read.wholeNumber(1, 100_000_000, 'MB'),
+    meaning: 'How much the uploaded files of one workspace may take together.',
+  }),
   modelsRefresh: setting<RefreshSchedule>({
     variable: 'SLUICE_MODELS_REFRESH',
     type: '`off`, `daily`, `weekly`',

@@ -15,6 +15,8 @@ export const generationIdOf = (id: string): string => id.replace(/^(?:resp|msg)_
 export const newRequestId = (): string => `req-${timeOrdered()}`
 export const newUserId = (): string => `user_${timeOrdered()}`
 export const newOrganizationId = (): string => `org_${timeOrdered()}`
+/** Of an uploaded file. */
+export const newFileId = (): string => `file_${timeOrdered()}`
 /** For records whose id the API documents as a UUID. */
 export const newUuid = (): string => Bun.randomUUIDv7()
 /** A tool call without an id from upstream gets one: clients match results by it. */

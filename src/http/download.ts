@@ -15,3 +15,13 @@ export function download(lines: AsyncGenerator<string>, mediaType: string, filen
   })
   return new Response(body, { headers })
 }
+
+/** The bytes of a file as they are, never shown by a browser as what they are. */
+export const fileReply = (file: Bun.BunFile, filename: string): Response =>
+  new Response(file, {
+    headers: {
+      'content-type': 'application/octet-stream',
+      // RFC 6266 and RFC 8187: the plain name for old clients, the whole one for the others.
+      'content-disposition': `attachment; filename="${filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(filename).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)}`,
+    },
+  })

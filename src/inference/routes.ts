@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Snapshot } from '../core/snapshot.ts'
+import type { UploadedFiles } from '../core/uploaded-file.ts'
 import { ingresses } from '../dialects/index.ts'
 import { deferLine, note } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
@@ -8,6 +9,7 @@ import { requestIdOf } from '../http/request-id.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { chatOperation } from './chat-operation.ts'
 import { countTokens } from './count-tokens.ts'
+import { withFiles } from './file-ids.ts'
 import { countTokensOperation, messagesOperation } from './messages-operation.ts'
 import { withPreset } from './preset.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
@@ -20,6 +22,7 @@ export interface InferenceRouteDeps {
   keepOpen(request: Request): void
   /** Private hosts that URLs of callers may name all the same. */
   outboundAllow: OutboundAllow
+  uploads: UploadedFiles
   run: RunDeps
 }
 
@@ -49,7 +52,8 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   note(request, { key: caller.key.label })
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
-  const inference = ingresses[dialect].parse(body, request.headers)
+  const whole = await withFiles(body, dialect, caller, deps.uploads)
+  const inference = ingresses[dialect].parse(whole, request.headers)
   if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference, deps.outboundAllow)
   deps.keepOpen(request)

@@ -44,6 +44,7 @@ describe('/openapi.json', () => {
         .map(({ method, path }) => `${method} ${path}`)
         .toSorted(),
     ).toEqual([
+      'delete /files/{file_id}',
       'delete /guardrails/{id}',
       'delete /keys/{hash}',
       'delete /responses/{id}',
@@ -54,6 +55,9 @@ describe('/openapi.json', () => {
       'get /audit-log/export',
       'get /embeddings/models',
       'get /endpoints/zdr',
+      'get /files',
+      'get /files/{file_id}',
+      'get /files/{file_id}/content',
       'get /generation',
       'get /guardrails',
       'get /guardrails/assignments/keys',
@@ -93,6 +97,7 @@ describe('/openapi.json', () => {
       'post /audio/transcriptions',
       'post /chat/completions',
       'post /embeddings',
+      'post /files',
       'post /guardrails',
       'post /guardrails/{id}/assignments/keys',
       'post /guardrails/{id}/assignments/keys/remove',

@@ -8,7 +8,7 @@ import { presets, presetVersions } from '../../db/tables.ts'
 import { ingresses } from '../../dialects/index.ts'
 import { type PresetDialect, presetForms } from '../../dialects/presets/index.ts'
 import { type ChangeDeps, change } from '../change.ts'
-import { workspaceOf } from './find.ts'
+import { workspaceOf } from '../workspace-of.ts'
 import {
   type PresetRow,
   type PresetVersionRow,

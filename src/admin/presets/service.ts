@@ -5,7 +5,8 @@ import { notFound } from '../../core/errors.ts'
 import { presets, presetVersions } from '../../db/tables.ts'
 import { pageOf } from '../../http/schemas.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
-import { findPreset, workspaceOf } from './find.ts'
+import { workspaceOf } from '../workspace-of.ts'
+import { findPreset } from './find.ts'
 import {
   type ListPresetsQuery,
   type Preset,

@@ -1,11 +1,13 @@
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { ResponseStore } from '../../core/stored-response.ts'
+import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import { ingresses } from '../../dialects/index.ts'
 import { deferLine, note } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import type { OutboundAllow } from '../../net/address.ts'
+import { withFiles } from '../file-ids.ts'
 import { withPreset } from '../preset.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { type RunDeps, type RunInput, run } from '../run.ts'
@@ -22,6 +24,7 @@ export interface ResponsesDeps {
   now(): number
   keepOpen(request: Request): void
   outboundAllow: OutboundAllow
+  uploads: UploadedFiles
   run: RunDeps
   responses: {
     store: ResponseStore
@@ -41,7 +44,8 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, background, retentionMs } = deps.responses
   const asked = stateAsked(body)
-  const resolved = await resolveInput(body, asked, caller.workspace.id, store)
+  const whole = await withFiles(body, 'responses', caller, deps.uploads)
+  const resolved = await resolveInput(whole, asked, caller.workspace.id, store)
   const inference = parsed(resolved, request.headers)
   if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference, deps.outboundAllow)

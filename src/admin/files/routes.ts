@@ -1,0 +1,105 @@
+import { Elysia } from 'elysia'
+import { actorOf } from '../../http/actor.ts'
+import { authenticate, type CallerDeps, callerOption } from '../../http/caller.ts'
+import { fileReply } from '../../http/download.ts'
+import { operation } from '../../http/operation.ts'
+import {
+  file,
+  fileDeleted,
+  fileList,
+  fileParams,
+  fileQuery,
+  fileView,
+  listFilesQuery,
+  uploadForm,
+} from './schema.ts'
+import { deleteFile, type FileDeps, findFile, listFiles, uploadFile } from './service.ts'
+
+const tag = 'Files'
+
+/** Files of a workspace, with a key of it or a management key. */
+export const fileRoutes = (deps: FileDeps & CallerDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .post(
+      '/files',
+      async ({ query, request }) => {
+        const caller = authenticate(request, deps.snapshot.current(), 'any', deps.now())
+        return uploadFile(
+          deps,
+          caller,
+          actorOf(request, caller, deps.addressOf(request)),
+          query.workspace_id,
+          request,
+        )
+      },
+      {
+        // Read as it arrives, after the caller is known.
+        parse: 'none',
+        query: fileQuery,
+        response: { 200: file },
+        detail: operation({
+          id: 'uploadFile',
+          tag,
+          summary: 'Upload a file',
+          description: 'Up to 100 MB, as the part `file` of a form. Requests name it by `file_id`.',
+          errors: [400, 401, 404, 413, 429, 500],
+          form: uploadForm,
+        }),
+      },
+    )
+    .get('/files', ({ caller, query }) => listFiles(deps, caller, query), {
+      caller: 'any',
+      query: listFilesQuery,
+      response: { 200: fileList },
+      detail: operation({ id: 'listFiles', tag, summary: 'List files', errors: [400, 401, 404, 429, 500] }),
+    })
+    .get(
+      '/files/:file_id',
+      ({ caller, params, query }) => fileView(findFile(deps, caller, params.file_id, query.workspace_id)),
+      {
+        caller: 'any',
+        params: fileParams,
+        query: fileQuery,
+        response: { 200: file },
+        detail: operation({
+          id: 'getFile',
+          tag,
+          summary: 'Get what is known of a file',
+          errors: [401, 404, 429, 500],
+        }),
+      },
+    )
+    .get(
+      '/files/:file_id/content',
+      ({ caller, params, query }) => {
+        const row = findFile(deps, caller, params.file_id, query.workspace_id)
+        return fileReply(deps.files.open(row.id), row.filename)
+      },
+      {
+        caller: 'any',
+        params: fileParams,
+        query: fileQuery,
+        detail: operation({
+          id: 'getFileContent',
+          tag,
+          summary: 'Download a file',
+          errors: [400, 401, 404, 429, 500],
+          media: ['application/octet-stream'],
+        }),
+      },
+    )
+    .delete(
+      '/files/:file_id',
+      async ({ actor, caller, params, query }) => {
+        await deleteFile(deps, caller, actor, params.file_id, query.workspace_id)
+        return { _shape: 'openrouter' as const, id: params.file_id, type: 'file_deleted' as const }
+      },
+      {
+        caller: 'any',
+        params: fileParams,
+        query: fileQuery,
+        response: { 200: fileDeleted },
+        detail: operation({ id: 'deleteFile', tag, summary: 'Delete a file', errors: [401, 404, 429, 500] }),
+      },
+    )

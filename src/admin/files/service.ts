@@ -1,0 +1,120 @@
+import { and, eq, gt } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import type { Caller } from '../../core/caller.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { newFileId } from '../../core/ids.ts'
+import { files } from '../../db/tables.ts'
+import type { FileRow, FileStore } from '../../files/store.ts'
+import { type ChangeDeps, change } from '../change.ts'
+import { workspaceOf } from '../workspace-of.ts'
+import { type File, type FileList, fileView, type ListFilesQuery } from './schema.ts'
+
+export interface FileDeps extends ChangeDeps {
+  files: FileStore
+}
+
+/** Bytes. */
+export const FILE_LIMIT = 100_000_000
+const DEFAULT_PAGE = 100
+
+/** Keeps the file of a form. It is known by what it contains, whatever its name or the form says. */
+export async function uploadFile(
+  deps: FileDeps,
+  caller: Caller,
+  actor: Actor,
+  workspace: string | undefined,
+  request: Request,
+): Promise<File> {
+  const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
+  deps.files.refuseBeyondQuota(workspaceId, 1)
+  const received = await deps.files.receive(request, FILE_LIMIT)
+  const row: FileRow = {
+    id: newFileId(),
+    workspace_id: workspaceId,
+    filename: received.filename,
+    mime_type: received.mimeType,
+    size_bytes: received.sizeBytes,
+    sha256: received.sha256,
+    created_by_key: caller.key.hash,
+    created_at: new Date(deps.now()),
+  }
+  try {
+    deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
+    await received.keep(row.id)
+    const kept = { action: 'file.create', resourceId: row.id, workspaceId, after: settingsOf(row) } as const
+    await change(deps, actor, kept, (tx) => {
+      // Again, now that nobody else can come in between.
+      deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
+      return [tx.insert(files).values(row)]
+    })
+  } catch (error) {
+    await Promise.all([received.discard(), deps.files.remove(row.id)])
+    throw error
+  }
+  return fileView(row)
+}
+
+const settingsOf = ({ filename, mime_type, size_bytes, sha256 }: FileRow) => ({
+  filename,
+  mime_type,
+  size_bytes,
+  sha256,
+})
+
+/** Oldest first. */
+export async function listFiles(deps: FileDeps, caller: Caller, query: ListFilesQuery): Promise<FileList> {
+  const workspaceId = workspaceOf(caller, query.workspace_id, deps.snapshot.current())
+  const limit = Number(query.limit ?? DEFAULT_PAGE)
+  const after = query.cursor === undefined ? undefined : gt(files.id, placeOf(query.cursor))
+  const rows = await deps.database.db
+    .select()
+    .from(files)
+    .where(and(eq(files.workspace_id, workspaceId), after))
+    .orderBy(files.id)
+    .limit(limit + 1)
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)?.id ?? null
+  const hasMore = rows.length > limit
+  return {
+    _shape: 'openrouter',
+    data: page.map(fileView),
+    first_id: page[0]?.id ?? null,
+    last_id: last,
+    has_more: hasMore,
+    cursor: hasMore && last !== null ? cursorAt(last) : null,
+  }
+}
+
+const cursorAt = (id: string): string => Buffer.from(id).toString('base64url')
+
+function placeOf(cursor: string): string {
+  const id = Buffer.from(cursor, 'base64url').toString()
+  if (/^file_[0-9a-f]{32}$/.test(id) && cursorAt(id) === cursor) return id
+  throw badRequest('is not one that a list has answered', 'query parameter cursor')
+}
+
+export function findFile(deps: FileDeps, caller: Caller, id: string, workspace: string | undefined): FileRow {
+  const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
+  const row = deps.files.find(id, workspaceId)
+  if (row === undefined) throw notFound('There is no file with this id')
+  return row
+}
+
+/** The row goes first: bytes that stay behind a crash are cleared at the next start. */
+export async function deleteFile(
+  deps: FileDeps,
+  caller: Caller,
+  actor: Actor,
+  id: string,
+  workspace: string | undefined,
+): Promise<void> {
+  const row = findFile(deps, caller, id, workspace)
+  const gone = {
+    action: 'file.delete',
+    resourceId: row.id,
+    workspaceId: row.workspace_id,
+    before: settingsOf(row),
+  } as const
+  await change(deps, actor, gone, (tx) => [tx.delete(files).where(eq(files.id, row.id))])
+  await deps.files.remove(row.id)
+}

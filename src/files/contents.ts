@@ -1,0 +1,16 @@
+import type { UploadedFiles } from '../core/uploaded-file.ts'
+import type { FileStore } from './store.ts'
+
+/** The kept files, for requests that name them. */
+export const uploadedFiles = (store: FileStore): UploadedFiles => ({
+  find(id, workspaceId) {
+    const row = store.find(id, workspaceId)
+    if (row === undefined) return undefined
+    return {
+      filename: row.filename,
+      mimeType: row.mime_type,
+      sizeBytes: row.size_bytes,
+      bytes: () => store.open(id).bytes(),
+    }
+  },
+})

@@ -1,0 +1,42 @@
+import { open } from 'node:fs/promises'
+import { fileTypeFromFile } from 'file-type'
+
+/** Text has no marks to be known by; its kind is what its name says, and it must be UTF-8. */
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  jsonl: 'application/x-ndjson',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  md: 'text/markdown',
+  markdown: 'text/markdown',
+  html: 'text/html',
+  xml: 'application/xml',
+}
+const SAMPLE_BYTES = 64 * 1024
+
+/** What a file is, by its content; `application/octet-stream` where nobody knows. A name alone never makes it an image. */
+export async function mediaTypeOf(path: string, filename: string): Promise<string> {
+  const known = await fileTypeFromFile(path)
+  if (known !== undefined) return known.mime
+  if (!(await isText(path))) return 'application/octet-stream'
+  const extension = filename.split('.').at(-1)?.toLowerCase() ?? ''
+  return Object.hasOwn(TEXT_TYPES, extension) ? (TEXT_TYPES[extension] ?? 'text/plain') : 'text/plain'
+}
+
+/** UTF-8 without control characters, as far as its beginning shows. */
+async function isText(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
+    // A character that the sample cuts is not wrong.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead), {
+      stream: true,
+    })
+    return !/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text)
+  } catch (error) {
+    if (error instanceof TypeError) return false
+    throw error
+  } finally {
+    await file.close()
+  }
+}
