@@ -44,6 +44,8 @@ const entry = Type.Object(
           input_cache_write: price,
           internal_reasoning: price,
           web_search: price,
+          audio_second: price,
+          input_character: price,
         }),
         mapping,
       ),

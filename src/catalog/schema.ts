@@ -29,6 +29,8 @@ const pricing = t.Object({
   input_cache_write: maybePrice,
   internal_reasoning: maybePrice,
   web_search: maybePrice,
+  audio_second: maybePrice,
+  input_character: maybePrice,
   overrides: t.Optional(
     t.Array(
       t.Object({

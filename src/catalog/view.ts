@@ -181,6 +181,8 @@ export function pricingView(pricing: Pricing | null): PricingView {
     ...optional('input_cache_write', pricing.inputCacheWrite),
     ...optional('internal_reasoning', pricing.internalReasoning),
     ...optional('web_search', pricing.webSearch),
+    ...optional('audio_second', pricing.audioSecond),
+    ...optional('input_character', pricing.inputCharacter),
     ...(pricing.tiers === undefined ? {} : { overrides: pricing.tiers.map(tierView) }),
   }
 }
