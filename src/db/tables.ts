@@ -174,3 +174,19 @@ export const priceHistory = table(
     index('price_history_endpoint').on(t.endpoint_id, t.id),
   ],
 )
+
+/** What the operator says of models by the API: entries of the form of `models:` in the settings. */
+export const modelOverrides = table(
+  'model_overrides',
+  {
+    /** UUID */
+    id: text().primaryKey(),
+    /** As the operator wrote it. */
+    model: text().notNull(),
+    /** '' for all that offer it. */
+    provider: text().notNull(),
+    entry: json<Record<string, unknown>>().notNull(),
+    ...timestamps(),
+  },
+  (t) => [uniqueIndex('model_overrides_place').on(t.model, t.provider)],
+)
