@@ -17,6 +17,7 @@ export async function startUpkeep(
   if (ended > 0) log.warn({ responses: ended }, 'ended responses that a crash had left running')
   return startSweeping(bodies, {
     now,
+    retentionMs: responses.retentionMs,
     onSwept: (gone) => log.info({ responses: gone }, 'stored responses have expired'),
     onError: (error) => log.error({ err: error }, 'expired responses could not be swept; trying again later'),
   })

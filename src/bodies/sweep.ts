@@ -1,3 +1,5 @@
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { inArray, lte } from 'drizzle-orm'
 import { responses } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
@@ -41,17 +43,38 @@ async function giveBack({ file }: Database): Promise<void> {
   file.run('PRAGMA wal_checkpoint(TRUNCATE)')
 }
 
+/** Copies from before a migration hold what is deleted since: they go when all that is in them would have. */
+export function removeCopies({ path }: Database, olderThan: number): void {
+  const folder = dirname(path)
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(path)}.before-`)) continue
+    const copy = join(folder, name)
+    if (statSync(copy).mtimeMs <= olderThan) rmSync(copy)
+  }
+}
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+export interface Sweeping {
+  now(): number
+  /** How long a response is kept. */
+  retentionMs: number
+  onSwept(gone: number): void
+  onError(error: unknown): void
+}
 
 /** Sweeps at once and then every ten minutes. `stop` waits for a sweep that is under way. */
 export function startSweeping(
   bodies: Database,
-  { now, onSwept, onError }: { now(): number; onSwept(gone: number): void; onError(error: unknown): void },
+  { now, retentionMs, onSwept, onError }: Sweeping,
 ): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve()
   const run = (): void => {
     running = running
-      .then(() => sweep(bodies, now()))
+      .then(() => {
+        removeCopies(bodies, now() - retentionMs)
+        return sweep(bodies, now())
+      })
       .then((gone) => {
         if (gone > 0) onSwept(gone)
       }, onError)

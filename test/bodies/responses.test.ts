@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sweep } from '../../src/bodies/sweep.ts'
+import { startSweeping, sweep } from '../../src/bodies/sweep.ts'
 import { RESPONSE_STATUSES, type ResponseStatus } from '../../src/core/response-status.ts'
 import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
 
@@ -185,6 +185,32 @@ describe('retention', () => {
     expect(await sweep(started.bodies, started.at)).toBe(0)
     expect(pieces()).toBe(0)
     expect(onDisk().length).toBeLessThan(before / 4)
+  })
+
+  test('a copy from before a migration goes with what is in it', async () => {
+    const named = (name: string, days: number): void => {
+      const path = join(started.folder, name)
+      writeFileSync(path, '')
+      utimesSync(path, START / 1000, (START - days * DAY_MS) / 1000)
+    }
+    named('bodies.db.before-0001_next', 31)
+    named('bodies.db.before-0002_later', 29)
+    named('sluice.db.before-0001_next', 31)
+    const swept = Promise.withResolvers<number>()
+    await started.store.keep(response('01', { expiresAt: START - 1 }), said('x'))
+    const sweeping = startSweeping(started.bodies, {
+      now: () => START,
+      retentionMs: 30 * DAY_MS,
+      onSwept: swept.resolve,
+      onError: swept.reject,
+    })
+    expect(await swept.promise).toBe(1)
+    await sweeping.stop()
+    expect(
+      readdirSync(started.folder)
+        .filter((name) => name.includes('before'))
+        .sort(),
+    ).toEqual(['bodies.db.before-0002_later', 'sluice.db.before-0001_next'])
   })
 
   test('a sweep of many takes turns with everything else', async () => {
