@@ -60,6 +60,8 @@ export interface ChatQuirks {
   readonly promptMode?: true
   /** A last message of the assistant must be marked as the beginning of the answer. */
   readonly assistantPrefix?: true
+  /** The assistant must have the word between a tool and the user: it is given a short one, and that is named. */
+  readonly wordAfterTools?: true
   /** After the instructions, messages of user and assistant must alternate. */
   readonly alternatingRoles?: true
 }

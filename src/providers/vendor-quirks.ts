@@ -37,7 +37,8 @@ const MESSAGE_FIELDS = [
 /**
  * Mistral's chat completions (API reference and public issues of 2024 to 2026): a field that it does not know is 422
  * `extra_forbidden`, in the body, in messages and in parts; `stream_options` is one, and usage is in the finish chunk.
- * Ids of calls are nine letters or digits (400, code 3280). A last message of the assistant needs `prefix`.
+ * Ids of calls are nine letters or digits (400, code 3280). A last message of the assistant needs `prefix`, and a user
+ * may not speak right after a tool (400 `Unexpected role 'user' after role 'tool'`).
  */
 export const MISTRAL: ProviderQuirks = {
   developerRole: false,
@@ -56,6 +57,7 @@ export const MISTRAL: ProviderQuirks = {
     efforts: ['none', 'high'],
     promptMode: true,
     assistantPrefix: true,
+    wordAfterTools: true,
   },
 }
 

@@ -30,6 +30,8 @@ export function applyConversation(
     return message
   })
   if (quirks.tools === false) messages = messages.flatMap((message) => withoutCalls(message, leaveOut))
+  if (quirks.wordAfterTools)
+    messages = messages.flatMap((message, i) => bridged(message, messages[i - 1], leaveOut))
   if (quirks.alternatingRoles) messages = alternating(messages, leaveOut)
   const last = messages.at(-1)
   if (quirks.assistantPrefix && last?.role === 'assistant' && last.tool_calls === undefined) {
@@ -119,6 +121,12 @@ function withoutCalls(message: JsonObject, leaveOut: LeaveOut): JsonObject[] {
   if (!saysSomething(tool_calls)) return [rest]
   leaveOut('messages.tool_calls')
   return saysSomething(rest.content) ? [rest] : []
+}
+
+function bridged(message: JsonObject, former: JsonObject | undefined, leaveOut: LeaveOut): JsonObject[] {
+  if (message.role !== 'user' || former?.role !== 'tool') return [message]
+  leaveOut('messages.role')
+  return [{ role: 'assistant', content: 'OK.' }, message]
 }
 
 /** Instructions first, and neighbours of one role in one message. */

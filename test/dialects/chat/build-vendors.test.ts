@@ -251,6 +251,27 @@ describe('Mistral', () => {
       },
     },
     {
+      name: 'a user who speaks right after a tool',
+      asked: {
+        messages: [
+          USER,
+          assistant({ content: '', tool_calls: [call('abcdefghi')] }),
+          result('abcdefghi'),
+          USER,
+        ],
+      },
+      sent: {
+        messages: [
+          USER,
+          assistant({ content: '', tool_calls: [call('abcdefghi')] }),
+          result('abcdefghi'),
+          assistant({ content: 'OK.' }),
+          USER,
+        ],
+      },
+      dropped: ['messages.role'],
+    },
+    {
       name: 'a begun answer is a prefix',
       asked: { messages: [USER, assistant({ content: 'Sure' })] },
       sent: { messages: [USER, assistant({ content: 'Sure', prefix: true })] },
