@@ -384,6 +384,20 @@ describe.each(DIALECTS)('two turns that think and call, at a provider of %s', (d
     await answerCall(dialect, response.output)
   })
 
+  test('kept by the gateway, and gone on with by its id', async () => {
+    answers = [TURNS[dialect].stream()]
+    const first = await client.responses.stream({ ...asked(dialect), store: true }).finalResponse()
+    const call = first.output.find((item) => item.type === 'function_call')
+    answers = [TURNS[dialect].stream()]
+    const second = await client.responses.create({
+      ...asked(dialect),
+      previous_response_id: first.id,
+      input: [{ type: 'function_call_output', call_id: call?.call_id ?? '', output: 'done' }],
+    })
+    expect(second).toMatchObject({ previous_response_id: first.id, status: 'completed' })
+    TURNS[dialect].replayed(seen.at(-1)?.body ?? {})
+  })
+
   test('under both names of the reasoning events, to whoever reads the stream itself', async () => {
     answers = [TURNS[dialect].stream()]
     const reply = await gateway.call(
