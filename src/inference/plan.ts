@@ -134,7 +134,10 @@ function withCredentials(
   return credentials.map((credential) => ({ model, endpoint, provider, credential, dialect }))
 }
 
-/** The caller's own where the endpoint takes it, else the first that it takes and that can carry the request. */
+/**
+ * The caller's own where the endpoint takes it, else its first. What is no conversation has one form toward callers:
+ * then it is the endpoint's first that can carry the request.
+ */
 function dialectFor(
   caller: DialectName,
   provider: ProviderRecord,
@@ -143,8 +146,8 @@ function dialectFor(
 ): DialectName {
   const dialects = dialectsOf(provider, endpoint)
   const [first] = dialects
-  const able = refusal ? dialects.filter((dialect) => refusal(dialect, endpoint) === null) : dialects
-  return able.includes(caller) ? caller : (able[0] ?? first)
+  if (refusal) return dialects.find((dialect) => refusal(dialect, endpoint) === null) ?? first
+  return dialects.includes(caller) ? caller : first
 }
 
 function unknownModel(name: string, snapshot: Snapshot): GatewayError {

@@ -40,3 +40,30 @@ test.each(rows)('an endpoint is spoken to in %s', (_, ofProvider, ofEndpoint, di
   })
   expect(attempts.map((attempt) => attempt.dialect)).toEqual([spoken])
 })
+
+const able: [
+  what: string,
+  dialects: [DialectName, ...DialectName[]],
+  able: DialectName[],
+  spoken: DialectName | null,
+][] = [
+  ['the first, not the one that looks like the caller', ['gemini', 'chat'], ['gemini', 'chat'], 'gemini'],
+  ['the first that can', ['messages', 'chat'], ['chat', 'gemini'], 'chat'],
+  ['none', ['messages'], ['chat'], null],
+]
+test.each(able)('what is no conversation is asked for in %s', (_, dialects, those, spoken) => {
+  const endpoints = [endpoint('lab', 'lab/vec', { dialects, outputModalities: ['embeddings'] })]
+  const planned = () =>
+    plan({
+      request: request({ apiType: 'embeddings', models: ['lab/vec'] }),
+      caller: caller(),
+      snapshot: snapshot([provider('lab')], directory([model('lab/vec', endpoints)])),
+      now: 0,
+      blockOf: () => null,
+      latencyMs: () => null,
+      refusal: (dialect) => (those.includes(dialect) ? null : 'cannot do that'),
+      random: () => 0.5,
+    })
+  if (spoken === null) expect(planned).toThrow('LAB cannot do that')
+  else expect(planned().attempts.map(({ dialect }) => dialect)).toEqual([spoken])
+})
