@@ -22,12 +22,7 @@ export function neutralBody(
   const { sampling } = request
   const tools = request.tools.flatMap((tool) => writeTool(tool, dropped))
   return defined({
-    messages: request.messages
-      .map((message) => ({
-        ...writeMessage(message, dropped),
-        ...writeReasoning(message, takesReasoning, dropped),
-      }))
-      .filter(saysAnything),
+    messages: writeMessages(request.messages, takesReasoning, dropped),
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length > 0 ? writeToolChoice(request.toolChoice, dropped) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
@@ -51,6 +46,52 @@ export function neutralBody(
     user: request.user,
     metadata: request.metadata,
   })
+}
+
+/**
+ * Chat takes nothing but text for the result of a tool: what else a tool gave stands in a message of the user behind
+ * the results.
+ */
+function writeMessages(
+  messages: readonly Message[],
+  takesReasoning: boolean,
+  dropped: string[],
+): JsonObject[] {
+  const written: JsonObject[] = []
+  let shown: JsonObject[] = []
+  const show = (): void => {
+    if (shown.length > 0) written.push({ role: 'user', content: shown })
+    shown = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') show()
+    nameMarks(message, dropped)
+    const one = {
+      ...writeMessage(message, dropped),
+      ...writeReasoning(message, takesReasoning, dropped),
+    }
+    if (message.role === 'tool' && Array.isArray(one.content)) {
+      const parts: JsonObject[] = one.content
+      const texts = parts.filter(isText)
+      shown.push(...parts.filter((part) => !isText(part)))
+      one.content = texts.length > 0 ? texts : SHOWN
+    }
+    if (saysAnything(one)) written.push(one)
+  }
+  show()
+  return written
+}
+
+const isText = ({ type }: JsonObject): boolean => type === 'text'
+/** A result must say something. */
+const SHOWN = 'The result is in the next message.'
+
+/** Marks of other dialects that this one has no word for. */
+function nameMarks({ content, extra }: Message, dropped: string[]): void {
+  if (extra?.is_error === true) leaveOut(dropped, 'messages.is_error')
+  const parts = Array.isArray(content) ? content : []
+  const isMarked = parts.some((part) => part.type !== 'unknown' && part.extra?.cache_control !== undefined)
+  if (isMarked || extra?.cache_control !== undefined) leaveOut(dropped, 'cache_control')
 }
 
 /** A turn of which chat can carry nothing is left out: providers refuse an empty one. */

@@ -81,7 +81,6 @@ function readResult(block: ToolResultBlock, at: string, calls: ReadonlySet<strin
       `${at}.tool_use_id`,
     )
   }
-  if (is_error === true) keep('messages.content.is_error')
   const rest = keep.rest(restOf(block, RESULT), 'messages.content')
   return defined({
     role: 'tool',

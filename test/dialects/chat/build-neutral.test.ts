@@ -88,6 +88,7 @@ test('a request of another dialect, and the names of what chat cannot carry', ()
   const dropped: string[] = []
   expect(neutralBody(request, false, dropped)).toEqual(written)
   expect(dropped.toSorted()).toEqual([
+    'cache_control',
     'content.search_result',
     'messages.reasoning',
     'tools.web_search_20250305',
@@ -149,4 +150,36 @@ test('a turn of which nothing is left is left out', () => {
     { role: 'assistant', content: '' },
   ])
   expect(dropped).toEqual(['tools.web_search_20250305', 'content.web_search_call', 'messages.reasoning'])
+})
+
+test('what a tool showed stands behind the results of all of them', () => {
+  const image = { type: 'image' as const, url: 'data:image/png;base64,AA' }
+  const dropped: string[] = []
+  const { messages } = neutralBody(
+    {
+      ...request,
+      tools: [],
+      messages: [
+        { role: 'tool', toolCallId: 'a', content: [{ type: 'text', text: 'see' }, image] },
+        { role: 'tool', toolCallId: 'b', content: [image], extra: { is_error: true } },
+        { role: 'tool', toolCallId: 'c', content: 'plain' },
+        { role: 'user', content: 'So?' },
+        { role: 'tool', toolCallId: 'd', content: [image] },
+      ],
+    },
+    false,
+    dropped,
+  )
+  const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
+  const elsewhere = 'The result is in the next message.'
+  expect(messages).toEqual([
+    { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'see' }] },
+    { role: 'tool', tool_call_id: 'b', content: elsewhere },
+    { role: 'tool', tool_call_id: 'c', content: 'plain' },
+    { role: 'user', content: [shown, shown] },
+    { role: 'user', content: 'So?' },
+    { role: 'tool', tool_call_id: 'd', content: elsewhere },
+    { role: 'user', content: [shown] },
+  ])
+  expect(dropped).toEqual(['messages.is_error'])
 })

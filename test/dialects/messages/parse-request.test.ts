@@ -431,7 +431,6 @@ test('what only this dialect can carry is named, once each', () => {
     'fallbacks',
     'mcp_servers',
     'messages.content.citations',
-    'messages.content.is_error',
     'messages.content.lean',
     'metadata.lean',
     'output_config.task_budget',
