@@ -2,7 +2,7 @@ import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
 import { createResponseStore } from './bodies/responses.ts'
 import { recordPrices } from './catalog/history.ts'
-import { builtInStore, type CatalogStore } from './catalog/store.ts'
+import type { CatalogStore } from './catalog/store.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
@@ -18,6 +18,7 @@ import type { Logger } from './log.ts'
 import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
 import { contentFetcher } from './net/content.ts'
+import type { LiveRouting } from './routing.ts'
 import { createSnapshotSource, type Routing } from './snapshot/source.ts'
 
 export interface Parts {
@@ -27,9 +28,14 @@ export interface Parts {
   bodies: { readonly file: Database; readonly sealer: Sealer; readonly retentionDays: number }
   files: FileStore
   logger: Logger
-  routing: Routing
-  /** The catalogue that the routing is made from, how to make it anew, and where newer facts come from. */
-  models?: { readonly store: CatalogStore; readonly url: string; routing(): Routing }
+  /** What the routing is made from, how to make it anew, and where newer facts come from. */
+  models: {
+    readonly store: CatalogStore
+    readonly live: LiveRouting
+    readonly url: string
+    /** The `models:` of the settings. */
+    readonly settings: readonly unknown[]
+  }
   outboundAllow?: OutboundAllow
   /** The clock, in milliseconds since 1970. */
   now?(): number
@@ -51,8 +57,7 @@ export function assemble({
   bodies,
   files,
   logger,
-  routing,
-  models = { store: builtInStore(), url: '', routing: () => routing },
+  models,
   outboundAllow = NOTHING_ALLOWED,
   now = Date.now,
 }: Parts): Assembled {
@@ -62,7 +67,7 @@ export function assemble({
       logger.error({ err: error, waiting }, 'the ledger could not be written; trying again'),
   })
   if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
-  const snapshot = createSnapshotSource(database, routing)
+  const snapshot = createSnapshotSource(database, models.live.current())
   const keepPrices = (): void => {
     try {
       recordPrices(database, snapshot.current().models, now())
@@ -98,9 +103,14 @@ export function assemble({
         builtIn: models.store.builtIn,
         replace(refreshed) {
           models.store.replace(refreshed)
-          route(models.routing())
+          route(models.live.current())
         },
       },
+    },
+    overrides: {
+      surroundings: models.live.surroundings,
+      settings: models.settings,
+      reroute: () => route(models.live.current()),
     },
     keepOpen: () => undefined,
     addressOf: () => null,

@@ -1,3 +1,4 @@
+import type { OverrideDeps } from './admin/models/overrides.ts'
 import type { RefreshDeps } from './admin/models/service.ts'
 import type { Once } from './admin/once.ts'
 import type { Caller } from './core/caller.ts'
@@ -33,6 +34,8 @@ export interface Deps {
   measurements: Measurements
   /** How the catalogue of models is replaced. */
   refresh: RefreshDeps
+  /** What the operator says of models. */
+  overrides: OverrideDeps['overrides']
   /** What one inference needs. */
   run: RunDeps
   /** Stored responses, and those that run in the background. */

@@ -2,7 +2,7 @@ import { type BenchmarksById, readBenchmarks } from './catalog/benchmarks.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createDirectory } from './catalog/directory.ts'
 import { readOverrides } from './catalog/override-schema.ts'
-import { type ModelOverride, overrideProblems } from './catalog/overrides.ts'
+import { type ModelOverride, type OverrideSurroundings, overrideProblems } from './catalog/overrides.ts'
 import { builtInStore, type CatalogStore } from './catalog/store.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from './core/snapshot.ts'
@@ -25,6 +25,8 @@ export interface RoutingSource {
   readonly outranked: readonly string[]
   /** Prices that the operator wrote, of entries and of models. */
   readonly ownPrices: ReadonlySet<Pricing>
+  /** Where names of what is said of models are looked up. */
+  surroundings(): OverrideSurroundings
   /** All of it and these local servers. */
   withDiscovered(found: Discovered): Routing
 }
@@ -79,13 +81,15 @@ export function readConfigured(config: Config, store?: Pick<CatalogStore, 'curre
 /**
  * `stored`: providers with sealed credentials. A provider is taken whole from one place: its `providers:` entry, else
  * the environment, else the stored credentials. So nothing that is stored is sent to an address of the settings. Models
- * are those of the catalogue that `store` has when the routing is made.
+ * are those of the catalogue that `store` has when the routing is made; what the settings say of a model holds before
+ * what is stored of it.
  */
 export function createRoutingSource(
   config: Config,
   stored: readonly ProviderRecord[],
   { defaults, environment, entries, models, overrides, benchmarks } = readConfigured(config),
   store: Pick<CatalogStore, 'current'> = builtInStore(),
+  storedOverrides: () => readonly ModelOverride[] = () => [],
 ): RoutingSource {
   const price = pricedBy(config)
   // A later one of the same slug wins.
@@ -95,6 +99,11 @@ export function createRoutingSource(
     configured,
     defaults,
     ownPrices: new Set([...models, ...overrides].flatMap(({ endpoint }) => endpoint.pricing ?? [])),
+    surroundings: () => ({
+      catalog: store.current().catalog,
+      offers: [demoOffer, ...models],
+      entries: entries.map(({ slug }) => slug),
+    }),
     outranked: stored.filter((one) => bySlug.get(one.slug) !== one).map(({ slug }) => slug),
     withDiscovered(found) {
       const local = found.providers.filter(({ slug }) => !bySlug.has(slug))
@@ -104,8 +113,9 @@ export function createRoutingSource(
       const offers = [demoOffer, ...localModels, ...models]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
       const catalog = withPrices(store.current().catalog, price)
+      const said = [...storedOverrides(), ...overrides]
       const directoryOf = (of: readonly ProviderRecord[]) =>
-        createDirectory(catalog, of, priced, overrides, benchmarks)
+        createDirectory(catalog, of, priced, said, benchmarks)
       const routing = { providers, models: directoryOf(providers) }
       if (config.modelsList === 'configured') return routing
       const all = [...providers, ...unconfigured(providers, defaults)]
@@ -128,11 +138,13 @@ export interface LiveRouting {
   current(): Routing
   /** Local servers came or went. */
   discovered(found: Discovered): Routing
+  readonly surroundings: RoutingSource['surroundings']
 }
 
 export function createLiveRouting(source: RoutingSource): LiveRouting {
   let found = NOTHING_DISCOVERED
   return {
+    surroundings: source.surroundings,
     current: () => source.withDiscovered(found),
     discovered(changed) {
       found = changed

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { storedOverrides } from './admin/models/overrides.ts'
 import { scheduleRefresh } from './admin/models/schedule.ts'
 import { storedProviders } from './admin/providers/stored.ts'
 import { createApp } from './app.ts'
@@ -45,7 +46,9 @@ export async function serve(config: Config): Promise<number> {
   const { database } = folder
   const sealer = await prepare(folder, config, logger)
   const stored = await openStored(database, sealer, configured.defaults, logger)
-  const routing = createRoutingSource(config, stored, configured, store)
+  const routing = createRoutingSource(config, stored, configured, store, () =>
+    storedOverrides(database, (why) => logger.error(`${why}: it is left out`)),
+  )
   const live = createLiveRouting(routing)
   if (routing.outranked.length > 0)
     logger.info(
@@ -57,8 +60,7 @@ export async function serve(config: Config): Promise<number> {
     files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     bodies: { file: folder.bodies, sealer, retentionDays: config.responsesRetentionDays },
     logger,
-    routing: live.current(),
-    models: { store, url: config.modelsUrl, routing: live.current },
+    models: { store, live, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
   })
   const upkeep = await startUpkeep(folder.bodies, deps)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
+import { storedOverrides } from '../src/admin/models/overrides.ts'
 import { type CredentialFields, storeCredential } from '../src/admin/providers/service.ts'
 import { storedProviders } from '../src/admin/providers/stored.ts'
 import { createApp } from '../src/app.ts'
@@ -77,6 +78,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     await storeAll(database, folder, options.credentials ?? []),
     undefined,
     store,
+    () =>
+      storedOverrides(database, (why) => {
+        throw new Error(why)
+      }),
   )
   const live = createLiveRouting(routing)
   const logger = pino({ level: 'silent' })
@@ -89,8 +94,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     },
     files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     logger,
-    routing: live.current(),
-    models: { store, url: config.modelsUrl, routing: live.current },
+    models: { store, live, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     ...(options.now ? { now: options.now } : {}),
   })

@@ -9,7 +9,12 @@ export interface Client {
   /** The server's address, without the API's path. */
   readonly root: string
   /** `path` is below /api/v1. Throws a `CommandError` with the server's own sentence. */
-  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown, timeoutMs?: number): Promise<unknown>
+  call(
+    method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    timeoutMs?: number,
+  ): Promise<unknown>
   /** `path` is below the root; the answer whatever its status, null when nobody answers. */
   probe(path: string, timeoutMs: number): Promise<Response | null>
 }

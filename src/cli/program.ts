@@ -188,6 +188,35 @@ function addModels(program: Command, terminal: Terminal, done: Done): void {
     .addHelpText('after', example('sluice models refresh --from api.json --yes'))
     .action(async (options) => done(await (await import('./models.ts')).refreshModels(options, terminal)))
 
+  json(
+    models.command('set').description('say of a model what the catalogue does not know, or knows otherwise'),
+  )
+    .argument('<model>', 'such as openai/gpt-4o')
+    .option('--provider <slug>', 'only there; default: wherever it is offered')
+    .option('--price <prices>', 'USD per token by bucket, such as prompt=0.000002,completion=0.000008')
+    .option('--alias <names>', 'further names, comma-separated')
+    .option('--name <name>', 'what lists show')
+    .option('--hide', 'neither listed nor called')
+    .option('--context <tokens>', 'context length')
+    .option('--zdr <boolean>', 'whether it retains no data: true or false')
+    .option('--regions <regions>', 'where prompts stay: eu, us')
+    .option('--expires <date>', 'when it will be gone, such as 2027-01-31')
+    .addHelpText(
+      'after',
+      example('sluice models set openai/gpt-4o --price prompt=0.000002,completion=0.000008'),
+    )
+    .action(async (model: string, options) =>
+      done(await (await import('./model-overrides.ts')).setModel(model, options, terminal)),
+    )
+
+  json(models.command('unset').description('let the facts of the catalogue hold again'))
+    .argument('<model>', 'as it was set')
+    .option('--provider <slug>', 'what was said of it there')
+    .addHelpText('after', example('sluice models unset openai/gpt-4o'))
+    .action(async (model: string, options) =>
+      done(await (await import('./model-overrides.ts')).unsetModel(model, options, terminal)),
+    )
+
   json(models.command('history').description('what a model has cost here, from when on'))
     .argument('<model>', 'such as openai/gpt-4o')
     .addHelpText('after', example('sluice models history openai/gpt-4o'))

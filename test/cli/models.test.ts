@@ -119,6 +119,28 @@ describe('sluice models refresh', () => {
         code: 3,
         said: expect.stringContaining('There is no model "openai/gpt-0"'),
       })
+      const set = await sluice(
+        [
+          'models',
+          'set',
+          'openai/gpt-4o',
+          '--price',
+          'prompt=0.000003,completion=0.00001',
+          '--alias',
+          'best',
+        ],
+        { env },
+      )
+      expect({ exitCode: set.exitCode, stderr: set.stderr }).toEqual({ exitCode: 0, stderr: '' })
+      const changed = await sluice(['models', 'history', 'openai/gpt-4o'], { env })
+      expect(changed.stdout).toMatch(/prompt 0\.000003, completion 0\.00001\n$/)
+      const wrong = await sluice(['models', 'set', 'openai/gpt-4o', '--price', 'prompt=-1'], { env })
+      expect(wrong).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('pricing.prompt: "-1" is not a'),
+      })
+      expect((await sluice(['models', 'unset', 'openai/gpt-4o'], { env })).exitCode).toBe(0)
+      expect((await sluice(['models', 'unset', 'openai/gpt-4o'], { env })).exitCode).toBe(3)
       // Without the key it is the folder's business, and the folder is the server's.
       const locked = await sluice(['models', 'refresh', '--data', join(folder, 'data'), '--from', file])
       expect(locked.exitCode).toBe(1)

@@ -47,6 +47,7 @@ describe('/openapi.json', () => {
       'delete /files/{file_id}',
       'delete /guardrails/{id}',
       'delete /keys/{hash}',
+      'delete /models/overrides/{override_id}',
       'delete /responses/{id}',
       'delete /workspaces/{id}',
       'delete /workspaces/{id}/budgets/{interval}',
@@ -73,6 +74,7 @@ describe('/openapi.json', () => {
       'get /model/{author}/{slug}',
       'get /models',
       'get /models/count',
+      'get /models/overrides',
       'get /models/refresh',
       'get /models/user',
       'get /models/{author}/{slug}/endpoints',
@@ -119,6 +121,7 @@ describe('/openapi.json', () => {
       'post /workspaces',
       'post /workspaces/{id}/members/add',
       'post /workspaces/{id}/members/remove',
+      'put /models/overrides',
       'put /workspaces/{id}/budgets/{interval}',
     ])
     expect(document['servers']).toEqual([{ url: '/api/v1' }])

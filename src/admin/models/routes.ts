@@ -1,25 +1,38 @@
 import { Value } from '@sinclair/typebox/value'
 import { Elysia, t } from 'elysia'
 import { badRequest } from '../../core/errors.ts'
+import { actorOf } from '../../http/actor.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { authenticate, type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
 import { problemsOf } from '../../http/validation.ts'
-import { catalogView, refreshBody, refreshView } from './schema.ts'
+import { change } from '../change.ts'
+import { listOverrides, type OverrideDeps, putOverride, removeOverride } from './overrides.ts'
+import {
+  catalogView,
+  overrideBody,
+  overrideParams,
+  overrideView,
+  type RefreshView,
+  refreshBody,
+  refreshView,
+} from './schema.ts'
 import { type RefreshDeps, refreshCatalog, catalogView as viewOf } from './service.ts'
 
 const tag = 'Models'
 /** A document of every model of the world has 2.5 MB now. */
 const BODY_LIMIT_BYTES = 32_000_000
 
-export interface ModelAdminDeps extends CallerDeps {
-  refresh: RefreshDeps
-  keepOpen(request: Request): void
-}
+export type ModelAdminDeps = CallerDeps &
+  OverrideDeps & {
+    refresh: RefreshDeps
+    keepOpen(request: Request): void
+  }
 
 export const modelAdminRoutes = (deps: ModelAdminDeps) =>
   new Elysia()
     .use(callerOption(deps))
+    .use(overrideRoutes(deps))
     .get('/models/refresh', () => ({ data: viewOf(deps.refresh.catalog.current()) }), {
       caller: 'management',
       response: { 200: t.Object({ data: catalogView }) },
@@ -33,11 +46,14 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
     .post(
       '/models/refresh',
       async ({ request }) => {
-        authenticate(request, deps.snapshot.current(), 'management', deps.now())
+        const caller = authenticate(request, deps.snapshot.current(), 'management', deps.now())
         const body = await readJsonBody(request, BODY_LIMIT_BYTES)
         if (!Value.Check(refreshBody, body)) throw badRequest(problemsOf(refreshBody, body))
         deps.keepOpen(request)
-        return { data: await refreshCatalog(deps.refresh, body) }
+        const data = await refreshCatalog(deps.refresh, body)
+        if (data.applied)
+          await change(deps, actorOf(request, caller, deps.addressOf(request)), toldOf(data), () => [])
+        return { data }
       },
       {
         parse: 'none',
@@ -50,6 +66,69 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
             'Takes newer facts for the next request, without a restart, or shows what they would change. A broken document is refused whole. What the settings say of models stays.',
           body: refreshBody,
           errors: [400, 401, 403, 409, 413, 500, 502],
+        }),
+      },
+    )
+
+/** For the audit log. */
+const toldOf = ({ source, facts_at, added, removed, price_changes }: RefreshView) => ({
+  action: 'catalog.refresh' as const,
+  resourceId: 'catalog',
+  workspaceId: null,
+  after: {
+    source,
+    facts_at,
+    added: added.length,
+    removed: removed.length,
+    price_changes: price_changes.length,
+  },
+})
+
+const overrideRoutes = (deps: ModelAdminDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/models/overrides', async () => ({ data: await listOverrides(deps) }), {
+      caller: 'management',
+      response: { 200: t.Object({ data: t.Array(overrideView) }) },
+      detail: operation({
+        id: 'listModelOverrides',
+        tag,
+        summary: 'What the operator says of models',
+        errors: [401, 403, 500],
+      }),
+    })
+    .put(
+      '/models/overrides',
+      async ({ actor, body }) => ({ data: await putOverride(deps, actor, { ...body }) }),
+      {
+        caller: 'management',
+        body: overrideBody,
+        response: { 200: t.Object({ data: overrideView }) },
+        detail: operation({
+          id: 'putModelOverride',
+          tag,
+          summary: 'Say of a model what the catalogue does not know, or knows otherwise',
+          description:
+            'In place of what was stored of the same model (at the same provider). Holds for the next request and survives every refresh; the settings file holds before it.',
+          errors: [400, 401, 403, 413, 500],
+        }),
+      },
+    )
+    .delete(
+      '/models/overrides/:override_id',
+      async ({ actor, params }) => {
+        await removeOverride(deps, actor, params.override_id)
+        return { deleted: true }
+      },
+      {
+        caller: 'management',
+        params: overrideParams,
+        response: { 200: t.Object({ deleted: t.Boolean() }) },
+        detail: operation({
+          id: 'deleteModelOverride',
+          tag,
+          summary: 'Let the facts of the catalogue hold again',
+          errors: [401, 403, 404, 500],
         }),
       },
     )

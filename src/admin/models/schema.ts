@@ -69,3 +69,34 @@ export const catalogView = t.Object({
   endpoints: integer,
 })
 export type CatalogView = Static<typeof catalogView>
+
+export const overrideBody = t.Object(
+  {
+    id: t.String({ description: 'The model, as the catalogue or a `providers:` entry has it.' }),
+    provider: t.Optional(t.String({ description: 'Only there; absent: wherever it is offered.' })),
+    aliases: t.Optional(t.Array(t.String())),
+    hidden: t.Optional(t.Boolean({ description: 'Neither listed nor called.' })),
+    name: t.Optional(t.String()),
+    pricing: t.Optional(
+      t.Record(t.String(), t.String(), {
+        description: 'In place of the whole price: USD per unit as plain decimals, by bucket.',
+      }),
+    ),
+    context_length: t.Optional(t.Number({ documented: { type: 'integer', minimum: 1 } })),
+    max_completion_tokens: t.Optional(t.Number({ documented: { type: 'integer', minimum: 1 } })),
+    supported_parameters: t.Optional(t.Array(t.String())),
+    quantization: t.Optional(t.String()),
+    zdr: t.Optional(t.Boolean()),
+    regions: t.Optional(t.Array(t.String({ documented: { type: 'string', enum: ['eu', 'us'] } }))),
+    distillable: t.Optional(t.Boolean()),
+    expiration_date: t.Optional(t.String({ description: 'Such as `2027-01-31`.' })),
+  },
+  { additionalProperties: true },
+)
+
+export const overrideView = t.Object({
+  override_id: nullable(t.String()),
+  origin: t.String({ description: '`settings` (the file, which holds first) or `stored`.' }),
+  entry: t.Object({}, { additionalProperties: true }),
+})
+export const overrideParams = t.Object({ override_id: t.String({ minLength: 1, maxLength: 100 }) })

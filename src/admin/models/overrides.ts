@@ -1,0 +1,117 @@
+import { and, asc, eq } from 'drizzle-orm'
+import { readOverrides } from '../../catalog/override-schema.ts'
+import type { OverrideSurroundings } from '../../catalog/overrides.ts'
+import { type ModelOverride, overrideProblems } from '../../catalog/overrides.ts'
+import type { Actor } from '../../core/actor.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { newUuid } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
+import { modelOverrides } from '../../db/tables.ts'
+import { type ChangeDeps, change } from '../change.ts'
+
+type Row = typeof modelOverrides.$inferSelect
+
+export interface OverrideDeps extends ChangeDeps {
+  overrides: {
+    /** What names are looked up in. */
+    surroundings(): OverrideSurroundings
+    /** Entries of the settings file, which hold before those that are stored. */
+    readonly settings: readonly unknown[]
+    /** After a change: the next request is routed by it. */
+    reroute(): void
+  }
+}
+
+/** An entry with where it came from; those of the settings have no id and cannot be changed here. */
+export interface OverrideView {
+  override_id: string | null
+  origin: 'settings' | 'stored'
+  entry: JsonObject
+}
+
+/** What is stored, in the order of its making. An entry that this version cannot read is left out and told. */
+export function storedOverrides(database: Database, onUnusable: (why: string) => void): ModelOverride[] {
+  const rows = database.sync.select().from(modelOverrides).orderBy(asc(modelOverrides.created_at)).all()
+  return rows.flatMap(({ id, entry }) => {
+    const { overrides, problems } = readOverrides([entry])
+    for (const { path, message } of problems) onUnusable(`model_overrides ${id}: ${path} ${message}`)
+    return problems.length === 0 ? overrides : []
+  })
+}
+
+/** Those of the settings first. */
+export async function listOverrides({ database, overrides }: OverrideDeps): Promise<OverrideView[]> {
+  const rows = await database.db.select().from(modelOverrides).orderBy(asc(modelOverrides.created_at))
+  return [
+    ...overrides.settings.map((entry) => ({
+      override_id: null,
+      origin: 'settings' as const,
+      entry: { ...Object(entry) },
+    })),
+    ...rows.map(viewOf),
+  ]
+}
+
+/**
+ * Says of a model what the entry says, in place of what was stored of it (at this provider) before. Throws a 400 that
+ * names each field that is wrong.
+ */
+export async function putOverride(
+  deps: OverrideDeps,
+  actor: Actor,
+  entry: JsonObject,
+): Promise<OverrideView> {
+  const { overrides, problems } = readOverrides([entry])
+  const [override] = overrides
+  const all = [...problems, ...overrideProblems(overrides, deps.overrides.surroundings())]
+  if (all.length > 0 || override === undefined) {
+    throw badRequest(
+      all.map(({ path, message }) => `${path.replace(/^models\[0\]\.?/, '')}: ${message}`).join('; '),
+    )
+  }
+  const [model, provider] = [override.id, override.provider ?? '']
+  const before = await find(deps.database, model, provider)
+  const now = new Date(deps.now())
+  const id = before?.id ?? newUuid()
+  const row = { id, model, provider, entry, created_at: before?.created_at ?? now, updated_at: now }
+  const told = {
+    action: before === undefined ? 'model.create' : 'model.update',
+    resourceId: model,
+    workspaceId: null,
+    ...(before === undefined ? {} : { before: before.entry }),
+    after: entry,
+  } as const
+  await change(deps, actor, told, (tx) => [
+    tx.insert(modelOverrides).values(row).onConflictDoUpdate({ target: modelOverrides.id, set: row }),
+  ])
+  deps.overrides.reroute()
+  return viewOf(row)
+}
+
+/** The facts of the catalogue hold again. Throws a 404. */
+export async function removeOverride(deps: OverrideDeps, actor: Actor, id: string): Promise<void> {
+  const isIt = eq(modelOverrides.id, id)
+  const [row] = await deps.database.db.select().from(modelOverrides).where(isIt)
+  if (row === undefined) throw notFound('There is no stored entry with this id')
+  const told = {
+    action: 'model.delete',
+    resourceId: row.model,
+    workspaceId: null,
+    before: row.entry,
+  } as const
+  await change(deps, actor, told, (tx) => [tx.delete(modelOverrides).where(isIt)])
+  deps.overrides.reroute()
+}
+
+async function find(database: Database, model: string, provider: string): Promise<Row | undefined> {
+  const isIt = and(eq(modelOverrides.model, model), eq(modelOverrides.provider, provider))
+  const [row] = await database.db.select().from(modelOverrides).where(isIt)
+  return row
+}
+
+const viewOf = ({ id, entry }: Pick<Row, 'id' | 'entry'>): OverrideView => ({
+  override_id: id,
+  origin: 'stored',
+  entry,
+})
