@@ -70,7 +70,15 @@ function withoutSealed(block: JsonObject, drop: Drop): JsonObject {
 function withContent(block: JsonObject): JsonObject {
   const { source } = block
   if (!isObject(source) || source.type !== 'url' || !isString(source.url)) return block
-  return /^data:/i.test(source.url) ? { ...block, source: sourceOf(source.url) } : block
+  return /^data:/i.test(source.url) ? { ...block, source: fetchedSource(source.url, block.type) } : block
+}
+
+/** Documents of text are told as text: in base64 the API takes PDF alone. */
+function fetchedSource(url: string, type: unknown): JsonObject {
+  const source = sourceOf(url)
+  if (type !== 'document' || !/^text\/|json$|xml$/.test(String(source.media_type))) return source
+  const data = new TextDecoder().decode(Buffer.from(String(source.data), 'base64'))
+  return { type: 'text', media_type: 'text/plain', data }
 }
 
 function withContents(block: JsonObject): JsonObject {

@@ -200,28 +200,24 @@ test.each<[string, string | undefined]>([
   expect(dropped).toEqual(expected === undefined ? ['service_tier'] : [])
 })
 
-test('an address whose content was fetched', () => {
-  const body = {
+test.each<[type: string, fetched: string, source: JsonObject]>([
+  ['image', 'data:image/png;base64,AAAA', { type: 'base64', media_type: 'image/png', data: 'AAAA' }],
+  [
+    'document',
+    'data:application/pdf;base64,AAAA',
+    { type: 'base64', media_type: 'application/pdf', data: 'AAAA' },
+  ],
+  ['document', 'data:text/plain;base64,SGk=', { type: 'text', media_type: 'text/plain', data: 'Hi' }],
+])('an address of a %s whose content was fetched: %s', (type, fetched, source) => {
+  const url = 'https://a.example/it'
+  const body = (at: string) => ({
     model: 'm',
     max_tokens: 9,
-    messages: [
-      {
-        role: 'user',
-        content: [{ type: 'image', source: { type: 'url', url: 'https://a.example/i.png' } }],
-      },
-    ],
-  }
-  const request = parseMessages(body, new Headers())
-  const fetched = JSON.parse(
-    JSON.stringify(body).replace('https://a.example/i.png', 'data:image/png;base64,AAAA'),
-  )
-  const built = messagesEgress.build({ ...request, body: fetched }, attemptOf())
-  expect(built.body['messages']).toEqual([
-    {
-      role: 'user',
-      content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }],
-    },
-  ])
+    messages: [{ role: 'user', content: [{ type, source: { type: 'url', url: at } }] }],
+  })
+  const request = parseMessages(body(url), new Headers())
+  const built = messagesEgress.build({ ...request, body: body(fetched) }, attemptOf())
+  expect(built.body['messages']).toEqual([{ role: 'user', content: [{ type, source }] }])
 })
 
 describe('counting tokens', () => {
