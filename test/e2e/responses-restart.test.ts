@@ -67,7 +67,8 @@ async function expectWhole(stored: number): Promise<void> {
     exitCode: 0,
     stdout: expect.stringContaining(`bodies.db: ok: ${stored} stored responses`),
   })
-  const disk = Buffer.concat(readdirSync(data).map((name) => readFileSync(join(data, name))))
+  const names = readdirSync(data, { withFileTypes: true }).filter((entry) => entry.isFile())
+  const disk = Buffer.concat(names.map(({ name }) => readFileSync(join(data, name))))
   expect(disk.includes(CANARY)).toBe(false)
 }
 
