@@ -14,35 +14,47 @@ const OPENING = new RegExp(`^\\s*\\{\\s*"${CUSTOM_ARGUMENT}"\\s*:\\s*"`)
 const HALF_ESCAPE = /(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$/
 const CLOSING_QUOTE = /(?<!\\)(?:\\\\)*"/
 
+/** Where the text has not begun by then it is read at the end. */
+const MAX_OPENING = 256
+
 export function createInputReader(): InputReader {
+  /** All of it, only put together at the end: to look into it at each piece would cost its square. */
   let json = ''
+  /** What was not read. */
+  let pending = ''
   let told = ''
-  /** Where the JSON text begins that was not read; undefined until the string has begun. */
-  let at: number | undefined
+  let hasBegun = false
   let isOver = false
 
-  function push(piece: string): string {
-    json += piece
-    if (isOver) return ''
-    at ??= OPENING.exec(json)?.[0].length
-    if (at === undefined) return ''
-    let text = json.slice(at)
-    const end = CLOSING_QUOTE.exec(text)
-    if (end) {
-      isOver = true
-      text = text.slice(0, end.index + end[0].length - 1)
-    } else {
-      text = text.slice(0, text.length - (HALF_ESCAPE.exec(text)?.[1]?.length ?? 0))
-    }
-    const read = parse(`"${text}"`)
-    if (!isString(read)) return ''
-    at += text.length
-    told += read
-    return read
+  function begin(): void {
+    const opening = OPENING.exec(pending)
+    hasBegun = opening !== null
+    if (opening) pending = pending.slice(opening[0].length)
+    else if (pending.length > MAX_OPENING) isOver = true
+  }
+
+  /** The JSON text of the string that may be read now. */
+  function nextText(): string {
+    const end = CLOSING_QUOTE.exec(pending)
+    if (!end) return pending.slice(0, pending.length - (HALF_ESCAPE.exec(pending)?.[1]?.length ?? 0))
+    isOver = true
+    return pending.slice(0, end.index + end[0].length - 1)
   }
 
   return {
-    push,
+    push(piece) {
+      json += piece
+      if (isOver) return ''
+      pending += piece
+      if (!hasBegun) begin()
+      if (!hasBegun) return ''
+      const text = nextText()
+      const read = parse(`"${text}"`)
+      if (!isString(read)) return ''
+      pending = pending.slice(text.length)
+      told += read
+      return read
+    },
     end() {
       const value = parse(json)
       const input = isObject(value) ? value[CUSTOM_ARGUMENT] : undefined
