@@ -1,15 +1,17 @@
+import { isNotNull } from 'drizzle-orm'
 import { startSweeping } from './bodies/sweep.ts'
 import type { Database } from './db/database.ts'
+import { workspaces } from './db/tables.ts'
 import type { Deps } from './deps.ts'
 import { failInterrupted } from './inference/responses/recover.ts'
 
 /**
  * What stored responses need beside requests: those that a former process left running are ended, before the first
- * request; then what has expired is swept, now and every ten minutes.
+ * request; then what has expired, or belonged to a workspace that is deleted, is swept: now and every ten minutes.
  */
 export async function startUpkeep(
   bodies: Database,
-  { log, now, responses }: Pick<Deps, 'log' | 'now' | 'responses'>,
+  { log, now, database, responses }: Pick<Deps, 'log' | 'now' | 'database' | 'responses'>,
 ): Promise<{ stop(): Promise<void> }> {
   const ended = await failInterrupted(responses.store, (error, id) =>
     log.error({ err: error, response_id: id }, 'a response that a crash had left running cannot be ended'),
@@ -18,7 +20,14 @@ export async function startUpkeep(
   return startSweeping(bodies, {
     now,
     retentionMs: responses.retentionMs,
-    onSwept: (gone) => log.info({ responses: gone }, 'stored responses have expired'),
-    onError: (error) => log.error({ err: error }, 'expired responses could not be swept; trying again later'),
+    deletedWorkspaces: () => deletedWorkspaces(database),
+    onSwept: (gone) => log.info({ responses: gone }, 'swept stored responses'),
+    onError: (error) => log.error({ err: error }, 'stored responses could not be swept; trying again later'),
   })
+}
+
+/** Only those that are known to be deleted: a database from a backup may not know a workspace that was made since. */
+async function deletedWorkspaces({ db }: Database): Promise<string[]> {
+  const rows = await db.select({ id: workspaces.id }).from(workspaces).where(isNotNull(workspaces.deleted_at))
+  return rows.map(({ id }) => id)
 }

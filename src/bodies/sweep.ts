@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { inArray, lte } from 'drizzle-orm'
-import { responses } from '../db/bodies-tables.ts'
+import { eq, inArray, lte } from 'drizzle-orm'
+import { responseItems, responses } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
 
 const ROWS_PER_SLICE = 100
@@ -9,25 +9,45 @@ const PAGES_PER_SLICE = 500
 const SWEEP_MS = 10 * 60_000
 
 /**
- * Deletes what has expired, a slice at a time with a turn of the event loop between, and then gives the room back
- * and empties the write-ahead log, so that nothing deleted is left in either file. Answers how many went.
+ * Deletes what has expired and what deleted workspaces have left, a slice at a time with a turn of the event loop
+ * between. Then gives the room back and empties the write-ahead log, so that nothing deleted is left in either file.
+ * Answers how many went.
  */
-export async function sweep(bodies: Database, at: number): Promise<number> {
-  let gone = 0
-  for (;;) {
-    const expired = await bodies.db
+export async function sweep(
+  bodies: Database,
+  at: number,
+  deletedWorkspaces: readonly string[] = [],
+): Promise<number> {
+  const { db } = bodies
+  let gone = await deleteAll(bodies, () =>
+    db
       .select({ id: responses.id })
       .from(responses)
       .where(lte(responses.expires_at, new Date(at)))
-      .limit(ROWS_PER_SLICE)
-    if (expired.length === 0) break
-    const ids = expired.map(({ id }) => id)
-    await bodies.db.delete(responses).where(inArray(responses.id, ids))
+      .limit(ROWS_PER_SLICE),
+  )
+  for (const workspaceId of deletedWorkspaces)
+    gone += await deleteAll(bodies, () =>
+      // Found by the items, which are in order by workspace: responses are not.
+      db
+        .selectDistinct({ id: responseItems.response_id })
+        .from(responseItems)
+        .where(eq(responseItems.workspace_id, workspaceId))
+        .limit(ROWS_PER_SLICE),
+    )
+  await giveBack(bodies)
+  return gone
+}
+
+async function deleteAll({ db }: Database, next: () => Promise<{ id: string }[]>): Promise<number> {
+  let gone = 0
+  for (;;) {
+    const ids = (await next()).map(({ id }) => id)
+    if (ids.length === 0) return gone
+    await db.delete(responses).where(inArray(responses.id, ids))
     gone += ids.length
     await turn()
   }
-  await giveBack(bodies)
-  return gone
 }
 
 async function giveBack({ file }: Database): Promise<void> {
@@ -59,6 +79,8 @@ export interface Sweeping {
   now(): number
   /** How long a response is kept. */
   retentionMs: number
+  /** Ids of workspaces whose responses nobody can ask for any more. */
+  deletedWorkspaces(): Promise<string[]>
   onSwept(gone: number): void
   onError(error: unknown): void
 }
@@ -66,14 +88,14 @@ export interface Sweeping {
 /** Sweeps at once and then every ten minutes. `stop` waits for a sweep that is under way. */
 export function startSweeping(
   bodies: Database,
-  { now, retentionMs, onSwept, onError }: Sweeping,
+  { now, retentionMs, deletedWorkspaces, onSwept, onError }: Sweeping,
 ): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve()
   const run = (): void => {
     running = running
-      .then(() => {
+      .then(async () => {
         removeCopies(bodies, now() - retentionMs)
-        return sweep(bodies, now())
+        return sweep(bodies, now(), await deletedWorkspaces())
       })
       .then((gone) => {
         if (gone > 0) onSwept(gone)

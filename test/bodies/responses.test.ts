@@ -187,6 +187,19 @@ describe('retention', () => {
     expect(onDisk().length).toBeLessThan(before / 4)
   })
 
+  test('what a deleted workspace has left goes with the next sweep', async () => {
+    for (let n = 0; n < 120; n++) {
+      const of = n % 2 === 0 ? 'workspace-a' : 'workspace-b'
+      await started.store.keep(response(String(1000 + n), { workspaceId: of }), {
+        ...said('x'),
+        itemIds: [`one_${n}`, `two_${n}`],
+      })
+    }
+    expect(await sweep(started.bodies, START, ['workspace-b', 'workspace-c'])).toBe(60)
+    expect(await found('resp_1000')).not.toBeNull()
+    expect(await found('resp_1001', 'workspace-b')).toBeNull()
+  })
+
   test('a copy from before a migration goes with what is in it', async () => {
     const named = (name: string, days: number): void => {
       const path = join(started.folder, name)
@@ -201,6 +214,7 @@ describe('retention', () => {
     const sweeping = startSweeping(started.bodies, {
       now: () => START,
       retentionMs: 30 * DAY_MS,
+      deletedWorkspaces: async () => [],
       onSwept: swept.resolve,
       onError: swept.reject,
     })
