@@ -1,4 +1,4 @@
-import { asc, eq, inArray, max } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, max } from 'drizzle-orm'
 import type { EndpointRecord, ModelDirectory } from '../core/snapshot.ts'
 import { type Database, transact } from '../db/database.ts'
 import { priceHistory } from '../db/tables.ts'
@@ -57,18 +57,22 @@ export function recordPrices(database: Database, models: ModelDirectory, now: nu
 const priceOf = ({ pricing }: EndpointRecord): Record<string, unknown> | null =>
   pricing === null ? null : { ...pricingView(pricing) }
 
-/** By provider; empty for a model that could never be called. */
-export async function pricesOfModel(database: Database, modelId: string): Promise<EndpointPrices[]> {
+/** By provider; empty for a model that could never be called. With `at` the price that held then, where there was one. */
+export async function pricesOfModel(
+  database: Database,
+  modelId: string,
+  at: Date | null = null,
+): Promise<EndpointPrices[]> {
   const rows = await database.db
     .select()
     .from(priceHistory)
-    .where(eq(priceHistory.model, modelId))
+    .where(and(eq(priceHistory.model, modelId), at === null ? undefined : lte(priceHistory.valid_from, at)))
     .orderBy(asc(priceHistory.id))
   const byProvider = new Map<string, EndpointPrices['prices'][number][]>()
   for (const { provider, pricing, valid_from } of rows) {
     const price = { from: valid_from.toISOString(), pricing }
     const prices = byProvider.get(provider)
-    if (prices === undefined) byProvider.set(provider, [price])
+    if (prices === undefined || at !== null) byProvider.set(provider, [price])
     else prices.push(price)
   }
   return [...byProvider].map(([provider, prices]) => ({ provider, prices }))

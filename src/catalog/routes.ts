@@ -10,7 +10,7 @@ import { listingOf, narrowed, type Offered } from './listing.ts'
 import { lookUp } from './lookup.ts'
 import { pageOf } from './page.ts'
 import { popularityFor } from './popularity.ts'
-import { modelsQuery, outputPageQuery, outputQuery, pageQuery } from './query/schema.ts'
+import { modelsQuery, outputPageQuery, outputQuery, pageQuery, pricesQuery } from './query/schema.ts'
 import { RSS_TYPE, rssOf } from './rss.ts'
 import {
   model,
@@ -164,13 +164,15 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
     )
     .get(
       '/models/:author/:slug/prices',
-      async ({ params }) => {
+      async ({ params, query }) => {
         const { id, name } = named(params).model
-        return { data: { id, name, providers: await pricesOfModel(deps.database, id) } }
+        const at = query.at === undefined ? null : new Date(query.at)
+        return { data: { id, name, providers: await pricesOfModel(deps.database, id, at) } }
       },
       {
         caller: 'any',
         params: modelParams,
+        query: pricesQuery,
         response: { 200: t.Object({ data: modelPrices }) },
         detail: operation({
           id: 'listPrices',

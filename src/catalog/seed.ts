@@ -52,6 +52,8 @@ export interface SeedPricing {
   readonly internal_reasoning?: string
   readonly audio?: string
   readonly audio_output?: string
+  /** USD per search. */
+  readonly web_search?: string
   readonly tiers?: readonly SeedTier[]
 }
 

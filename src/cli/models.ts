@@ -41,11 +41,13 @@ export async function refreshModels(options: Options, terminal: Terminal): Promi
 /** What a model has cost here, through the server. */
 export async function showHistory(model: string, options: Options, terminal: Terminal): Promise<number> {
   const path = model.split('/').map(encodeURIComponent).join('/')
-  const body = await openClient(terminal.environment).call('GET', `/models/${path}/prices`)
+  const body = await openClient(terminal.environment).call('GET', `/models/${path}/prices${queryOf(options)}`)
   if (options['json'] === true) printJson(terminal, body)
   else terminal.print(priceHistoryTable(body))
   return EXIT.ok
 }
+
+const queryOf = ({ at }: Options): string => (at === undefined ? '' : `?at=${encodeURIComponent(String(at))}`)
 
 async function isAgreed(options: Options, terminal: Terminal): Promise<boolean> {
   if (options['yes'] === true) return true

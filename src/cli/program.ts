@@ -219,6 +219,7 @@ function addModels(program: Command, terminal: Terminal, done: Done): void {
 
   json(models.command('history').description('what a model has cost here, from when on'))
     .argument('<model>', 'such as openai/gpt-4o')
+    .option('--at <time>', 'only what held then, such as 2026-01-31T12:00:00Z')
     .addHelpText('after', example('sluice models history openai/gpt-4o'))
     .action(async (model: string, options) =>
       done(await (await import('./models.ts')).showHistory(model, options, terminal)),

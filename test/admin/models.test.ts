@@ -115,6 +115,24 @@ describe('POST /models/refresh', () => {
     })
   })
 
+  test('what held at a time explains a generation of then', async () => {
+    now += DAY
+    await refresh({ document: cheaper })
+    const promptAt = async (at: string): Promise<unknown> => {
+      const reply = await (await gateway.call(`/models/openai/gpt-4o/prices?at=${at}`)).json()
+      const { providers } = objectOf(objectOf(reply)['data'])
+      return Array.isArray(providers)
+        ? providers.map((one) =>
+            one.prices.map((price: { pricing: { prompt: string } }) => price.pricing.prompt),
+          )
+        : reply
+    }
+    expect(await promptAt('2027-02-01T23:59:59Z')).toEqual([['0.0000025']])
+    expect(await promptAt('2027-02-02T00:00:00Z')).toEqual([['0.000001']])
+    expect(await promptAt('2027-01-31T00:00:00Z')).toEqual([])
+    expect((await gateway.call('/models/openai/gpt-4o/prices?at=yesterday')).status).toBe(400)
+  })
+
   test('facts come from the address of the settings, or from the one that is named', async () => {
     expect(await refresh({ dry_run: true })).toMatchObject({
       source: `http://127.0.0.1:${facts.port}/api.json`,

@@ -46,6 +46,7 @@ const listing = (id: string, canonicalSlug: string, huggingFaceId: string | null
   tokenizer: null,
   instructType: null,
   parameters: [],
+  webSearch: null,
 })
 
 describe('prices', () => {

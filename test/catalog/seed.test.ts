@@ -137,6 +137,11 @@ describe('facts that are public', () => {
     ).toEqual([[200_001, '2.5']])
   })
 
+  test('searching the web has a price where the list of models tells it', () => {
+    expect(at('openai/gpt-5.5', 'openrouter')?.pricing?.webSearch).toBe(10_000_000_000_000_000n)
+    expect(at('openai/gpt-5.5', 'openai')?.pricing?.webSearch).toBeUndefined()
+  })
+
   test('no price is not a free one', () => {
     expect(
       endpoints().some(({ providerSlug, pricing }) => providerSlug === 'ollama-cloud' && pricing !== null),

@@ -77,7 +77,7 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
     const listing = listedById.get(id) ?? listedById.get(id.replace(/:.*$/, ''))
     models.push(modelOf(id, all, listedById.get(id), authors))
     for (const { provider, facts: model } of all) {
-      const pricing = pricingOf(model.cost)
+      const pricing = priceAt(provider, model, listedById.get(id))
       endpoints[provider] ??= []
       endpoints[provider].push([
         models.length - 1,
@@ -101,6 +101,19 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
     models,
     endpoints,
   }
+}
+
+/** Whose list the listed models are from: it tells prices that the facts do not. */
+const LISTED_AT = 'openrouter'
+
+function priceAt(
+  provider: string,
+  { cost }: FactModel,
+  listing: ListedModel | undefined,
+): SeedPricing | null {
+  const pricing = pricingOf(cost)
+  const webSearch = provider === LISTED_AT ? listing?.webSearch : null
+  return pricing === null || !webSearch ? pricing : { ...pricing, web_search: webSearch }
 }
 
 function parametersAt(provider: string, model: FactModel, listing: ListedModel | undefined): string[] {

@@ -12,6 +12,8 @@ export interface ListedModel {
   readonly tokenizer: string | null
   readonly instructType: string | null
   readonly parameters: readonly string[]
+  /** USD per search, a plain decimal; null: nobody told. */
+  readonly webSearch: string | null
 }
 
 /** Reads a document of the shape of OpenRouter's model list: `{data: [{id, …}]}`. */
@@ -31,10 +33,16 @@ export function readListed(document: unknown): ListedModel[] {
           tokenizer: textOf(architecture['tokenizer']),
           instructType: textOf(architecture['instruct_type']),
           parameters: textsOf(row['supported_parameters']),
+          webSearch: priceOf(row['pricing']),
         },
       ]
     })
     .sort((left, right) => compare(left.id, right.id))
+}
+
+const priceOf = (pricing: unknown): string | null => {
+  const price = isObject(pricing) ? textOf(pricing['web_search']) : null
+  return price !== null && /^\d+(\.\d{1,18})?$/.test(price) && Number(price) > 0 ? price : null
 }
 
 /** What of the list a refresh needs, as a file. The inverse of `loadListed`. */
@@ -47,6 +55,7 @@ export const packListed = (listed: readonly ListedModel[]): Uint8Array<ArrayBuff
       hugging_face_id: model.huggingFaceId,
       architecture: { tokenizer: model.tokenizer, instruct_type: model.instructType },
       supported_parameters: model.parameters,
+      ...(model.webSearch === null ? {} : { pricing: { web_search: model.webSearch } }),
     })),
   })
 

@@ -132,3 +132,17 @@ export const modelsQuery = t.Object(
   open,
 )
 export type ModelsQuery = Static<typeof modelsQuery>
+
+export const pricesQuery = t.Object(
+  {
+    at: t.Optional(
+      t.String({
+        pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?Z$',
+        expects: 'a UTC time such as 2026-01-31T12:00:00Z',
+        documented: { type: 'string', format: 'date-time' },
+        description: 'Only what held then: when a generation was made, for example.',
+      }),
+    ),
+  },
+  open,
+)
