@@ -194,7 +194,8 @@ function costFor(
 ): Cost {
   if (ending === 'failed') return FREE
   const cost = costOf(usage, pricing)
-  if (source === 'provider') return cost
+  // A figure that no ledger holds is a mistake: then the hold bounds it, as it bounds estimates.
+  if (source === 'provider' && Number.isSafeInteger(cost.totalNanoUsd)) return cost
   const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced(pricing) ? 1 : 0))
   const promptNanoUsd = Math.min(cost.promptNanoUsd, totalNanoUsd)
   return {

@@ -163,6 +163,16 @@ describe('embeddings', () => {
     expect(lastRow()).toMatchObject({ usage_source: 'estimated', estimated: 1, cost_nano_usd: 520 })
   })
 
+  test.each([1e300, -1, '9', null, 9_007_199_254_740_991])(
+    '%p tokens are no count',
+    async (prompt_tokens) => {
+      first.on('vec', answer([[1]], { prompt_tokens }))
+      const reply = await gateway.call('/embeddings', { model: 'vec', input: 'abcdef', ...only('one') })
+      expect(reply.status).toBe(200)
+      expect(lastRow()).toMatchObject({ usage_source: 'estimated', cost_nano_usd: 520 })
+    },
+  )
+
   test('routing metadata and the generation record', async () => {
     const reply = await gateway.call(
       '/embeddings',

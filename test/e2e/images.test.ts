@@ -414,6 +414,7 @@ describe('what comes back', () => {
       502,
       'no completion',
     ],
+    ['an address that is none', 'brush', made([{ url: '1K' }]), 502, 'no completion'],
     ['500', 'brush', () => new Response('boom', { status: 500 }), 502, 'error of its own'],
     [
       '429',

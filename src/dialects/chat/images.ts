@@ -7,7 +7,7 @@ import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/forward.ts'
 import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-content.ts'
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { costOf } from '../operations/usage.ts'
+import { costOf, countOf } from '../operations/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { createSseParser } from '../sse.ts'
 import { isObject, isString } from '../values.ts'
@@ -110,9 +110,12 @@ function imageEvents(entry: unknown): InferenceEvent[] {
   if (isString(b64_json) && isBase64(b64_json)) {
     return [{ type: 'image', choice: 0, url: dataUrlOf(b64_json, imageTypeOf(b64_json)) }, ...said]
   }
-  if (isString(url) && url !== '') return [{ type: 'image', choice: 0, url }, ...said]
+  if (isString(url) && isImageUrl(url)) return [{ type: 'image', choice: 0, url }, ...said]
   throw malformed('an image of the reply has neither data nor an address')
 }
+
+/** An address, or the content itself. */
+const isImageUrl = (url: string): boolean => /^https?:\/\//i.test(url) || isBase64(base64OfDataUrl(url) ?? '')
 
 /** `image_generation.*` and `image_edit.*`: drafts, and then each whole image with the usage so far. */
 async function* readEvents(bytes: AsyncIterable<Uint8Array>, status: number): InferenceFrames {
@@ -183,6 +186,3 @@ function readImageUsage(raw: unknown): Usage | null {
     ...costOf(raw),
   }
 }
-
-const countOf = (value: unknown): number | undefined =>
-  isNumber(value) && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined

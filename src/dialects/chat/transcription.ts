@@ -5,7 +5,7 @@ import type { Operation } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/forward.ts'
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { costOf } from '../operations/usage.ts'
+import { costOf, countOf } from '../operations/usage.ts'
 import { isObject, isString } from '../values.ts'
 
 /** OpenAI's `/audio/transcriptions`: always a form, whatever the caller sent. */
@@ -45,10 +45,13 @@ function upstreamIdOf({ id, x_groq }: JsonObject): string | null {
   return isString(groq) ? groq : null
 }
 
+/** A month: more is a mistake. */
+const MOST_SECONDS = 2_678_400
+
 /** Some write the number as text. */
 function secondsOf(value: unknown): number | null {
   const seconds = isString(value) && value.trim() !== '' ? Number(value) : value
-  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : null
+  return typeof seconds === 'number' && seconds >= 0 && seconds <= MOST_SECONDS ? seconds : null
 }
 
 /** By tokens or by seconds: `{type: "tokens", …}`, `{type: "duration", seconds}`, or the reply's own `duration`. */
@@ -70,6 +73,3 @@ function readUsage(raw: unknown, duration: number | null): Usage | null {
     ...costOf(usage),
   }
 }
-
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined

@@ -5,7 +5,7 @@ import type { Operation } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/forward.ts'
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { readInputUsage } from '../operations/usage.ts'
+import { countOf, readInputUsage } from '../operations/usage.ts'
 import { defined, isObject, isString } from '../values.ts'
 
 /** What vectors are for, in other providers' words; Cohere's own pass as they are, and one is demanded. */
@@ -82,7 +82,7 @@ function writeInput(input: EmbeddingInput): JsonObject {
 /** `{input_tokens, image_tokens}`: images are counted beside the texts here. */
 function billedOf(billed: unknown) {
   if (!isObject(billed)) return null
-  const images = typeof billed['image_tokens'] === 'number' ? billed['image_tokens'] : 0
-  const texts = typeof billed['input_tokens'] === 'number' ? billed['input_tokens'] : 0
+  const images = countOf(billed['image_tokens']) ?? 0
+  const texts = countOf(billed['input_tokens']) ?? 0
   return readInputUsage({ prompt_tokens: texts + images, image_tokens: images })
 }

@@ -6,6 +6,7 @@ import type { Operation } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/forward.ts'
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
+import { countOf } from '../operations/usage.ts'
 import { defined, isObject } from '../values.ts'
 import { leaveOutInto } from './left-out.ts'
 import { writePart } from './parts.ts'
@@ -114,9 +115,9 @@ function countedIn(list: readonly unknown[]): Usage | undefined {
   let inputTokens = 0
   for (const entry of list) {
     const statistics = isObject(entry) ? entry['statistics'] : undefined
-    const count = isObject(statistics) ? statistics['token_count'] : undefined
-    if (typeof count !== 'number' || !(count >= 0)) return undefined
-    inputTokens += Math.round(count)
+    const count = countOf(isObject(statistics) ? statistics['token_count'] : undefined)
+    if (count === undefined) return undefined
+    inputTokens += count
   }
   return { ...NO_USAGE, inputTokens }
 }

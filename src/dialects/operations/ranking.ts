@@ -3,7 +3,7 @@ import type { RerankRequest, RerankResult } from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { isObject } from '../values.ts'
 import { malformed } from './reply-body.ts'
-import { costOf, readInputUsage } from './usage.ts'
+import { costOf, countOf, readInputUsage } from './usage.ts'
 
 /**
  * The ranking in a list of `{index, relevance_score}` (Cohere, Jina, Together, vLLM, Voyage) or `{index, score}`
@@ -35,11 +35,8 @@ export function readRankingUsage(body: JsonObject): Usage | null {
   const meta = isObject(body['meta']) ? body['meta'] : {}
   const billed = isObject(meta['billed_units']) ? meta['billed_units'] : {}
   const usage = isObject(body['usage']) ? body['usage'] : {}
-  const units = unitsOf(billed['search_units']) ?? unitsOf(usage['search_units'])
+  const units = countOf(billed['search_units']) ?? countOf(usage['search_units'])
   const tokens = readInputUsage(usage) ?? readInputUsage(billed) ?? readInputUsage(meta['tokens'])
   if (units === undefined) return tokens
   return { ...(tokens ?? NO_USAGE), searchUnits: units, ...costOf(usage) }
 }
-
-const unitsOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.ceil(value) : undefined

@@ -4,8 +4,12 @@ import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { isObject } from '../values.ts'
 
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined
+/** More than any request has: a figure beyond it is a mistake, and counts as not told. */
+const MOST = 1_000_000_000
+
+/** A count as a provider writes it; undefined for what is none. */
+export const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= MOST ? Math.round(value) : undefined
 
 /**
  * The `usage` of replies that have only an input: `prompt_tokens` (`total_tokens` alone at Voyage and Jina) with the
@@ -29,7 +33,9 @@ export function readInputUsage(raw: unknown): Usage | null {
 
 /** What a gateway in front of the provider says that it charged. */
 export const costOf = (raw: JsonObject): Pick<Usage, 'providerCostUsd'> =>
-  typeof raw['cost'] === 'number' && raw['cost'] >= 0 ? { providerCostUsd: raw['cost'] } : {}
+  typeof raw['cost'] === 'number' && raw['cost'] >= 0 && raw['cost'] <= MOST
+    ? { providerCostUsd: raw['cost'] }
+    : {}
 
 /** USD with at most 9 decimals, as every reply of this API tells it. */
 export const viewCost = (closing: Closing): JsonObject => ({

@@ -23,7 +23,7 @@ export async function readReference(
   return dataUrlOf(base64.replace(/\s+/g, ''), type)
 }
 
-/** The same frames with the content of images that are addresses. */
+/** The same frames with the content of images that are addresses. Throws `malformed` for what is no image. */
 export async function* withContent(
   frames: InferenceFrames,
   attempt: Attempt,
@@ -33,25 +33,26 @@ export async function* withContent(
   for await (const batch of frames) {
     const whole: InferenceFrame[] = []
     for (const frame of batch) {
-      const isAddress = frame.events.some((event) => event.type === 'image' && HTTP.test(event.url))
-      whole.push(isAddress ? { events: await fetchedEvents(frame.events, attempt, deps, signal) } : frame)
+      const hasImage = frame.events.some(({ type }) => type === 'image')
+      whole.push(hasImage ? { events: await withImages(frame.events, attempt, deps, signal) } : frame)
     }
     yield whole
   }
 }
 
-const fetchedEvents = (
+const withImages = (
   events: readonly InferenceEvent[],
   attempt: Attempt,
   deps: RunDeps,
   signal: AbortSignal,
 ): Promise<InferenceEvent[]> =>
   Promise.all(
-    events.map(async (event) =>
-      event.type === 'image' && HTTP.test(event.url)
-        ? { ...event, url: await contentOf(event.url, attempt, deps, signal) }
-        : event,
-    ),
+    events.map(async (event) => {
+      if (event.type !== 'image') return event
+      if (HTTP.test(event.url)) return { ...event, url: await contentOf(event.url, attempt, deps, signal) }
+      if (isBase64(base64OfDataUrl(event.url) ?? '')) return event
+      throw unreadable('is none')
+    }),
   )
 
 /**
