@@ -113,17 +113,17 @@ function storedItems(workspaceId: string, store: ResponseStore) {
   }
 }
 
-/** `input[5].content: …` of the body that the dialect read, as the caller knows it. */
-const PLACE = /^input\[(\d+)\]/
+/** `input[5].content: …; input[6]: …` of the body that the dialect read. */
+const PLACES = /(^|; )input\[(\d+)\]/g
 
-/** A refusal by the dialect, with the place in the body that the caller sent. */
+/** A refusal by the dialect, with the places in the body that the caller sent. */
 export function inOwnWords(error: unknown, { earlierItems }: ResolvedInput): unknown {
   if (earlierItems === 0 || !(error instanceof GatewayError)) return error
-  const at = PLACE.exec(error.message)
-  if (at === null) return error
-  const index = Number(at[1]) - earlierItems
-  const place = index >= 0 ? `input[${index}]` : `previous_response_id (an earlier item)`
-  return new GatewayError(error.status, place + error.message.slice(at[0].length), {
+  const message = error.message.replace(PLACES, (_, before: string, at: string) => {
+    const index = Number(at) - earlierItems
+    return `${before}${index >= 0 ? `input[${index}]` : 'previous_response_id (an earlier item)'}`
+  })
+  return new GatewayError(error.status, message, {
     cause: error.cause,
     ...(error.metadata ? { metadata: error.metadata } : {}),
     headers: { ...error.headers },
