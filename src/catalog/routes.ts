@@ -1,5 +1,7 @@
 import { Elysia, t } from 'elysia'
+import { forbids } from '../core/guardrail.ts'
 import type { Measurements } from '../core/measurements.ts'
+import type { KeyRecord } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { type CallerDeps, callerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
@@ -75,9 +77,9 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
     )
     .get(
       '/models/user',
-      ({ query, request, set }) => {
+      ({ caller, query, request, set }) => {
         set.headers['content-type'] = JSON_TYPE
-        const models = mayBeCalled(listingOf(deps.snapshot.current())).filter(
+        const models = mayBeCalled(listingOf(deps.snapshot.current()), caller.key).filter(
           outputTest(query.output_modalities),
         )
         return pageOf(models, query, request, basePath).json()
@@ -89,7 +91,8 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
           id: 'listUserModels',
           tag,
           summary: 'List the models that this key may call',
-          description: 'Models without a price are left out where they are refused.',
+          description:
+            'What guardrails forbid is left out, and models without a price where they are refused.',
           errors: [400, 401, 403, 404, 500],
           reply: modelList,
         }),
@@ -241,9 +244,15 @@ const isRss = (written: string | undefined): boolean =>
   written !== undefined && !['', '0', 'false'].includes(written.toLowerCase())
 
 /** What no provider is configured for cannot be called; a model without a price is refused (the operator's price for such models is in the snapshot already). */
-const mayBeCalled = (listing: readonly Offered[]): Offered[] =>
+const mayBeCalled = (listing: readonly Offered[], { guardrails = [] }: KeyRecord): Offered[] =>
   listing
     .map((offered) =>
-      narrowed(offered, ({ record, isConfigured }) => isConfigured && record.pricing !== null),
+      narrowed(
+        offered,
+        ({ record, provider, isConfigured }) =>
+          isConfigured &&
+          record.pricing !== null &&
+          forbids(guardrails, offered.model, record, provider) === null,
+      ),
     )
     .filter((offered) => offered !== null)

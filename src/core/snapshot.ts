@@ -1,4 +1,5 @@
 import type { DialectName, JsonObject } from './events.ts'
+import type { GuardrailRecord } from './guardrail.ts'
 import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
 import type { ProviderQuirks } from './quirks.ts'
@@ -54,6 +55,8 @@ export interface KeyRecord {
   readonly creatorUserId: string
   readonly externalUser: string | null
   readonly workspaceId: string
+  /** Those that hold for it and restrict something; absent: none. */
+  readonly guardrails?: readonly GuardrailRecord[]
 }
 
 export interface WorkspaceRecord {
@@ -66,6 +69,14 @@ export interface WorkspaceRecord {
   /** Serves a request for images that names no model; absent: none does. */
   readonly defaultImageModel?: string | null
   readonly defaultProviderSort: string | null
+  /** Absent: none. */
+  readonly budgets?: readonly BudgetRecord[]
+}
+
+export interface BudgetRecord {
+  readonly interval: LimitReset | 'lifetime'
+  readonly limitNanoUsd: number
+  readonly includeByok: boolean
 }
 
 /** A preset at its designated version. */

@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller } from '../core/caller.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type Gate, intervalOf } from '../core/gate.ts'
+import { gatesOfGuardrails } from '../core/guardrail.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Pricing } from '../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../core/usage.ts'
@@ -25,13 +26,33 @@ const UNKNOWN_BOUND_TOKENS = 16_384
 /** A shorter answer than this is not worth sending in place of a refusal. */
 const LEAST_BOUND_TOKENS = 1_024
 
-/** Every bound on this caller's spending. */
-export function gatesOf({ key }: Caller): Gate[] {
-  if (key.limitNanoUsd === null) return []
-  const interval = intervalOf(key.limitReset)
-  return [
-    { scope: 'key', id: key.hash, label: 'This key', interval, limitNanoUsd: key.limitNanoUsd, status: 402 },
-  ]
+/** Every bound on this caller's spending: the key's limit, the workspace's budgets, and those of guardrails. */
+export function gatesOf({ key, workspace }: Caller): Gate[] {
+  const gates: Gate[] = []
+  if (key.limitNanoUsd !== null) {
+    gates.push({
+      scope: 'key',
+      id: key.hash,
+      label: 'This key',
+      interval: intervalOf(key.limitReset),
+      limitNanoUsd: key.limitNanoUsd,
+      includeByok: key.includeByokInLimit,
+      status: 402,
+    })
+  }
+  for (const { interval, limitNanoUsd, includeByok } of workspace.budgets ?? []) {
+    const label = 'The budget of this workspace'
+    gates.push({
+      scope: 'workspace',
+      id: workspace.id,
+      label,
+      interval,
+      limitNanoUsd,
+      includeByok,
+      status: 403,
+    })
+  }
+  return key.guardrails === undefined ? gates : [...gates, ...gatesOfGuardrails(key)]
 }
 
 /** The price of an attempt; the plan lets no endpoint through without one. */

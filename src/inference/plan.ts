@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller } from '../core/caller.ts'
 import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
 import type { DialectName } from '../core/events.ts'
+import { forbids } from '../core/guardrail.ts'
 import type { EndpointMeasurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type {
@@ -109,13 +110,25 @@ function resolve(name: string, snapshot: Snapshot): Resolved | undefined {
 function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
   const eligible: Attempt[] = []
   for (const endpoint of entry.model.endpoints) {
-    const exclusion = admits(endpoint, entry.isFree, input)
+    const exclusion = admits(endpoint, entry.isFree, input) ?? guarded(entry.model, endpoint, input)
     if (exclusion) exclusions.push(exclusion)
     else eligible.push(...withCredentials(entry.model, endpoint, input))
   }
   const { request, caller } = input
   const sort = request.preferences.sort ?? entry.sort ?? sortKey(caller.workspace.defaultProviderSort)
   return ordered(eligible, { ...input, sort, preferences: request.preferences })
+}
+
+/** Last of the rules: what it excludes would serve the request but for a guardrail. */
+function guarded(
+  model: ModelRecord,
+  endpoint: EndpointRecord,
+  { caller, snapshot }: PlanInput,
+): Exclusion | null {
+  const { guardrails } = caller.key
+  const provider = guardrails && snapshot.providersBySlug.get(endpoint.providerSlug)
+  const reason = provider ? forbids(guardrails, model, endpoint, provider) : null
+  return reason === null ? null : { rule: 'guardrail', sentence: reason }
 }
 
 const sortKey = (name: string | null): SortKey | undefined =>
@@ -171,6 +184,12 @@ function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
   if (unpriced) return badRequest(unpriced.sentence)
   const wrongRoute = exclusions.find(({ rule }) => rule === 'modality' || rule === 'input')
   if (wrongRoute) return badRequest(wrongRoute.sentence)
+  const guardrail = exclusions.find(({ rule }) => rule === 'guardrail')
+  if (guardrail) {
+    return new GatewayError(403, `${shown} may not be used with this key: ${guardrail.sentence}`, {
+      metadata: { error_type: 'permission_denied' },
+    })
+  }
   if (exclusions.length === 0) {
     return notFound(`The model ${shown} is known, but no provider that offers it is configured here`)
   }

@@ -8,7 +8,15 @@ import type {
   WorkspaceRecord,
 } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
-import { apiKeys, organizations, presets, presetVersions, workspaces } from '../db/tables.ts'
+import {
+  apiKeys,
+  organizations,
+  presets,
+  presetVersions,
+  workspaceBudgets,
+  workspaces,
+} from '../db/tables.ts'
+import { readGuardrails } from './guardrails.ts'
 
 /** The part of a Snapshot that comes from settings and discovery, not from tables. */
 export interface Routing {
@@ -55,8 +63,8 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
     version,
     organizationId: organization.id,
     defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
-    keysByHash: new Map(keys.map((row) => [row.hash, keyRecord(row)])),
-    workspacesById: new Map(spaces.map((row) => [row.id, workspaceRecord(row)])),
+    keysByHash: keysOf(database, keys, spaces),
+    workspacesById: workspacesOf(database, spaces),
     presets: presetsOf(database),
     providersBySlug: bySlug(routing.providers),
     models: routing.models,
@@ -68,6 +76,40 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
 
 const bySlug = (providers: readonly ProviderRecord[]): ReadonlyMap<string, ProviderRecord> =>
   new Map(providers.map((provider) => [provider.slug, provider]))
+
+function keysOf(
+  database: Database,
+  keys: readonly (typeof apiKeys.$inferSelect)[],
+  spaces: readonly (typeof workspaces.$inferSelect)[],
+): ReadonlyMap<string, KeyRecord> {
+  const guardrailsOf = readGuardrails(database)
+  const defaults = new Map(spaces.map((row) => [row.id, row.default_guardrail_id]))
+  return new Map(
+    keys.map((row) => {
+      const record = keyRecord(row)
+      const guardrails = guardrailsOf(record, defaults.get(row.workspace_id) ?? '')
+      return [row.hash, guardrails.length === 0 ? record : { ...record, guardrails }]
+    }),
+  )
+}
+
+function workspacesOf(
+  { sync }: Database,
+  spaces: readonly (typeof workspaces.$inferSelect)[],
+): ReadonlyMap<string, WorkspaceRecord> {
+  const rows = sync.select().from(workspaceBudgets).all()
+  return new Map(
+    spaces.map((space) => {
+      const own = rows.filter((row) => row.workspace_id === space.id)
+      const budgets = own.map(({ interval, limit_nano_usd }) => ({
+        interval,
+        limitNanoUsd: limit_nano_usd,
+        includeByok: space.include_byok_in_budgets,
+      }))
+      return [space.id, { ...workspaceRecord(space), ...(budgets.length === 0 ? {} : { budgets }) }]
+    }),
+  )
+}
 
 function presetsOf({ sync }: Database): Snapshot['presets'] {
   const rows = sync

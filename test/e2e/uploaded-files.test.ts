@@ -34,7 +34,7 @@ const upstream = Bun.serve({
   },
 })
 
-async function upload(bytes: Buffer, name: string): Promise<string> {
+async function upload(bytes: Buffer<ArrayBuffer>, name: string): Promise<string> {
   const form = new FormData()
   form.append('file', new Blob([bytes]), name)
   const response = await gateway.call('/files', form)

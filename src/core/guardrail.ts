@@ -1,0 +1,99 @@
+import { type Gate, intervalOf } from './gate.ts'
+import type { EndpointRecord, KeyRecord, LimitReset, ModelRecord, ProviderRecord } from './snapshot.ts'
+
+/** A rule book for requests. Several hold at once: each of them must be kept. */
+export interface GuardrailRecord {
+  readonly id: string
+  readonly name: string
+  /** Lists: null is no restriction. Models by id or canonical slug, providers by slug. */
+  readonly allowedModels: ReadonlySet<string> | null
+  readonly ignoredModels: ReadonlySet<string> | null
+  readonly allowedProviders: ReadonlySet<string> | null
+  readonly ignoredProviders: ReadonlySet<string> | null
+  readonly allowedRegions: ReadonlySet<string> | null
+  /** Authors (`anthropic`, …, `other`) whose models are used only where nothing is retained. */
+  readonly zdrAuthors: ReadonlySet<string>
+  /** False: no model that may train on prompts, as far as is known; by whether it costs anything. */
+  readonly mayTrainFree: boolean
+  readonly mayTrainPaid: boolean
+  /** What each key and each member may spend. Null: nothing is bounded. */
+  readonly limitNanoUsd: number | null
+  readonly resetInterval: LimitReset | null
+  readonly includeByok: boolean
+  /** `key`, `member` or `workspace`: whom it was assigned to, so that its budget counts by key or by member. */
+  readonly scope: 'key' | 'member' | 'workspace'
+}
+
+const NAMED_AUTHORS: Readonly<Record<string, string>> = {
+  anthropic: 'anthropic',
+  google: 'google',
+  openai: 'openai',
+  'x-ai': 'xai',
+}
+
+/** Why the guardrails forbid this endpoint, as the end of a sentence; null: they do not. Unknown is not yes. */
+export function forbids(
+  guardrails: readonly GuardrailRecord[],
+  model: Pick<ModelRecord, 'id' | 'canonicalSlug'>,
+  endpoint: EndpointRecord,
+  provider: ProviderRecord,
+): string | null {
+  for (const guardrail of guardrails) {
+    const reason = forbidden(guardrail, model, endpoint, provider)
+    if (reason !== null) return `the guardrail "${guardrail.name}" ${reason}`
+  }
+  return null
+}
+
+function forbidden(
+  guardrail: GuardrailRecord,
+  { id, canonicalSlug }: Pick<ModelRecord, 'id' | 'canonicalSlug'>,
+  endpoint: EndpointRecord,
+  { slug }: ProviderRecord,
+): string | null {
+  const names = (set: ReadonlySet<string>): boolean => set.has(id) || set.has(canonicalSlug)
+  const { allowedModels, ignoredModels, allowedProviders, ignoredProviders, allowedRegions } = guardrail
+  if (allowedModels !== null && !names(allowedModels)) return `does not allow the model ${id}`
+  if (ignoredModels !== null && names(ignoredModels)) return `forbids the model ${id}`
+  if (allowedProviders !== null && !allowedProviders.has(slug)) return `does not allow the provider ${slug}`
+  if (ignoredProviders?.has(slug)) return `forbids the provider ${slug}`
+  if (allowedRegions !== null && !isWithin(endpoint.regions, allowedRegions)) {
+    return `allows only the regions ${[...allowedRegions].join(', ')}, and ${slug} is not known to keep to them`
+  }
+  if (!endpoint.isZdr && guardrail.zdrAuthors.has(NAMED_AUTHORS[id.split('/')[0] ?? ''] ?? 'other')) {
+    return `allows ${id} only where no data is retained, and ${slug} is not known to retain none`
+  }
+  const mayTrain = isFree(endpoint) ? guardrail.mayTrainFree : guardrail.mayTrainPaid
+  return mayTrain || endpoint.isZdr ? null : `forbids training on prompts, and ${slug} is not known not to`
+}
+
+const isFree = ({ pricing }: EndpointRecord): boolean =>
+  pricing !== null && pricing.prompt === 0n && pricing.completion === 0n && pricing.request === 0n
+
+function isWithin(regions: readonly string[] | undefined, allowed: ReadonlySet<string>): boolean {
+  if (allowed.has('global')) return true
+  return (
+    regions !== undefined &&
+    regions.length > 0 &&
+    regions.every((region) => allowed.has(REGION_NAMES[region] ?? region))
+  )
+}
+
+const REGION_NAMES: Readonly<Record<string, string>> = { eu: 'europe' }
+
+/** The budgets of a key's guardrails: of the key itself, and of the member who made it over all their keys. */
+export const gatesOfGuardrails = ({ guardrails = [], hash, creatorUserId }: KeyRecord): Gate[] =>
+  guardrails.flatMap((guardrail) => {
+    if (guardrail.limitNanoUsd === null) return []
+    return [
+      {
+        scope: 'guardrail' as const,
+        id: `${guardrail.id}/${guardrail.scope === 'member' ? creatorUserId : hash}`,
+        label: `The guardrail "${guardrail.name}"`,
+        interval: intervalOf(guardrail.resetInterval),
+        limitNanoUsd: guardrail.limitNanoUsd,
+        includeByok: guardrail.includeByok,
+        status: 403 as const,
+      },
+    ]
+  })

@@ -1,0 +1,98 @@
+import type { GuardrailRecord } from '../core/guardrail.ts'
+import type { KeyRecord } from '../core/snapshot.ts'
+import type { Database } from '../db/database.ts'
+import { guardrailKeys, guardrailMembers, guardrails } from '../db/tables.ts'
+
+type Row = typeof guardrails.$inferSelect
+
+/** The guardrails that hold for a key: its workspace's, those of the member who made it, and its own. */
+export type GuardrailsOf = (
+  key: Pick<KeyRecord, 'hash' | 'creatorUserId'>,
+  defaultGuardrailId: string,
+) => readonly GuardrailRecord[]
+
+const NONE: readonly GuardrailRecord[] = []
+
+/** Reads the tables once. What restricts nothing is left out. */
+export function readGuardrails({ sync }: Database): GuardrailsOf {
+  const rows = new Map(
+    sync
+      .select()
+      .from(guardrails)
+      .all()
+      .filter(restricts)
+      .map((row) => [row.id, row]),
+  )
+  if (rows.size === 0) return () => NONE
+  const byKey = new Map(
+    sync
+      .select()
+      .from(guardrailKeys)
+      .all()
+      .map((row) => [row.key_hash, row.guardrail_id]),
+  )
+  const byMember = new Map(
+    sync
+      .select()
+      .from(guardrailMembers)
+      .all()
+      .map((row) => [row.user_id, row.guardrail_id]),
+  )
+  return ({ hash, creatorUserId }, defaultGuardrailId) => {
+    const held = [
+      ['workspace', defaultGuardrailId],
+      ['member', byMember.get(creatorUserId)],
+      ['key', byKey.get(hash)],
+    ] as const
+    return held.flatMap(([scope, id]) => {
+      const row = id === undefined ? undefined : rows.get(id)
+      return row === undefined ? [] : [recordOf(row, scope)]
+    })
+  }
+}
+
+const LISTS = [
+  'allowed_models',
+  'ignored_models',
+  'allowed_providers',
+  'ignored_providers',
+  'allowed_data_regions',
+] as const
+const ZDR = {
+  anthropic: 'enforce_zdr_anthropic',
+  google: 'enforce_zdr_google',
+  openai: 'enforce_zdr_openai',
+  xai: 'enforce_zdr_xai',
+  other: 'enforce_zdr_other',
+} as const
+
+const restricts = (row: Row): boolean =>
+  LISTS.some((name) => row[name] !== null) ||
+  Object.values(ZDR).some((name) => row[name] === true) ||
+  row.enable_free_model_training === false ||
+  row.enable_paid_model_training === false ||
+  row.limit_nano_usd !== null
+
+const setOf = (list: readonly string[] | null): ReadonlySet<string> | null =>
+  list === null ? null : new Set(list)
+
+const recordOf = (row: Row, scope: GuardrailRecord['scope']): GuardrailRecord => ({
+  id: row.id,
+  name: row.name,
+  allowedModels: setOf(row.allowed_models),
+  ignoredModels: setOf(row.ignored_models),
+  allowedProviders: setOf(row.allowed_providers),
+  ignoredProviders: setOf(row.ignored_providers),
+  allowedRegions: setOf(row.allowed_data_regions),
+  zdrAuthors: new Set(
+    Object.entries(ZDR)
+      .filter(([, name]) => row[name] === true)
+      .map(([author]) => author),
+  ),
+  mayTrainFree: row.enable_free_model_training !== false,
+  mayTrainPaid: row.enable_paid_model_training !== false,
+  limitNanoUsd: row.limit_nano_usd,
+  resetInterval: row.reset_interval,
+  includeByok: row.include_byok_in_budgets,
+  scope,
+})
