@@ -57,6 +57,10 @@ export interface ImagesRequest extends RoutedRequest {
   outputCompression?: number
   seed?: number
   references: ImageReference[]
+  /** Where the first reference may be changed: its transparent parts. */
+  mask?: ImageReference
+  /** Asked for by OpenAI's name of an edit: its stream is named so too. */
+  isEdit?: boolean
 }
 
 export type Resolution = '512' | '1K' | '2K' | '4K'

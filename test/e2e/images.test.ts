@@ -162,6 +162,32 @@ describe('the official client', () => {
     })
   })
 
+  test('a mask goes along, and the stream of an edit is named so', async () => {
+    answers = [
+      events(
+        { type: 'image_edit.partial_image', b64_json: PNG, partial_image_index: 0 },
+        { type: 'image_edit.completed', b64_json: PNG, usage: USAGE },
+      ),
+    ]
+    const png = await toFile(Buffer.from(PNG, 'base64'), 'a.png', { type: 'image/png' })
+    const stream = await client.images.edit({
+      model: 'lab/gpt-image-1',
+      prompt: 'redder',
+      image: png,
+      mask: png,
+      stream: true,
+      partial_images: 1,
+    })
+    const got: string[] = []
+    for await (const { type } of stream) got.push(type)
+    expect(got).toEqual(['image_edit.partial_image', 'image_edit.completed'])
+    expect(seen[0]).toMatchObject({
+      path: '/v1/images/edits',
+      body: { stream: 'true', partial_images: '1' },
+      files: ['image image/png 70', 'mask image/png 70'],
+    })
+  })
+
   test('streams: drafts as they come, the image once it is on the ledger', async () => {
     answers = [
       events(
@@ -517,6 +543,15 @@ describe('requests that are not as they must be', () => {
       'input_references[0].image_url.url: must be an https URL',
     ],
     [{ model: 'brush', ...reference('http://127.0.0.1/x.png') }, 'input_references[0].image_url.url: '],
+    [{ model: 'brush', mask: reference(DATA_URL).input_references[0] }, 'mask: needs an image'],
+    [
+      { model: 'talking', ...reference(DATA_URL), mask: reference(DATA_URL).input_references[0] },
+      'takes no mask with this model',
+    ],
+    [
+      { model: 'brush', ...reference(DATA_URL), mask: reference('http://10.0.0.1/x').input_references[0] },
+      'mask.image_url.url: ',
+    ],
     [{ model: 'words' }, 'POST /chat/completions'],
     [{ model: 'talking', n: 2, stream: true }, 'one image at a time'],
     [{ model: 'imagen-lab', n: 5 }, 'at most 4 images'],
@@ -534,7 +569,7 @@ describe('requests that are not as they must be', () => {
     expect(gateway.generations()).toHaveLength(before)
   })
 
-  test('forms: no file, a mask, a file of another name', async () => {
+  test('forms: no file, a mask alone, a file of another name', async () => {
     const send = async (fields: Record<string, string | Blob>) => {
       const form = new FormData()
       for (const [name, value] of Object.entries({ model: 'brush', prompt: 'a', ...fields }))
@@ -545,9 +580,9 @@ describe('requests that are not as they must be', () => {
     }
     const png = new Blob([Buffer.from(PNG, 'base64')], { type: 'image/png' })
     expect(await send({})).toEqual({ status: 400, message: 'image: is required: at least one file' })
-    expect(await send({ image: png, mask: png })).toMatchObject({
+    expect(await send({ mask: png })).toMatchObject({
       status: 400,
-      message: expect.stringMatching(/^mask: /),
+      message: expect.stringMatching(/^image: /),
     })
     expect(await send({ picture: png })).toMatchObject({
       status: 400,

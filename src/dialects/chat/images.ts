@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { FrameBatch, InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
-import type { ImagesRequest } from '../../core/operation.ts'
+import type { ImageReference, ImagesRequest } from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { ImageNative, ImageSpeaker } from '../image-speaker.ts'
 import { nativeOf } from '../operations/embeddings.ts'
@@ -16,6 +16,7 @@ import { familyOf } from './image-family.ts'
 /** Written by the family of the model, in its own words. */
 const OWN_FIELDS = [
   'input_references',
+  'mask',
   'aspect_ratio',
   'resolution',
   'size',
@@ -42,7 +43,7 @@ export const chatImages: ImageSpeaker = {
     if (request.references.length === 0) return { path: '/images/generations', headers: {}, body, dropped }
     const path = '/images/edits'
     return family.editsInJson
-      ? { path, headers: {}, body: { ...body, ...startingFrom(request) }, dropped }
+      ? { path, headers: {}, body: { ...body, ...startingFrom(request, dropped) }, dropped }
       : { path, headers: {}, body, form: formOf(request, body), dropped }
   },
   async *read(reply, request): InferenceFrames {
@@ -55,25 +56,29 @@ export const chatImages: ImageSpeaker = {
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
 /** xAI's: `image` where it is one, else `images`. */
-function startingFrom({ references }: ImagesRequest): JsonObject {
+function startingFrom({ references, mask }: ImagesRequest, dropped: string[]): JsonObject {
+  if (mask) dropped.push('mask')
   const images = references.map(({ url }) => ({ type: 'image_url', url }))
   return images.length === 1 ? { image: images[0] } : { images }
 }
 
 /** A list field is named `image[]`; one image alone goes as `image`, which every server knows. */
-function formOf({ references }: ImagesRequest, body: JsonObject): FormData {
+function formOf({ references, mask }: ImagesRequest, body: JsonObject): FormData {
   const form = new FormData()
   for (const [name, value] of Object.entries(body)) {
     form.append(name, isString(value) ? value : JSON.stringify(value))
   }
   const field = references.length === 1 ? 'image' : 'image[]'
-  for (const [index, { url }] of references.entries()) {
-    const base64 = base64OfDataUrl(url) ?? ''
-    const type = imageTypeOf(base64) ?? 'image/png'
-    const file = new Blob([Buffer.from(base64, 'base64')], { type })
-    form.append(field, file, `image-${index}.${type.replace(/^image\/|\+xml$/g, '')}`)
-  }
+  for (const [index, reference] of references.entries()) appendImage(form, field, `image-${index}`, reference)
+  if (mask) appendImage(form, 'mask', 'mask', mask)
   return form
+}
+
+function appendImage(form: FormData, field: string, name: string, { url }: ImageReference): void {
+  const base64 = base64OfDataUrl(url) ?? ''
+  const type = imageTypeOf(base64) ?? 'image/png'
+  const file = new Blob([Buffer.from(base64, 'base64')], { type })
+  form.append(field, file, `${name}.${type.replace(/^image\/|\+xml$/g, '')}`)
 }
 
 function readWhole(body: JsonObject, request: ImagesRequest): FrameBatch {

@@ -24,8 +24,8 @@ const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
  * | `quality`, `background`, `size` in pixels, `user` | none: named |
  */
 export const imagenImages: ImageSpeaker = {
-  cannot({ count, references }) {
-    if (references.length > 0) return 'makes images from words alone with this model'
+  cannot({ count, references, mask }) {
+    if (references.length > 0 || mask) return 'makes images from words alone with this model'
     return count > 4 ? 'makes at most 4 images at a time with this model' : null
   },
   build(request, { endpoint, provider }) {

@@ -12,8 +12,10 @@ import { malformed } from './reply-body.ts'
 /** A model that speaks and paints (Gemini's, OpenAI's behind chat) makes an image in a conversation. */
 export const conversationImages = (egressOf: (attempt: Attempt) => Egress): ImageSpeaker => ({
   isSingle: true,
-  cannot: ({ count, stream }) =>
-    count > 1 && stream ? 'streams one image at a time with this model: set "n" to 1' : null,
+  cannot({ count, stream, mask }) {
+    if (mask) return 'takes no mask with this model: say in the prompt what is to change'
+    return count > 1 && stream ? 'streams one image at a time with this model: set "n" to 1' : null
+  },
   build(request, attempt) {
     const call = egressOf(attempt).build(asConversation(request), attempt)
     const unsaid = (['quality', 'background', 'output_format', 'output_compression'] as const).filter(

@@ -53,6 +53,7 @@ export const imagesBody = t.Object(
     input_references: optional(
       t.Array(reference, { maxItems: 16, description: 'Images that the new one starts from' }),
     ),
+    mask: optional(reference),
     partial_images: optional(
       t.Integer({
         minimum: 0,

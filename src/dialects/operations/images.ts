@@ -1,4 +1,5 @@
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { badRequest } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import type { ImagesRequest, ImagesResult, MadeImage } from '../../core/operation.ts'
 import type { Closing } from '../../core/result.ts'
@@ -22,6 +23,9 @@ export const imagesIngress: OperationIngress<ImagesRequest, ImagesResult> = {
   parse(body, headers) {
     compiled ??= TypeCompiler.Compile(imagesBody)
     if (!compiled.Check(body)) throw mismatch(compiled, body)
+    if (body.mask && !body.input_references?.length) {
+      throw badRequest('needs an image that it is for, in "input_references"', 'mask')
+    }
     return defined<ImagesRequest>({
       ...readRouting('images', body, headers),
       stream: body.stream === true,
@@ -33,6 +37,7 @@ export const imagesIngress: OperationIngress<ImagesRequest, ImagesResult> = {
         url,
         path: `input_references[${index}].image_url.url`,
       })),
+      mask: body.mask ? { url: body.mask.image_url.url, path: 'mask.image_url.url' } : undefined,
     })
   },
   writeReply: ({ images, native }, reply, closing) => ({
@@ -114,10 +119,11 @@ const data = (event: JsonObject): string => `data: ${JSON.stringify(event)}\n\n`
 const DONE = 'data: [DONE]\n\n'
 
 /**
- * api-surface §24: drafts and words as they come; `image_generation.completed` for each image once the generation is
+ * api-surface §24 (`image_edit` in place of `image_generation` where OpenAI's name was called): drafts and words as they come; `image_generation.completed` for each image once the generation is
  * on the ledger, the last one with the usage; then `[DONE]`. A failure is an `error` event, and `[DONE]`.
  */
 export function writeImageStream(reply: OperationContext<ImagesRequest>): StreamWriter {
+  const kind = reply.request.isEdit === true ? 'image_edit' : 'image_generation'
   const made: MadeImage[] = []
   const ofReply: JsonObject = {}
   return {
@@ -125,7 +131,7 @@ export function writeImageStream(reply: OperationContext<ImagesRequest>): Stream
     write({ events }) {
       madeImages(events, made, ofReply)
       let text = ''
-      for (const event of events) text += draftOf(event)
+      for (const event of events) text += draftOf(event, kind)
       return text
     },
     end(closing) {
@@ -133,7 +139,7 @@ export function writeImageStream(reply: OperationContext<ImagesRequest>): Stream
         data({
           ...ofReply,
           ...writeImage(image),
-          type: 'image_generation.completed',
+          type: `${kind}.completed`,
           created: reply.created,
           ...(index === made.length - 1
             ? { usage: viewUsage(closing), ...viewRouting(closing.serviceMetadata) }
@@ -155,15 +161,15 @@ export function writeImageStream(reply: OperationContext<ImagesRequest>): Stream
   }
 }
 
-function draftOf(event: InferenceEvent): string {
+function draftOf(event: InferenceEvent, kind: string): string {
   if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
     const phase = event.type === 'text-delta' ? 'content' : 'reasoning'
-    return event.text === '' ? '' : data({ type: 'image_generation.text_chunk', phase, text: event.text })
+    return event.text === '' ? '' : data({ type: `${kind}.text_chunk`, phase, text: event.text })
   }
   const native = nativeOf(event)
   if (native?.type !== 'partial') return ''
   return data({
-    type: 'image_generation.partial_image',
+    type: `${kind}.partial_image`,
     b64_json: native.base64,
     partial_image_index: native.index,
   })

@@ -11,7 +11,7 @@ const NUMBERS = ['n', 'output_compression', 'partial_images', 'seed']
 
 /**
  * The body of POST /images/edits as that of POST /images: a form with `image` files, or JSON with `images`, both as
- * OpenAI's clients send them. Throws a `GatewayError` 400 for a mask: nobody but OpenAI takes one.
+ * OpenAI's clients send them. Throws a `GatewayError` 400 that names the field.
  */
 export async function readEditBody(request: Request): Promise<JsonObject> {
   if (!isForm(request.headers)) return fromJson(await readJsonBody(request, INFERENCE_BODY_LIMIT))
@@ -20,7 +20,10 @@ export async function readEditBody(request: Request): Promise<JsonObject> {
   const references: JsonObject[] = []
   for (const [name, value] of form.entries()) {
     if (typeof value !== 'string') {
-      if (name === 'mask') throw maskRefused()
+      if (name === 'mask') {
+        body['mask'] = referenceTo(await dataUrlOf(value))
+        continue
+      }
       if (!/^images?(?:\[\d*\])?$/.test(name)) throw badRequest('is not a file that is known here', name)
       references.push(referenceTo(await dataUrlOf(value)))
     } else body[name] = fieldOf(name, value)
@@ -50,8 +53,10 @@ const dataUrlOf = async (file: Blob): Promise<string> =>
 const referenceTo = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } })
 
 function fromJson({ images, mask, ...body }: JsonObject): JsonObject {
-  if (mask !== undefined && mask !== null) throw maskRefused()
-  if (images === undefined) return body
+  const maskUrl = isObject(mask) ? mask['image_url'] : undefined
+  const masked =
+    mask === undefined ? body : { ...body, mask: typeof maskUrl === 'string' ? referenceTo(maskUrl) : mask }
+  if (images === undefined) return masked
   if (!Array.isArray(images) || images.length === 0) throw badRequest('must be a list of images', 'images')
   const references = images.map((image: unknown, index) => {
     const url = isObject(image) ? image['image_url'] : undefined
@@ -59,7 +64,5 @@ function fromJson({ images, mask, ...body }: JsonObject): JsonObject {
       throw badRequest('is required: an https URL or a data URL', `images[${index}].image_url`)
     return referenceTo(url)
   })
-  return { ...body, input_references: references }
+  return { ...masked, input_references: references }
 }
-
-const maskRefused = () => badRequest('is not taken here: say in the prompt what is to change', 'mask')

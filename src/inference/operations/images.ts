@@ -20,15 +20,13 @@ import { contextOf, whileConnected } from './run.ts'
 /** The whole story of one request for images, streamed or not. */
 export async function runImages(input: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
   const { caller, startedAt, signal } = input
-  const references = await Promise.all(
-    input.request.references.map(
-      async (reference): Promise<ImageReference> => ({
-        ...reference,
-        url: await readReference(reference, deps.fetchContent, signal),
-      }),
-    ),
-  )
-  const request: ImagesRequest = { ...input.request, references }
+  const read = async (reference: ImageReference): Promise<ImageReference> => ({
+    ...reference,
+    url: await readReference(reference, deps.fetchContent, signal),
+  })
+  const references = await Promise.all(input.request.references.map(read))
+  const { mask } = input.request
+  const request: ImagesRequest = { ...input.request, references, ...(mask ? { mask: await read(mask) } : {}) }
   const meter = createImageMeter(deps.now, startedAt, request)
   return withExchange({ ...input, request }, deps, {
     refusal: (dialect, endpoint) => {

@@ -59,7 +59,7 @@ export const operationRoutes = (deps: OperationRouteDeps) =>
       parse: 'none',
       detail: imageGenerationsOperation,
     })
-    .post('/images/edits', ({ request }) => paint(request, readEditBody, deps), {
+    .post('/images/edits', ({ request }) => paint(request, readEditBody, deps, true), {
       parse: 'none',
       detail: imageEditsOperation,
     })
@@ -77,15 +77,18 @@ const paint = (
   request: Request,
   read: typeof readInferenceBody,
   deps: OperationRouteDeps,
-): Promise<Response> =>
-  open(request, deps, read, imagesIngress.parse, (opening) => {
-    const { references } = opening.request
+  isEdit = false,
+): Promise<Response> => {
+  const parse = (body: JsonObject, headers: Headers) => ({ ...imagesIngress.parse(body, headers), isEdit })
+  return open(request, deps, read, parse, (opening) => {
+    const { references, mask } = opening.request
     checkAddresses(
-      references.map(({ url, path }) => [url, path] as const),
+      [...references, ...(mask ? [mask] : [])].map(({ url, path }) => [url, path] as const),
       deps.outboundAllow,
     )
     return runImages(opening, deps.run)
   })
+}
 
 const speak = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
   open(request, deps, readInferenceBody, parseSpeech, (opening) => runSpeech(opening, deps.run))
