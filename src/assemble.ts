@@ -2,7 +2,9 @@ import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
 import { createResponseStore } from './bodies/responses.ts'
 import { recordPrices } from './catalog/history.ts'
+import { sayWarning } from './catalog/outliers.ts'
 import type { CatalogStore } from './catalog/store.ts'
+import { unusualPricesOf } from './catalog/unusual-prices.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
@@ -111,6 +113,7 @@ export function assemble({
       surroundings: models.live.surroundings,
       settings: models.settings,
       reroute: () => route(models.live.current()),
+      unusual: (endpoints) => unusualPricesOf(endpoints, models.store).map(sayWarning),
     },
     keepOpen: () => undefined,
     addressOf: () => null,

@@ -27,8 +27,9 @@ export interface Medians {
 }
 
 const FACTOR = 10n
-/** A model's own median says something from three other offers on. */
+/** A model's own median says something from three other offers on, that of a kind from five prices on. */
 const OFFERS_OF_A_MODEL = 3
+const PRICES_OF_A_KIND = 5
 const BUCKETS = ['prompt', 'completion'] as const
 
 /**
@@ -48,7 +49,8 @@ export function mediansOf(catalog: Iterable<Priced>): Medians {
     const key = `${kind} ${bucket}`
     const known = kindMedians.get(key)
     if (known !== undefined) return known
-    const median = medianOf((byKind.get(kind) ?? []).map((one) => one[bucket]))
+    const prices = (byKind.get(kind) ?? []).map((one) => one[bucket])
+    const median = prices.length < PRICES_OF_A_KIND ? null : medianOf(prices)
     kindMedians.set(key, median)
     return median
   }

@@ -30,6 +30,14 @@ export function unusualPrices(
   return [...warnings, ...brought]
 }
 
+/** The same of some endpoints, whatever their prices come from. */
+export function unusualPricesOf(endpoints: readonly EndpointRecord[], store: CatalogStore): PriceWarning[] {
+  const medians = mediansOf(pricesOf(store.current().seed))
+  return endpoints.flatMap((endpoint) =>
+    endpoint.pricing === null ? [] : medians.warningsOf(pricedOf(endpoint, endpoint.pricing)),
+  )
+}
+
 const pricedOf = (
   { providerSlug, modelId, outputModalities }: EndpointRecord,
   { prompt, completion }: Pricing,

@@ -9,6 +9,9 @@ export async function setModel(model: string, options: Options, terminal: Termin
   const saved = await openClient(terminal.environment).call('PUT', '/models/overrides', entry)
   if (options['json'] === true) printJson(terminal, saved)
   else terminal.print(`From the next request on: ${JSON.stringify(entry)}`)
+  const data = isRecord(saved) && isRecord(saved['data']) ? saved['data'] : {}
+  if (Array.isArray(data['warnings']))
+    for (const warning of data['warnings']) terminal.note(`Look again: ${warning}`)
   return EXIT.ok
 }
 

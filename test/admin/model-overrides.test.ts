@@ -40,6 +40,17 @@ describe('what is said of a model by the API', () => {
     expect((await gateway.call('/model/ours/best')).status).toBe(404)
   })
 
+  test('a price per million in the place of one per token is pointed out', async () => {
+    const saved = await put({ id: 'openai/gpt-4o', pricing: { prompt: '2.5', completion: '0.00001' } })
+    expect(saved['warnings']).toEqual([
+      expect.stringMatching(
+        /^openai\/gpt-4o at openai: prompt 2\.5 USD a token is 1000000 times the median of other/,
+      ),
+    ])
+    const usual = await put({ id: 'openai/gpt-4o', pricing: { prompt: '0.0000025', completion: '0.00001' } })
+    expect(usual['warnings']).toEqual([])
+  })
+
   test('one for all providers and one for each stand beside each other', async () => {
     await put({ id: 'shared/large', pricing: { prompt: '0.00001' } })
     await put({ id: 'shared/large', provider: 'cloud', pricing: { prompt: '0.00002' } })

@@ -6,6 +6,7 @@ import type { Actor } from '../../core/actor.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { newUuid } from '../../core/ids.ts'
+import type { EndpointRecord } from '../../core/snapshot.ts'
 import type { Database } from '../../db/database.ts'
 import { modelOverrides } from '../../db/tables.ts'
 import { type ChangeDeps, change } from '../change.ts'
@@ -20,6 +21,8 @@ export interface OverrideDeps extends ChangeDeps {
     readonly settings: readonly unknown[]
     /** After a change: the next request is routed by it. */
     reroute(): void
+    /** Sentences about prices that are far from the usual. */
+    unusual(endpoints: readonly EndpointRecord[]): string[]
   }
 }
 
@@ -61,7 +64,7 @@ export async function putOverride(
   deps: OverrideDeps,
   actor: Actor,
   entry: JsonObject,
-): Promise<OverrideView> {
+): Promise<OverrideView & { warnings: string[] }> {
   const { overrides, problems } = readOverrides([entry])
   const [override] = overrides
   const all = [...problems, ...overrideProblems(overrides, deps.overrides.surroundings())]
@@ -86,7 +89,18 @@ export async function putOverride(
     tx.insert(modelOverrides).values(row).onConflictDoUpdate({ target: modelOverrides.id, set: row }),
   ])
   deps.overrides.reroute()
-  return viewOf(row)
+  return { ...viewOf(row), warnings: warningsOf(deps, override) }
+}
+
+/** A price per million in the place of one per token is easily written. */
+function warningsOf(
+  { overrides, snapshot }: OverrideDeps,
+  { id, provider, endpoint }: ModelOverride,
+): string[] {
+  if (endpoint.pricing === undefined) return []
+  const model = snapshot.current().models.find(id)
+  const meant = model?.endpoints.filter((one) => provider === null || one.providerSlug === provider)
+  return overrides.unusual(meant ?? [])
 }
 
 /** The facts of the catalogue hold again. Throws a 404. */

@@ -16,6 +16,7 @@ import {
   type RefreshView,
   refreshBody,
   refreshView,
+  savedOverride,
 } from './schema.ts'
 import { type RefreshDeps, refreshCatalog, catalogView as viewOf } from './service.ts'
 
@@ -103,7 +104,7 @@ const overrideRoutes = (deps: ModelAdminDeps) =>
       {
         caller: 'management',
         body: overrideBody,
-        response: { 200: t.Object({ data: overrideView }) },
+        response: { 200: t.Object({ data: savedOverride }) },
         detail: operation({
           id: 'putModelOverride',
           tag,

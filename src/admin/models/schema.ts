@@ -100,3 +100,8 @@ export const overrideView = t.Object({
   entry: t.Object({}, { additionalProperties: true }),
 })
 export const overrideParams = t.Object({ override_id: t.String({ minLength: 1, maxLength: 100 }) })
+
+export const savedOverride = t.Object({
+  ...overrideView.properties,
+  warnings: t.Array(t.String(), { description: 'Prices that are more than ten times off.' }),
+})
