@@ -415,6 +415,33 @@ describe('items', () => {
   })
 })
 
+test('a file stays a name: it goes along with each turn, and is gone when it is deleted', async () => {
+  const form = new FormData()
+  form.append('file', new Blob(['%PDF-1.7 of tides']), 'tides.pdf')
+  const upload = await fetch(`${gateway.url}/v1/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}` },
+    body: form,
+  })
+  const { id: fileId } = await upload.json()
+  const first = await client.responses.create({
+    model: 'tiny',
+    input: [{ role: 'user', content: [{ type: 'input_file', file_id: fileId }] }],
+    store: true,
+  })
+  const { data } = await client.responses.inputItems.list(first.id)
+  expect(data).toMatchObject([{ content: [{ type: 'input_file', file_id: fileId }] }])
+  await client.responses.create({ model: 'tiny', input: 'And?', previous_response_id: first.id })
+  const sent = Buffer.from('%PDF-1.7 of tides').toString('base64')
+  expect(JSON.stringify(sentMessages())).toContain(sent)
+  expect((await send('DELETE', `/files/${fileId}`, API_KEY)).status).toBe(200)
+  const next = client.responses.create({ model: 'tiny', input: 'And?', previous_response_id: first.id })
+  expect(await refusal(next)).toEqual({
+    status: 404,
+    message: expect.stringContaining('previous_response_id (an earlier item).content[0].file_id'),
+  })
+})
+
 describe('who and what is refused', () => {
   const paths = [
     ['GET', ''],

@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/caller.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { ResponseStore } from '../../core/stored-response.ts'
@@ -44,9 +45,8 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, background, retentionMs } = deps.responses
   const asked = stateAsked(body)
-  const whole = await withFiles(body, 'responses', caller, deps.uploads)
-  const resolved = await resolveInput(whole, asked, caller.workspace.id, store)
-  const inference = parsed(resolved, request.headers)
+  const resolved = await resolveInput(body, asked, caller.workspace.id, store)
+  const inference = await parsed(resolved, caller, request.headers, deps)
   if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference, deps.outboundAllow)
   const { onLost } = deps.run
@@ -71,9 +71,16 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   return response
 }
 
-function parsed(resolved: ResolvedInput, headers: Headers): InferenceRequest {
+/** Files are put in their place here, turn for turn: what is stored names them, and does not repeat them. */
+async function parsed(
+  resolved: ResolvedInput,
+  caller: Caller,
+  headers: Headers,
+  { uploads }: ResponsesDeps,
+): Promise<InferenceRequest> {
   try {
-    return ingresses.responses.parse(resolved.body, headers)
+    const body = await withFiles(resolved.body, 'responses', caller, uploads)
+    return ingresses.responses.parse(body, headers)
   } catch (error) {
     throw inOwnWords(error, resolved)
   }
