@@ -33,8 +33,8 @@ export interface ConfigSources {
   readonly workingFolder?: string
   /** What is wrong with the file's `providers:`, so that all problems are told together. */
   readonly entryProblems?: (providers: readonly unknown[], environment: Environment) => readonly string[]
-  /** The same for the file's `models:`. */
-  readonly modelProblems?: (models: readonly unknown[]) => readonly string[]
+  /** The same for the file's `models:` and the file of scores; the settings may have problems of their own. */
+  readonly modelProblems?: (config: Config) => readonly string[]
 }
 
 /** All that is wrong with the settings, at once. No line holds a secret. */
@@ -91,14 +91,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   if (!isComplete(values)) throw new Error('a setting has no value')
   const providers = Array.isArray(fromFile['providers']) ? fromFile['providers'] : []
   const models = Array.isArray(fromFile['models']) ? fromFile['models'] : []
-  problems.push(
-    ...joinedProblems(values),
-    ...(sources.entryProblems?.(providers, environment) ?? []),
-    ...(sources.modelProblems?.(models) ?? []),
-  )
-  if (problems.length > 0) throw new ConfigError(problems)
-
-  return {
+  const config: Config = {
     ...values,
     data: resolve(folder, values.data),
     benchmarks: values.benchmarks === null ? null : resolve(folder, values.benchmarks),
@@ -108,6 +101,13 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
     environment,
     warnings: unknownVariables(environment, variables),
   }
+  problems.push(
+    ...joinedProblems(values),
+    ...(sources.entryProblems?.(providers, environment) ?? []),
+    ...(sources.modelProblems?.(config) ?? []),
+  )
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
 }
 
 /** Every value was put there by its own setting's reader or default. */

@@ -3,13 +3,14 @@ import type { Catalog } from './catalog/catalog.ts'
 import { createDirectory } from './catalog/directory.ts'
 import { readOverrides } from './catalog/override-schema.ts'
 import { type ModelOverride, type OverrideSurroundings, overrideProblems } from './catalog/overrides.ts'
-import { builtInStore, type CatalogStore } from './catalog/store.ts'
+import { builtInStore, type CatalogStore, openCatalogStore } from './catalog/store.ts'
 import { type Config, ConfigError } from './config.ts'
+import type { ConfigProblem } from './core/problem.ts'
 import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from './core/snapshot.ts'
 import { vendors } from './providers/compatible.ts'
 import { demoOffer, demoProvider } from './providers/demo.ts'
 import type { Discovered } from './providers/discovery.ts'
-import { readEntries } from './providers/entries.ts'
+import { type Entries, readEntries } from './providers/entries.ts'
 import { environmentProviders, type ProviderDefaults, vendorProvider } from './providers/environment.ts'
 import type { Routing } from './snapshot/source.ts'
 
@@ -58,23 +59,39 @@ export function readConfigured(config: Config, store?: Pick<CatalogStore, 'curre
   }
   const environment = environmentProviders(config.environment, defaults)
   const file = readEntries(config.providers, config.environment, defaults)
-  const { overrides, problems: formProblems } = readOverrides(config.models)
-  const problems = [...environment.problems, ...file.problems, ...formProblems]
-  const scored = config.benchmarks === null ? null : readBenchmarks(config.benchmarks)
-  problems.push(...(scored?.problems ?? []))
-  if (overrides.length > 0) {
-    const { catalog } = (store ?? builtInStore()).current()
-    const entries = file.providers.map(({ slug }) => slug)
-    problems.push(...overrideProblems(overrides, { catalog, offers: [demoOffer, ...file.models], entries }))
-  }
+  const said = readModels(config, file, store)
+  const problems = [...environment.problems, ...file.problems, ...said.problems]
   if (problems.length > 0) throw new ConfigError(problems.map(({ path, message }) => `${path} ${message}`))
   return {
     defaults,
     environment: environment.providers,
     entries: file.providers,
     models: file.models,
+    overrides: said.overrides,
+    benchmarks: said.benchmarks,
+  }
+}
+
+/**
+ * What the settings say of models. Names are looked up in the catalogue of `store`, else in that of the data folder, which
+ * is read and not made.
+ */
+export function readModels(
+  { models, benchmarks, data }: Pick<Config, 'models' | 'benchmarks' | 'data'>,
+  file: Pick<Entries, 'providers' | 'models'>,
+  store?: Pick<CatalogStore, 'current'>,
+): { overrides: ModelOverride[]; benchmarks: BenchmarksById; problems: ConfigProblem[] } {
+  const { overrides, problems } = readOverrides(models)
+  const scored = benchmarks === null ? null : readBenchmarks(benchmarks)
+  if (overrides.length > 0) {
+    const { catalog } = (store ?? openCatalogStore(data, () => undefined)).current()
+    const entries = file.providers.map(({ slug }) => slug)
+    problems.push(...overrideProblems(overrides, { catalog, offers: [demoOffer, ...file.models], entries }))
+  }
+  return {
     overrides,
     benchmarks: scored?.benchmarks ?? new Map(),
+    problems: [...problems, ...(scored?.problems ?? [])],
   }
 }
 

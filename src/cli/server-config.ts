@@ -1,9 +1,9 @@
-import { readOverrides } from '../catalog/override-schema.ts'
 import { type Config, type Flags, loadConfig } from '../config.ts'
 import { readEntries } from '../providers/entries.ts'
+import { readModels } from '../routing.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Settings and `providers:` entries: what is wrong with either is told together. */
+/** Settings, `providers:` entries and what is said of models: what is wrong with any of them is told together. */
 export const loadServerConfig = (flags: Flags, terminal: Terminal): Promise<Config> =>
   loadConfig({
     flags,
@@ -12,8 +12,10 @@ export const loadServerConfig = (flags: Flags, terminal: Terminal): Promise<Conf
       readEntries(entries, environment, checkDefaults).problems.map(
         ({ path, message }) => `${path} ${message}`,
       ),
-    modelProblems: (models) =>
-      readOverrides(models).problems.map(({ path, message }) => `${path} ${message}`),
+    modelProblems: (config) =>
+      readModels(config, readEntries(config.providers, config.environment, checkDefaults)).problems.map(
+        ({ path, message }) => `${path} ${message}`,
+      ),
   })
 
 /** Only the entries' problems are of interest here. */

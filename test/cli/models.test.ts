@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { document, factModel } from '../catalog/facts-fixture.ts'
 import { BOOTSTRAP, inFolder, killServers, sluice, startServer } from './process.ts'
@@ -146,3 +146,21 @@ describe('sluice models refresh', () => {
       expect(locked.exitCode).toBe(1)
     }))
 })
+
+test('what is wrong with what the settings say of models is told at once, before anything is made', () =>
+  inFolder(async (folder) => {
+    writeFileSync(
+      join(folder, 'sluice.yaml'),
+      'models:\n  - id: openai/gpt-4oo\n    pricing: { prompt: "-1" }\nbenchmarks: nowhere.json\n',
+    )
+    const refused = await sluice(['serve', '--port', '0', '--data', 'data'], { cwd: folder })
+    expect(refused.exitCode).toBe(2)
+    const lines = refused.stderr.trim().split('\n')
+    expect(lines.length).toBe(3)
+    expect(lines[0]).toStartWith('sluice: models[0].pricing.prompt "-1" is not a price')
+    expect(lines[1]).toStartWith(
+      'sluice: models[0].id "openai/gpt-4oo" is not known; did you mean openai/gpt-4o',
+    )
+    expect(lines[2]).toEndWith('nowhere.json cannot be read')
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+  }))
