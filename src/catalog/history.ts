@@ -37,22 +37,26 @@ export function recordPrices(database: Database, models: ModelDirectory, now: nu
     .flatMap(({ endpoints }) => endpoints.map((endpoint) => ({ endpoint, pricing: priceOf(endpoint) })))
     .filter(({ endpoint, pricing }) => known.get(endpoint.id) !== JSON.stringify(pricing))
   if (changed.length === 0) return 0
+  const rows = changed.map(({ endpoint, pricing }) => ({
+    endpoint_id: endpoint.id,
+    provider: endpoint.providerSlug,
+    model: endpoint.modelId,
+    pricing,
+    valid_from: new Date(now),
+  }))
   transact(database.file, () => {
-    for (const { endpoint, pricing } of changed) {
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       database.sync
         .insert(priceHistory)
-        .values({
-          endpoint_id: endpoint.id,
-          provider: endpoint.providerSlug,
-          model: endpoint.modelId,
-          pricing,
-          valid_from: new Date(now),
-        })
+        .values(rows.slice(at, at + ROWS_AT_ONCE))
         .run()
     }
   })
   return changed.length
 }
+
+/** Below SQLite's bound on parameters, and few enough to be built at once. */
+const ROWS_AT_ONCE = 500
 
 const priceOf = ({ pricing }: EndpointRecord): Record<string, unknown> | null =>
   pricing === null ? null : { ...pricingView(pricing) }
