@@ -34,6 +34,13 @@ describe('sluice models refresh', () => {
       const done = await refresh('--yes')
       expect({ exitCode: done.exitCode, stderr: done.stderr }).toEqual({ exitCode: 0, stderr: '' })
       expect(done.stdout).toContain('Taken over: 1 added')
+      // A server that starts later, without a network, has them.
+      const server = await startServer(join(folder, 'data'), { env: { ...BOOTSTRAP, OPENAI_API_KEY: 'k' } })
+      const authorization = `Bearer ${BOOTSTRAP.SLUICE_API_KEY}`
+      const found = await fetch(`${server.url}/api/v1/model/openai/gpt-9`, { headers: { authorization } })
+      expect(found.status).toBe(200)
+      expect(await server.stop()).toBe(0)
+
       const again = await refresh('--yes')
       expect(again.stdout).toContain('nothing differs from what is in use')
 
