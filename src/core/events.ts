@@ -63,7 +63,7 @@ export interface InferenceFrame {
    * The fast path. Set by a reader when the frame is nothing but one text delta of choice 0: `json` is the
    * upstream's own JSON text of the string, quotes excluded, ready to be spliced. `events` says the same.
    */
-  readonly plainText?: { readonly dialect: DialectName; readonly json: string }
+  readonly plainText?: { readonly json: string }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { DialectName, InferenceEvent, InferenceFrame } from '../core/events.ts'
+import type { InferenceEvent, InferenceFrame } from '../core/events.ts'
 import {
   cutTemplate,
   matchTemplate,
@@ -20,12 +20,12 @@ export interface Shortcut {
 /** Where no event is like the one before, cutting is given up after this many in vain. */
 const MAX_VAIN_CUTS = 16
 
-export function createShortcut(dialect: DialectName, form: TextForm): Shortcut {
+export function createShortcut(form: TextForm): Shortcut {
   let template: TextTemplate | undefined
   let vainCuts = 0
   const plainFrame = (events: InferenceEvent[], json: string): InferenceFrame => ({
     events,
-    plainText: { dialect, json },
+    plainText: { json },
   })
   return {
     repeat(data) {

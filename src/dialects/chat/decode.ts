@@ -16,7 +16,7 @@ export interface DecodeOptions {
 
 export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newReply(status)
-  const shortcut = fast ? createShortcut('chat', CONTENT) : undefined
+  const shortcut = fast ? createShortcut(CONTENT) : undefined
   let isTerminated = false
   let isBody = false
 

@@ -39,7 +39,7 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
     echo: (body) => (isOver ? '' : chunks.write({ choices: [], debug: { echo_upstream_body: body } })),
     write(frame) {
       if (isOver) return ''
-      const json = frame.plainText?.dialect === 'chat' ? frame.plainText.json : undefined
+      const json = frame.plainText?.json
       if (json === undefined || !mayBeSpliced(json)) {
         return writeFrame(frame, chunks, stateOf, reply.hideReasoning)
       }

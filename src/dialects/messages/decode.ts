@@ -17,7 +17,7 @@ export interface DecodeOptions {
 /** Reads the events of a Messages stream, or one whole `message`. */
 export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newMessage()
-  const shortcut = fast ? createShortcut('messages', TEXT_FORM) : undefined
+  const shortcut = fast ? createShortcut(TEXT_FORM) : undefined
   let hasContent = false
   let isBody = false
   let failure: UpstreamError | null = null

@@ -18,7 +18,7 @@ export interface DecodeOptions {
 /** Reads the events of a stream of responses, or one whole response. */
 export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newResponse(status)
-  const shortcut = fast ? createShortcut('responses', DELTA) : undefined
+  const shortcut = fast ? createShortcut(DELTA) : undefined
   let hasContent = false
   let isDone = false
   let isBody = false

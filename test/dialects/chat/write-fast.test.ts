@@ -54,7 +54,7 @@ const stream = fc.array(fc.oneof({ weight: 4, arbitrary: textFrame }, otherFrame
 function withPlainText(frame: InferenceFrame, write: (text: string) => string): InferenceFrame {
   const [event, ...more] = frame.events
   if (event?.type !== 'text-delta' || event.choice !== 0 || more.length > 0) return frame
-  return { events: frame.events, plainText: { dialect: 'chat', json: write(event.text) } }
+  return { events: frame.events, plainText: { json: write(event.text) } }
 }
 
 const writeAll = (frames: InferenceFrame[]): string[] => {
@@ -100,13 +100,4 @@ test('no text makes more than one event', () => {
     }),
     { numRuns: 500 },
   )
-})
-
-test('text of another dialect is never spliced', () => {
-  const writer = writeChatStream(REPLY)
-  const frame: InferenceFrame = {
-    events: [{ type: 'text-delta', choice: 0, text: 'right' }],
-    plainText: { dialect: 'messages', json: 'wrong' },
-  }
-  expect(writer.write(frame)).toContain('right')
 })

@@ -10,7 +10,7 @@ test('the system fingerprint, once told, is on every chunk', () => {
     dialect: 'chat',
     data: { chunk: { system_fingerprint: 'fp_1' } },
   }
-  const fast: InferenceFrame = { ...frame(text('b')), plainText: { dialect: 'chat', json: 'b' } }
+  const fast: InferenceFrame = { ...frame(text('b')), plainText: { json: 'b' } }
   const writer = writeChatStream(REPLY)
   expect(writer.write(frame(native))).toBe('')
   const chunks = chunksOf(writer.write(frame(text('a'), native)) + writer.write(fast) + writer.end(CLOSING))
@@ -134,7 +134,7 @@ test('text cannot forge an event', () => {
   expect(chunk).toMatchObject({ [evil]: evil, choices: [{ delta: { content: evil, reasoning: evil } }] })
   const fast: InferenceFrame = {
     ...frame(text(evil)),
-    plainText: { dialect: 'chat', json: JSON.stringify(evil).slice(1, -1) },
+    plainText: { json: JSON.stringify(evil).slice(1, -1) },
   }
   expect(chunksOf(writer.write(fast))).toMatchObject([{ choices: [{ delta: { content: evil } }] }])
 })

@@ -20,7 +20,7 @@ const native = (event: JsonObject): InferenceEvent => ({
 const piece = text.map(
   (said): InferenceFrame => ({
     events: [{ type: 'text-delta', choice, text: said }],
-    plainText: { dialect: 'chat', json: JSON.stringify(said).slice(1, -1) },
+    plainText: { json: JSON.stringify(said).slice(1, -1) },
   }),
 )
 const other = fc
@@ -68,7 +68,7 @@ test('relayed', () => {
 test('spliced bytes are the encoded ones', () => {
   const frames = ['Hel', 'lo "you"', 'ü\n'].map((said): InferenceFrame => {
     const json = JSON.stringify(said).slice(1, -1)
-    return { events: [{ type: 'text-delta', choice, text: said }], plainText: { dialect: 'messages', json } }
+    return { events: [{ type: 'text-delta', choice, text: said }], plainText: { json } }
   })
   const bytes = (list: readonly InferenceFrame[]): string => {
     const writer = messagesIngress.writeStream(replyOf())

@@ -45,7 +45,7 @@ const stream = fc.array(fc.oneof({ weight: 4, arbitrary: textFrame }, otherFrame
 function withPlainText(frame: InferenceFrame, write: (text: string) => string): InferenceFrame {
   const [event, ...more] = frame.events
   if (event?.type !== 'text-delta' || event.choice !== 0 || more.length > 0) return frame
-  return { events: frame.events, plainText: { dialect: 'chat', json: write(event.text) } }
+  return { events: frame.events, plainText: { json: write(event.text) } }
 }
 
 function writeAll(frames: InferenceFrame[]): string {
