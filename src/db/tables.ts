@@ -44,6 +44,8 @@ export const organizations = table('organizations', {
   name: text().notNull(),
   /** Null until the first start that knows of it. */
   default_workspace_id: text(),
+  /** What the whole organisation may ever spend; null: without limit. */
+  allowance_nano_usd: nanoUsd(),
   ...timestamps(),
 })
 
@@ -151,9 +153,26 @@ export const providerCredentials = table(
     base_url: text(),
     disabled: boolean().notNull().default(false),
     sort_order: integer().notNull().default(0),
+    /** Its share of the requests beside the others of its provider; null: they are tried in their order. */
+    weight: real(),
     ...timestamps(),
   },
   (t) => [index('provider_credentials_provider').on(t.provider, t.sort_order)],
+)
+
+/** Providers that the operator describes by the API: entries of the form of `providers:` in the settings. */
+export const providerEntries = table(
+  'provider_entries',
+  {
+    /** UUID */
+    id: text().primaryKey(),
+    slug: text().notNull(),
+    /** The whole entry, secrets and all, as one sealed JSON text. */
+    sealed_entry: text().notNull(),
+    disabled: boolean().notNull().default(false),
+    ...timestamps(),
+  },
+  (t) => [uniqueIndex('provider_entries_slug').on(t.slug)],
 )
 
 /** What the endpoints that could be called cost, from when on: a row for each price that differs from the one before. */
