@@ -92,7 +92,7 @@ function untold({ text, detail, isToldTwice }: Piece, thought: OpenThought): str
 function thoughtFor(detail: JsonObject | undefined, state: BlockState): OpenThought {
   const { open } = state
   if (open?.kind === 'thinking' && !open.isSigned) {
-    if (detail === undefined || open.detail === undefined || keyOf(detail) === keyOf(open.detail)) return open
+    if (detail === undefined || open.detail === undefined || isOfOneThought(detail, open.detail)) return open
   }
   const thought: OpenThought = {
     kind: 'thinking',
@@ -105,9 +105,13 @@ function thoughtFor(detail: JsonObject | undefined, state: BlockState): OpenThou
   return thought
 }
 
-/** Pieces of one thought have the same. */
-const keyOf = ({ type, format, id, index }: JsonObject): string =>
-  JSON.stringify([type, format ?? null, id ?? null, index ?? null])
+/** Bedrock's pieces name their format with the signature alone, which comes last. */
+function isOfOneThought(piece: JsonObject, open: JsonObject): boolean {
+  const has = (name: string): boolean => piece[name] !== undefined && piece[name] !== null
+  const isSame = (name: string): boolean => (piece[name] ?? null) === (open[name] ?? null)
+  const isOpenFormat = !has('format') || open.format === undefined || open.format === null
+  return ['type', 'id', 'index'].every(isSame) && (isOpenFormat || isSame('format'))
+}
 
 /** Claude's own, or of somebody who does not say. */
 const isClaudes = ({ format }: JsonObject): boolean =>
