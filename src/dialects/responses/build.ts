@@ -112,9 +112,17 @@ function forwardedItem(item: unknown, rules: ReplayRules, drop: Drop): unknown[]
       ? sendable(item, rules)
       : item.type.startsWith('openrouter:') && !rules.anyFormat
         ? []
-        : [item]
+        : [rules.anyFormat ? item : withoutSignature(item, drop)]
   if (written.length === 0) drop(`input.${item.type}`)
   return written
+}
+
+/** A call of Gemini's has its signature beside it: callers bring it back, and OpenAI refuses fields that it does not know. */
+function withoutSignature(item: JsonObject, drop: Drop): JsonObject {
+  if (item.type !== ITEM.functionCall || item.extra_content === undefined) return item
+  const { extra_content, ...own } = item
+  drop(`input.${item.type}.extra_content`)
+  return own
 }
 
 function applyRoles(body: JsonObject, { provider }: Attempt): void {

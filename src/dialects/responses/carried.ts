@@ -13,10 +13,11 @@ import { detailsOfItem, sharedFields } from './items.ts'
 /** How details that nobody marked are marked: their text is not OpenAI's, and its providers refuse it. */
 export const UNKNOWN_FORMAT = 'unknown'
 
-/** The fields that carry details in an item; their visible text is not among them. */
-export function carry(details: readonly JsonObject[]): JsonObject {
+/** The fields that carry details in an item. `shown`: the text of the item, when it may leave out some of theirs. */
+export function carry(details: readonly JsonObject[], shown?: string): JsonObject {
   const format = details.find((detail) => isString(detail.format))?.format ?? UNKNOWN_FORMAT
-  if (!details.some(isOpaque)) return { format }
+  const isShown = shown === undefined || shown === details.map(visibleText).join('')
+  if (isShown && !details.some(isOpaque)) return { format }
   return { encrypted_content: seal({ details: merged(details) }), format }
 }
 
@@ -24,6 +25,8 @@ const isOpaque = ({ type, id, signature, data }: JsonObject): boolean =>
   isString(signature) || isString(data) || isString(id) || !VISIBLE.has(String(type))
 
 const VISIBLE = new Set(['reasoning.text', 'reasoning.summary'])
+
+const visibleText = ({ text, summary }: JsonObject): string => textOf(text) + textOf(summary)
 
 /** The details of an item that a caller sent: the sealed ones, or what its fields say. */
 export function detailsOf(item: JsonObject, firstIndex: number): JsonObject[] {

@@ -111,12 +111,18 @@ export function openReasoning(slot: Slot, withSpecEvents: boolean): { text: stri
       const text = (native ? writeWhole(native) : '') + closePart()
       whole = native
         ? { ...native, id, ...completeTexts(native, texts) }
-        : { ...shared, status, ...viewTexts(texts), ...carry(details) }
+        : { ...shared, status, ...viewTexts(texts), ...carry(details, shownOf(texts, details)) }
       return text + writeDone(slot, whole)
     },
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', summary: [] }), item }
 }
+
+/** Some thoughts are told in details alone, such as Cohere's plan; where there are none there is nothing to leave out. */
+const shownOf = (
+  { summary, text }: Record<ThoughtPart['kind'], string[]>,
+  details: readonly ReasoningDetail[],
+): string | undefined => (details.length === 0 ? undefined : [...summary, ...text].join(''))
 
 const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): JsonObject => ({
   summary: summary.map(viewSummary),
