@@ -36,7 +36,10 @@ export interface ChatQuirks {
   readonly fieldNames?: Readonly<Record<string, string>>
   /** Fields of the API's vocabulary that it refuses, or ignores without a word. */
   readonly refusedFields?: readonly string[]
-  /** The same for fields of messages, and of the parts of their content; `name` of a tool's message stays. */
+  /**
+   * The same for fields of messages, and of the parts of their content; `name` of a tool's message stays, and
+   * `extra_content` (Google's) goes from calls too.
+   */
   readonly refusedMessageFields?: readonly string[]
   /** The types of `response_format` that it takes; absent: all. */
   readonly responseFormats?: readonly string[]

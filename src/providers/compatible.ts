@@ -1,6 +1,6 @@
 import type { DialectName } from '../core/events.ts'
 import type { ProviderKind, ProviderQuirks } from '../core/snapshot.ts'
-import { MISTRAL, PERPLEXITY } from './vendor-quirks.ts'
+import { GROQ, MISTRAL, OPENAI, PERPLEXITY } from './vendor-quirks.ts'
 
 /** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
 export interface Vendor {
@@ -50,8 +50,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.openai.com/v1',
     keys: ['OPENAI_API_KEY'],
     alsoSpeaks: ['responses'],
-    // Reasoning models refuse `max_tokens`; all models take the newer name.
-    quirks: { outputBoundField: 'max_completion_tokens', responsesExtensions: false },
+    quirks: OPENAI,
   },
   {
     slug: 'anthropic',
@@ -113,7 +112,7 @@ export const vendors: readonly Vendor[] = [
     name: 'Groq',
     baseUrl: 'https://api.groq.com/openai/v1',
     keys: ['GROQ_API_KEY'],
-    quirks: BOTH_BOUNDS,
+    quirks: GROQ,
   },
   {
     slug: 'xai',

@@ -32,7 +32,25 @@ const MESSAGE_FIELDS = [
   'function_call',
   'cache_control',
   'configuration_update',
+  'extra_content',
 ]
+
+/** What models of other providers thought, as callers replay it; no answer of these vendors holds any of it. */
+const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_content']
+
+/** OpenAI's chat completions tell no thoughts and take none: its other dialect does. */
+export const OPENAI: ProviderQuirks = {
+  // Reasoning models refuse `max_tokens`; all models take the newer name.
+  outputBoundField: 'max_completion_tokens',
+  responsesExtensions: false,
+  chat: { refusedMessageFields: ['reasoning', ...FOREIGN_THOUGHTS] },
+}
+
+/** Groq answers 400 `property 'reasoning_content' is unsupported` (public issues of 2026); it knows both bounds. */
+export const GROQ: ProviderQuirks = {
+  developerRole: false,
+  chat: { refusedMessageFields: FOREIGN_THOUGHTS },
+}
 
 /**
  * Mistral's chat completions (API reference and public issues of 2024 to 2026): a field that it does not know is 422

@@ -78,6 +78,17 @@ function leaveOutFields(
   if (refusedMessageFields.includes('cache_control') && Array.isArray(message.content)) {
     message.content = message.content.map((part: unknown) => withoutMark(part, leaveOut))
   }
+  if (refusedMessageFields.includes('extra_content') && Array.isArray(message.tool_calls)) {
+    message.tool_calls = message.tool_calls.map((call: unknown) => withoutSignature(call, leaveOut))
+  }
+}
+
+/** A call of Gemini's brings its signature along, in a field of Google's. */
+function withoutSignature(call: unknown, leaveOut: LeaveOut): unknown {
+  if (!isObject(call) || call.extra_content === undefined) return call
+  const { extra_content, ...own } = call
+  leaveOut('messages.tool_calls.extra_content')
+  return own
 }
 
 /** Mistral's forms of OpenAI's parts `file` and `input_audio` (its client library, 2026). */
