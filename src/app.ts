@@ -3,6 +3,7 @@ import { activityRoutes } from './admin/activity/routes.ts'
 import { assignmentRoutes } from './admin/assignments/routes.ts'
 import { auditRoutes } from './admin/audit/routes.ts'
 import { budgetRoutes } from './admin/budgets/routes.ts'
+import { byokRoutes } from './admin/byok/routes.ts'
 import { fileRoutes } from './admin/files/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { guardrailRoutes } from './admin/guardrails/routes.ts'
@@ -41,6 +42,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(budgetRoutes(deps))
     .use(guardrailRoutes(deps))
     .use(assignmentRoutes(deps))
+    .use(byokRoutes(deps))
     .use(presetRoutes(deps))
     .use(fileRoutes(deps))
     .use(keyRoutes(deps))

@@ -29,6 +29,14 @@ export interface Place {
   workspaceId?: string
 }
 
+/** Where a workspace's own key of a provider is sealed to. */
+export const byokPlace = (rowId: string, workspaceId: string): Place => ({
+  table: 'byok_keys',
+  column: 'sealed_key',
+  rowId,
+  workspaceId,
+})
+
 export interface Sealer {
   /** Names the secret key without telling it: eight hex digits. */
   readonly keyId: string
