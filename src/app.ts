@@ -4,6 +4,7 @@ import { assignmentRoutes } from './admin/assignments/routes.ts'
 import { auditRoutes } from './admin/audit/routes.ts'
 import { budgetRoutes } from './admin/budgets/routes.ts'
 import { byokRoutes } from './admin/byok/routes.ts'
+import { creditRoutes } from './admin/credits/routes.ts'
 import { fileRoutes } from './admin/files/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { guardrailRoutes } from './admin/guardrails/routes.ts'
@@ -47,6 +48,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(fileRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
+    .use(creditRoutes(deps))
     .use(auditRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))
     .use(imageModelRoutes(deps, `${basePath}/api/v1`))

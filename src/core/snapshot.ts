@@ -71,6 +71,8 @@ export interface WorkspaceRecord {
   readonly defaultProviderSort: string | null
   /** Absent: none. */
   readonly budgets?: readonly BudgetRecord[]
+  /** What the whole organisation may ever spend; absent: without limit. */
+  readonly allowance?: { readonly organizationId: string; readonly limitNanoUsd: number }
 }
 
 export interface BudgetRecord {

@@ -26,7 +26,7 @@ const UNKNOWN_BOUND_TOKENS = 16_384
 /** A shorter answer than this is not worth sending in place of a refusal. */
 const LEAST_BOUND_TOKENS = 1_024
 
-/** Every bound on this caller's spending: the key's limit, the workspace's budgets, and those of guardrails. */
+/** Every bound on this caller's spending: the key's limit, the budgets of workspace and guardrails, the allowance. */
 export function gatesOf({ key, workspace }: Caller): Gate[] {
   const gates: Gate[] = []
   if (key.limitNanoUsd !== null) {
@@ -52,7 +52,19 @@ export function gatesOf({ key, workspace }: Caller): Gate[] {
       status: 403,
     })
   }
-  return key.guardrails === undefined ? gates : [...gates, ...gatesOfGuardrails(key)]
+  if (key.guardrails !== undefined) gates.push(...gatesOfGuardrails(key))
+  if (workspace.allowance !== undefined) {
+    const { organizationId, limitNanoUsd } = workspace.allowance
+    gates.push({
+      scope: 'organization',
+      id: organizationId,
+      label: 'The allowance of the organization',
+      interval: 'lifetime',
+      limitNanoUsd,
+      status: 402,
+    })
+  }
+  return gates
 }
 
 /** The price of an attempt; the plan lets no endpoint through without one. */

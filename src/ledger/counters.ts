@@ -56,13 +56,23 @@ export function loadCounters(database: Database, now: number): Counters {
       ),
     )
     .prepare()
+  const readSum = sumOfWorkspaces(database)
   const known = new Map<string, { interval: Interval; windowStart: number; spent: Spent }>()
+  // The organisation's spending is that of its workspaces: it is booked nowhere else.
+  const ofOrganization = new Map<string, Spent>()
   // Every counter of a window that began no earlier than this is in memory: those that are not there are 0.
   let oldest = startsAt(now)
 
   const set = (key: CounterKey, spent: Spent): void => {
     if (key.windowStart < oldest[key.interval]) return
-    known.set(nameOf(key), { interval: key.interval, windowStart: key.windowStart, spent })
+    const name = nameOf(key)
+    if (key.scope === 'workspace') {
+      const window = windowOf(key)
+      const before = known.get(name)?.spent ?? NOTHING
+      const sum = plus(ofOrganization.get(window) ?? NOTHING, spent)
+      ofOrganization.set(window, plus(sum, before, -1))
+    }
+    known.set(name, { interval: key.interval, windowStart: key.windowStart, spent })
   }
 
   // Later windows too: the clock may have been set back since they were written.
@@ -75,14 +85,14 @@ export function loadCounters(database: Database, now: number): Counters {
 
   return {
     set,
-    add(key, { usageNanoUsd, byokUsageNanoUsd }) {
-      const before = known.get(nameOf(key))?.spent ?? NOTHING
-      set(key, {
-        usageNanoUsd: before.usageNanoUsd + usageNanoUsd,
-        byokUsageNanoUsd: before.byokUsageNanoUsd + byokUsageNanoUsd,
-      })
+    add(key, more) {
+      set(key, plus(known.get(nameOf(key))?.spent ?? NOTHING, more))
     },
     spent(key) {
+      if (key.scope === 'organization') {
+        if (key.windowStart < oldest[key.interval]) return readSum(key)
+        return ofOrganization.get(windowOf(key)) ?? NOTHING
+      }
       const entry = known.get(nameOf(key))
       if (entry !== undefined) return entry.spent
       if (key.windowStart >= oldest[key.interval]) return NOTHING
@@ -94,11 +104,43 @@ export function loadCounters(database: Database, now: number): Counters {
       if (starts.daily <= oldest.daily) return
       oldest = starts
       for (const [name, entry] of known) {
-        if (entry.windowStart < oldest[entry.interval]) known.delete(name)
+        if (entry.windowStart >= oldest[entry.interval]) continue
+        known.delete(name)
+        ofOrganization.delete(windowOf(entry))
       }
     },
   }
 }
+
+/** What all workspaces together spent in one window, for windows that memory has forgotten. */
+function sumOfWorkspaces(database: Database): (key: CounterKey) => Spent {
+  const query = database.sync
+    .select({
+      usage: sql<number | null>`sum(${spending.usage_nano_usd})`,
+      byok: sql<number | null>`sum(${spending.byok_usage_nano_usd})`,
+    })
+    .from(spending)
+    .where(
+      and(
+        eq(spending.scope, 'workspace'),
+        eq(spending.interval, sql.placeholder('interval')),
+        eq(spending.window_start, sql.placeholder('windowStart')),
+      ),
+    )
+    .prepare()
+  return (key) => {
+    const row = query.get({ ...key })
+    return { usageNanoUsd: row?.usage ?? 0, byokUsageNanoUsd: row?.byok ?? 0 }
+  }
+}
+
+const windowOf = ({ interval, windowStart: start }: Pick<CounterKey, 'interval' | 'windowStart'>): string =>
+  `${interval}|${start}`
+
+const plus = (a: Spent, b: Spent, sign: 1 | -1 = 1): Spent => ({
+  usageNanoUsd: a.usageNanoUsd + sign * b.usageNanoUsd,
+  byokUsageNanoUsd: a.byokUsageNanoUsd + sign * b.byokUsageNanoUsd,
+})
 
 type Row = typeof spending.$inferSelect
 

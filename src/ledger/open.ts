@@ -85,6 +85,7 @@ export function openLedger(
       }
     },
     keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
+    organizationUsage: () => counters.spent(counterKey('organization', '', 'lifetime', now())).usageNanoUsd,
     heldNanoUsd: holds.heldNanoUsd,
     isWritable: writer.isWritable,
     close: writer.close,
@@ -94,10 +95,10 @@ export function openLedger(
 
 /** The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. */
 function chargedScopes(gates: readonly Gate[]): ChargedScope[] | null {
-  if (gates.every(({ scope }) => scope === 'key' || scope === 'workspace')) return null
+  if (gates.every(({ scope }) => scope !== 'guardrail')) return null
   const charged = new Map<string, ChargedScope>()
   for (const { scope, id } of gates) {
-    if (scope === 'guardrail' || scope === 'organization') charged.set(`${scope}|${id}`, { scope, id })
+    if (scope === 'guardrail') charged.set(`${scope}|${id}`, { scope, id })
   }
   return [...charged.values()]
 }

@@ -64,7 +64,7 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
     organizationId: organization.id,
     defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
     keysByHash: keysOf(database, keys, spaces),
-    workspacesById: workspacesOf(database, spaces),
+    workspacesById: workspacesOf(database, spaces, organization),
     presets: presetsOf(database),
     providersBySlug: bySlug(routing.providers),
     models: routing.models,
@@ -96,7 +96,9 @@ function keysOf(
 function workspacesOf(
   { sync }: Database,
   spaces: readonly (typeof workspaces.$inferSelect)[],
+  { id: organizationId, allowance_nano_usd: limitNanoUsd }: typeof organizations.$inferSelect,
 ): ReadonlyMap<string, WorkspaceRecord> {
+  const allowance = limitNanoUsd === null ? {} : { allowance: { organizationId, limitNanoUsd } }
   const rows = sync.select().from(workspaceBudgets).all()
   return new Map(
     spaces.map((space) => {
@@ -106,7 +108,10 @@ function workspacesOf(
         limitNanoUsd: limit_nano_usd,
         includeByok: space.include_byok_in_budgets,
       }))
-      return [space.id, { ...workspaceRecord(space), ...(budgets.length === 0 ? {} : { budgets }) }]
+      return [
+        space.id,
+        { ...workspaceRecord(space), ...allowance, ...(budgets.length === 0 ? {} : { budgets }) },
+      ]
     }),
   )
 }

@@ -57,6 +57,7 @@ describe('/openapi.json', () => {
       'get /audit-log/export',
       'get /byok',
       'get /byok/{id}',
+      'get /credits',
       'get /embeddings/models',
       'get /endpoints/zdr',
       'get /files',
@@ -126,6 +127,7 @@ describe('/openapi.json', () => {
       'post /workspaces',
       'post /workspaces/{id}/members/add',
       'post /workspaces/{id}/members/remove',
+      'put /credits',
       'put /models/overrides',
       'put /workspaces/{id}/budgets/{interval}',
     ])
