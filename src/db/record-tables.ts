@@ -1,11 +1,7 @@
 /** What is written beside the things themselves: who changed what, what was asked once only, what people said of answers. */
 import type { JsonObject } from '../core/events.ts'
-import { index, integer, json, primaryKey, table, text, timestamp, word } from './columns.ts'
-
-const createdAt = () =>
-  timestamp()
-    .notNull()
-    .$defaultFn(() => new Date())
+import { index, integer, json, primaryKey, table, text, word } from './columns.ts'
+import { createdAt } from './table-parts.ts'
 
 /** One row for each change, written in its transaction. Never changed, and never a secret in it. */
 export const auditLog = table(

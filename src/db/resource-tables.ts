@@ -1,34 +1,21 @@
 /** Presets, files, destinations and the provider keys that workspaces bring along. */
 import type { JsonObject } from '../core/events.ts'
 import { boolean, index, integer, json, real, table, text, timestamp, uniqueIndex, word } from './columns.ts'
-import { users, workspaces } from './tables.ts'
-
-const createdAt = () =>
-  timestamp()
-    .notNull()
-    .$defaultFn(() => new Date())
-const workspaceId = () =>
-  text()
-    .notNull()
-    .references(() => workspaces.id)
-const userId = () =>
-  text()
-    .notNull()
-    .references(() => users.id)
+import { byUser, createdAt, ofWorkspace } from './table-parts.ts'
 
 export const presets = table(
   'presets',
   {
     /** UUID */
     id: text().primaryKey(),
-    workspace_id: workspaceId(),
+    workspace_id: ofWorkspace(),
     slug: text().notNull(),
     name: text().notNull(),
     description: text(),
     status: word<'active' | 'disabled' | 'archived'>().notNull().default('active'),
     status_updated_at: timestamp(),
     designated_version_id: text(),
-    creator_user_id: userId(),
+    creator_user_id: byUser(),
     created_at: createdAt(),
     updated_at: createdAt(),
   },
@@ -47,7 +34,7 @@ export const presetVersions = table(
     version: integer().notNull(),
     config: json<JsonObject>().notNull(),
     system_prompt: text(),
-    creator_id: userId(),
+    creator_id: byUser(),
     created_at: createdAt(),
     updated_at: createdAt(),
   },
@@ -60,7 +47,7 @@ export const files = table(
   {
     /** `file_…` */
     id: text().primaryKey(),
-    workspace_id: workspaceId(),
+    workspace_id: ofWorkspace(),
     filename: text().notNull(),
     mime_type: text().notNull(),
     size_bytes: integer().notNull(),
@@ -77,7 +64,7 @@ export const destinations = table(
   {
     /** UUID */
     id: text().primaryKey(),
-    workspace_id: workspaceId(),
+    workspace_id: ofWorkspace(),
     name: text().notNull(),
     type: text().notNull(),
     enabled: boolean().notNull().default(true),
@@ -102,7 +89,7 @@ export const byokKeys = table(
   {
     /** UUID */
     id: text().primaryKey(),
-    workspace_id: workspaceId(),
+    workspace_id: ofWorkspace(),
     provider: text().notNull(),
     name: text(),
     /** Masked form. */

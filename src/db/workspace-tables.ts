@@ -2,28 +2,16 @@
 import type { JsonObject } from '../core/events.ts'
 import type { LimitReset } from '../core/snapshot.ts'
 import { boolean, index, json, nanoUsd, table, text, timestamp, uniqueIndex, word } from './columns.ts'
-import { apiKeys, users, workspaces } from './tables.ts'
-
-const createdAt = () =>
-  timestamp()
-    .notNull()
-    .$defaultFn(() => new Date())
-const workspaceId = () =>
-  text()
-    .notNull()
-    .references(() => workspaces.id)
-const userId = () =>
-  text()
-    .notNull()
-    .references(() => users.id)
+import { byUser, createdAt, ofWorkspace } from './table-parts.ts'
+import { apiKeys } from './tables.ts'
 
 export const workspaceMembers = table(
   'workspace_members',
   {
     /** UUID */
     id: text().primaryKey(),
-    workspace_id: workspaceId(),
-    user_id: userId(),
+    workspace_id: ofWorkspace(),
+    user_id: byUser(),
     created_at: createdAt(),
   },
   (t) => [
@@ -37,7 +25,7 @@ export const workspaceBudgets = table(
   {
     /** UUID */
     id: text().primaryKey(),
-    workspace_id: workspaceId(),
+    workspace_id: ofWorkspace(),
     interval: word<LimitReset | 'lifetime'>().notNull(),
     limit_nano_usd: nanoUsd().notNull(),
     created_at: createdAt(),
@@ -51,7 +39,7 @@ export const guardrails = table(
   {
     /** UUID. A workspace's default guardrail has the id that the workspace promises. */
     id: text().primaryKey(),
-    workspace_id: workspaceId(),
+    workspace_id: ofWorkspace(),
     name: text().notNull(),
     description: text(),
     /** Lists: null is no restriction. */
@@ -92,7 +80,7 @@ export const guardrailKeys = table(
     key_hash: text()
       .notNull()
       .references(() => apiKeys.hash),
-    assigned_by: userId(),
+    assigned_by: byUser(),
     created_at: createdAt(),
   },
   // A key holds at most one guardrail.
@@ -110,8 +98,8 @@ export const guardrailMembers = table(
     guardrail_id: text()
       .notNull()
       .references(() => guardrails.id, { onDelete: 'cascade' }),
-    user_id: userId(),
-    assigned_by: userId(),
+    user_id: byUser(),
+    assigned_by: byUser(),
     created_at: createdAt(),
   },
   // A member holds at most one guardrail.

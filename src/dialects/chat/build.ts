@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { isObject } from '../values.ts'
 import { applyConversation } from './build-conversation.ts'
 import { neutralBody } from './build-neutral.ts'
@@ -12,20 +13,7 @@ import { applyReasoning } from './build-reasoning.ts'
  * Fields that speak to the gateway alone: never sent to a provider. `usage` and `include_reasoning` are told in
  * other words (`stream_options`, `reasoning`).
  */
-const GATEWAY_FIELDS = new Set([
-  'models',
-  'provider',
-  'plugins',
-  'preset',
-  'route',
-  'transforms',
-  'session_id',
-  'trace',
-  'debug',
-  'usage',
-  'include_reasoning',
-  'stop_server_tools_when',
-])
+const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'usage', 'include_reasoning'])
 
 /** Fields of the body whose null means the same as absent; many providers refuse the null. */
 const NULL_IS_ABSENT = new Set([
@@ -117,7 +105,7 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
 function forwardedBody(body: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(body).filter(
-      ([name, value]) => !GATEWAY_FIELDS.has(name) && !(value === null && NULL_IS_ABSENT.has(name)),
+      ([name, value]) => !NOT_SENT.has(name) && !(value === null && NULL_IS_ABSENT.has(name)),
     ),
   )
 }

@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { defined, isObject } from '../values.ts'
 import { writeMessages } from './build-messages.ts'
 import { writeSampling } from './build-sampling.ts'
@@ -14,11 +15,11 @@ const OWN = ['citation_options', 'safety_mode', 'strict_tools', 'priority', 'raw
 
 /** Fields of a chat body that are carried here, or that speak to the gateway alone. Any other is named. */
 const CARRIED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
   ...OWN,
   'documents',
   'thinking',
   'model',
-  'models',
   'messages',
   'stream',
   'stream_options',
@@ -49,16 +50,7 @@ const CARRIED: ReadonlySet<string> = new Set([
   'service_tier',
   'user',
   'metadata',
-  'provider',
-  'plugins',
-  'preset',
-  'route',
-  'transforms',
-  'session_id',
-  'trace',
-  'debug',
   'usage',
-  'stop_server_tools_when',
 ])
 
 /**

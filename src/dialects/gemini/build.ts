@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest, Sampling } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { defined, isObject, isString } from '../values.ts'
 import { writeContents } from './contents.ts'
 import { generationOf } from './generation.ts'
@@ -32,6 +33,7 @@ const TUNING: readonly (readonly [keyof Sampling, name: string, field: string | 
  * named: it stays behind.
  */
 const CARRIED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
   ...TUNING.map(([, name]) => name),
   'model',
   'models',

@@ -5,7 +5,7 @@ import type { Traits } from '../claude.ts'
 import { hasUnsignedTurn } from '../claude-thinking.ts'
 import { isObject, isString } from '../values.ts'
 import { forwardedMessages } from './forwarded-messages.ts'
-import { GATEWAY_FIELDS, unservedOf } from './gateway-fields.ts'
+import { NOT_SENT, unservedOf } from './gateway-fields.ts'
 import { type Drop, isText } from './marks.ts'
 import { messagesBody } from './schema.ts'
 
@@ -47,7 +47,7 @@ function forwardedFields(body: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => {
       if (name === 'fallbacks') return isString(value)
-      return !GATEWAY_FIELDS.has(name) && !(value === null && Object.hasOwn(messagesBody.properties, name))
+      return !NOT_SENT.has(name) && !(value === null && Object.hasOwn(messagesBody.properties, name))
     }),
   )
 }

@@ -1,23 +1,12 @@
 import type { JsonObject } from '../../core/events.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { isObject } from '../values.ts'
 
 /**
  * Fields that speak to the gateway alone: never sent to a provider. `fallbacks` is one of them where it lists
  * models; Anthropic's own word `default` goes through.
  */
-export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
-  'models',
-  'fallbacks',
-  'provider',
-  'plugins',
-  'preset',
-  'route',
-  'session_id',
-  'trace',
-  'user',
-  'debug',
-  'stop_server_tools_when',
-])
+export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'fallbacks', 'user'])
 
 /** What the caller asked the gateway itself for, and nothing here does. */
 export function unservedOf({ plugins }: JsonObject): string[] {

@@ -7,7 +7,7 @@ import { checkPlugins } from '../check-plugins.ts'
 import { mismatch } from '../mismatch.ts'
 import { readPreferences } from '../preferences.ts'
 import { defined } from '../values.ts'
-import { GATEWAY_FIELDS, unservedOf } from './gateway-fields.ts'
+import { NOT_SENT, unservedOf } from './gateway-fields.ts'
 import { createKeep, type Keep } from './keep.ts'
 import { readMessages } from './parse-messages.ts'
 import { readReasoning } from './parse-reasoning.ts'
@@ -123,7 +123,7 @@ const CARRIED = new Set([
 /** Names what has no neutral form: other dialects cannot carry it. */
 function keepRest(body: JsonObject & MessagesBody, keep: Keep): void {
   for (const [name, value] of Object.entries(body)) {
-    if (value === null || CARRIED.has(name) || GATEWAY_FIELDS.has(name)) continue
+    if (value === null || CARRIED.has(name) || NOT_SENT.has(name)) continue
     keep(name)
   }
   if (body.fallbacks === 'default') keep('fallbacks')

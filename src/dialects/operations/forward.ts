@@ -1,20 +1,8 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { isObject } from '../values.ts'
-
-/** Fields that speak to the gateway alone: never sent to a provider. */
-const GATEWAY_FIELDS = new Set([
-  'models',
-  'provider',
-  'session_id',
-  'trace',
-  'plugins',
-  'preset',
-  'route',
-  'transforms',
-  'debug',
-])
 
 /**
  * The caller's own body for a provider that takes the same form: unknown fields survive, nulls and the gateway's own
@@ -27,7 +15,7 @@ export function forwardedBody(
 ): JsonObject {
   const forwarded: JsonObject = {}
   for (const [name, value] of Object.entries(body)) {
-    if (value !== null && !GATEWAY_FIELDS.has(name) && !leftOut.includes(name)) forwarded[name] = value
+    if (value !== null && !GATEWAY_FIELDS.includes(name) && !leftOut.includes(name)) forwarded[name] = value
   }
   return { ...forwarded, ...providerOptions(body, provider.slug), model: endpoint.upstreamId }
 }

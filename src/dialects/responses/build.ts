@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { isObject, isString } from '../values.ts'
 import type { Drop } from './build-content.ts'
 import { type ReplayRules, sendable } from './build-input.ts'
@@ -13,19 +14,10 @@ import { ITEM } from './items.ts'
  * Fields that speak to the gateway alone: never sent to a provider. State is kept by the gateway, which has put what
  * `previous_response_id` stands for into `input`.
  */
-const GATEWAY_FIELDS = new Set([
-  'models',
-  'provider',
-  'plugins',
-  'preset',
-  'route',
-  'transforms',
-  'session_id',
-  'trace',
-  'debug',
+const NOT_SENT: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
   'usage',
   'include_reasoning',
-  'stop_server_tools_when',
   'previous_response_id',
   'background',
   'store',
@@ -92,7 +84,7 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
 /** A null means the same as an absent field, and some servers refuse it. */
 function forwardedBody(body: JsonObject, rules: ReplayRules, drop: Drop): JsonObject {
   const forwarded = Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => value !== null && !GATEWAY_FIELDS.has(name)),
+    Object.entries(body).filter(([name, value]) => value !== null && !NOT_SENT.has(name)),
   )
   for (const name of KEPT_ELSEWHERE) {
     if (forwarded[name] !== undefined) drop(name)
