@@ -1,41 +1,7 @@
 import type { Attempt } from '../../../src/core/attempt.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
+import { attemptFor } from '../attempt.ts'
 
 /** An attempt at a model of Cohere's; what the endpoint is known to take as `facts` say. */
-export function attemptOf(facts: Partial<EndpointRecord> = {}, outputBound?: number): Attempt {
-  const endpoint: EndpointRecord = {
-    id: 'lab/model',
-    providerSlug: 'lab',
-    modelId: 'lab/model',
-    upstreamId: 'command-a',
-    contextLength: null,
-    maxCompletionTokens: null,
-    inputModalities: [],
-    outputModalities: [],
-    supportedParameters: null,
-    pricing: null,
-    quantization: null,
-    isZdr: false,
-    ...facts,
-  }
-  const credential = { id: 'lab', secret: null }
-  return {
-    model: { id: 'lab/model', canonicalSlug: 'lab/model', name: 'Model', created: 0, endpoints: [endpoint] },
-    endpoint,
-    provider: {
-      slug: 'lab',
-      name: 'Lab',
-      kind: 'compatible',
-      dialect: 'cohere',
-      baseUrl: 'https://api.lab.example/v2',
-      credentials: [credential],
-      timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 },
-      maxInFlight: 1,
-      quirks: {},
-      isLocal: false,
-    },
-    credential,
-    dialect: 'cohere',
-    ...(outputBound === undefined ? {} : { outputBound }),
-  }
-}
+export const attemptOf = (facts: Partial<EndpointRecord> = {}, outputBound?: number): Attempt =>
+  attemptFor('cohere', { endpoint: { upstreamId: 'command-a', ...facts }, outputBound })
