@@ -1,7 +1,7 @@
 import type { ModelDirectory, ModelRecord } from './snapshot.ts'
 
 /** Suffixes that ask for a way of serving a model: `author/slug:nitro`. */
-const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking'] as const
+const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking', 'extended'] as const
 export type Variant = (typeof VARIANTS)[number]
 
 /** A model under the whole name or, where that is no model's, under the name without its variant suffix. */
