@@ -69,7 +69,14 @@ export function assemble({
       logger.error({ err: error, waiting }, 'the ledger could not be written; trying again'),
   })
   if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
-  const snapshot = createSnapshotSource(database, models.live.current())
+  const snapshot = createSnapshotSource(database, models.live.current(), {
+    sealer: bodies.sealer,
+    onUnreadable: ({ id, workspaceId, provider, label, reason }) =>
+      logger.error(
+        { byok_key: id, workspace_id: workspaceId, provider, label, reason },
+        "a workspace's own provider key cannot be used and is left out",
+      ),
+  })
   const keepPrices = (): void => {
     try {
       recordPrices(database, snapshot.current().models, now())

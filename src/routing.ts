@@ -11,7 +11,12 @@ import { vendors } from './providers/compatible.ts'
 import { demoOffer, demoProvider } from './providers/demo.ts'
 import type { Discovered } from './providers/discovery.ts'
 import { type Entries, readEntries } from './providers/entries.ts'
-import { environmentProviders, type ProviderDefaults, vendorProvider } from './providers/environment.ts'
+import {
+  environmentProviders,
+  type ProviderDefaults,
+  uncredentialled,
+  vendorProvider,
+} from './providers/environment.ts'
 import type { Routing } from './snapshot/source.ts'
 
 const TOTAL_TIMEOUT_MS = 30 * 60_000
@@ -133,7 +138,11 @@ export function createRoutingSource(
       const said = [...storedOverrides(), ...overrides]
       const directoryOf = (of: readonly ProviderRecord[]) =>
         createDirectory(catalog, of, priced, said, benchmarks)
-      const routing = { providers, models: directoryOf(providers) }
+      const brought: Routing['brought'] = (slugs) => {
+        const all = [...providers, ...uncredentialled(config.environment, defaults, slugs)]
+        return { providers: all, models: directoryOf(all) }
+      }
+      const routing = { providers, models: directoryOf(providers), brought }
       if (config.modelsList === 'configured') return routing
       const all = [...providers, ...unconfigured(providers, defaults)]
       return { ...routing, shown: { providers: all, models: directoryOf(all) } }

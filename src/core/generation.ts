@@ -64,4 +64,6 @@ export interface AttemptOutcome {
   readonly status: number | null
   readonly code: string | null
   readonly latencyMs: number
+  /** It was made with the workspace's own key. */
+  readonly isByok?: boolean
 }

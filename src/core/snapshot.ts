@@ -1,3 +1,4 @@
+import type { OwnKeyRecord } from './byok.ts'
 import type { DialectName, JsonObject } from './events.ts'
 import type { GuardrailRecord } from './guardrail.ts'
 import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
@@ -28,6 +29,13 @@ export interface Snapshot {
   readonly models: ModelDirectory
   /** What lists show, where that is more than can be called: the whole catalogue. Nothing is routed by it. */
   readonly shown?: ShownModels
+  /** By workspace: its own keys of providers, in the order of trying. Absent: nobody has any. */
+  readonly ownKeys?: ReadonlyMap<string, readonly OwnKeyRecord[]>
+  /**
+   * What can be called once own keys count too, of all workspaces: only `waysTo` says what of it is whose. Absent: no
+   * own key is of a provider that the gateway has no credential for.
+   */
+  readonly brought?: ShownModels
 }
 
 export interface ShownModels {

@@ -17,8 +17,6 @@ export interface Admission {
   promptTokensEstimate: number
   /** What is charged when the process dies before the answer; absent: the prompt's tokens. */
   promptOnly?: Usage
-  /** The bound that is sent although the caller set none; null: the caller's own, or none. */
-  outputBound: number | null
 }
 
 /** Answers that are bounded by nothing we know of are held for at this length. */
@@ -88,23 +86,74 @@ export function admit(
 ): Admission {
   const gates = gatesOf(caller)
   const prompt = estimatePromptTokens(request)
-  const reserve = (amountNanoUsd: number): Hold =>
-    ledger.reserve({ generationId, gates, amountNanoUsd, startedAt })
   const choices = request.choiceCount ?? 1
-  const whole = dearest(attempts, prompt, request.maxOutputTokens, choices)
-  const room = ledger.room(gates, startedAt)
-  if (whole <= room.nanoUsd || request.maxOutputTokens !== undefined) {
-    return { hold: reserve(whole), attempts, promptTokensEstimate: prompt, outputBound: null }
+  const { maxOutputTokens } = request
+  const fit = (group: Attempt[], roomNanoUsd: number): Fitted => {
+    const whole = dearest(group, prompt, maxOutputTokens, choices)
+    if (whole <= roomNanoUsd) return { attempts: group, amountNanoUsd: whole, fits: true }
+    const bound = largestBound(group, prompt, roomNanoUsd, choices)
+    if (maxOutputTokens !== undefined || bound < LEAST_BOUND_TOKENS) {
+      return { attempts: group, amountNanoUsd: whole, fits: false }
+    }
+    return {
+      attempts: group.map((attempt) => ({ ...attempt, outputBound: bound })),
+      amountNanoUsd: dearest(group, prompt, bound, choices),
+      fits: true,
+    }
   }
-  const fitting = largestBound(attempts, prompt, room.nanoUsd, choices)
-  if (fitting < LEAST_BOUND_TOKENS) throw withHint(() => reserve(whole))
-  const bounded = attempts.map((attempt) => ({ ...attempt, outputBound: fitting }))
-  return {
-    hold: reserve(dearest(attempts, prompt, fitting, choices)),
-    attempts: bounded,
-    promptTokensEstimate: prompt,
-    outputBound: fitting,
+  const admitted = admitGroups(attempts, fit, { gates, ledger, generationId, startedAt }, (reserve) =>
+    maxOutputTokens === undefined ? withHint(reserve) : reserve(),
+  )
+  return { ...admitted, promptTokensEstimate: prompt }
+}
+
+/** Attempts of one account, with the most that they can cost. */
+interface Fitted {
+  attempts: Attempt[]
+  amountNanoUsd: number
+  fits: boolean
+}
+
+interface Reserving {
+  gates: readonly Gate[]
+  ledger: Ledger
+  generationId: string
+  startedAt: number
+}
+
+/**
+ * Holds the most that either account can cost: the gateway's, which every gate counts, and the workspace's own keys,
+ * which only some do. Own keys stay usable where the gateway's own credentials are beyond a limit: then they are used
+ * alone. What does not fit else is refused by `reserve`; `refuse` may add to its sentence.
+ */
+function admitGroups(
+  attempts: Attempt[],
+  fit: (group: Attempt[], roomNanoUsd: number) => Fitted,
+  { gates, ledger, generationId, startedAt }: Reserving,
+  refuse: (reserve: () => Hold) => Hold,
+): { hold: Hold; attempts: Attempt[] } {
+  const own = attempts.filter(({ ownKey }) => ownKey !== undefined)
+  const shared = attempts.filter(({ ownKey }) => ownKey === undefined)
+  const reserve = (amountNanoUsd: number, sharedNanoUsd: number | null): Hold =>
+    ledger.reserve({ generationId, gates, amountNanoUsd, sharedNanoUsd, startedAt })
+  const sharedFit = shared.length === 0 ? null : fit(shared, ledger.room(gates, startedAt).nanoUsd)
+  if (own.length === 0) {
+    const { attempts: fitted, amountNanoUsd, fits } = sharedFit ?? fit([], 0)
+    const hold = () => reserve(amountNanoUsd, amountNanoUsd)
+    return { hold: fits ? hold() : refuse(hold), attempts: fitted }
   }
+  const counting = gates.filter(({ includeByok }) => includeByok === true)
+  const ownFit = fit(own, ledger.room(counting, startedAt).nanoUsd)
+  if (!ownFit.fits) return { hold: refuse(() => reserve(ownFit.amountNanoUsd, null)), attempts: own }
+  if (!sharedFit?.fits) return { hold: reserve(ownFit.amountNanoUsd, null), attempts: ownFit.attempts }
+  const most = Math.max(ownFit.amountNanoUsd, sharedFit.amountNanoUsd)
+  return { hold: reserve(most, sharedFit.amountNanoUsd), attempts: inOrder(attempts, ownFit, sharedFit) }
+}
+
+/** The order of the plan, with the bounds of each account. */
+function inOrder(attempts: readonly Attempt[], own: Fitted, shared: Fitted): Attempt[] {
+  const queues = { own: [...own.attempts], shared: [...shared.attempts] }
+  return attempts.flatMap(({ ownKey }) => (ownKey === undefined ? queues.shared : queues.own).shift() ?? [])
 }
 
 /** Reserves what `bound` says is the most that this request can use, at its dearest endpoint. */
@@ -119,17 +168,15 @@ export function admitUnits(
   const [first] = attempts
   if (!first) throw new Error('a plan without attempts')
   const most = bound(pricingOf(first))
-  const amountNanoUsd = Math.max(
-    ...attempts.map((attempt) => costOf(bound(pricingOf(attempt)), pricingOf(attempt)).totalNanoUsd),
-  )
-  const hold = ledger.reserve({ generationId, gates: gatesOf(caller), amountNanoUsd, startedAt })
-  return {
-    hold,
-    attempts,
-    promptTokensEstimate: promptTokens(most),
-    promptOnly: inputOf(most),
-    outputBound: null,
+  const costAt = (attempt: Attempt): number =>
+    costOf(bound(pricingOf(attempt)), pricingOf(attempt)).totalNanoUsd
+  const fit = (group: Attempt[], roomNanoUsd: number): Fitted => {
+    const amountNanoUsd = Math.max(...group.map(costAt))
+    return { attempts: group, amountNanoUsd, fits: amountNanoUsd <= roomNanoUsd }
   }
+  const reserving = { gates: gatesOf(caller), ledger, generationId, startedAt }
+  const admitted = admitGroups(attempts, fit, reserving, (reserve) => reserve())
+  return { ...admitted, promptTokensEstimate: promptTokens(most), promptOnly: inputOf(most) }
 }
 
 /** The longest answer, for each of the choices, that every attempt could give within `nanoUsd`. */
@@ -159,12 +206,12 @@ function dearest(
   return most
 }
 
-function withHint(refusal: () => unknown): unknown {
+function withHint(reserve: () => Hold): Hold {
   try {
-    refusal()
+    return reserve()
   } catch (error) {
-    if (!(error instanceof GatewayError)) return error
-    return new GatewayError(
+    if (!(error instanceof GatewayError)) throw error
+    throw new GatewayError(
       error.status,
       `${error.message}. The request sets no max_tokens, so the model's longest answer is reserved: a smaller max_tokens needs less`,
       {
@@ -174,5 +221,4 @@ function withHint(refusal: () => unknown): unknown {
       },
     )
   }
-  return new Error('a reservation was expected to be refused')
 }

@@ -8,6 +8,7 @@ import type { Upstream } from '../net/upstream.ts'
 import { providers } from '../providers/index.ts'
 import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
 import type { Health } from './health.ts'
+import { accountOf } from './plan.ts'
 import type { FetchContent, UrlContents } from './url-contents.ts'
 
 export interface DispatchDeps {
@@ -53,6 +54,7 @@ export interface Answered<Answer> {
   dropped: string[]
 }
 
+/** Of each account at it: the gateway's, and each key that the workspace brought along. */
 const TRIES_PER_ENDPOINT = 2
 const OWN_WAITING_MS = 5_000
 const RETRY_AFTER_WAIT_MS = 2_000
@@ -74,9 +76,10 @@ export async function tryAttempts<Answer>(
   let waitedMs = 0
   let last: { error: UpstreamError; attempt: Attempt } | null = null
   for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
-    const tries = (triesOf.get(attempt.endpoint.id) ?? 0) + 1
+    const account = accountOf(attempt)
+    const tries = (triesOf.get(account) ?? 0) + 1
     if (tries > TRIES_PER_ENDPOINT) continue
-    triesOf.set(attempt.endpoint.id, tries)
+    triesOf.set(account, tries)
     try {
       return await tryOne(asking, attempt, deps, signal, log)
     } catch (caught) {
@@ -138,6 +141,7 @@ async function tryOne<Answer>(
     status: null,
     code: null,
     latencyMs: 0,
+    isByok: attempt.ownKey !== undefined,
   }
   try {
     const { reply, dropped } = await send(asking, attempt, deps, signal, log)

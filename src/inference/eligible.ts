@@ -74,9 +74,12 @@ const supports = (supported: readonly string[], name: string): boolean =>
   (OUTPUT_BOUNDS.includes(name) && OUTPUT_BOUNDS.some((bound) => supported.includes(bound)))
 
 /** Null: this endpoint may serve the request. */
-export function admits(endpoint: EndpointRecord, mustBeFree: boolean, input: PlanInput): Exclusion | null {
-  const provider = input.snapshot.providersBySlug.get(endpoint.providerSlug)
-  if (!provider) return { rule: 'unconfigured', sentence: `${endpoint.providerSlug} is not configured` }
+export function admits(
+  endpoint: EndpointRecord,
+  provider: ProviderRecord,
+  mustBeFree: boolean,
+  input: PlanInput,
+): Exclusion | null {
   for (const rule of rules) {
     const exclusion = rule(endpoint, provider, input)
     if (exclusion) return exclusion

@@ -10,7 +10,7 @@ import { type Admission, pricingOf } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
 import type { Ending, Meter, Metering } from './meter.ts'
 import type { Plan } from './plan.ts'
-import { costOf } from './price.ts'
+import { type Cost, costOf } from './price.ts'
 import { routingMetadata } from './routing-metadata.ts'
 
 export interface ExchangeInput<Kind extends Metering> {
@@ -60,22 +60,22 @@ export function openExchange<Kind extends Metering>(
 
   const log: DispatchLog = { tries: [], sentBodies: [], current: null, contents: new Map() }
   let settled: Promise<Closing> | null = null
-  let answeringEndpoint: string | null = null
+  let answered: Attempt | null = null
 
   const metadata = (): RoutingMetadata | null =>
     input.wantsMetadata
-      ? routingMetadata(plan, log.tries, answeringEndpoint, exchange.dropped, admission.outputBound)
+      ? routingMetadata(plan, log.tries, answered, exchange.dropped, boundOf(admission.attempts, answered))
       : null
 
   async function settleOnce(ending: Ending): Promise<Closing> {
     const attempt = log.current ?? firstOf(admission.attempts)
-    if (ending === 'whole') answeringEndpoint = attempt.endpoint.id
+    if (ending === 'whole') answered = attempt
     const { settlement, cost } = meter.settlement(ending, {
       journal,
       attempt,
       tries: log.tries,
       pricing: pricingOf(attempt),
-      holdNanoUsd: admission.hold.amountNanoUsd,
+      holdNanoUsd: heldFor(attempt, admission),
       router: plan.strategy,
       endedAt: deps.now(),
     })
@@ -86,9 +86,7 @@ export function openExchange<Kind extends Metering>(
       finishes: meter.finishes,
       completed: Math.floor(settlement.endedAt / 1000),
       usage: settlement.usage,
-      costNanoUsd: cost.totalNanoUsd,
-      promptCostNanoUsd: cost.promptNanoUsd,
-      completionCostNanoUsd: cost.completionNanoUsd,
+      ...chargeOf(settlement.isByok, cost),
       isByok: settlement.isByok,
       serviceTier: settlement.serviceTier,
       serviceMetadata: metadata(),
@@ -113,6 +111,29 @@ export function openExchange<Kind extends Metering>(
   }
   return exchange
 }
+
+/** What the caller is told of money: its own account at the provider is charged by the provider, not by us. */
+function chargeOf(isByok: boolean, { totalNanoUsd, promptNanoUsd, completionNanoUsd }: Cost) {
+  return isByok
+    ? // Fees stand with the answer, so that the parts are the whole of what the provider charges.
+      {
+        costNanoUsd: 0,
+        promptCostNanoUsd: promptNanoUsd,
+        completionCostNanoUsd: totalNanoUsd - promptNanoUsd,
+      }
+    : {
+        costNanoUsd: totalNanoUsd,
+        promptCostNanoUsd: promptNanoUsd,
+        completionCostNanoUsd: completionNanoUsd,
+      }
+}
+
+const heldFor = ({ ownKey }: Attempt, { hold }: Admission): number =>
+  ownKey === undefined ? (hold.sharedNanoUsd ?? hold.amountNanoUsd) : hold.amountNanoUsd
+
+/** The bound that money set for who answered; of a request that nobody answered, for whom it set one. */
+const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number | null =>
+  (answered ?? attempts.find(({ outputBound }) => outputBound !== undefined))?.outputBound ?? null
 
 /** A plan is never empty; the assertion keeps the types honest. */
 function firstOf(attempts: readonly Attempt[]): Attempt {
@@ -139,7 +160,7 @@ function journalEntry(
     endpointId: attempt.endpoint.id,
     apiType: request.apiType,
     streamed: request.stream,
-    isByok: false,
+    isByok: attempt.ownKey !== undefined,
     origin: origin.origin,
     httpReferer: origin.httpReferer,
     title: origin.title,
@@ -151,7 +172,7 @@ function journalEntry(
     startedAt,
     promptTokensEstimate: admission.promptTokensEstimate,
     promptCostNanoUsd: Math.min(
-      admission.hold.amountNanoUsd,
+      heldFor(attempt, admission),
       costOf(promptOnly, pricingOf(attempt)).totalNanoUsd,
     ),
   }

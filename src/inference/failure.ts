@@ -81,12 +81,21 @@ export function publicError(
   const headers: Record<string, string> = {}
   if (error.retryAfterMs !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
-  return new GatewayError(statusOf[error.kind], sentenceOf[error.kind](attempt.provider.name), {
+  return new GatewayError(statusOf[error.kind], sentenceFor(error.kind, attempt), {
     cause: error,
     metadata,
     headers,
   })
 }
+
+/** Who brought the credential along can mend it. */
+const sentenceFor = (
+  kind: Exclude<UpstreamFailure, 'caller'>,
+  { provider: { name }, ownKey }: Attempt,
+): string =>
+  kind === 'credential' && ownKey
+    ? `${name} refused the workspace's own key for it (BYOK): store a valid one, or disable it`
+    : sentenceOf[kind](name)
 
 /** Keys and tokens as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
 const KEY_LIKE =

@@ -1,4 +1,5 @@
 import type { Attempt } from '../core/attempt.ts'
+import { type NoWay, ownKeysOf, type Way, waysTo } from '../core/byok.ts'
 import type { Caller } from '../core/caller.ts'
 import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
 import type { DialectName } from '../core/events.ts'
@@ -47,6 +48,8 @@ export interface Plan {
 
 interface Resolved {
   model: ModelRecord
+  ways: Way[]
+  closed: NoWay[]
   sort: SortKey | undefined
   isFree: boolean
   unserved: string[]
@@ -56,7 +59,7 @@ interface Resolved {
 export function plan(input: PlanInput): Plan {
   const names = requestedModels(input)
   const requested = names[0] ?? ''
-  const resolved = names.map((name) => resolve(name, input.snapshot))
+  const resolved = names.map((name) => resolve(name, input))
   const known = resolved.filter((entry) => entry !== undefined)
   if (known.length === 0) throw unknownModel(requested, input.snapshot)
 
@@ -65,17 +68,33 @@ export function plan(input: PlanInput): Plan {
   for (const entry of known) attempts.push(...attemptsFor(entry, input, exclusions))
   if (attempts.length === 0) throw nothingEligible(requested, exclusions)
 
-  const isOnly = new Set(attempts.map((attempt) => attempt.endpoint.id)).size === 1
+  const isOnly = new Set(attempts.map(accountOf)).size === 1
   const blocks = attempts.map((attempt) => input.blockOf(attempt, isOnly))
   const open = attempts.filter((_, index) => blocks[index] === null)
   if (open.length === 0) throw allBlocked(blocks, input.now)
-  const candidates = attempts.map(({ model, provider, endpoint }) => ({
-    model: model.id,
-    provider: provider.name,
-    endpointId: endpoint.id,
-  }))
   const unserved = known.flatMap((entry) => entry.unserved)
-  return { attempts: open, requested, strategy: strategyOf(names, known, requested), unserved, candidates }
+  return {
+    attempts: open,
+    requested,
+    strategy: strategyOf(names, known, requested),
+    unserved,
+    candidates: candidatesOf(attempts),
+  }
+}
+
+/** At one endpoint the gateway's credentials are one account, and each of the workspace's own keys is another. */
+export const accountOf = ({ endpoint, ownKey }: Attempt): string => `${endpoint.id}\n${ownKey?.id ?? ''}`
+
+/** Several credentials make no more of an endpoint. */
+function candidatesOf(attempts: readonly Attempt[]): Plan['candidates'] {
+  const first = new Map(attempts.toReversed().map((attempt) => [attempt.endpoint.id, attempt]))
+  return attempts
+    .filter((attempt) => first.get(attempt.endpoint.id) === attempt)
+    .map(({ model, provider, endpoint }) => ({
+      model: model.id,
+      provider: provider.name,
+      endpointId: endpoint.id,
+    }))
 }
 
 function requestedModels({ request, caller }: PlanInput): string[] {
@@ -98,22 +117,31 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
 
 const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
 
-function resolve(name: string, snapshot: Snapshot): Resolved | undefined {
-  const found = findVariant(name, snapshot.models)
+/** What the gateway has is looked up first: what a workspace brings along changes no name of it. */
+function resolve(name: string, { caller, snapshot }: PlanInput): Resolved | undefined {
+  const ownKeys = ownKeysOf(caller, snapshot)
+  const shared = findVariant(name, snapshot.models)
+  const found =
+    shared ?? (ownKeys.length > 0 && findVariant(name, snapshot.brought?.models ?? snapshot.models))
   if (!found) return undefined
   const { model, variant } = found
+  const { ways, closed } = waysTo(model, ownKeys, snapshot)
+  // Another workspace brought it along.
+  if (!shared && ways.length === 0 && closed.length === 0) return undefined
   const sort = variant ? SORT_OF[variant] : undefined
   const isFree = variant === 'free'
-  return { model, sort, isFree, unserved: variant && !sort && !isFree ? [`:${variant}`] : [] }
+  return { model, ways, closed, sort, isFree, unserved: variant && !sort && !isFree ? [`:${variant}`] : [] }
 }
 
 function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
   const eligible: Attempt[] = []
-  for (const endpoint of entry.model.endpoints) {
-    const exclusion = admits(endpoint, entry.isFree, input) ?? guarded(entry.model, endpoint, input)
+  for (const way of entry.ways) {
+    const exclusion =
+      admits(way.endpoint, way.provider, entry.isFree, input) ?? guarded(entry.model, way, input)
     if (exclusion) exclusions.push(exclusion)
-    else eligible.push(...withCredentials(entry.model, endpoint, input))
+    else eligible.push(...withCredentials(entry.model, way, input))
   }
+  for (const { why } of entry.closed) exclusions.push({ rule: 'byok', sentence: why })
   const { request, caller } = input
   const sort = request.preferences.sort ?? entry.sort ?? sortKey(caller.workspace.defaultProviderSort)
   return ordered(eligible, { ...input, sort, preferences: request.preferences })
@@ -122,12 +150,10 @@ function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
 /** Last of the rules: what it excludes would serve the request but for a guardrail. */
 function guarded(
   model: ModelRecord,
-  endpoint: EndpointRecord,
-  { caller, snapshot }: PlanInput,
+  { endpoint, provider }: Way,
+  { caller: { key } }: PlanInput,
 ): Exclusion | null {
-  const { guardrails } = caller.key
-  const provider = guardrails && snapshot.providersBySlug.get(endpoint.providerSlug)
-  const reason = provider ? forbids(guardrails, model, endpoint, provider) : null
+  const reason = key.guardrails ? forbids(key.guardrails, model, endpoint, provider) : null
   return reason === null ? null : { rule: 'guardrail', sentence: reason }
 }
 
@@ -136,14 +162,13 @@ const sortKey = (name: string | null): SortKey | undefined =>
 
 function withCredentials(
   model: ModelRecord,
-  endpoint: EndpointRecord,
-  { snapshot, request, refusal }: PlanInput,
+  { endpoint, provider, ownKey }: Way,
+  { request, refusal }: PlanInput,
 ): Attempt[] {
-  const provider = snapshot.providersBySlug.get(endpoint.providerSlug)
-  if (!provider) return []
+  const dialect = dialectFor(request.dialect, provider, endpoint, refusal)
+  if (ownKey) return [{ model, endpoint, provider, credential: ownKey.credential, ownKey, dialect }]
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
-  const dialect = dialectFor(request.dialect, provider, endpoint, refusal)
   return credentials.map((credential) => ({ model, endpoint, provider, credential, dialect }))
 }
 

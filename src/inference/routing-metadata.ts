@@ -1,3 +1,4 @@
+import type { Attempt } from '../core/attempt.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { RoutingMetadata } from '../core/result.ts'
 import type { Plan } from './plan.ts'
@@ -13,18 +14,18 @@ const HEADERS = [
 export const wantsRoutingMetadata = (headers: Headers): boolean =>
   HEADERS.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled')
 
-/** api-surface §19. `endpointId` is the one that answered; null when none did. */
+/** api-surface §19. `answered`: null when none did. */
 export function routingMetadata(
   plan: Plan,
   tries: readonly AttemptOutcome[],
-  endpointId: string | null,
+  answered: Attempt | null,
   dropped: readonly string[],
   outputBound: number | null,
 ): RoutingMetadata {
   const available = plan.candidates.map(({ model, provider, endpointId: id }) => ({
     model,
     provider,
-    selected: id === endpointId,
+    selected: id === answered?.endpoint.id,
   }))
   const selected = available.find((candidate) => candidate.selected)
   const params: Record<string, unknown> = {}
@@ -36,7 +37,7 @@ export function routingMetadata(
     strategy: plan.strategy,
     summary: `available=${available.length}, selected=${selected?.provider ?? 'none'}`,
     attempt: tries.length,
-    is_byok: false,
+    is_byok: answered?.ownKey !== undefined,
     region: null,
     endpoints: { total: available.length, available },
     attempts: tries.map(({ modelId, providerName, status }) => ({

@@ -4,13 +4,22 @@ import type { JournalEntry, Settlement } from '../core/generation.ts'
 /** A reservation. Held in memory only; it ends in exactly one `settle` or `release`. */
 export interface Hold {
   readonly generationId: string
+  /** The most that the request can cost, whoever's credentials answer it. */
   readonly amountNanoUsd: number
+  /** The most that it can cost with the gateway's own credentials; null: it uses none of them. Absent: the same. */
+  readonly sharedNanoUsd?: number | null
 }
 
 export interface ReserveRequest {
   generationId: string
   gates: readonly Gate[]
+  /** Held by the gates that count own-key (BYOK) spending too. */
   amountNanoUsd: number
+  /**
+   * Held by all others: the part of it that the gateway's own credentials can cost. Null: none of them is used, and
+   * those gates let the request through whatever they have left. Absent: the whole amount.
+   */
+  sharedNanoUsd?: number | null
   /** Milliseconds since 1970: chooses the windows. */
   startedAt: number
 }

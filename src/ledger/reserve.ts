@@ -7,8 +7,8 @@ import { INTERVALS, resetsAt, sayInstant } from './windows.ts'
 
 export interface OpenHold extends Hold {
   readonly gates: readonly Gate[]
-  /** The names of the counters that it is held against. */
-  readonly windows: readonly string[]
+  /** How much is held against which counter, by its name. */
+  readonly windows: ReadonlyMap<string, number>
 }
 
 /** The open holds, in memory alone: a start begins with none. */
@@ -67,20 +67,30 @@ export function createHolds(counters: Counters): Holds {
       }
       return tightest
     },
-    reserve({ generationId, gates, amountNanoUsd, startedAt }) {
-      if (!Number.isSafeInteger(amountNanoUsd) || amountNanoUsd < 0) {
-        throw new RangeError(`A hold is a whole number of nano-dollars, not ${amountNanoUsd}`)
+    reserve({ generationId, gates, amountNanoUsd, sharedNanoUsd = amountNanoUsd, startedAt }) {
+      for (const amount of [amountNanoUsd, sharedNanoUsd ?? 0]) {
+        if (!Number.isSafeInteger(amount) || amount < 0)
+          throw new RangeError(`A hold is a whole number of nano-dollars, not ${amount}`)
       }
       if (open.has(generationId)) throw new Error(`${generationId} has a hold already`)
-      const standings = gates.map((gate) => standingOf(gate, startedAt))
-      const closed = standings.filter((standing) => standing.roomNanoUsd < amountNanoUsd)
-      if (closed.length > 0) throw refusal(broadest(closed), amountNanoUsd, startedAt)
+      const neededBy = (gate: Gate) => (gate.includeByok === true ? amountNanoUsd : sharedNanoUsd)
+      const standings = gates.flatMap((gate) => {
+        const needed = neededBy(gate)
+        return needed === null ? [] : [{ ...standingOf(gate, startedAt), needed }]
+      })
+      const closed = standings.filter(({ roomNanoUsd, needed }) => roomNanoUsd < needed)
+      if (closed.length > 0) {
+        const first = broadest(closed)
+        throw refusal(first, neededBy(first.gate) ?? 0, startedAt)
+      }
 
       // The same counter behind two gates is held once.
-      const windows = [...new Set(standings.map((standing) => standing.window))]
-      const made: OpenHold = { generationId, amountNanoUsd, gates, windows }
+      const windows = new Map<string, number>()
+      for (const { window, needed } of standings)
+        windows.set(window, Math.max(needed, windows.get(window) ?? 0))
+      const made: OpenHold = { generationId, amountNanoUsd, sharedNanoUsd, gates, windows }
       open.set(generationId, made)
-      for (const window of windows) hold(window, amountNanoUsd)
+      for (const [window, amount] of windows) hold(window, amount)
       heldTotal += amountNanoUsd
       return made
     },
@@ -89,7 +99,7 @@ export function createHolds(counters: Counters): Holds {
       const ended = open.get(generationId)
       if (ended === undefined) return false
       open.delete(generationId)
-      for (const window of ended.windows) hold(window, -ended.amountNanoUsd)
+      for (const [window, amount] of ended.windows) hold(window, -amount)
       heldTotal -= ended.amountNanoUsd
       return true
     },

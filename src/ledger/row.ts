@@ -58,7 +58,7 @@ export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | nu
     cost_nano_usd: amount(settlement.costNanoUsd),
     upstream_cost_nano_usd: providerCost(usage.providerCostUsd),
     cache_discount_nano_usd: settlement.cacheDiscountNanoUsd,
-    provider_responses: settlement.tries.map((tried) => responseOf(tried, settlement.isByok)),
+    provider_responses: settlement.tries.map(responseOf),
     charged_scopes: chargedScopes,
   }
 }
@@ -81,10 +81,10 @@ function tokensOf(usage: Usage) {
   }
 }
 
-const responseOf = (tried: AttemptOutcome, isByok: boolean): ProviderResponseRow => ({
+const responseOf = (tried: AttemptOutcome): ProviderResponseRow => ({
   endpoint_id: tried.endpointId,
   id: briefOrNull(tried.upstreamId),
-  is_byok: isByok,
+  is_byok: tried.isByok ?? false,
   latency: Math.round(tried.latencyMs),
   model_permaslug: tried.modelId,
   provider_name: tried.providerName,

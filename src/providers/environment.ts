@@ -47,6 +47,23 @@ export function environmentProviders(
   return { providers, problems }
 }
 
+/**
+ * The vendors of these slugs as they would be called, without a credential: at their own address or where the
+ * environment moves them. One whose address has a part that is not set, or that cannot be signed for, is not there.
+ */
+export const uncredentialled = (
+  environment: Environment,
+  defaults: ProviderDefaults,
+  slugs: readonly string[],
+): ProviderRecord[] =>
+  vendors.flatMap((vendor) => {
+    if (!slugs.includes(vendor.slug)) return []
+    const baseUrl = addressFor(vendor, environment, [])
+    if (baseUrl === undefined) return []
+    const provider = vendorProvider(vendor, baseUrl, [], defaults, partOf(environment, 'AWS_REGION'))
+    return provider.kind === 'bedrock' && provider.region === undefined ? [] : [provider]
+  })
+
 /** A key under one of the vendor's names, else what signs in its place. */
 function credentialOf(
   vendor: Vendor,

@@ -17,13 +17,21 @@ import {
   workspaces,
 } from '../db/tables.ts'
 import { readGuardrails } from './guardrails.ts'
+import { createOwnKeys, type OwnKeySecrets, type ReadOwnKeys } from './own-keys.ts'
 
 /** The part of a Snapshot that comes from settings and discovery, not from tables. */
 export interface Routing {
   readonly providers: readonly ProviderRecord[]
   readonly models: ModelDirectory
   /** Where lists show more than what can be called. */
-  readonly shown?: { readonly providers: readonly ProviderRecord[]; readonly models: ModelDirectory }
+  readonly shown?: Shown
+  /** The same with those vendors of these slugs that could be called too, had they a credential; absent: with none. */
+  brought?(slugs: readonly string[]): Shown
+}
+
+interface Shown {
+  readonly providers: readonly ProviderRecord[]
+  readonly models: ModelDirectory
 }
 
 export interface SnapshotSource {
@@ -35,26 +43,72 @@ export interface SnapshotSource {
   route(routing: Routing): void
 }
 
-/** Reads the tables once now. Throws when the database has no organisation yet (the first run makes it). */
-export function createSnapshotSource(database: Database, routing: Routing): SnapshotSource {
+/**
+ * Reads the tables once now. Throws when the database has no organisation yet (the first run makes it). Without
+ * `secrets` there are no provider keys of workspaces.
+ */
+export function createSnapshotSource(
+  database: Database,
+  routing: Routing,
+  secrets?: OwnKeySecrets,
+): SnapshotSource {
   let version = 1
-  let latest = build(database, routing, version)
+  const readOwnKeys = secrets && createOwnKeys(database, secrets)
+  let wider = createWider()
+  let latest = build(database, routing, version, readOwnKeys, wider)
   let latestRouting = routing
   const rebuild = (): void => {
     version += 1
-    latest = build(database, latestRouting, version)
+    latest = build(database, latestRouting, version, readOwnKeys, wider)
   }
   return {
     current: () => latest,
     rebuild,
     route(changed) {
       latestRouting = changed
+      wider = createWider()
       rebuild()
     },
   }
 }
 
-function build(database: Database, routing: Routing, version: number): Snapshot {
+/** What own keys of these providers make callable besides; undefined: nothing. */
+type Wider = (routing: Routing, slugs: readonly string[]) => Snapshot['brought']
+
+/** A directory is made anew only when other providers are brought along. */
+function createWider(): Wider {
+  let made: { readonly names: string; readonly brought: Snapshot['brought'] } | undefined
+  return (routing, slugs) => {
+    const known = new Set(routing.providers.map(({ slug }) => slug))
+    const further = [...new Set(slugs)].filter((slug) => !known.has(slug)).toSorted()
+    const names = further.join()
+    if (made?.names === names) return made.brought
+    const all = further.length === 0 ? undefined : routing.brought?.(further)
+    const isMore = all !== undefined && all.providers.length > known.size
+    made = {
+      names,
+      brought: isMore ? { providersBySlug: bySlug(all.providers), models: all.models } : undefined,
+    }
+    return made.brought
+  }
+}
+
+function ownKeysOf(routing: Routing, read: ReadOwnKeys | undefined, wider: Wider) {
+  const kinds = new Map(routing.providers.map(({ slug, kind }) => [slug, kind]))
+  const ownKeys = read?.((slug) => kinds.get(slug))
+  if (ownKeys === undefined || ownKeys.size === 0) return {}
+  const slugs = [...ownKeys.values()].flatMap((own) => own.map(({ providerSlug }) => providerSlug))
+  const brought = wider(routing, slugs)
+  return { ownKeys, ...(brought === undefined ? {} : { brought }) }
+}
+
+function build(
+  database: Database,
+  routing: Routing,
+  version: number,
+  readOwnKeys: ReadOwnKeys | undefined,
+  wider: Wider,
+): Snapshot {
   const organization = database.sync.select().from(organizations).get()
   if (!organization) throw new Error('the database has no organisation')
   const keys = database.sync.select().from(apiKeys).where(isNull(apiKeys.deleted_at)).all()
@@ -68,6 +122,7 @@ function build(database: Database, routing: Routing, version: number): Snapshot 
     presets: presetsOf(database),
     providersBySlug: bySlug(routing.providers),
     models: routing.models,
+    ...ownKeysOf(routing, readOwnKeys, wider),
     ...(routing.shown === undefined
       ? {}
       : { shown: { models: routing.shown.models, providersBySlug: bySlug(routing.shown.providers) } }),

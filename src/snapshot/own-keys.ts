@@ -1,0 +1,97 @@
+import { asc, eq } from 'drizzle-orm'
+import type { OwnKeyRecord } from '../core/byok.ts'
+import type { CredentialRecord, ProviderKind } from '../core/snapshot.ts'
+import type { Database } from '../db/database.ts'
+import { byokPlace, type Sealer } from '../db/seal.ts'
+import { byokKeys } from '../db/tables.ts'
+import { readOwnKey, vendorKindOf } from '../providers/own-key.ts'
+
+type Row = typeof byokKeys.$inferSelect
+
+/** How stored provider keys are opened, and who is told of one that cannot be. */
+export interface OwnKeySecrets {
+  readonly sealer: Sealer
+  /** Told once for each stored value. `reason` names the row, never the key. */
+  onUnreadable(left: {
+    id: string
+    workspaceId: string
+    provider: string
+    label: string
+    reason: string
+  }): void
+}
+
+/** Reads the provider keys of all workspaces that are not disabled. */
+export type ReadOwnKeys = (
+  kindOf: (slug: string) => ProviderKind | undefined,
+) => ReadonlyMap<string, readonly OwnKeyRecord[]>
+
+/** What was opened once is kept, in memory alone, as long as its row is there: a Snapshot is made for every change. */
+export function createOwnKeys({ sync }: Database, { sealer, onUnreadable }: OwnKeySecrets): ReadOwnKeys {
+  let opened = new Map<string, CredentialRecord | null>()
+  const credentialOf = (row: Row, kind: ProviderKind | undefined): CredentialRecord | null => {
+    const known = opened.get(nameOf(row, kind))
+    if (known !== undefined) return known
+    const read = readRow(row, kind, sealer)
+    if (typeof read !== 'string') return read
+    const { id, workspace_id: workspaceId, provider, label } = row
+    onUnreadable({ id, workspaceId, provider, label, reason: read })
+    return null
+  }
+  return (kindOf) => {
+    const rows = sync
+      .select()
+      .from(byokKeys)
+      .where(eq(byokKeys.disabled, false))
+      .orderBy(asc(byokKeys.sort_order), asc(byokKeys.id))
+      .all()
+    const kept: typeof opened = new Map()
+    const byWorkspace = new Map<string, OwnKeyRecord[]>()
+    for (const row of rows) {
+      const kind = kindOf(row.provider) ?? vendorKindOf(row.provider)
+      const credential = credentialOf(row, kind)
+      kept.set(nameOf(row, kind), credential)
+      const own = byWorkspace.get(row.workspace_id) ?? []
+      byWorkspace.set(row.workspace_id, own)
+      own.push(recordOf(row, credential))
+    }
+    opened = kept
+    return byWorkspace
+  }
+}
+
+/** A provider that is configured otherwise may read it otherwise. */
+const nameOf = ({ id, sealed_key }: Row, kind: ProviderKind | undefined): string =>
+  [id, sealed_key, kind].join('\n')
+
+/** A text says why it cannot be used. */
+function readRow(row: Row, kind: ProviderKind | undefined, sealer: Sealer): CredentialRecord | string {
+  const where = `byok_keys ${row.id}`
+  if (kind === undefined)
+    return `The provider of ${where} is not known to this version, and is not configured`
+  try {
+    const key = sealer.open(row.sealed_key, byokPlace(row.id, row.workspace_id))
+    // A replaced key is another credential: what was seen of the old one says nothing of it.
+    const read = readOwnKey(kind, `${row.id}.${Bun.hash(row.sealed_key).toString(36)}`, key)
+    return 'problem' in read ? `What is sealed in ${where} ${read.problem}` : read.credential
+  } catch (error) {
+    return error instanceof Error ? error.message : `The sealed value in ${where} cannot be opened`
+  }
+}
+
+const setOf = (list: readonly string[] | null): ReadonlySet<string> | null =>
+  list === null ? null : new Set(list)
+
+const recordOf = (row: Row, credential: CredentialRecord | null): OwnKeyRecord => ({
+  id: row.id,
+  providerSlug: row.provider,
+  sortOrder: row.sort_order,
+  credential,
+  isFallback: row.is_fallback,
+  isRequired: row.is_required,
+  isByokOnly: row.is_byok_only,
+  declaredZdr: row.declared_zdr,
+  allowedKeyHashes: setOf(row.allowed_api_key_hashes),
+  allowedModels: setOf(row.allowed_models),
+  allowedUserIds: setOf(row.allowed_user_ids),
+})
