@@ -5,7 +5,7 @@ import { badRequest, notFound } from '../../core/errors.ts'
 import { hashKey, labelOf, newKey } from '../../core/keys.ts'
 import { nanoUsdOf } from '../../core/money.ts'
 import type { Database } from '../../db/database.ts'
-import { apiKeys, users } from '../../db/tables.ts'
+import { apiKeys, guardrailKeys, users } from '../../db/tables.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
 import {
@@ -121,7 +121,7 @@ export async function updateKey(
   return viewOf(deps, await findKey(deps.database, hash))
 }
 
-/** The key is refused from the next request on; its history stays. */
+/** The key is refused from the next request on, and leaves its guardrail; its history stays. */
 export async function deleteKey(deps: KeyDeps, actor: Actor, hash: string): Promise<void> {
   const row = await findKey(deps.database, hash)
   const deletedAt = new Date(deps.now())
@@ -133,6 +133,7 @@ export async function deleteKey(deps: KeyDeps, actor: Actor, hash: string): Prom
   } as const
   await change(deps, actor, gone, (tx) => [
     tx.update(apiKeys).set({ deleted_at: deletedAt }).where(eq(apiKeys.hash, hash)),
+    tx.delete(guardrailKeys).where(eq(guardrailKeys.key_hash, hash)),
   ])
 }
 

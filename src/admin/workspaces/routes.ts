@@ -98,7 +98,8 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once }) 
           id: 'deleteWorkspace',
           tag,
           summary: 'Delete a workspace',
-          description: 'Refused while it has active API keys. Its budgets and guardrails go with it.',
+          description:
+            'Refused while it has active API keys. Its budgets, guardrails, files and provider keys go with it.',
           errors: [400, 401, 403, 404, 500],
         }),
       },

@@ -3,9 +3,12 @@ import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
-import type { Database } from '../../db/database.ts'
+import type { Database, Db, Write } from '../../db/database.ts'
 import {
   apiKeys,
+  byokKeys,
+  destinations,
+  files,
   guardrails,
   organizations,
   workspaceBudgets,
@@ -135,7 +138,7 @@ export async function updateWorkspace(
 }
 
 /**
- * Ends a workspace with its members, budgets and guardrails; its history stays. Refused while it has active keys. The
+ * Ends a workspace with all that it holds; its history stays. Refused while it has active keys. The
  * default workspace needs `isConfirmed`, and another one that takes its place and its management keys.
  */
 export async function deleteWorkspace(
@@ -160,6 +163,7 @@ export async function deleteWorkspace(
     workspaceId: row.id,
     before: workspaceSettings(row),
   } as const
+  const deletedAt = new Date(deps.now())
   await change(deps, actor, gone, (tx) => {
     refuseActiveKeys(deps.database, row.id, deps.now())
     return [
@@ -175,17 +179,30 @@ export async function deleteWorkspace(
               .set({ workspace_id: successor })
               .where(and(eq(apiKeys.workspace_id, row.id), eq(apiKeys.kind, 'management'))),
           ]),
-      tx.delete(workspaceMembers).where(eq(workspaceMembers.workspace_id, row.id)),
-      tx.delete(workspaceBudgets).where(eq(workspaceBudgets.workspace_id, row.id)),
-      tx.delete(guardrails).where(eq(guardrails.workspace_id, row.id)),
+      ...takeAll(tx, row.id, deletedAt),
       // The slug is free again: no slug has a tilde.
       tx
         .update(workspaces)
-        .set({ deleted_at: new Date(deps.now()), slug: `${row.slug}~${row.id}` })
+        .set({ deleted_at: deletedAt, slug: `${row.slug}~${row.id}` })
         .where(eq(workspaces.id, row.id)),
     ]
   })
 }
+
+/** What it holds, its secrets too. Nobody can use its keys again, so they are no longer shown. */
+const takeAll = (tx: Db, id: string, deletedAt: Date): Write[] => [
+  tx.delete(workspaceMembers).where(eq(workspaceMembers.workspace_id, id)),
+  tx.delete(workspaceBudgets).where(eq(workspaceBudgets.workspace_id, id)),
+  tx.delete(guardrails).where(eq(guardrails.workspace_id, id)),
+  tx.delete(byokKeys).where(eq(byokKeys.workspace_id, id)),
+  tx.delete(destinations).where(eq(destinations.workspace_id, id)),
+  // Their bytes are cleared at the next start.
+  tx.delete(files).where(eq(files.workspace_id, id)),
+  tx
+    .update(apiKeys)
+    .set({ deleted_at: deletedAt })
+    .where(and(eq(apiKeys.workspace_id, id), eq(apiKeys.kind, 'inference'), isNull(apiKeys.deleted_at))),
+]
 
 async function oldestOther({ db }: Database, id: string): Promise<string> {
   const rows = await db

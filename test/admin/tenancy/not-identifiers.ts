@@ -1,0 +1,12 @@
+/** What looks like an identifier in the API document and names nothing that anybody owns; each with the reason. */
+export const notIdentifiers: readonly (readonly [operation: RegExp, at: RegExp, why: string])[] = [
+  [/^get \/models?\//, /^path (author|slug)$/, 'a model of the catalogue: the same for everybody'],
+  [/^get \/images\/models\//, /^path (author|slug)$/, 'a model of the catalogue: the same for everybody'],
+  [/\/budgets\/\{interval\}$/, /^path interval$/, 'one of four words'],
+  [/\/versions\/\{version\}$/, /^path version$/, 'counts within the preset that the slug names'],
+  [/^post /, /^body session_id$/, 'what the caller calls a conversation'],
+  [/^put \/models\/overrides$/, /^body id$/, 'a model of the catalogue'],
+  [/^(post|patch) \/workspaces/, /^body slug$/, 'the slug that the workspace gets'],
+  [/^get \/files$/, /^query cursor$/, 'a place in a list; tested below'],
+  [/input_items$/, /^query after$/, 'a place in the list of the response that the path names'],
+]
