@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
 import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
@@ -55,38 +56,6 @@ const ask = (model: string, more: Record<string, unknown> = {}) => ({
   ...more,
 })
 const tools = ['set_lamp', 'list_lamps', 'now'].map((name) => ({ type: 'function', function: { name } }))
-
-interface Delta {
-  content?: string
-  reasoning?: string
-  reasoning_details?: Record<string, unknown>[]
-  tool_calls?: { index: number; id?: string; type?: string; function: { name?: string; arguments: string } }[]
-}
-
-/** The message that a client puts together from a stream. */
-async function assemble(response: Response) {
-  const lines = await dataLines(response)
-  const chunks = lines.slice(0, -1).map((line) => JSON.parse(line))
-  const deltas: Delta[] = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: Delta }) => delta))
-  const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = []
-  for (const { index, id, function: called } of deltas.flatMap(({ tool_calls }) => tool_calls ?? [])) {
-    if (id) calls[index] = { id, type: 'function', function: { name: called.name ?? '', arguments: '' } }
-    const call = calls[index]
-    if (call) call.function.arguments += called.arguments
-  }
-  return {
-    isDone: lines.at(-1) === '[DONE]',
-    last: chunks.at(-1),
-    finish: chunks.flatMap(({ choices }) => choices).findLast(({ finish_reason }) => finish_reason),
-    message: {
-      role: 'assistant',
-      content: deltas.map(({ content }) => content ?? '').join(''),
-      reasoning: deltas.map(({ reasoning }) => reasoning ?? '').join(''),
-      reasoning_details: deltas.flatMap(({ reasoning_details }) => reasoning_details ?? []),
-      tool_calls: calls,
-    },
-  }
-}
 
 const RESULTS = ['toolu_a', 'toolu_b', 'toolu_c'].map((id) => ({
   role: 'tool',
