@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import OpenAI, { APIError } from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import type OpenAI from 'openai'
+import { APIError } from 'openai'
 import {
   type Expected,
   FIXTURES,
@@ -10,38 +10,15 @@ import {
   type Recording,
   TRANSCRIPTS,
 } from '../recordings.ts'
+import { type ReplayingGateway, startReplaying } from '../replaying-gateway.ts'
 
 /** Every recording of Converse through the whole gateway, read by the official client of chat. */
 
-let gateway: Gateway
-let client: OpenAI
-let replayed: Recording | null = null
-const replay = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch: () => new Response(replayed?.bytes, { headers: { 'content-type': 'application/octet-stream' } }),
-})
-
+let replaying: ReplayingGateway
 beforeAll(async () => {
-  const pricing = { prompt: '0.000001', completion: '0.000002' }
-  gateway = await startGateway({
-    listens: true,
-    providers: [
-      {
-        slug: 'lab',
-        dialect: 'converse',
-        base_url: `http://127.0.0.1:${replay.port}`,
-        models: [{ id: 'recorded', pricing }],
-      },
-    ],
-  })
-  gateway.deps.run.wait = async () => undefined
-  client = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: API_KEY, maxRetries: 0 })
+  replaying = await startReplaying({ dialect: 'converse' })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await replay.stop(true)
-})
+afterAll(() => replaying.stop())
 
 const answers = (folder: string): Recording[] =>
   loadRecordings(folder).filter(({ api, status }) => api === 'bedrock-converse' && status < 300)
@@ -52,7 +29,7 @@ describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCR
 function table(recordings: Recording[]): void {
   if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
-    replayed = recording
+    replaying.replay(recording)
     const { expected, isStream } = recording
     const reading = isStream ? readStream() : readReply()
     if (expected.error) {
@@ -74,7 +51,7 @@ interface Read {
 }
 
 async function readReply(): Promise<Read> {
-  const { choices, usage } = await client.chat.completions.create(ASKED)
+  const { choices, usage } = await replaying.client.chat.completions.create(ASKED)
   const [choice] = choices
   const calls = choice?.message.tool_calls ?? []
   return {
@@ -90,7 +67,10 @@ async function readReply(): Promise<Read> {
 
 async function readStream(): Promise<Read> {
   const read: Read = { text: '', reasoning: '', calls: [], finish: null, usage: null }
-  for await (const { choices, usage } of await client.chat.completions.create({ ...ASKED, stream: true })) {
+  for await (const { choices, usage } of await replaying.client.chat.completions.create({
+    ...ASKED,
+    stream: true,
+  })) {
     const [choice] = choices
     read.text += choice?.delta.content ?? ''
     read.reasoning += reasoningIn(choice?.delta)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import OpenAI, { APIError } from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import type OpenAI from 'openai'
+import { APIError } from 'openai'
 import {
   type Expected,
   FIXTURES,
@@ -10,47 +10,15 @@ import {
   type Recording,
   TRANSCRIPTS,
 } from '../recordings.ts'
+import { type ReplayingGateway, startReplaying } from '../replaying-gateway.ts'
 
 /** Every chat recording through the whole gateway, read by the official client. */
 
-let gateway: Gateway
-let client: OpenAI
-let replayed: Recording | null = null
-const replay = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch() {
-    if (!replayed) return new Response('nothing is replayed', { status: 500 })
-    const type = replayed.headers.get('content-type') ?? 'application/json'
-    return new Response(replayed.bytes, { status: replayed.status, headers: { 'content-type': type } })
-  },
-})
-
+let replaying: ReplayingGateway
 beforeAll(async () => {
-  let now = Date.UTC(2026, 0, 1)
-  gateway = await startGateway({
-    listens: true,
-    // An hour between two requests: no failure of one recording holds back the next.
-    now: () => {
-      now += 3_600_000
-      return now
-    },
-    providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: `http://127.0.0.1:${replay.port}/v1`,
-        models: [{ id: 'recorded', pricing: { prompt: '0.000001', completion: '0.000002' } }],
-      },
-    ],
-  })
-  gateway.deps.run.wait = async () => undefined
-  client = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: API_KEY, maxRetries: 0 })
+  replaying = await startReplaying({ dialect: 'chat' })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await replay.stop(true)
-})
+afterAll(() => replaying.stop())
 
 const isChat = ({ api, status }: Recording): boolean => api === 'openai-chat' && status < 300
 const chat = (folder: string): Recording[] => loadRecordings(folder).filter(isChat)
@@ -71,15 +39,18 @@ function table(recordings: Recording[]): void {
     const kind = recordings.filter((each) => each.isStream === isStream)
     if (kind.length === 0) continue
     test.each(kind.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
-      replayed = recording
+      replaying.replay(recording)
       const { expected } = recording
       if (expected.error) {
         await expect(read(isStream)).rejects.toBeInstanceOf(APIError)
-        expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error' })
+        expect(replaying.gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error' })
         return
       }
       expectRead(await read(isStream), expected, recording)
-      expect(gateway.generations().at(-1)).toMatchObject({ cancelled: 0, streamed: isStream ? 1 : 0 })
+      expect(replaying.gateway.generations().at(-1)).toMatchObject({
+        cancelled: 0,
+        streamed: isStream ? 1 : 0,
+      })
     })
   }
 }
@@ -88,7 +59,7 @@ const ASKED = { model: 'recorded', messages: [{ role: 'user' as const, content: 
 
 async function read(isStream: boolean): Promise<Read> {
   if (!isStream) {
-    const reply = await client.chat.completions.create(ASKED)
+    const reply = await replaying.client.chat.completions.create(ASKED)
     const choice = reply.choices[0]
     return {
       text: choice?.message.content ?? '',
@@ -99,7 +70,7 @@ async function read(isStream: boolean): Promise<Read> {
     }
   }
   const result: Read = { text: '', reasoning: '', calls: [], finish: null, usage: null }
-  for await (const chunk of await client.chat.completions.create({ ...ASKED, stream: true })) {
+  for await (const chunk of await replaying.client.chat.completions.create({ ...ASKED, stream: true })) {
     const choice = chunk.choices.find(({ index }) => index === 0)
     result.text += choice?.delta.content ?? ''
     result.reasoning += textAt(choice?.delta, 'reasoning')

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import OpenAI from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
 import {
   type Expected,
   FIXTURES,
@@ -10,47 +8,16 @@ import {
   type Recording,
   TRANSCRIPTS,
 } from '../recordings.ts'
+import { type ReplayingGateway, startReplaying } from '../replaying-gateway.ts'
 
 /** Every recorded reply of the Responses API through the whole gateway, as the official client reads chat and Responses. */
 
-let gateway: Gateway
-let client: OpenAI
+let replaying: ReplayingGateway
 let replayed: Recording | null = null
-const replay = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch() {
-    if (!replayed) return new Response('nothing is replayed', { status: 500 })
-    const type = replayed.headers.get('content-type') ?? 'application/json'
-    return new Response(replayed.bytes, { status: replayed.status, headers: { 'content-type': type } })
-  },
-})
-
 beforeAll(async () => {
-  let now = Date.UTC(2026, 0, 1)
-  gateway = await startGateway({
-    listens: true,
-    // An hour between two requests: no failure of one recording holds back the next.
-    now: () => {
-      now += 3_600_000
-      return now
-    },
-    providers: [
-      {
-        slug: 'lab',
-        dialect: 'responses',
-        base_url: `http://127.0.0.1:${replay.port}/v1`,
-        models: [{ id: 'recorded', pricing: { prompt: '0.000001', completion: '0.000002' } }],
-      },
-    ],
-  })
-  gateway.deps.run.wait = async () => undefined
-  client = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: API_KEY, maxRetries: 0 })
+  replaying = await startReplaying({ dialect: 'responses' })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await replay.stop(true)
-})
+afterAll(() => replaying.stop())
 
 /** Whole answers; what is none is in test/dialects/responses/read-recordings.test.ts. */
 const isWhole = ({ api, status, expected, name }: Recording): boolean =>
@@ -74,6 +41,7 @@ function table(recordings: Recording[]): void {
   if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     replayed = recording
+    replaying.replay(recording)
     const { expected, isStream } = recording
     const wanted = wantedOf(expected)
     expect(await (isStream ? readChatStream() : readChat())).toEqual(wanted)
@@ -102,7 +70,7 @@ const told = (usage: number | undefined): number | undefined => (replayed?.expec
 const ASKED = { model: 'recorded', messages: [{ role: 'user' as const, content: 'Hello' }] }
 
 async function readChat(): Promise<Read> {
-  const { choices, usage } = await client.chat.completions.create(ASKED)
+  const { choices, usage } = await replaying.client.chat.completions.create(ASKED)
   return {
     text: choices[0]?.message.content ?? '',
     calls: (choices[0]?.message.tool_calls ?? []).map((call) =>
@@ -117,7 +85,10 @@ async function readChat(): Promise<Read> {
 
 async function readChatStream(): Promise<Read> {
   const found: Read = { text: '', calls: [], promptTokens: undefined, outputTokens: undefined }
-  for await (const { choices, usage } of await client.chat.completions.create({ ...ASKED, stream: true })) {
+  for await (const { choices, usage } of await replaying.client.chat.completions.create({
+    ...ASKED,
+    stream: true,
+  })) {
     found.text += choices[0]?.delta.content ?? ''
     for (const call of choices[0]?.delta.tool_calls ?? []) {
       const custom: unknown = Reflect.get(call, 'custom')
@@ -140,8 +111,8 @@ async function readResponse(isStream: boolean): Promise<Read> {
   const asked = { model: 'recorded', input: 'Hello' }
   // The client puts the events together by itself, and refuses those that do not fit.
   const response = isStream
-    ? await client.responses.stream(asked).finalResponse()
-    : await client.responses.create(asked)
+    ? await replaying.client.responses.stream(asked).finalResponse()
+    : await replaying.client.responses.create(asked)
   return {
     text: response.output_text,
     calls: response.output.flatMap((item): Read['calls'] => {
