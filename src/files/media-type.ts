@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { fileTypeFromFile } from 'file-type'
+import { fileTypeFromBlob } from 'file-type'
 
 /** Text has no marks to be known by; its kind is what its name says, and it must be UTF-8. */
 const TEXT_TYPES: Readonly<Record<string, string>> = {
@@ -16,7 +16,8 @@ const SAMPLE_BYTES = 64 * 1024
 
 /** What a file is, by its content; `application/octet-stream` where nobody knows. A name alone never makes it an image. */
 export async function mediaTypeOf(path: string, filename: string): Promise<string> {
-  const known = await fileTypeFromFile(path)
+  // By its path the library would load a package at run time (file-type 22), which the binary does not have.
+  const known = await fileTypeFromBlob(Bun.file(path))
   if (known !== undefined) return known.mime
   if (!(await isText(path))) return 'application/octet-stream'
   const extension = filename.split('.').at(-1)?.toLowerCase() ?? ''
