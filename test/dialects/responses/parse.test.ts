@@ -157,6 +157,7 @@ describe('fields', () => {
   test('who breaks on the events of the specification', () => {
     const strict = (agent: string) => parse({ input: 'x' }, new Headers({ 'user-agent': agent })).strictEvents
     expect(strict('OpenAI/JS 7.55.0')).toBe(true)
+    expect(strict('speakeasy-sdk/typescript 1.3.19')).toBe(true)
     expect(strict('curl/8')).toBeUndefined()
   })
 })
