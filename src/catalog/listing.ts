@@ -5,6 +5,7 @@ import type {
   ModelRecord,
   ProviderRecord,
   ReasoningFacts,
+  ShownModels,
   Snapshot,
 } from '../core/snapshot.ts'
 
@@ -38,12 +39,26 @@ export interface OfferedEndpoint {
 const listings = new WeakMap<ModelDirectory, readonly Offered[]>()
 
 /** What lists show, in order of id: every model that can be called, or the whole catalogue where that is asked for. */
-export function listingOf(snapshot: Snapshot): readonly Offered[] {
-  const { models } = snapshot.shown ?? snapshot
+export const listingOf = (snapshot: Snapshot): readonly Offered[] =>
+  listed((snapshot.shown ?? snapshot).models, (model) => endpointsOf(model, snapshot))
+
+/** The same of what can be called once own keys count too: all of it can. */
+export const listingThrough = ({ models, providersBySlug }: ShownModels): readonly Offered[] =>
+  listed(models, (model) =>
+    model.endpoints.flatMap((record) => {
+      const provider = providersBySlug.get(record.providerSlug)
+      return provider === undefined ? [] : [{ record, provider, isConfigured: true }]
+    }),
+  )
+
+function listed(
+  models: ModelDirectory,
+  endpointsAt: (model: ModelRecord) => OfferedEndpoint[],
+): readonly Offered[] {
   const known = listings.get(models)
   if (known !== undefined) return known
   const listing = models.list().flatMap((model) => {
-    const offered = offeredOf(model, endpointsOf(model, snapshot))
+    const offered = offeredOf(model, endpointsAt(model))
     return offered === null ? [] : [offered]
   })
   listings.set(models, listing)

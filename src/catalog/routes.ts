@@ -1,11 +1,10 @@
 import { Elysia, t } from 'elysia'
-import { forbids } from '../core/guardrail.ts'
 import type { Measurements } from '../core/measurements.ts'
-import type { KeyRecord } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { type CallerDeps, callerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
 import { operation } from '../http/operation.ts'
+import { callableBy } from './callable.ts'
 import { filtered, isZdr, outputTest } from './filter.ts'
 import { pricesOfModel } from './history.ts'
 import { listingOf, narrowed, type Offered } from './listing.ts'
@@ -79,9 +78,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
       '/models/user',
       ({ caller, query, request, set }) => {
         set.headers['content-type'] = JSON_TYPE
-        const models = mayBeCalled(listingOf(deps.snapshot.current()), caller.key).filter(
-          outputTest(query.output_modalities),
-        )
+        const models = callableBy(caller, deps.snapshot.current()).filter(outputTest(query.output_modalities))
         return pageOf(models, query, request, basePath).json()
       },
       {
@@ -92,7 +89,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
           tag,
           summary: 'List the models that this key may call',
           description:
-            'What guardrails forbid is left out, and models without a price where they are refused.',
+            "What guardrails forbid is left out, and models without a price where they are refused; what the workspace's own provider keys open is there.",
           errors: [400, 401, 403, 404, 500],
           reply: modelList,
         }),
@@ -242,17 +239,3 @@ const providerRoutes = (deps: CatalogDeps) =>
 
 const isRss = (written: string | undefined): boolean =>
   written !== undefined && !['', '0', 'false'].includes(written.toLowerCase())
-
-/** What no provider is configured for cannot be called; a model without a price is refused (the operator's price for such models is in the snapshot already). */
-const mayBeCalled = (listing: readonly Offered[], { guardrails = [] }: KeyRecord): Offered[] =>
-  listing
-    .map((offered) =>
-      narrowed(
-        offered,
-        ({ record, provider, isConfigured }) =>
-          isConfigured &&
-          record.pricing !== null &&
-          forbids(guardrails, offered.model, record, provider) === null,
-      ),
-    )
-    .filter((offered) => offered !== null)
