@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { activityRoutes } from './admin/activity/routes.ts'
+import { analyticsRoutes } from './admin/analytics/routes.ts'
 import { assignmentRoutes } from './admin/assignments/routes.ts'
 import { auditRoutes } from './admin/audit/routes.ts'
 import { budgetRoutes } from './admin/budgets/routes.ts'
@@ -48,6 +49,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(fileRoutes(deps))
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
+    .use(analyticsRoutes(deps))
     .use(creditRoutes(deps))
     .use(auditRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))

@@ -15,10 +15,44 @@ export const generationQuery = t.Object(
   { additionalProperties: true },
 )
 
+const FEEDBACK_CATEGORIES = [
+  'latency',
+  'incoherence',
+  'incorrect_response',
+  'formatting',
+  'billing',
+  'api_error',
+  'other',
+] as const
+
+export const feedbackBody = t.Object(
+  {
+    generation_id: generationQuery.properties.id,
+    category: t.Union(FEEDBACK_CATEGORIES.map((name) => t.Literal(name))),
+    comment: t.Optional(nullable(t.String({ maxLength: 1000 }))),
+  },
+  { additionalProperties: false },
+)
+export type FeedbackBody = Static<typeof feedbackBody>
+
 const text = nullable(t.String())
 const integer = t.Number({ documented: { type: 'integer' } })
 const milliseconds = t.Number({ description: 'Milliseconds.' })
 const usd = t.Number({ description: 'USD.' })
+
+const failure = t.Object({
+  message: text,
+  provider_name: text,
+  raw: text,
+  status: nullable(integer),
+  previous_errors: t.Array(t.Unknown()),
+})
+
+export const generationContent = t.Object({
+  input: t.Union([t.Object({ prompt: t.String() }), t.Object({ messages: t.Array(t.Unknown()) })]),
+  output: t.Object({ completion: text, reasoning: text }),
+  error: nullable(failure),
+})
 
 const providerResponse = t.Object({
   id: t.Optional(t.String({ description: "The provider's own id of its reply." })),

@@ -1,0 +1,40 @@
+import { Elysia, t } from 'elysia'
+import type { Database } from '../../db/database.ts'
+import { type CallerDeps, callerOption } from '../../http/caller.ts'
+import { operation } from '../../http/operation.ts'
+import { analyticsMeta, analyticsMetaView, analyticsQuery, analyticsResult } from './schema.ts'
+import { queryAnalytics } from './service.ts'
+
+const tag = 'Usage'
+const caller = 'management'
+
+export const analyticsRoutes = (deps: CallerDeps & { database: Database }) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/analytics/meta', () => ({ data: analyticsMetaView() }), {
+      caller,
+      response: { 200: t.Object({ data: analyticsMeta }) },
+      detail: operation({
+        id: 'getAnalyticsMeta',
+        tag,
+        summary: 'What POST /analytics/query can be asked',
+        errors: [401, 403, 500],
+      }),
+    })
+    .post(
+      '/analytics/query',
+      async ({ body }) => ({ data: await queryAnalytics(deps.database.db, body, deps.now()) }),
+      {
+        caller,
+        body: analyticsQuery,
+        response: { 200: t.Object({ data: analyticsResult }) },
+        detail: operation({
+          id: 'queryAnalytics',
+          tag,
+          summary: 'Usage of the organization by metrics, dimensions and time',
+          description:
+            'Answered from sums that are kept by the hour. Amounts are USD, percents fractions of 1; null: there was nothing to divide by.',
+          errors: [400, 401, 403, 408, 413, 500],
+        }),
+      },
+    )

@@ -1,0 +1,182 @@
+import { and, asc, desc, eq, gte, inArray, lt, ne, notInArray, type SQL, sql } from 'drizzle-orm'
+import { badRequest, GatewayError } from '../core/errors.ts'
+import type { Db } from '../db/database.ts'
+import { usageHourly } from '../db/tables.ts'
+import { HOURLY_SUMS } from './rollups.ts'
+import { hourStart, windowStart } from './windows.ts'
+
+/** By what usage can be split, and the column that holds it. */
+const DIMENSIONS = {
+  model: usageHourly.model,
+  provider: usageHourly.provider_name,
+  provider_slug: usageHourly.provider_slug,
+  endpoint_id: usageHourly.endpoint_id,
+  workspace_id: usageHourly.workspace_id,
+  api_key_hash: usageHourly.key_hash,
+  user_id: usageHourly.user_id,
+  is_byok: usageHourly.is_byok,
+} as const
+export type Dimension = keyof typeof DIMENSIONS
+export type Granularity = 'hour' | 'day' | 'week' | 'month'
+
+export interface DimensionFilter {
+  readonly dimension: Dimension
+  readonly values: readonly string[]
+  /** All but these. */
+  readonly isNegated: boolean
+}
+
+export interface UsageQuery {
+  readonly dimensions: readonly Dimension[]
+  /** Null: one sum for the whole time. */
+  readonly granularity: Granularity | null
+  /** Milliseconds since 1970; widened to whole hours. */
+  readonly from: number
+  readonly until: number
+  readonly filters: readonly DimensionFilter[]
+}
+
+export type Sums = Readonly<Record<(typeof HOURLY_SUMS)[number], number>>
+
+export interface UsageGroup {
+  /** When the time bucket began, in milliseconds since 1970; null without granularity. */
+  readonly bucket: number | null
+  /** In the order of the query's dimensions. */
+  readonly values: readonly (string | boolean)[]
+  readonly sums: Sums
+}
+
+export interface UsageLimits {
+  /** After this much time the query is given up. */
+  readonly timeoutMs: number
+  readonly maxGroups: number
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** No longer than this without a turn for everybody else. */
+const TURN_MS = 10
+
+/**
+ * Sums the hourly rollups day by day: a day lies in one bucket of every granularity from days on, no statement reads more
+ * than a day, and between two of them others have their turn. Throws a `GatewayError`: 408 when it takes too long, 400
+ * when there are more groups than can be held.
+ */
+export async function sumUsage(db: Db, query: UsageQuery, limits: UsageLimits): Promise<UsageGroup[]> {
+  const startedAt = performance.now()
+  const groups = new Map<string, Group>()
+  // One sum over everything is there although nothing was used.
+  if (query.dimensions.length === 0 && query.granularity === null)
+    groups.set(JSON.stringify([null]), { bucket: null, values: [], sums: { ...EMPTY } })
+  const [first, last] = await hoursOf(db, query)
+  let turnEndedAt = startedAt
+  for (let from = first; from < last; from = windowStart('daily', from) + DAY_MS) {
+    const until = Math.min(windowStart('daily', from) + DAY_MS, last)
+    for (const row of await readDay(db, query, from, until)) addTo(groups, query, row)
+    if (groups.size > limits.maxGroups) throw tooMany(limits.maxGroups)
+    const now = performance.now()
+    if (now - startedAt > limits.timeoutMs) throw tooSlow()
+    if (now - turnEndedAt < TURN_MS) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    turnEndedAt = performance.now()
+  }
+  return [...groups.values()]
+}
+
+interface Group extends UsageGroup {
+  readonly sums: Record<(typeof HOURLY_SUMS)[number], number>
+}
+
+/** The hours to look at: those of the query, within those that have any usage. */
+async function hoursOf(db: Db, { from, until }: UsageQuery): Promise<[first: number, last: number]> {
+  const { hour } = usageHourly
+  const [oldest] = await db.select({ hour }).from(usageHourly).orderBy(asc(hour)).limit(1)
+  const [newest] = await db.select({ hour }).from(usageHourly).orderBy(desc(hour)).limit(1)
+  if (oldest === undefined || newest === undefined) return [0, 0]
+  return [
+    Math.max(hourStart(from), oldest.hour),
+    Math.min(hourStart(until + HOUR_MS - 1), newest.hour + HOUR_MS),
+  ]
+}
+
+type Row = { hour: number } & Sums & { [Name in Dimension]?: unknown }
+
+async function readDay(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
+  const columns = query.dimensions.map((name) => [name, DIMENSIONS[name]] as const)
+  const split = query.granularity === 'hour' ? [usageHourly.hour] : []
+  const rows = db
+    .select({
+      hour: sql<number>`min(${usageHourly.hour})`,
+      requests: total('requests'),
+      failed_requests: total('failed_requests'),
+      prompt_tokens: total('prompt_tokens'),
+      completion_tokens: total('completion_tokens'),
+      reasoning_tokens: total('reasoning_tokens'),
+      cached_tokens: total('cached_tokens'),
+      usage_nano_usd: total('usage_nano_usd'),
+      byok_usage_nano_usd: total('byok_usage_nano_usd'),
+      ...Object.fromEntries(columns),
+    })
+    .from(usageHourly)
+    .where(and(gte(usageHourly.hour, from), lt(usageHourly.hour, until), ...query.filters.map(conditionOf)))
+  const grouped = [...split, ...columns.map(([, column]) => column)]
+  const read: Row[] = await (grouped.length === 0 ? rows : rows.groupBy(...grouped))
+  // Without groups SQL answers with one row of nulls where there is nothing.
+  return read.filter(({ requests }) => requests > 0)
+}
+
+const total = (name: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${usageHourly[name]}), 0)`
+
+function conditionOf({ dimension, values, isNegated }: DimensionFilter): SQL {
+  if (dimension === 'is_byok') {
+    const wanted = values.map((value) => value === 'true')
+    return (isNegated ? notInArray : inArray)(usageHourly.is_byok, wanted)
+  }
+  const column = DIMENSIONS[dimension]
+  const [only = ''] = values
+  if (values.length === 1) return isNegated ? ne(column, only) : eq(column, only)
+  return isNegated ? notInArray(column, [...values]) : inArray(column, [...values])
+}
+
+function addTo(groups: Map<string, Group>, { dimensions, granularity }: UsageQuery, row: Row): void {
+  const bucket = granularity === null ? null : bucketOf(granularity, row.hour)
+  const values = dimensions.map((name) => {
+    const value = row[name]
+    return typeof value === 'boolean' ? value : String(value)
+  })
+  const place = JSON.stringify([bucket, ...values])
+  const known = groups.get(place)
+  if (known === undefined) {
+    const sums = { ...EMPTY }
+    for (const name of HOURLY_SUMS) sums[name] = row[name]
+    groups.set(place, { bucket, values, sums })
+    return
+  }
+  for (const name of HOURLY_SUMS) known.sums[name] += row[name]
+}
+
+const EMPTY = {
+  requests: 0,
+  failed_requests: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  reasoning_tokens: 0,
+  cached_tokens: 0,
+  usage_nano_usd: 0,
+  byok_usage_nano_usd: 0,
+}
+
+const WINDOWS = { day: 'daily', week: 'weekly', month: 'monthly' } as const
+
+const bucketOf = (granularity: Granularity, hour: number): number =>
+  granularity === 'hour' ? hour : windowStart(WINDOWS[granularity], hour)
+
+const tooMany = (most: number): GatewayError =>
+  badRequest(
+    `this splits usage into more than ${most} groups: take fewer dimensions, a filter, a shorter time or a coarser granularity`,
+  )
+
+const tooSlow = (): GatewayError =>
+  new GatewayError(408, 'The query takes too long: take a shorter time_range or fewer dimensions', {
+    metadata: { error_type: 'timeout' },
+  })

@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { queryAnalytics } from '../../src/admin/analytics/service.ts'
+import { createApp } from '../../src/app.ts'
+import { hashKey } from '../../src/core/keys.ts'
+import { NO_USAGE } from '../../src/core/usage.ts'
+import type { Handler } from '../../src/http/edge.ts'
+import { objectOf } from '../../src/http/json.ts'
+import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
+import { call, type Reply, runScenarios, type Scenario } from '../scenario.ts'
+import { addWorkspace, OTHER_WORKSPACE, spend } from './fixtures.ts'
+
+// A Wednesday.
+const NOW = Date.UTC(2026, 6, 15, 12)
+const ALL = { start: '2026-01-01T00:00:00Z', end: '2026-08-01T00:00:00Z' }
+let gateway: Gateway
+let handler: Handler
+let otherKey = ''
+
+beforeAll(async () => {
+  gateway = await startGateway({ now: () => NOW })
+  handler = createApp(gateway.deps)
+  otherKey = (await addWorkspace(gateway)).key
+  const [own, other] = [hashKey(API_KEY), hashKey(otherKey)]
+  const usage = (inputTokens: number, outputTokens: number, cacheReadTokens = 0) => ({
+    ...NO_USAGE,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+  })
+  const at = (...parts: [number, number, number, number?]) => Date.UTC(...parts)
+  await spend(gateway, own, 1_000, { startedAt: at(2026, 6, 15, 9), modelId: 'a/x', usage: usage(30, 5, 10) })
+  await spend(gateway, own, 2_000, { startedAt: at(2026, 6, 15, 8), modelId: 'a/x', usage: usage(10, 5) })
+  await spend(gateway, own, 0, {
+    startedAt: at(2026, 6, 14, 23),
+    modelId: 'a/y',
+    finishReason: 'error',
+    usage: usage(0, 0),
+  })
+  await spend(gateway, other, 4_000, { startedAt: at(2026, 6, 13), modelId: 'a/y', usage: usage(7, 7) })
+  // The Sunday before, and a month before.
+  await spend(gateway, own, 8_000, {
+    startedAt: at(2026, 6, 12, 23),
+    modelId: 'a/x',
+    usage: usage(1, 1),
+    isByok: true,
+  })
+  await spend(gateway, own, 16_000, { startedAt: at(2026, 4, 31, 23), modelId: 'a/y', usage: usage(1, 1) })
+})
+afterAll(() => gateway.stop())
+
+const ask = (body: object): Promise<Reply> =>
+  call(handler, { method: 'POST', path: '/api/v1/analytics/query', key: MANAGEMENT_KEY, body })
+async function answer(body: object): Promise<Record<string, unknown>> {
+  const reply = await ask(body)
+  expect([reply.status, reply.text]).toEqual([200, expect.any(String)])
+  return objectOf(objectOf(reply.json)['data'])
+}
+const rows = async (body: object): Promise<unknown> => (await answer(body))['data']
+
+const refused = (name: string, body: unknown, ...contains: string[]): Scenario => ({
+  name,
+  method: 'POST',
+  path: '/v1/analytics/query',
+  key: MANAGEMENT_KEY,
+  body,
+  status: 400,
+  contains,
+})
+const filter = (field: string, operator: string, value: unknown) => ({
+  metrics: ['request_count'],
+  filters: [{ field, operator, value }],
+})
+runScenarios('analytics', () => handler, [
+  { name: 'meta without a key', path: '/v1/analytics/meta', status: 401 },
+  {
+    name: 'meta with an inference key',
+    path: '/v1/analytics/meta',
+    key: API_KEY,
+    status: 403,
+    contains: ['management'],
+  },
+  { name: 'a query without a key', method: 'POST', path: '/v1/analytics/query', body: '{', status: 401 },
+  {
+    name: 'a query with an inference key',
+    method: 'POST',
+    path: '/v1/analytics/query',
+    key: API_KEY,
+    body: '{',
+    status: 403,
+  },
+  refused('no metric', { metrics: [] }, 'metrics'),
+  refused('an unknown metric', { metrics: ['latency'] }, 'metrics[0]', 'request_count'),
+  refused(
+    'an unknown dimension',
+    { metrics: ['request_count'], dimensions: ['country'] },
+    'dimensions[0]',
+    'model',
+  ),
+  refused(
+    'three dimensions',
+    { metrics: ['request_count'], dimensions: ['model', 'provider', 'user_id'] },
+    'dimensions',
+  ),
+  refused(
+    'minutes',
+    { metrics: ['request_count'], granularity: 'minute' },
+    'granularity',
+    'hour, day, week, month',
+  ),
+  refused('an unknown field', { metrics: ['request_count'], group: 1 }, 'group'),
+  refused('too many rows', { metrics: ['request_count'], limit: 10_001 }, 'limit'),
+  refused(
+    'a day for an instant',
+    { metrics: ['request_count'], time_range: { start: '2026-01-01', end: ALL.end } },
+    'time_range.start',
+    'ISO 8601',
+  ),
+  refused(
+    'an end before the start',
+    { metrics: ['request_count'], time_range: { start: ALL.end, end: ALL.start } },
+    'time_range.end',
+  ),
+  refused(
+    'an order by what is not there',
+    { metrics: ['request_count'], order_by: { field: 'model', direction: 'asc' } },
+    'order_by.field',
+    'request_count',
+  ),
+  refused('a filter on what is not there', filter('total_usage', 'gt', 1), 'filters[0].field'),
+  refused('a list for one value', filter('model', 'eq', ['a/x']), 'filters[0].value'),
+  refused('one value for a list', filter('model', 'in', 'a/x'), 'filters[0].value'),
+  refused('a comparison of names', filter('model', 'gt', 'a'), 'filters[0].operator'),
+  refused('a name for a number', filter('request_count', 'gt', 'many'), 'filters[0].value'),
+  refused('no yes or no', filter('is_byok', 'eq', 'yes'), 'filters[0].value'),
+  refused('an operator that is none', filter('model', 'like', 'a'), 'filters[0].operator'),
+  refused(
+    'classifiers',
+    { metrics: ['request_count'], classifier_dimensions: { classifier_id: 'x' } },
+    'no classifiers',
+  ),
+])
+
+test('meta names everything that a query takes', async () => {
+  const { json } = await call(handler, { path: '/api/v1/analytics/meta', key: MANAGEMENT_KEY })
+  const { metrics, dimensions, granularities, operators } = objectOf(objectOf(json)['data'])
+  expect(metrics).toContainEqual({
+    name: 'error_rate',
+    display_label: 'Error rate',
+    display_format: 'percent',
+    is_rate: true,
+  })
+  expect(granularities).toContainEqual({ name: 'week', display_label: 'Week' })
+  expect(operators).toContainEqual({ name: 'not_in', value_type: 'array' })
+  const names = [metrics, dimensions].map((list) =>
+    Array.isArray(list) ? list.map((one) => String(objectOf(one)['name'])) : [],
+  )
+  const [ofMetrics = [], ofDimensions = []] = names
+  for (const dimension of ofDimensions)
+    await answer({ metrics: ofMetrics, dimensions: [dimension], time_range: ALL })
+})
+
+describe('a query', () => {
+  test('sums everything of the last 30 days into one row, with nothing in it when nothing was', async () => {
+    expect(
+      await answer({
+        metrics: [
+          'request_count',
+          'total_usage',
+          'byok_usage',
+          'error_count',
+          'error_rate',
+          'total_tokens',
+          'cache_hit_rate',
+        ],
+      }),
+    ).toEqual({
+      data: [
+        {
+          request_count: 5,
+          total_usage: 0.000007,
+          byok_usage: 0.000008,
+          error_count: 1,
+          error_rate: 0.2,
+          total_tokens: 76,
+          cache_hit_rate: 10 / 58,
+        },
+      ],
+      metadata: { query_time_ms: expect.any(Number), row_count: 1, truncated: false },
+    })
+    const early = { start: '2025-01-01T00:00:00Z', end: '2025-02-01T00:00:00Z' }
+    expect(await rows({ metrics: ['request_count', 'error_rate'], time_range: early })).toEqual([
+      { request_count: 0, error_rate: null },
+    ])
+    expect(await rows({ metrics: ['request_count'], dimensions: ['model'], time_range: early })).toEqual([])
+  })
+
+  test.each([
+    [
+      'hour',
+      [
+        ['2026-05-31T23:00:00.000Z', 1],
+        ['2026-07-12T23:00:00.000Z', 1],
+        ['2026-07-13T00:00:00.000Z', 1],
+        ['2026-07-14T23:00:00.000Z', 1],
+        ['2026-07-15T08:00:00.000Z', 1],
+        ['2026-07-15T09:00:00.000Z', 1],
+      ],
+    ],
+    [
+      'day',
+      [
+        ['2026-05-31T00:00:00.000Z', 1],
+        ['2026-07-12T00:00:00.000Z', 1],
+        ['2026-07-13T00:00:00.000Z', 1],
+        ['2026-07-14T00:00:00.000Z', 1],
+        ['2026-07-15T00:00:00.000Z', 2],
+      ],
+    ],
+    [
+      'week',
+      [
+        ['2026-05-25T00:00:00.000Z', 1],
+        ['2026-07-06T00:00:00.000Z', 1],
+        ['2026-07-13T00:00:00.000Z', 4],
+      ],
+    ],
+    [
+      'month',
+      [
+        ['2026-05-01T00:00:00.000Z', 1],
+        ['2026-07-01T00:00:00.000Z', 5],
+      ],
+    ],
+  ])('by %s', async (granularity, expected) => {
+    const found = await rows({ metrics: ['request_count'], granularity, time_range: ALL })
+    expect(found).toEqual(
+      expected.map(([date, count]) => ({ [`date__${granularity}`]: date, request_count: count })),
+    )
+  })
+
+  test('by two dimensions, in an order, cut', async () => {
+    const query = {
+      metrics: ['total_usage'],
+      dimensions: ['model', 'workspace_id'],
+      time_range: ALL,
+      order_by: { field: 'total_usage', direction: 'asc' },
+    }
+    const own = gateway.deps.snapshot.current().defaultWorkspaceId
+    expect(await rows(query)).toEqual([
+      { model: 'a/x', workspace_id: own, total_usage: 0.000003 },
+      { model: 'a/y', workspace_id: OTHER_WORKSPACE, total_usage: 0.000004 },
+      { model: 'a/y', workspace_id: own, total_usage: 0.000016 },
+    ])
+    expect(await answer({ ...query, limit: 1 })).toMatchObject({
+      data: [{ model: 'a/x' }],
+      metadata: { row_count: 1, truncated: true },
+    })
+    const daily = {
+      metrics: ['request_count'],
+      dimensions: ['model'],
+      granularity: 'day',
+      time_range: ALL,
+      group_limit: 1,
+    }
+    expect(await answer(daily)).toMatchObject({
+      data: [
+        { date__day: '2026-05-31T00:00:00.000Z', model: 'a/y' },
+        { date__day: '2026-07-12T00:00:00.000Z', model: 'a/x' },
+      ],
+      metadata: { truncated: true },
+    })
+  })
+
+  test.each([
+    [{ field: 'model', operator: 'eq', value: 'a/x' }, 3],
+    [{ field: 'model', operator: 'neq', value: 'a/x' }, 3],
+    [{ field: 'model', operator: 'in', value: ['a/x', 'a/y'] }, 6],
+    [{ field: 'model', operator: 'not_in', value: ['a/x', 'a/y'] }, 0],
+    [{ field: 'workspace_id', operator: 'eq', value: OTHER_WORKSPACE, include_unset: false }, 1],
+    [{ field: 'is_byok', operator: 'eq', value: 'true' }, 1],
+    [{ field: 'is_byok', operator: 'in', value: ['true', 'false'] }, 6],
+    [{ field: 'model', operator: 'eq', value: "'; drop table usage_hourly; --" }, 0],
+  ])('with the filter %j', async (each, count) => {
+    expect(await rows({ metrics: ['request_count'], filters: [each], time_range: ALL })).toEqual([
+      { request_count: count },
+    ])
+  })
+
+  test('with filters on sums', async () => {
+    const query = { metrics: ['request_count'], dimensions: ['api_key_hash'], time_range: ALL }
+    const over = (operator: string, value: unknown) =>
+      rows({ ...query, filters: [{ field: 'request_count', operator, value }] })
+    expect(await over('gt', 1)).toEqual([{ api_key_hash: hashKey(API_KEY), request_count: 5 }])
+    expect(await over('lte', 1)).toEqual([{ api_key_hash: hashKey(otherKey), request_count: 1 }])
+    expect(await over('in', [1, 2])).toEqual([{ api_key_hash: hashKey(otherKey), request_count: 1 }])
+  })
+
+  test('widens its time to whole hours, and says so', async () => {
+    const found = await answer({
+      metrics: ['request_count'],
+      time_range: { start: '2026-07-15T10:30:00+02:00', end: '2026-07-15T09:00:00.001Z' },
+    })
+    expect(found).toMatchObject({
+      data: [{ request_count: 2 }],
+      warnings: [expect.stringContaining('whole hours')],
+    })
+  })
+
+  test('is given up rather than waited for, and does not hold what it cannot', async () => {
+    const query = { metrics: ['request_count' as const], dimensions: ['model' as const], time_range: ALL }
+    const { db } = gateway.database
+    const slow = queryAnalytics(db, query, NOW, { timeoutMs: -1, maxGroups: 10 })
+    await expect(slow).rejects.toMatchObject({ status: 408 })
+    await expect(queryAnalytics(db, query, NOW, { timeoutMs: 1e9, maxGroups: 1 })).rejects.toMatchObject({
+      status: 400,
+    })
+  })
+})
