@@ -20,6 +20,7 @@ const ranks: Readonly<Record<string, number>> = {
   plugins: 2,
   tools: 2,
   exporters: 2,
+  filters: 2,
   catalog: 3,
   bodies: 3,
   files: 3,
