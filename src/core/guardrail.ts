@@ -1,3 +1,4 @@
+import type { ContentFilters } from './content-filter.ts'
 import { type Gate, intervalOf } from './gate.ts'
 import type { EndpointRecord, KeyRecord, LimitReset, ModelRecord, ProviderRecord } from './snapshot.ts'
 
@@ -22,6 +23,8 @@ export interface GuardrailRecord {
   readonly includeByok: boolean
   /** `key`, `member` or `workspace`: whom it was assigned to, so that its budget counts by key or by member. */
   readonly scope: 'key' | 'member' | 'workspace'
+  /** What is looked for in what is asked; absent: nothing. */
+  readonly filters?: ContentFilters
 }
 
 const NAMED_AUTHORS: Readonly<Record<string, string>> = {

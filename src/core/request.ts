@@ -141,6 +141,8 @@ export interface RoutedRequest {
   presetId?: string
   user?: string
   trace?: JsonObject
+  /** What guardrails did to it, for the routing metadata; absent: nothing. */
+  pipeline?: JsonObject[]
   /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */
   parameters: string[]
 }

@@ -64,7 +64,14 @@ export function openExchange<Kind extends Metering>(
 
   const metadata = (): RoutingMetadata | null =>
     input.wantsMetadata
-      ? routingMetadata(plan, log.tries, answered, exchange.dropped, boundOf(admission.attempts, answered))
+      ? routingMetadata(
+          plan,
+          log.tries,
+          answered,
+          exchange.dropped,
+          boundOf(admission.attempts, answered),
+          input.request.pipeline,
+        )
       : null
 
   async function settleOnce(ending: Ending): Promise<Closing> {

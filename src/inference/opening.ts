@@ -78,7 +78,7 @@ export async function withExchange<Kind extends Metering>(
     end()
     if (!(error instanceof GatewayError) || error.routing || !input.wantsMetadata) throw error
     // Refused before anybody was asked.
-    throw told(error, {}, routingMetadata(planned, [], null, [], null))
+    throw told(error, {}, routingMetadata(planned, [], null, [], null, request.pipeline))
   }
 }
 

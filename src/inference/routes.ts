@@ -10,6 +10,7 @@ import type { OutboundAllow } from '../net/address.ts'
 import { chatOperation } from './chat-operation.ts'
 import { countTokens } from './count-tokens.ts'
 import { withFiles } from './file-ids.ts'
+import { withFilters } from './filters/apply.ts'
 import { countTokensOperation, messagesOperation } from './messages-operation.ts'
 import { withPreset } from './preset.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
@@ -53,7 +54,9 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
   const whole = await withFiles(body, dialect, caller, deps.uploads)
-  const inference = ingresses[dialect].parse(whole, request.headers)
+  const { body: clean, pipeline } = withFilters(whole, caller, wantsRoutingMetadata(request.headers))
+  const inference = ingresses[dialect].parse(clean, request.headers)
+  if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference, deps.outboundAllow)
   deps.keepOpen(request)

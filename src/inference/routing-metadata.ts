@@ -1,4 +1,5 @@
 import type { Attempt } from '../core/attempt.ts'
+import type { JsonObject } from '../core/events.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { RoutingMetadata } from '../core/result.ts'
 import type { Plan } from './plan.ts'
@@ -21,6 +22,7 @@ export function routingMetadata(
   answered: Attempt | null,
   dropped: readonly string[],
   outputBound: number | null,
+  pipeline?: JsonObject[],
 ): RoutingMetadata {
   const available = plan.candidates.map(({ model, provider, endpointId: id }) => ({
     model,
@@ -46,5 +48,6 @@ export function routingMetadata(
       status: status ?? 0,
     })),
     ...(Object.keys(params).length > 0 ? { params } : {}),
+    ...(pipeline ? { pipeline } : {}),
   }
 }

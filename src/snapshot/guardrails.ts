@@ -1,7 +1,9 @@
+import type { ContentFilters } from '../core/content-filter.ts'
 import type { GuardrailRecord } from '../core/guardrail.ts'
 import type { KeyRecord } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { guardrailKeys, guardrailMembers, guardrails } from '../db/tables.ts'
+import { filtersOf } from './filters.ts'
 
 type Row = typeof guardrails.$inferSelect
 
@@ -24,6 +26,8 @@ export function readGuardrails({ sync }: Database): GuardrailsOf {
       .map((row) => [row.id, row]),
   )
   if (rows.size === 0) return () => NONE
+  // One for all keys: they share what is compiled.
+  const filters = new Map([...rows.values()].map((row) => [row.id, filtersOf(row)]))
   const byKey = new Map(
     sync
       .select()
@@ -46,7 +50,7 @@ export function readGuardrails({ sync }: Database): GuardrailsOf {
     ] as const
     return held.flatMap(([scope, id]) => {
       const row = id === undefined ? undefined : rows.get(id)
-      return row === undefined ? [] : [recordOf(row, scope)]
+      return row === undefined ? [] : [recordOf(row, scope, filters.get(row.id))]
     })
   }
 }
@@ -71,12 +75,18 @@ const restricts = (row: Row): boolean =>
   Object.values(ZDR).some((name) => row[name] === true) ||
   row.enable_free_model_training === false ||
   row.enable_paid_model_training === false ||
-  row.limit_nano_usd !== null
+  row.limit_nano_usd !== null ||
+  (row.content_filter_builtins?.length ?? 0) > 0 ||
+  (row.content_filters?.length ?? 0) > 0
 
 const setOf = (list: readonly string[] | null): ReadonlySet<string> | null =>
   list === null ? null : new Set(list)
 
-const recordOf = (row: Row, scope: GuardrailRecord['scope']): GuardrailRecord => ({
+const recordOf = (
+  row: Row,
+  scope: GuardrailRecord['scope'],
+  filters: ContentFilters | undefined,
+): GuardrailRecord => ({
   id: row.id,
   name: row.name,
   allowedModels: setOf(row.allowed_models),
@@ -95,4 +105,5 @@ const recordOf = (row: Row, scope: GuardrailRecord['scope']): GuardrailRecord =>
   resetInterval: row.reset_interval,
   includeByok: row.include_byok_in_budgets,
   scope,
+  ...(filters && { filters }),
 })

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { JsonObject } from '../../core/events.ts'
+import type { ImagesRequest, SpeechRequest } from '../../core/operation.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import { imagesIngress } from '../../dialects/operations/images.ts'
@@ -9,6 +10,7 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
 import type { OutboundAllow } from '../../net/address.ts'
+import { withFilters } from '../filters/apply.ts'
 import type { Opening, RunDeps } from '../opening.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { checkAddresses } from './address-check.ts'
@@ -79,7 +81,10 @@ const paint = (
   deps: OperationRouteDeps,
   isEdit = false,
 ): Promise<Response> => {
-  const parse = (body: JsonObject, headers: Headers) => ({ ...imagesIngress.parse(body, headers), isEdit })
+  const parse: Parse<JsonObject, ImagesRequest> = (body, headers, filter) => ({
+    ...imagesIngress.parse(filter(body), headers),
+    isEdit,
+  })
   return open(request, deps, read, parse, (opening) => {
     const { references, mask } = opening.request
     checkAddresses(
@@ -91,7 +96,10 @@ const paint = (
 }
 
 const speak = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
-  open(request, deps, readInferenceBody, parseSpeech, (opening) => runSpeech(opening, deps.run))
+  open(request, deps, readInferenceBody, parsedSpeech, (opening) => runSpeech(opening, deps.run))
+
+const parsedSpeech: Parse<JsonObject, SpeechRequest> = (body, headers, filter) =>
+  parseSpeech(filter(body), headers)
 
 /** A recording in JSON or in a form. */
 const transcribe = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
@@ -118,7 +126,7 @@ const operate = <Request extends RoutedRequest, Result>(
     request,
     deps,
     readInferenceBody,
-    (body, headers) => task.ingress.parse(body, headers),
+    (body, headers, filter) => task.ingress.parse(filter(body), headers),
     (opening) => {
       checkAddresses(task.addresses?.(opening.request) ?? [], deps.outboundAllow)
       return runOperation(opening, task, deps.run)
@@ -128,26 +136,40 @@ const operate = <Request extends RoutedRequest, Result>(
 const readInferenceBody = (request: Request): Promise<JsonObject> =>
   readJsonBody(request, INFERENCE_BODY_LIMIT)
 
+/** A body as a request; `filter` gives it as the key's guardrails let it pass. */
+type Parse<Body, Asked> = (
+  body: Body,
+  headers: Headers,
+  filter: (body: JsonObject) => JsonObject,
+) => Asked | Promise<Asked>
+
 /** Authenticate, read, parse, run: the same for every kind. */
 async function open<Body, Asked extends RoutedRequest>(
   request: Request,
   deps: OperationRouteDeps,
   read: (request: Request) => Promise<Body>,
-  parse: (body: Body, headers: Headers) => Asked | Promise<Asked>,
+  parse: Parse<Body, Asked>,
   run: (opening: Opening<Asked>) => Promise<Response>,
 ): Promise<Response> {
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   note(request, { key: caller.key.label })
-  const asked = await parse(await read(request), request.headers)
+  const wantsMetadata = wantsRoutingMetadata(request.headers)
+  let pipeline: JsonObject[] | undefined
+  const asked = await parse(await read(request), request.headers, (body) => {
+    const filtered = withFilters(body, caller, wantsMetadata)
+    pipeline = filtered.pipeline
+    return filtered.body
+  })
+  if (pipeline) asked.pipeline = pipeline
   deps.keepOpen(request)
   const response = await run({
     snapshot,
     caller,
     origin: originOf(request),
     request: asked,
-    wantsMetadata: wantsRoutingMetadata(request.headers),
+    wantsMetadata,
     signal: request.signal,
     startedAt,
   })

@@ -5,7 +5,11 @@ import type { AudioFile, TranscriptionRequest } from '../../core/operation.ts'
 import { parseTranscriptionForm } from '../../dialects/operations/transcription.ts'
 
 /** The form as a request. Throws a `GatewayError` 400 that names the field. */
-export async function readTranscriptionForm(form: FormData, headers: Headers): Promise<TranscriptionRequest> {
+export async function readTranscriptionForm(
+  form: FormData,
+  headers: Headers,
+  filter: (body: JsonObject) => JsonObject,
+): Promise<TranscriptionRequest> {
   const body: JsonObject = {}
   let audio: AudioFile | null = null
   for (const [written, value] of form.entries()) {
@@ -19,7 +23,7 @@ export async function readTranscriptionForm(form: FormData, headers: Headers): P
   if (audio === null) {
     throw badRequest(form.has('file') ? 'must be a file, not text' : 'is required: the recording', 'file')
   }
-  return parseTranscriptionForm(body, audio, headers)
+  return parseTranscriptionForm(filter(body), audio, headers)
 }
 
 async function fileOf(file: File): Promise<AudioFile> {

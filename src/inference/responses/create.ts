@@ -9,6 +9,7 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import type { OutboundAllow } from '../../net/address.ts'
 import { withFiles } from '../file-ids.ts'
+import { type FilteredBody, withFilters } from '../filters/apply.ts'
 import { withPreset } from '../preset.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { type RunDeps, type RunInput, run } from '../run.ts'
@@ -44,9 +45,11 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, background, retentionMs } = deps.responses
-  const asked = stateAsked(body)
-  const resolved = await resolveInput(body, asked, caller.workspace.id, store)
-  const inference = await parsed(resolved, caller, request.headers, deps)
+  // Before anything of it is kept.
+  const filtered = withFilters(body, caller, wantsRoutingMetadata(request.headers))
+  const asked = stateAsked(filtered.body)
+  const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, store)
+  const inference = await parsed(resolved, filtered, caller, request.headers, deps)
   if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference, deps.outboundAllow)
   const { onLost } = deps.run
@@ -74,13 +77,20 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
 /** Files are put in their place here, turn for turn: what is stored names them, and does not repeat them. */
 async function parsed(
   resolved: ResolvedInput,
+  filtered: FilteredBody,
   caller: Caller,
   headers: Headers,
   { uploads }: ResponsesDeps,
 ): Promise<InferenceRequest> {
+  const whole = await withFiles(resolved.body, 'responses', caller, uploads)
+  // Earlier turns and files are seen here for the first time.
+  const isSeen = whole['input'] === filtered.body['input']
+  const again = isSeen ? { body: whole } : withFilters(whole, caller, wantsRoutingMetadata(headers))
   try {
-    const body = await withFiles(resolved.body, 'responses', caller, uploads)
-    return ingresses.responses.parse(body, headers)
+    const inference = ingresses.responses.parse(again.body, headers)
+    const pipeline = [...(filtered.pipeline ?? []), ...(again.pipeline ?? [])]
+    if (pipeline.length > 0) inference.pipeline = pipeline
+    return inference
   } catch (error) {
     throw inOwnWords(error, resolved)
   }

@@ -1,0 +1,66 @@
+import type { ContentFilter } from '../../core/content-filter.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { GuardrailRecord } from '../../core/guardrail.ts'
+
+/** What filters of guardrails did to one request. Names and counts alone: never what they matched. */
+export interface FilterReport {
+  /** `redacted` is how many places were replaced. */
+  add(guardrail: GuardrailRecord, filter: ContentFilter, redacted: number): void
+  readonly blocking: readonly ContentFilter[]
+  /** For the routing metadata (api-surface §19); empty where nothing matched. */
+  stages(): JsonObject[]
+}
+
+interface Row {
+  guardrail: GuardrailRecord
+  filter: ContentFilter
+  redacted: number
+}
+
+const INJECTION = 'regex-prompt-injection'
+const SCOPES = { key: 'api-key', member: 'member', workspace: 'workspace' } as const
+
+export function createReport(): FilterReport {
+  const rows = new Map<ContentFilter, Row>()
+  return {
+    add(guardrail, filter, redacted) {
+      const row = rows.get(filter)
+      if (row === undefined) rows.set(filter, { guardrail, filter, redacted })
+      else row.redacted += redacted
+    },
+    get blocking() {
+      return [...rows.values()].map(({ filter }) => filter).filter(({ action }) => action === 'block')
+    },
+    stages() {
+      const stages = new Map<string, Row[]>()
+      for (const row of rows.values()) {
+        const name = row.filter.slug === INJECTION ? 'regex_pi_detection' : 'content-filter'
+        const key = `${name}/${row.guardrail.id}/${row.guardrail.scope}`
+        stages.set(key, [...(stages.get(key) ?? []), row])
+      }
+      return [...stages].map(([key, own]) => stageOf(key.split('/')[0] ?? '', own))
+    },
+  }
+}
+
+function stageOf(name: string, rows: readonly Row[]): JsonObject {
+  const guardrail = rows[0]?.guardrail
+  return {
+    type: 'guardrail',
+    name,
+    ...(guardrail && { guardrail_id: guardrail.id, guardrail_scope: SCOPES[guardrail.scope] }),
+    summary: rows.map(sentenceOf).join('; '),
+    data: {
+      filters: rows.map(({ filter, redacted }) => ({
+        name: filter.name,
+        action: filter.action,
+        ...(filter.action === 'redact' && { count: redacted }),
+      })),
+    },
+  }
+}
+
+function sentenceOf({ filter: { action, name }, redacted }: Row): string {
+  if (action === 'redact') return `${name} redacted ${redacted === 1 ? 'once' : `${redacted} times`}`
+  return action === 'block' ? `${name} blocked` : `${name} flagged`
+}

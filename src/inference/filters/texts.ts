@@ -1,0 +1,181 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+
+/** Answers what stands in the place of a text: the text itself where nothing is to be changed. */
+export type Replace = (text: string, isUser: boolean) => string
+
+/** The fields of a body, in any dialect and on any inference route, that hold what a model is given to read. */
+const ROOTS = [
+  'messages',
+  'input',
+  'prompt',
+  'system',
+  'instructions',
+  'prediction',
+  'suffix',
+  'query',
+  'documents',
+  'tools',
+  'functions',
+] as const
+/** What the application wrote, where no role says who did. */
+const NOT_OF_USERS: readonly string[] = ['system', 'instructions', 'tools', 'functions', 'prediction']
+/** Definitions: what they say of themselves is read, names, schemas and credentials are not. */
+const DEFINITIONS: readonly string[] = ['tools', 'functions']
+
+/** Names of fields that hold ids, addresses, contents of files, marks and words of the protocol. */
+const NO_TEXT = new Set([
+  'type',
+  'role',
+  'id',
+  'object',
+  'status',
+  'name',
+  'model',
+  'url',
+  'image',
+  'image_url',
+  'video_url',
+  'audio_url',
+  'file_url',
+  'input_audio',
+  'format',
+  'detail',
+  'media_type',
+  'mime_type',
+  'signature',
+  'encrypted_content',
+  'reasoning_details',
+  'cache_control',
+  'server_label',
+  'phase',
+])
+/** What a model thought: signed or sealed by its provider, so that it cannot be changed. */
+const THOUGHTS = new Set(['thinking', 'redacted_thinking', 'reasoning'])
+/** Arguments of a call, in the forms of all dialects: there any name of a field may be the caller's own. */
+const ARGUMENTS = new Set(['arguments', 'input', 'output'])
+const SEALED = /^data:[^,;]*(?:;[^,;]*)*;base64,/
+
+/** The body with its texts replaced; the body itself where none was. */
+export function replaceTexts(body: JsonObject, replace: Replace): JsonObject {
+  let changed = body
+  for (const root of ROOTS) {
+    const value = body[root]
+    if (value === undefined || value === null) continue
+    const isUser = !NOT_OF_USERS.includes(root)
+    const next = inRoot(root, value, isUser, replace)
+    if (next !== value) changed = { ...changed, [root]: next }
+  }
+  return changed
+}
+
+function inRoot(root: string, value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (DEFINITIONS.includes(root)) return inDefinition(value, replace)
+  // A document's fields have names of the caller's own.
+  return root === 'documents' ? inValues(value, isUser, replace) : inContent(value, isUser, replace)
+}
+
+function inContent(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (typeof value === 'string') return SEALED.test(value) ? value : replace(value, isUser)
+  if (Array.isArray(value)) return mapped(value, (item) => inContent(item, isUser, replace))
+  if (!isObject(value)) return value
+  const { type, role } = value
+  if (typeof type === 'string' && THOUGHTS.has(type)) return value
+  const byUser = isUser && isByUser(type, role)
+  return mappedFields(value, (name, field) => {
+    if (ARGUMENTS.has(name) && typeof type === 'string' && !Array.isArray(field))
+      return inArguments(field, byUser, replace)
+    if (name === 'variables') return inValues(field, byUser, replace)
+    if (name === 'file_data') return inFile(field, byUser, replace)
+    if (name === 'function') return inCall(field, replace)
+    // Anthropic's documents of plain text; everywhere else it is base64.
+    if (name === 'data') return type === 'text' ? inContent(field, byUser, replace) : field
+    if (NO_TEXT.has(name) || name.endsWith('_id') || name.startsWith('reasoning')) return field
+    return inContent(field, byUser, replace)
+  })
+}
+
+/** A result of a tool is not what the user wrote, wherever it stands. */
+const isByUser = (type: unknown, role: unknown): boolean =>
+  (role === undefined || role === 'user') &&
+  !(typeof type === 'string' && /(?:_call|_output|_result|tool_use)$/.test(type))
+
+/** `function: {name, arguments}` of a call in chat. */
+const inCall = (value: unknown, replace: Replace): unknown =>
+  isObject(value)
+    ? mappedFields(value, (name, field) =>
+        name === 'arguments' ? inArguments(field, false, replace) : field,
+      )
+    : value
+
+/** JSON in a string is changed value by value, so that it stays JSON. */
+function inArguments(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (typeof value !== 'string') return inValues(value, isUser, replace)
+  if (!/^\s*[[{]/.test(value)) return inContent(value, isUser, replace)
+  try {
+    const parsed: unknown = JSON.parse(value)
+    const next = inValues(parsed, isUser, replace)
+    return next === parsed ? value : JSON.stringify(next)
+  } catch {
+    return replace(value, isUser)
+  }
+}
+
+const TEXT_FILE = /^data:(?:text\/|application\/(?:json|xml|yaml|csv|x-ndjson)\b)[^,]*;base64,/i
+
+/** A file of text is read like any text; what other files hold is not looked at. */
+function inFile(value: unknown, isUser: boolean, replace: Replace): unknown {
+  const begin = typeof value === 'string' ? TEXT_FILE.exec(value)?.[0] : undefined
+  if (typeof value !== 'string' || begin === undefined) return value
+  const text = Buffer.from(value.slice(begin.length), 'base64').toString('utf8')
+  const next = replace(text, isUser)
+  return next === text ? value : begin + Buffer.from(next).toString('base64')
+}
+
+/** Below this many digits a number says nothing. */
+const LEAST_NUMBER = 1e6
+
+function inValues(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (typeof value === 'string') return SEALED.test(value) ? value : replace(value, isUser)
+  if (typeof value === 'number' && Math.abs(value) >= LEAST_NUMBER) {
+    const text = String(value)
+    const next = replace(text, isUser)
+    return next === text ? value : next
+  }
+  if (Array.isArray(value)) return mapped(value, (item) => inValues(item, isUser, replace))
+  if (!isObject(value)) return value
+  if (value['type'] === 'image' || value['type'] === 'input_image') return value
+  return mappedFields(value, (_, field) => inValues(field, isUser, replace))
+}
+
+function inDefinition(value: unknown, replace: Replace): unknown {
+  if (Array.isArray(value)) return mapped(value, (item) => inDefinition(item, replace))
+  if (!isObject(value)) return value
+  return mappedFields(value, (name, field) =>
+    name === 'description' && typeof field === 'string'
+      ? replace(field, false)
+      : inDefinition(field, replace),
+  )
+}
+
+function mapped(items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+  let next: unknown[] | null = null
+  for (const [index, item] of items.entries()) {
+    const changed = change(item)
+    if (changed === item) continue
+    next ??= [...items]
+    next[index] = changed
+  }
+  return next ?? items
+}
+
+function mappedFields(value: JsonObject, change: (name: string, field: unknown) => unknown): JsonObject {
+  let next: JsonObject | null = null
+  for (const [name, field] of Object.entries(value)) {
+    const changed = change(name, field)
+    if (changed === field) continue
+    next ??= { ...value }
+    next[name] = changed
+  }
+  return next ?? value
+}
