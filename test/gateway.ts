@@ -9,6 +9,7 @@ import { createApp } from '../src/app.ts'
 import { assemble } from '../src/assemble.ts'
 import { verifyBodies } from '../src/bodies/verify.ts'
 import { openCatalogStore } from '../src/catalog/store.ts'
+import { oidcSettings } from '../src/config/sign-on.ts'
 import { loadConfig } from '../src/config.ts'
 import type { ProviderRecord } from '../src/core/snapshot.ts'
 import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from '../src/db/database.ts'
@@ -51,6 +52,8 @@ export interface GatewayOptions {
   now?: () => number
   /** Credentials to seal and store before the start. */
   credentials?: CredentialFields[]
+  /** Takes every line of the log; absent: there is none. */
+  log?(line: string): void
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -84,7 +87,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       }),
   )
   const live = createLiveRouting(routing)
-  const logger = pino({ level: 'silent' })
+  const logger = options.log ? pino({ level: 'trace' }, { write: options.log }) : pino({ level: 'silent' })
   const { deps, stopParts } = assemble({
     database,
     bodies: {
@@ -96,6 +99,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     logger,
     models: { store, live, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
   })
   const app = createApp(deps)
