@@ -73,16 +73,15 @@ export function publicError(
       status,
     }))
   }
-  if (error.kind === 'caller')
-    return new GatewayError(callerStatus(error), withoutSecrets(error.reason, attempt), {
-      cause: error,
-      metadata,
-    })
+  const cause = forLog(error, attempt)
+  if (error.kind === 'caller') {
+    return new GatewayError(callerStatus(error), cause.reason, { cause, metadata })
+  }
   const headers: Record<string, string> = {}
   if (error.retryAfterMs !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
   return new GatewayError(statusOf[error.kind], sentenceFor(error.kind, attempt), {
-    cause: error,
+    cause,
     metadata,
     headers,
   })
@@ -101,9 +100,22 @@ const sentenceFor = (
 const KEY_LIKE =
   /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ[\w-]{5,}\.)[\w.-]{12,}/g
 
-function withoutSecrets(reason: string, { credential }: Attempt): string {
-  const masked = credential.secret ? reason.replaceAll(credential.secret, '…') : reason
+function withoutSecrets(reason: string, { credential: { secret, aws, entra } }: Attempt): string {
+  const secrets = [secret, aws?.secretAccessKey, aws?.sessionToken, entra?.clientSecret]
+  const masked = secrets.reduce<string>((text, known) => (known ? text.replaceAll(known, '…') : text), reason)
   return masked.replace(KEY_LIKE, '…')
+}
+
+/** The same failure without the keys that a provider repeats in its text: they belong in no log. */
+function forLog(error: UpstreamError, attempt: Attempt): UpstreamError {
+  const { kind, status, code, errorType, retryAfterMs, cause } = error
+  const reason = withoutSecrets(error.reason, attempt)
+  if (reason === error.reason) return error
+  const more = {
+    ...(status === null ? {} : { status }),
+    ...(errorType === undefined ? {} : { errorType }),
+  }
+  return new UpstreamError(kind, reason, { code, retryAfterMs, cause, ...more })
 }
 
 const CALLER_STATUSES = [400, 403, 404, 413, 422]
