@@ -100,10 +100,14 @@ function failureOf(
   }
 }
 
-/** Elysia wraps what a parser throws; refusals of callers are thrown there, before the body is read. */
+/**
+ * Elysia wraps what a parser throws; refusals of callers are thrown there, before the body is read. What is neither a
+ * refusal nor of the parser itself is a failure of ours, not of the body.
+ */
 function parseFailure(error: unknown): GatewayError {
   const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof GatewayError ? cause : badRequest('The request body is malformed JSON')
+  const isOfTheBody = cause === undefined || cause instanceof SyntaxError
+  return isOfTheBody ? badRequest('The request body is malformed JSON') : publicError(cause)
 }
 
 function noRoute(method: string, path: string, allowed: readonly string[]): GatewayError {

@@ -5,7 +5,7 @@ import { atomically } from '../../../src/db/database.ts'
 import { users } from '../../../src/db/tables.ts'
 import type { Handler } from '../../../src/http/edge.ts'
 import { objectOf } from '../../../src/http/json.ts'
-import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../../gateway.ts'
+import { API_KEY, type Gateway, type GatewayOptions, MANAGEMENT_KEY, startGateway } from '../../gateway.ts'
 
 export interface Ask {
   method: string
@@ -52,8 +52,8 @@ export interface Thing {
 
 const NOW = Date.UTC(2026, 6, 15, 12)
 
-export async function startWorld(): Promise<World> {
-  const gateway = await startGateway({ now: () => NOW })
+export async function startWorld(options: GatewayOptions = {}): Promise<World> {
+  const gateway = await startGateway({ now: () => NOW, ...options })
   const handler = createApp(gateway.deps)
   const ask = async (key: string | null, { method, path, body }: Ask): Promise<Told> => {
     const isForm = body instanceof FormData
