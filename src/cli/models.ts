@@ -4,6 +4,7 @@ import { openCatalogStore } from '../catalog/store.ts'
 import { loadConfig } from '../config.ts'
 import { GatewayError } from '../core/errors.ts'
 import { openDataFolder } from '../data-folder.ts'
+import { isDeeperThan, MAX_JSON_DEPTH } from '../http/body.ts'
 import { parseOutboundAllow } from '../net/address.ts'
 import { download, isRecord, openClient } from './client.ts'
 import { changeLines, countOf, priceHistoryTable, summaryOf } from './models-print.ts'
@@ -64,6 +65,8 @@ async function sourceOf({ from }: Options): Promise<Record<string, unknown>> {
   if (from === 'built-in') return { from }
   try {
     const text = /^https?:\/\//i.test(from) ? await download(from, PATIENCE_MS) : readFileSync(from, 'utf8')
+    if (isDeeperThan(Buffer.from(text), MAX_JSON_DEPTH))
+      throw new Error(`it is nested deeper than ${MAX_JSON_DEPTH} levels`)
     return { document: JSON.parse(text) }
   } catch (error) {
     if (error instanceof CommandError) throw error

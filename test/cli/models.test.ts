@@ -101,6 +101,8 @@ describe('sluice models refresh', () => {
       expect(await refresh()).toMatchObject({ exitCode: 2, stdout: '' })
       writeFileSync(file, '{"openai":')
       expect((await refresh()).stderr).toContain('cannot be read: it is not JSON')
+      writeFileSync(file, `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`)
+      expect((await refresh()).stderr).toContain('cannot be read: it is nested deeper than 64 levels')
       writeFileSync(file, '{"openai":{"models":{"m":{"cost":{"input":-1}}}}}')
       const refused = await refresh()
       expect(refused.exitCode).toBe(1)

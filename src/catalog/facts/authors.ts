@@ -1,45 +1,47 @@
 /** Which lab made a model: the `author` of its id, as OpenRouter spells it. */
 
-const SPELLINGS: Readonly<Record<string, string>> = {
-  alibaba: 'qwen',
-  'alibaba-nlp': 'alibaba',
-  ai21labs: 'ai21',
-  arcee: 'arcee-ai',
-  aws: 'amazon',
-  bfl: 'black-forest-labs',
-  bytedance: 'bytedance-seed',
-  cohereforai: 'cohere',
-  coherelabs: 'cohere',
-  'deepseek-ai': 'deepseek',
-  gemini: 'google',
-  'google-ai-studio': 'google',
-  ibm: 'ibm-granite',
-  inceptionlabs: 'inception',
-  inclusionai: 'inclusionai',
-  kimi: 'moonshotai',
-  kwai: 'kwaipilot',
-  liquidai: 'liquid',
-  meta: 'meta-llama',
-  metaai: 'meta-llama',
-  'meituan-longcat': 'meituan',
-  minimaxai: 'minimax',
-  mistral: 'mistralai',
-  moonshot: 'moonshotai',
-  nous: 'nousresearch',
-  primeintellect: 'prime-intellect',
-  'stepfun-ai': 'stepfun',
-  thudm: 'z-ai',
-  voyage: 'voyageai',
-  xai: 'x-ai',
-  xiaomimimo: 'xiaomi',
-  zai: 'z-ai',
-  'zai-org': 'z-ai',
-  zhipu: 'z-ai',
-  zhipuai: 'z-ai',
-  'arcee-ai': 'arcee-ai',
-  sao10k: 'sao10k',
-  'black-forest-labs': 'black-forest-labs',
-}
+const SPELLINGS = new Map(
+  Object.entries({
+    alibaba: 'qwen',
+    'alibaba-nlp': 'alibaba',
+    ai21labs: 'ai21',
+    arcee: 'arcee-ai',
+    aws: 'amazon',
+    bfl: 'black-forest-labs',
+    bytedance: 'bytedance-seed',
+    cohereforai: 'cohere',
+    coherelabs: 'cohere',
+    'deepseek-ai': 'deepseek',
+    gemini: 'google',
+    'google-ai-studio': 'google',
+    ibm: 'ibm-granite',
+    inceptionlabs: 'inception',
+    inclusionai: 'inclusionai',
+    kimi: 'moonshotai',
+    kwai: 'kwaipilot',
+    liquidai: 'liquid',
+    meta: 'meta-llama',
+    metaai: 'meta-llama',
+    'meituan-longcat': 'meituan',
+    minimaxai: 'minimax',
+    mistral: 'mistralai',
+    moonshot: 'moonshotai',
+    nous: 'nousresearch',
+    primeintellect: 'prime-intellect',
+    'stepfun-ai': 'stepfun',
+    thudm: 'z-ai',
+    voyage: 'voyageai',
+    xai: 'x-ai',
+    xiaomimimo: 'xiaomi',
+    zai: 'z-ai',
+    'zai-org': 'z-ai',
+    zhipu: 'z-ai',
+    zhipuai: 'z-ai',
+    'arcee-ai': 'arcee-ai',
+    sao10k: 'sao10k',
+    'black-forest-labs': 'black-forest-labs',
+  }),
+)
 
 /** By the beginning of a model's bare name. */
 const BY_NAME: readonly (readonly [RegExp, string])[] = [
@@ -102,7 +104,7 @@ const BY_NAME: readonly (readonly [RegExp, string])[] = [
 ]
 
 export function authorOf(bare: string, prefix: string | null, fallback: string): string {
-  if (prefix !== null) return SPELLINGS[prefix] ?? prefix
+  if (prefix !== null) return SPELLINGS.get(prefix) ?? prefix
   return BY_NAME.find(([pattern]) => pattern.test(bare))?.[1] ?? fallback
 }
 

@@ -61,11 +61,11 @@ function readModel(id: string, raw: Record<string, unknown>): FactModel {
   const override = isObject(raw['provider']) ? raw['provider'] : null
   return {
     id,
-    name: textOf(raw['name']) ?? id,
+    name: textOf(lineOf(raw['name'])) ?? id,
     baseModel: textOf(raw['base_model']),
-    releaseDate: textOf(raw['release_date']),
-    updated: textOf(raw['last_updated']),
-    knowledge: textOf(raw['knowledge']),
+    releaseDate: dateOf(raw['release_date']),
+    updated: dateOf(raw['last_updated']),
+    knowledge: dateOf(raw['knowledge']),
     reasoning: raw['reasoning'] === true,
     efforts: textsOf(options.find((option) => option['type'] === 'effort')?.['values']),
     takesReasoningBudget: options.some((option) => option['type'] === 'budget_tokens'),
@@ -93,6 +93,14 @@ export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+/** Tabs and line breaks at the ends of names are dirt. */
+const lineOf = (value: unknown): string | null =>
+  typeof value === 'string' ? value.replace(/[\p{Cc}\s]+/gu, ' ').trim() : null
+/** A day that there is not (`2025-25-11`) is not known. */
+const dateOf = (value: unknown): string | null => {
+  const date = textOf(value)
+  return date !== null && /^\d{4}(-\d{2}){0,2}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : null
+}
 /** 0 stands for "not known" in the facts. */
 const countOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : null

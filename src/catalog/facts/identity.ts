@@ -21,12 +21,14 @@ const GLUED =
   /^(?:databricks|zai-org|zai|nvidia-nvidia|openai(?=-gpt)|google(?=-gem)|xai(?=-grok)|arcee(?=-trinity)|aion-labs(?=-aion))-/
 
 /** Models that providers call by a name of their own; what is after the colon is the id. */
-const RENAMED: Readonly<Record<string, string>> = {
-  'llama-3.3-70b-versatile': 'meta-llama/llama-3.3-70b-instruct',
-  'llama-3.1-8b-instant': 'meta-llama/llama-3.1-8b-instruct',
-  'meta-llama/llama-3.3-70b-instruct-turbo': 'meta-llama/llama-3.3-70b-instruct',
-  'meta-llama/meta-llama-3.1-8b-instruct-turbo': 'meta-llama/llama-3.1-8b-instruct',
-}
+const RENAMED = new Map(
+  Object.entries({
+    'llama-3.3-70b-versatile': 'meta-llama/llama-3.3-70b-instruct',
+    'llama-3.1-8b-instant': 'meta-llama/llama-3.1-8b-instruct',
+    'meta-llama/llama-3.3-70b-instruct-turbo': 'meta-llama/llama-3.3-70b-instruct',
+    'meta-llama/meta-llama-3.1-8b-instruct-turbo': 'meta-llama/llama-3.1-8b-instruct',
+  }),
+)
 
 /** Words that tell of the packing, not of the model. */
 const HARMLESS = new Set([
@@ -102,7 +104,7 @@ export function createIdentities(listed: readonly ListedModel[]): Identities {
     idOf(model, provider) {
       const parts = partsOf(model.id, provider)
       const name = `${parts.author}/${parts.bare}`
-      const renamed = RENAMED[model.id.toLowerCase()]
+      const renamed = RENAMED.get(model.id.toLowerCase())
       const known = renamed ?? ids.get(folded(name + parts.variant)) ?? basedId(model, parts)
       const id = known ?? name + parts.variant
       add(name + parts.variant, id)

@@ -2,7 +2,7 @@ import { isObject } from '../../core/json.ts'
 import type { SeedPricing } from '../seed.ts'
 
 /** USD per million tokens in the facts → the API's bucket, USD per token. The first name that is there counts. */
-const TOKEN_BUCKETS = [
+export const TOKEN_BUCKETS = [
   ['prompt', ['input']],
   ['completion', ['output']],
   ['input_cache_read', ['cache_read', 'cached_input', 'cache_input']],
@@ -63,14 +63,17 @@ function tierPrices(row: Readonly<Record<string, unknown>>): Partial<SeedPricing
   }
 }
 
+const PRICE_DECIMALS = 18
+
 /**
  * A JSON number divided by a power of ten, as an exact plain decimal: the digits are moved, nothing is computed. More
- * than 12 significant digits are somebody's floating-point arithmetic (0.8999999999999999) and are rounded away.
- * Undefined for what is no price (negative, not finite, not a number).
+ * than 12 significant digits are somebody's floating-point arithmetic (0.8999999999999999) and are rounded away, and so
+ * is what is finer than a price can be. Undefined for what is no price (negative, not finite, not a number).
  */
 export function perUnit(value: unknown, powerOfTen: number): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return undefined
-  const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(Number(value.toPrecision(12))))
+  const rounded = Number(Number(value.toPrecision(12)).toFixed(PRICE_DECIMALS - powerOfTen))
+  const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(rounded))
   if (match === null) return undefined
   const [, whole = '0', fraction = '', exponent = '0'] = match
   const point = whole.length + Number(exponent) - powerOfTen

@@ -1,5 +1,6 @@
 import { isObject } from '../../core/json.ts'
 import { factsOf, vendors } from '../../providers/compatible.ts'
+import { TOKEN_BUCKETS } from './prices.ts'
 
 /** Where it is (`openai.models["gpt-4o"].cost.input`), and what is wrong. */
 export interface DocumentProblem {
@@ -7,9 +8,17 @@ export interface DocumentProblem {
   readonly message: string
 }
 
+type Json = Record<string, unknown>
+/** Null: it is what it must be. */
+type Check = (value: unknown) => string | null
+
 const MOST_TOLD = 10
-const COUNT = 'must be a whole number of at least 0'
-const PRICE = 'must be a number of at least 0'
+const LONGEST_NAME = 200
+/** Tokens; the largest real limit is a hundredth of it. */
+const LARGEST_COUNT = 1_000_000_000
+/** USD per million tokens; real ones are between a thousandth and a thousand. */
+const LEAST_PRICE = 0.000_001
+const LARGEST_PRICE = 1_000_000
 
 /**
  * Why a document is not of the models.dev shape, or is not whole: it is taken as it is or not at all. Members that we
@@ -19,11 +28,15 @@ export function documentProblems(document: unknown): DocumentProblem[] {
   if (!isObject(document)) return [{ path: 'document', message: 'must be an object of providers' }]
   const problems: DocumentProblem[] = []
   for (const [slug, provider] of Object.entries(document)) {
+    const place = shown(slug)
     const models = isObject(provider) ? provider['models'] : undefined
-    if (!isObject(models)) problems.push({ path: `${slug}.models`, message: 'must be an object of models' })
+    if (!isObject(models)) problems.push({ path: `${place}.models`, message: 'must be an object of models' })
     for (const [id, model] of Object.entries(isObject(models) ? models : {})) {
-      checkModel(model, `${slug}.models[${JSON.stringify(id)}]`, problems)
-      if (problems.length >= MOST_TOLD) return problems
+      const at = `${place}.models[${JSON.stringify(shown(id))}]`
+      const tell = (path: string, message: string): void => void problems.push({ path: at + path, message })
+      if (!isName(id)) tell('', `must have an id of 1 to ${LONGEST_NAME} visible characters`)
+      else checkModel(id, model, tell)
+      if (problems.length >= MOST_TOLD) return problems.slice(0, MOST_TOLD)
     }
   }
   const isOfUse = vendors.some((vendor) => {
@@ -32,50 +45,129 @@ export function documentProblems(document: unknown): DocumentProblem[] {
   })
   if (problems.length === 0 && !isOfUse)
     return [{ path: 'document', message: 'has no model of any provider that is known here' }]
-  return problems
+  return problems.slice(0, MOST_TOLD)
 }
 
-function checkModel(model: unknown, path: string, problems: DocumentProblem[]): void {
+const shown = (name: string): string => (name.length > 80 ? `${name.slice(0, 80)}…` : name)
+
+type Tell = (path: string, message: string) => void
+
+function checkModel(id: string, model: unknown, tell: Tell): void {
   if (!isObject(model)) {
-    problems.push({ path, message: 'must be an object' })
+    tell('', 'must be an object')
     return
   }
-  const tell = (name: string, message: string): void => void problems.push({ path: path + name, message })
-  const { name, modalities, limit, cost } = model
-  if (name !== undefined && typeof name !== 'string') tell('.name', 'must be a text')
-  if (modalities !== undefined) {
-    if (!isObject(modalities)) tell('.modalities', 'must be an object')
-    else {
-      for (const side of ['input', 'output'])
-        if (!isTexts(modalities[side])) tell(`.modalities.${side}`, 'must be a list of names')
+  if (model['id'] !== undefined && model['id'] !== id) tell('.id', 'must be the name that it stands under')
+  check(model, MEMBERS, '', tell)
+  const { limit, modalities, provider, cost, reasoning_options: options } = model
+  for (const [side, value] of Object.entries(isObject(limit) ? limit : {})) {
+    const problem = isCount(value)
+    if (problem !== null) tell(`.limit.${shown(side)}`, problem)
+  }
+  if (isObject(modalities)) check(modalities, { input: words, output: words }, '.modalities', tell)
+  if (isObject(provider)) check(provider, { npm: isText, api: isText, shape: isText }, '.provider', tell)
+  for (const [index, option] of (Array.isArray(options) ? options : []).entries()) {
+    const path = `.reasoning_options[${index}]`
+    if (isObject(option)) check(option, OPTION, path, tell)
+    else tell(path, 'must be an object')
+  }
+  if (isObject(cost)) checkCost(cost, tell)
+}
+
+function checkCost(cost: Json, tell: Tell): void {
+  check(cost, PRICES, '.cost', tell)
+  const { tiers, context_over_200k: over } = cost
+  if (isObject(over)) check(over, PRICES, '.cost.context_over_200k', tell)
+  else if (over !== undefined && over !== null) tell('.cost.context_over_200k', 'must be an object of prices')
+  if (tiers === undefined || tiers === null) return
+  if (!Array.isArray(tiers)) {
+    tell('.cost.tiers', 'must be a list of tiers')
+    return
+  }
+  for (const [index, tier] of tiers.entries()) {
+    const path = `.cost.tiers[${index}]`
+    if (!isObject(tier)) {
+      tell(path, 'must be an object of prices')
+      continue
     }
-  }
-  if (limit !== undefined && !isObject(limit)) tell('.limit', 'must be an object')
-  for (const [side, value] of Object.entries(isObject(limit) ? limit : {}))
-    if (!isCount(value)) tell(`.limit.${side}`, COUNT)
-  if (cost === undefined || cost === null) return
-  if (!isObject(cost)) tell('.cost', 'must be an object')
-  else checkPrices(cost, `${path}.cost`, problems)
-}
-
-/** Every number below is a price, but for the size of a tier. */
-function checkPrices(prices: Record<string, unknown>, path: string, problems: DocumentProblem[]): void {
-  for (const [name, value] of Object.entries(prices)) {
-    const place = `${path}.${name}`
-    if (Array.isArray(value)) {
-      for (const [index, row] of value.entries())
-        if (isObject(row)) checkPrices(row, `${place}[${index}]`, problems)
-    } else if (isObject(value)) checkPrices(value, place, problems)
-    else if (typeof value === 'number' ? !(value >= 0 && Number.isFinite(value)) : isBucket(name))
-      problems.push({ path: place, message: PRICE })
+    check(tier, PRICES, path, tell)
+    const size = isObject(tier['tier']) ? tier['tier']['size'] : undefined
+    // A tier that is left out would be a price that is too low.
+    if (isCount(size) !== null || size === 0)
+      tell(`${path}.tier.size`, 'must be a whole number of at least 1')
   }
 }
 
-/** What is not a number there is no price that could be left out. */
-const isBucket = (name: string): boolean =>
-  ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'input_audio', 'output_audio'].includes(name)
+/** Of the members that are there; lists of modalities must be. */
+function check(object: Json, checks: Readonly<Record<string, Check>>, path: string, tell: Tell): void {
+  for (const [name, test] of Object.entries(checks)) {
+    if (!Object.hasOwn(object, name) && test !== words) continue
+    const problem = test(object[name])
+    if (problem !== null) tell(`${path}.${name}`, problem)
+  }
+}
 
-const isTexts = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string')
-const isCount = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0
+const orNull =
+  (test: Check): Check =>
+  (value) =>
+    value === null ? null : test(value)
+
+const isText: Check = orNull((value) => (typeof value === 'string' ? null : 'must be a text'))
+const isFlag: Check = orNull((value) => (typeof value === 'boolean' ? null : 'must be true or false'))
+const isCount: Check = (value) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= LARGEST_COUNT
+    ? null
+    : `must be a whole number of at least 0 and at most ${LARGEST_COUNT}`
+const isObjectOrNull: Check = orNull((value) => (isObject(value) ? null : 'must be an object'))
+const isPrice: Check = (value) =>
+  value === 0 || (typeof value === 'number' && value >= LEAST_PRICE && value <= LARGEST_PRICE)
+    ? null
+    : `must be a number of at least 0: USD per million, 0 or from 0.000001 to ${LARGEST_PRICE}`
+
+/** `2026-06-30`, or without the day, or the year alone. That there is no such day is for the reader. */
+const isDate: Check = orNull((value) =>
+  typeof value === 'string' && /^\d{4}(-\d{2}){0,2}$/.test(value)
+    ? null
+    : 'must be a date such as 2026-06-30',
+)
+
+const isName = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= LONGEST_NAME && /^[^\p{Cc}\p{Cs}]+$/u.test(value)
+const words: Check = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && /^[\w-]{1,40}$/.test(item))
+    ? null
+    : 'must be a list of names'
+
+const MEMBERS: Readonly<Record<string, Check>> = {
+  name: orNull((value) =>
+    typeof value === 'string' && value.length <= LONGEST_NAME && value.isWellFormed()
+      ? null
+      : `must be a text of at most ${LONGEST_NAME} characters`,
+  ),
+  base_model: isText,
+  release_date: isDate,
+  last_updated: isDate,
+  knowledge: isDate,
+  reasoning: isFlag,
+  temperature: isFlag,
+  tool_call: isFlag,
+  structured_output: isFlag,
+  open_weights: isFlag,
+  status: isText,
+  modalities: (value) => (isObject(value) ? null : 'must be an object'),
+  limit: (value) => (isObject(value) ? null : 'must be an object'),
+  cost: isObjectOrNull,
+  provider: isObjectOrNull,
+  reasoning_options: orNull((value) => (Array.isArray(value) ? null : 'must be a list of options')),
+}
+
+const OPTION: Readonly<Record<string, Check>> = {
+  type: isText,
+  values: orNull(words),
+  min: orNull((value) => (typeof value === 'number' ? null : 'must be a number')),
+}
+
+/** Every name that a price is read from. */
+const PRICES: Readonly<Record<string, Check>> = Object.fromEntries(
+  [...TOKEN_BUCKETS.flatMap(([, names]) => names), 'request'].map((name) => [name, isPrice]),
+)
