@@ -19,7 +19,9 @@ interface Entry {
   key: string
   workspace: string
   startedAt: number
+  /** What gates hold that count own-key spending; all others hold `shared`, or nothing at all. */
   amount: number
+  shared: number | null
   gates: readonly Gate[]
   state: 'held' | 'settling' | 'settled' | 'released'
   hold: Hold
@@ -37,19 +39,24 @@ function usedBy(entries: readonly Entry[], gate: Gate, at: number): number {
     .reduce((sum, entry) => sum + entry.cost, 0)
 }
 
+/** Null: this gate lets it through whatever is left. */
+const neededBy = (gate: Gate, { amount, shared }: Pick<Entry, 'amount' | 'shared'>): number | null =>
+  gate.includeByok === true ? amount : shared
+
 function heldAgainst(entries: readonly Entry[], gate: Gate, at: number): number {
   return entries
     .filter((entry) => entry.state === 'held' || entry.state === 'settling')
-    .filter((entry) =>
-      entry.gates.some(
+    .map((entry) => {
+      const same = entry.gates.find(
         (one) =>
           one.scope === gate.scope &&
           one.id === gate.id &&
           one.interval === gate.interval &&
           windowStart(one.interval, entry.startedAt) === windowStart(gate.interval, at),
-      ),
-    )
-    .reduce((sum, entry) => sum + entry.amount, 0)
+      )
+      return same === undefined ? 0 : (neededBy(same, entry) ?? 0)
+    })
+    .reduce((sum, amount) => sum + amount, 0)
 }
 
 const interval = fc.constantFrom<Interval>(...INTERVALS)
@@ -62,8 +69,10 @@ const step = fc.oneof(
       do: fc.constant('reserve' as const),
       key: fc.integer({ min: 0, max: 1 }),
       amount: fc.integer({ min: 0, max: 15 }),
+      /** Below the amount: less of it; 15: all of it. Null: own keys alone. */
+      shared: fc.option(fc.integer({ min: 0, max: 15 })),
       gates,
-      includeByok: fc.boolean(),
+      includeByok: fc.tuple(fc.boolean(), fc.boolean()),
     }),
   },
   {
@@ -98,10 +107,20 @@ interface Trial {
 }
 
 function gatesOf(run: number, { key, gates: chosen, includeByok }: StepOf<'reserve'>): Gate[] {
-  const ofKey = keyGate(chosen.key[1], { id: `key-${run}-${key}`, interval: chosen.key[0], includeByok })
+  const [forKey, forWorkspace] = includeByok
+  const ofKey = keyGate(chosen.key[1], {
+    id: `key-${run}-${key}`,
+    interval: chosen.key[0],
+    includeByok: forKey,
+  })
   if (chosen.workspace === null) return [ofKey]
   const [workspaceInterval, workspaceLimit] = chosen.workspace
-  const ofWorkspace = { scope: 'workspace', id: `workspace-${run}`, status: 403, includeByok } as const
+  const ofWorkspace = {
+    scope: 'workspace',
+    id: `workspace-${run}`,
+    status: 403,
+    includeByok: forWorkspace,
+  } as const
   return [ofKey, keyGate(workspaceLimit, { ...ofWorkspace, interval: workspaceInterval })]
 }
 
@@ -109,20 +128,32 @@ function reserve(trial: Trial, asked: StepOf<'reserve'>): void {
   const { ledger, entries, seen, run } = trial
   const { now } = trial.clock
   const wanted = gatesOf(run, asked)
-  const room = Math.min(
-    ...wanted.map((gate) => gate.limitNanoUsd - usedBy(entries, gate, now) - heldAgainst(entries, gate, now)),
-  )
-  expect(ledger.room(wanted, now).nanoUsd).toBe(Math.max(0, room))
+  const roomOf = (gate: Gate): number =>
+    gate.limitNanoUsd - usedBy(entries, gate, now) - heldAgainst(entries, gate, now)
+  expect(ledger.room(wanted, now).nanoUsd).toBe(Math.max(0, Math.min(...wanted.map(roomOf))))
   const { generationId } = entryOf()
-  const request = { generationId, gates: wanted, amountNanoUsd: asked.amount, startedAt: now }
-  if (asked.amount > room) {
+  const { amount } = asked
+  const shared = asked.shared === null ? null : Math.min(asked.shared, amount)
+  const request = {
+    generationId,
+    gates: wanted,
+    amountNanoUsd: amount,
+    // Absent is the whole amount.
+    ...(shared === amount ? {} : { sharedNanoUsd: shared }),
+    startedAt: now,
+  }
+  const isShut = wanted.some((gate) => {
+    const needed = neededBy(gate, { amount, shared })
+    return needed !== null && needed > roomOf(gate)
+  })
+  if (isShut) {
     expect(() => ledger.reserve(request)).toThrow('limit of')
     seen.refused += 1
     return
   }
   const hold = ledger.reserve(request)
   const of = { key: `key-${run}-${asked.key}`, workspace: `workspace-${run}`, startedAt: now }
-  entries.push({ ...of, amount: asked.amount, gates: wanted, state: 'held', hold, cost: 0, isByok: false })
+  entries.push({ ...of, amount, shared, gates: wanted, state: 'held', hold, cost: 0, isByok: false })
   seen.admitted += 1
 }
 
