@@ -6,6 +6,7 @@ import { auditRoutes } from './admin/audit/routes.ts'
 import { budgetRoutes } from './admin/budgets/routes.ts'
 import { byokRoutes } from './admin/byok/routes.ts'
 import { creditRoutes } from './admin/credits/routes.ts'
+import { destinationRoutes } from './admin/destinations/routes.ts'
 import { fileRoutes } from './admin/files/routes.ts'
 import { generationRoutes } from './admin/generation/routes.ts'
 import { guardrailRoutes } from './admin/guardrails/routes.ts'
@@ -50,6 +51,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(keyRoutes(deps))
     .use(activityRoutes(deps))
     .use(analyticsRoutes(deps))
+    .use(destinationRoutes(deps))
     .use(creditRoutes(deps))
     .use(auditRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))

@@ -1,0 +1,115 @@
+/** What each kind of observability destination is told by, as clients of the API know it. */
+
+export type DestinationType =
+  | 'arize'
+  | 'braintrust'
+  | 'clickhouse'
+  | 'datadog'
+  | 'grafana'
+  | 'langfuse'
+  | 'langsmith'
+  | 'newrelic'
+  | 'opik'
+  | 'otel-collector'
+  | 'posthog'
+  | 'ramp'
+  | 's3'
+  | 'sentry'
+  | 'snowflake'
+  | 'weave'
+  | 'webhook'
+
+export interface ConfigField {
+  readonly name: string
+  /**
+   * `url`: guarded, because a user wrote it; `host`: the same, its scheme may be left out; `dsn`: the same, with a key
+   * before the host; `label`: becomes a part of a host name.
+   */
+  readonly kind: 'text' | 'url' | 'host' | 'dsn' | 'label'
+  readonly isOptional?: boolean
+  /** Filled in where the field is left out. */
+  readonly default?: string
+  readonly choices?: readonly string[]
+  /** Shown masked. */
+  readonly isSecret?: boolean
+}
+
+const text = (name: string, standard?: string): ConfigField => ({
+  name,
+  kind: 'text',
+  ...(standard === undefined ? {} : { default: standard }),
+})
+const secret = (name: string): ConfigField => ({ name, kind: 'text', isSecret: true })
+const url = (name: string, standard?: string): ConfigField => ({
+  name,
+  kind: 'url',
+  ...(standard === undefined ? {} : { default: standard }),
+})
+const optional = (field: ConfigField): ConfigField => ({ ...field, isOptional: true })
+const choice = (name: string, standard: string, choices: readonly string[]): ConfigField => ({
+  name,
+  kind: 'text',
+  default: standard,
+  choices,
+})
+
+/** Every kind takes `headers` besides, a map of texts. */
+export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly ConfigField[]>> = {
+  arize: [secret('apiKey'), secret('spaceKey'), text('modelId'), url('baseUrl', 'https://otlp.arize.com')],
+  braintrust: [secret('apiKey'), text('projectId'), url('baseUrl', 'https://api.braintrust.dev')],
+  clickhouse: [
+    { name: 'host', kind: 'host' },
+    text('database'),
+    text('username'),
+    secret('password'),
+    text('table', 'OPENROUTER_TRACES'),
+  ],
+  datadog: [secret('apiKey'), text('mlApp'), url('url', 'https://api.datadoghq.com')],
+  grafana: [
+    secret('apiKey'),
+    text('instanceId'),
+    url('baseUrl', 'https://otlp-gateway-prod-us-west-0.grafana.net'),
+  ],
+  langfuse: [text('publicKey'), secret('secretKey'), url('baseUrl', 'https://us.cloud.langfuse.com')],
+  langsmith: [
+    secret('apiKey'),
+    url('endpoint', 'https://api.smith.langchain.com'),
+    text('project', 'main'),
+    optional(text('workspaceId')),
+  ],
+  newrelic: [secret('licenseKey'), choice('region', 'us', ['us', 'eu'])],
+  opik: [secret('apiKey'), text('workspace'), text('projectName')],
+  'otel-collector': [url('endpoint')],
+  posthog: [secret('apiKey'), url('endpoint', 'https://us.i.posthog.com')],
+  ramp: [secret('apiKey'), url('baseUrl')],
+  s3: [
+    secret('accessKeyId'),
+    secret('secretAccessKey'),
+    text('bucketName'),
+    optional(text('region')),
+    optional(url('endpoint')),
+    optional(secret('sessionToken')),
+    text('prefix', 'openrouter-traces'),
+    text('pathTemplate', '{prefix}/{date}'),
+  ],
+  sentry: [{ name: 'dsn', kind: 'dsn', isSecret: true }, url('otlpEndpoint')],
+  snowflake: [
+    { name: 'account', kind: 'label' },
+    secret('token'),
+    text('database', 'SNOWFLAKE_LEARNING_DB'),
+    text('schema', 'PUBLIC'),
+    text('table', 'OPENROUTER_TRACES'),
+    text('warehouse', 'COMPUTE_WH'),
+  ],
+  weave: [secret('apiKey'), text('entity'), text('project'), url('baseUrl', 'https://trace.wandb.ai')],
+  webhook: [url('url'), choice('method', 'POST', ['POST', 'PUT'])],
+}
+
+export const isDestinationType = (name: string): name is DestinationType =>
+  Object.hasOwn(DESTINATION_TYPES, name)
+
+/** The `config` of a destination: its fields, and `headers`. */
+export interface DestinationConfig {
+  readonly fields: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>> | null
+}
