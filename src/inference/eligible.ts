@@ -41,6 +41,13 @@ const rules: readonly Rule[] = [
       ? null
       : { rule: 'data_policy:zdr', sentence: `${endpoint.providerSlug} is not known to retain no data` },
   (endpoint, _, { request: { preferences } }) =>
+    preferences.enforceDistillableText !== true || endpoint.isDistillable === true
+      ? null
+      : {
+          rule: 'distillable',
+          sentence: `${endpoint.modelId} at ${endpoint.providerSlug} is not known to permit distillation. Set "distillable" in its "models:" entry where its author does`,
+        },
+  (endpoint, _, { request: { preferences } }) =>
     !preferences.quantizations || preferences.quantizations.includes(endpoint.quantization ?? 'unknown')
       ? null
       : {
@@ -123,6 +130,7 @@ function withinMaxPrice(endpoint: EndpointRecord, { maxPrice }: ProviderPreferen
     isAtMost(pricing.prompt * TOKENS_PER_MILLION, maxPrice.prompt) &&
     isAtMost(pricing.completion * TOKENS_PER_MILLION, maxPrice.completion) &&
     isAtMost(pricing.image ?? 0n, maxPrice.image) &&
+    isAtMost(pricing.audio ?? 0n, maxPrice.audio) &&
     isAtMost(pricing.request, maxPrice.request)
   return isWithin
     ? null

@@ -14,9 +14,9 @@ export interface OrderInput {
 }
 
 /**
- * The order in which the endpoints of one model are tried: the caller's own list first, then those that are as quick
- * as was preferred, then by the asked sort, else spread by price (an endpoint twice as dear gets a quarter of the
- * first tries).
+ * The order in which the endpoints of one model are tried, or of several that are sorted together: the caller's own
+ * list first, then those that are as quick as was preferred, then by the asked sort, else spread by price (an endpoint
+ * twice as dear gets a quarter of the first tries).
  */
 export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
   if (attempts.length < 2) return attempts

@@ -63,9 +63,8 @@ export function plan(input: PlanInput): Plan {
   const known = resolved.filter((entry) => entry !== undefined)
   if (known.length === 0) throw unknownModel(requested, input.snapshot)
 
-  const attempts: Attempt[] = []
   const exclusions: Exclusion[] = []
-  for (const entry of known) attempts.push(...attemptsFor(entry, input, exclusions))
+  const attempts = attemptsFor(known, input, exclusions)
   if (attempts.length === 0) throw nothingEligible(requested, exclusions)
 
   const isOnly = new Set(attempts.map(accountOf)).size === 1
@@ -133,7 +132,22 @@ function resolve(name: string, { caller, snapshot }: PlanInput): Resolved | unde
   return { model, ways, closed, sort, isFree, unserved: variant && !sort && !isFree ? [`:${variant}`] : [] }
 }
 
-function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
+/** Model after model, or where the caller's `sort.partition` is `none`, the endpoints of all of them as those of one. */
+function attemptsFor(known: readonly Resolved[], input: PlanInput, exclusions: Exclusion[]): Attempt[] {
+  const { request, caller } = input
+  const { preferences } = request
+  const inOrder = (eligible: Attempt[], variant: SortKey | undefined): Attempt[] => {
+    const sort = preferences.sort ?? variant ?? sortKey(caller.workspace.defaultProviderSort)
+    return ordered(eligible, { ...input, sort, preferences })
+  }
+  const eligible = known.map((entry) => eligibleFor(entry, input, exclusions))
+  if (preferences.sortPartition !== 'none') {
+    return eligible.flatMap((attempts, index) => inOrder(attempts, known[index]?.sort))
+  }
+  return inOrder(eligible.flat(), known.find(({ sort }) => sort !== undefined)?.sort)
+}
+
+function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
   const eligible: Attempt[] = []
   for (const way of entry.ways) {
     const exclusion =
@@ -142,9 +156,7 @@ function attemptsFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
     else eligible.push(...withCredentials(entry.model, way, input))
   }
   for (const { why } of entry.closed) exclusions.push({ rule: 'byok', sentence: why })
-  const { request, caller } = input
-  const sort = request.preferences.sort ?? entry.sort ?? sortKey(caller.workspace.defaultProviderSort)
-  return ordered(eligible, { ...input, sort, preferences: request.preferences })
+  return eligible
 }
 
 /** Last of the rules: what it excludes would serve the request but for a guardrail. */

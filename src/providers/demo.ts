@@ -40,7 +40,7 @@ export const demoProvider = (defaults: ProviderDefaults): ProviderRecord => ({
   isLocal: true,
 })
 
-/** The model's record: free, and a zero-data-retention endpoint, for it keeps nothing. */
+/** The model's record: free, a zero-data-retention endpoint, for it keeps nothing, and its text is anybody's. */
 export const demoOffer: ModelOffer = {
   endpoint: {
     id: MODEL_ID,
@@ -56,6 +56,7 @@ export const demoOffer: ModelOffer = {
     pricing: { prompt: 0n, completion: 0n, request: 0n },
     quantization: null,
     isZdr: true,
+    isDistillable: true,
   },
   name: 'Sluice: Demo',
   created: 1_767_225_600,

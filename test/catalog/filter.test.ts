@@ -19,6 +19,8 @@ const facts: ModelFacts = {
   hasOpenWeights: false,
 }
 
+const { isDistillable: _, ...plain } = demoOffer.endpoint
+
 interface Given extends Partial<EndpointRecord> {
   at: string
 }
@@ -30,7 +32,7 @@ function offered(
   const endpoints = given.map(({ at, ...fields }) => {
     const provider: ProviderRecord = { ...demoProvider(defaults), slug: at, name: at.toUpperCase() }
     const record: EndpointRecord = {
-      ...demoOffer.endpoint,
+      ...plain,
       supportedParameters: [],
       isZdr: false,
       ...fields,

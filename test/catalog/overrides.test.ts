@@ -64,7 +64,7 @@ describe('what the operator says of a model', () => {
     ])
     expect(await idsOf('zdr=true&providers=cloud')).toBe('shared/large')
     expect(await idsOf('region=eu')).toBe('shared/large')
-    expect(await idsOf('distillable=true')).toBe('shared/large')
+    expect(await idsOf('distillable=true')).toBe('shared/large sluice/demo')
     expect(await idsOf('distillable=false')).toBe('maker/small')
     expect(await idsOf('zdr=true&q=small')).toBe('')
     expect((await endpointsOf('shared/large'))[1]).toMatchObject({

@@ -212,6 +212,7 @@ describe('order', () => {
   test.each([
     ['lab/tiny:online', [':online']],
     ['lab/tiny:thinking', [':thinking']],
+    ['lab/tiny:extended', [':extended']],
     ['lab/tiny:floor', []],
   ])('%s: what is not served is told', (name, unserved) => {
     expect(planned({ request: request({ models: [name] }) }).unserved).toEqual(unserved)
