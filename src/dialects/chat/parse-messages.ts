@@ -1,11 +1,25 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { checkImageUrl, isImageData } from '../image-data.ts'
 import { defined, restOf } from '../values.ts'
 import type { ChatContent, ChatMessage, ChatToolCall } from './message-schema.ts'
 
-/** Checked chat messages → neutral ones. What the neutral form has no place for goes to `extra`. */
-export const readMessages = (messages: readonly ChatMessage[]): Message[] => messages.map(readMessage)
+/**
+ * Checked chat messages → neutral ones. What the neutral form has no place for goes to `extra`. Throws a `GatewayError`
+ * 400 that names the field for a tool's message that answers no call before it, and for images that are none.
+ */
+export function readMessages(messages: readonly ChatMessage[]): Message[] {
+  const callIds = new Set<string>()
+  return messages.map((message, index) => {
+    if (message.role === 'tool' && !callIds.has(message.tool_call_id)) {
+      throw badRequest('answers no tool call of the messages before it', `messages[${index}].tool_call_id`)
+    }
+    const read = readMessage(message, index)
+    for (const { id } of read.toolCalls ?? []) callIds.add(id)
+    return read
+  })
+}
 
 const KNOWN = new Set([
   'role',
@@ -63,6 +77,7 @@ function readPart(part: ChatPart, at: string): ContentPart {
   if (part.type === 'image_url' && 'image_url' in part) {
     const { image_url } = part
     const { url, detail } = typeof image_url === 'string' ? { url: image_url } : image_url
+    checkImage(url, typeof image_url === 'string' ? `${at}.image_url` : `${at}.image_url.url`)
     return defined({ type: 'image', url, detail, extra: restOf(part, IMAGE) })
   }
   if (part.type === 'input_audio' && 'input_audio' in part) {
@@ -80,6 +95,14 @@ function readPart(part: ChatPart, at: string): ContentPart {
     return defined({ type: 'video', url: part.video_url.url, extra: restOf(part, VIDEO) })
   }
   return { type: 'unknown', data: { ...part } }
+}
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i
+
+/** Addresses are checked where it is known which may be called. Some vendors take an image's base64 alone. */
+function checkImage(url: string, at: string): void {
+  if (/^data:/i.test(url)) checkImageUrl(url, at)
+  else if (!SCHEME.test(url) && !isImageData(url)) throw badRequest('must be an https URL or a data URL', at)
 }
 
 const CALL = new Set(['id', 'type', 'function', 'custom'])

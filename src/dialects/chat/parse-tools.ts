@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
-import { defined, restOf } from '../values.ts'
+import { defined, quoted, restOf } from '../values.ts'
 import type { ChatBody } from './schema.ts'
 
 const TOOL = new Set(['type', 'function'])
@@ -21,14 +21,23 @@ export const readTools = (tools: ChatBody['tools']): Tool[] =>
     })
   })
 
-export function readToolChoice(choice: ChatBody['tool_choice']): ToolChoice | undefined {
+/** Throws a `GatewayError` 400 for a choice that the tools cannot fulfil. */
+export function readToolChoice(
+  choice: ChatBody['tool_choice'],
+  tools: readonly Tool[],
+): ToolChoice | undefined {
   if (choice === null || choice === undefined) return undefined
+  if (choice === 'required' && tools.length === 0) {
+    throw badRequest('is "required", and there are no tools', 'tool_choice')
+  }
   if (typeof choice === 'string') return choice
   if (choice.type !== 'function') return { type: 'other', data: { ...choice } }
   if (!choice.function) {
     throw badRequest('is required when tool_choice.type is "function": name the tool', 'tool_choice.function')
   }
-  return { type: 'function', name: choice.function.name }
+  const { name } = choice.function
+  if (tools.some((tool) => tool.type === 'function' && tool.name === name)) return { type: 'function', name }
+  throw badRequest(`names ${quoted(name)}, which is not among tools`, 'tool_choice.function.name')
 }
 
 export function readResponseFormat(format: ChatBody['response_format']): JsonObject | undefined {

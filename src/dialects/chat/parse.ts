@@ -26,6 +26,7 @@ export function parseChat(body: JsonObject, headers: Headers): InferenceRequest 
   const stream = body.stream === true
   checkMetadata(body.metadata)
   if (body.plugins) checkPlugins(body.plugins)
+  const tools = readTools(body.tools)
   return defined<InferenceRequest>({
     apiType: 'completions',
     dialect: 'chat',
@@ -33,8 +34,8 @@ export function parseChat(body: JsonObject, headers: Headers): InferenceRequest 
     models: modelsOf(body),
     stream,
     messages: readMessages(body.messages),
-    tools: readTools(body.tools),
-    toolChoice: readToolChoice(body.tool_choice),
+    tools,
+    toolChoice: readToolChoice(body.tool_choice, tools),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     responseFormat: readResponseFormat(body.response_format),
     reasoning: readReasoning(body),

@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { ContentPart } from '../../core/request.ts'
-import { checkImageData } from '../image-data.ts'
+import { checkImageUrl } from '../image-data.ts'
 import { defined, restOf } from '../values.ts'
 import type { Content, Part } from './item-schema.ts'
 
@@ -64,23 +64,8 @@ function readImage(part: Extract<Part, { type: 'input_image' }>, at: string): Co
     if (file_id) return { type: 'unknown', data: { ...part } }
     throw badRequest('is required: an https URL or a data URL (or file_id)', `${at}.image_url`)
   }
-  checkImage(url, `${at}.image_url`)
+  checkImageUrl(url, `${at}.image_url`)
   return defined({ type: 'image', url, detail: detail ?? undefined, extra: restOf(part, IMAGE) })
-}
-
-const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
-
-/** An address, or a data URL whose content begins as an image does. */
-function checkImage(url: string, at: string): void {
-  if (/^https?:\/\//i.test(url)) return
-  const head = DATA_URL.exec(url)
-  if (!head) throw badRequest('must be an https URL or a data URL', at)
-  const type = head[1] ?? ''
-  if (!/^image\//i.test(type) || !/;base64$/i.test(head[2] ?? '')) {
-    throw badRequest('must be a data URL of an image in base64: "data:image/png;base64,…"', at)
-  }
-  if (/^image\/svg/i.test(type)) return
-  checkImageData(url.slice(head[0].length, head[0].length + 64), at)
 }
 
 function readFile(part: Extract<Part, { type: 'input_file' }>, at: string): ContentPart {

@@ -20,6 +20,9 @@ export function readTools(body: JsonObject & ResponsesBody): ReadTools {
   const tools = all.flatMap(readTool)
   const choice = body.tool_choice
   if (choice === null || choice === undefined) return { tools }
+  if (choice === 'required' && tools.length === 0) {
+    throw badRequest('is "required", and there are no tools', 'tool_choice')
+  }
   if (typeof choice === 'string') return { tools, toolChoice: choice }
   if (choice.type === 'allowed_tools') return allowed(choice, tools)
   if (choice.type !== 'function' && choice.type !== 'custom') {

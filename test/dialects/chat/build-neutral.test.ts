@@ -16,7 +16,7 @@ const request: InferenceRequest = {
       name: 'Ann',
       content: [
         { type: 'text', text: 'x', extra: { cache_control: {} } },
-        { type: 'image', url: 'data:,i', detail: 'low' },
+        { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' },
         { type: 'audio', data: 'AA', format: 'wav' },
         { type: 'file', data: 'data:,f', filename: 'f.txt' },
         { type: 'file', fileId: 'file_1' },
@@ -55,7 +55,7 @@ const written = {
       name: 'Ann',
       content: [
         { type: 'text', text: 'x' },
-        { type: 'image_url', image_url: { url: 'data:,i', detail: 'low' } },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' } },
         { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
         { type: 'file', file: { file_data: 'data:,f', filename: 'f.txt' } },
         { type: 'file', file: { file_id: 'file_1' } },

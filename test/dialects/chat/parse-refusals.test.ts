@@ -59,6 +59,22 @@ describe('messages are refused with their path', () => {
       message([{ type: 'file', file: { filename: 'a.pdf' } }]),
       'messages[0].content[0].file: must have file_data (a data URL or an https URL) or file_id',
     ],
+    ...Object.entries({
+      [`data:image/png;base64,${btoa('words, and no image')}`]:
+        'must be the base64 of an image, not of something else',
+      'data:image/png;base64,JVBERi0xLjc=': 'must be the base64 of an image, not application/pdf',
+      'data:image/png;base64,': 'must be the base64 of an image, not of something else',
+      'data:text/plain;base64,aGVsbG8=':
+        'must be a data URL of an image in base64: "data:image/png;base64,…"',
+      words: 'must be an https URL or a data URL',
+    }).flatMap(([url, says]): [JsonObject, string][] => [
+      [message([{ type: 'image_url', image_url: { url } }]), `messages[0].content[0].image_url.url: ${says}`],
+      [message([{ type: 'image_url', image_url: url }]), `messages[0].content[0].image_url: ${says}`],
+    ]),
+    [
+      { messages: [...HELLO, { role: 'tool', tool_call_id: 'c1', content: '' }] },
+      'messages[1].tool_call_id: answers no tool call of the messages before it',
+    ],
     [
       message([{ type: 'video_url', video_url: 'x' }]),
       'messages[0].content[0].video_url: must be an object, not "x"',
@@ -128,6 +144,11 @@ describe('fields are refused with what is allowed', () => {
     [
       { tool_choice: { type: 'function' } },
       'tool_choice.function: is required when tool_choice.type is "function": name the tool',
+    ],
+    [{ tool_choice: 'required' }, 'tool_choice: is "required", and there are no tools'],
+    [
+      { tool_choice: { type: 'function', function: { name: 'g' } } },
+      'tool_choice.function.name: names "g", which is not among tools',
     ],
     [{ response_format: 'json' }, 'response_format: must be an object, not "json"'],
     [

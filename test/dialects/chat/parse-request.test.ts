@@ -147,7 +147,8 @@ test('tools and their choice', () => {
     { type: 'other', data: search },
   ])
   expect(request.toolChoice).toEqual({ type: 'function', name: 'f' })
-  expect(read({ tool_choice: 'required' }).toolChoice).toBe('required')
+  expect(read({ tools: [fn], tool_choice: 'required' }).toolChoice).toBe('required')
+  expect(read({ tool_choice: 'auto' }).toolChoice).toBe('auto')
   expect(read({ tool_choice: { type: 'web_search' } }).toolChoice).toEqual({
     type: 'other',
     data: { type: 'web_search' },

@@ -286,7 +286,7 @@ describe('messages', () => {
       { type: 'text', text: 'see' },
       {
         type: 'image_url',
-        image_url: { url: 'data:image/png;base64,AAAA' },
+        image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' },
         cache_control: { type: 'ephemeral' },
       },
     ]
@@ -303,7 +303,7 @@ describe('messages', () => {
           {
             toolResult: {
               toolUseId: 't1',
-              content: [{ text: 'see' }, { image: { format: 'png', source: { bytes: 'AAAA' } } }],
+              content: [{ text: 'see' }, { image: { format: 'png', source: { bytes: 'iVBORw0KGgo=' } } }],
             },
           },
           { cachePoint: { type: 'default' } },
@@ -392,7 +392,7 @@ describe('messages', () => {
   test('an image in instructions or in a former answer is named', () => {
     const content = [
       { type: 'text', text: 'A' },
-      { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
     ]
     expect(sent([{ role: 'system', content }, HI, { role: 'assistant', content }, HI])).toEqual({
       system: [{ text: 'A' }],
@@ -455,9 +455,21 @@ describe('content', () => {
   const TEXT = Buffer.from('a,b').toString('base64')
 
   test.each<[what: string, part: JsonObject, block: JsonObject]>([
-    ['jpeg', image('data:image/jpeg;base64,AAAA'), { image: { format: 'jpeg', source: { bytes: 'AAAA' } } }],
-    ['jpg', image('data:image/jpg;base64,AAAA'), { image: { format: 'jpeg', source: { bytes: 'AAAA' } } }],
-    ['webp', image('data:image/webp;base64,AAAA'), { image: { format: 'webp', source: { bytes: 'AAAA' } } }],
+    [
+      'jpeg',
+      image('data:image/jpeg;base64,/9j/4A=='),
+      { image: { format: 'jpeg', source: { bytes: '/9j/4A==' } } },
+    ],
+    [
+      'jpg',
+      image('data:image/jpg;base64,/9j/4A=='),
+      { image: { format: 'jpeg', source: { bytes: '/9j/4A==' } } },
+    ],
+    [
+      'webp',
+      image('data:image/webp;base64,UklGRgAAAABXRUJQVlA4'),
+      { image: { format: 'webp', source: { bytes: 'UklGRgAAAABXRUJQVlA4' } } },
+    ],
     [
       'an image that lies in S3',
       image('s3://bucket/a/b.png'),
@@ -531,11 +543,11 @@ describe('content', () => {
       /^messages\[0\]\.content\[1\]\.image_url\.url: must be a data URL/,
     ],
     [
-      'an image that is none',
-      image('data:text/plain;base64,AAAA'),
+      'an image that Converse does not take',
+      image('data:image/bmp;base64,Qk0AAAAA'),
       /^messages\[0\]\.content\[1\]\.image_url\.url: .*png, jpeg, gif, webp/,
     ],
-    ['an image without data', image('data:image/png;base64,'), /holds no data/],
+    ['an image without data', image('data:image/png;base64,'), /must be the base64 of an image/],
     ['a file on the web', file('https://a.example/x.pdf'), /^messages\[0\]\.content\[1\]\.file\.file_data: /],
   ])('%s is a 400 that names the field', (_, part, says) => {
     let error: unknown

@@ -117,8 +117,8 @@ describe('parameters', () => {
 describe('messages', () => {
   const said = (messages: JsonObject[], system?: unknown): JsonObject =>
     system === undefined ? { messages } : { messages, system }
-  const png = 'data:image/png;base64,iVBORw=='
-  const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' }
+  const png = 'data:image/png;base64,iVBORw0KGgo='
+  const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' }
   const MARK = { cache_control: { type: 'ephemeral', ttl: '1h' } }
   const call = (id: string, json: string) => ({
     id,

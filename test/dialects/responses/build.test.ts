@@ -411,12 +411,12 @@ describe('messages', () => {
       user([
         { type: 'text', text: 'What?', ...breakpoint },
         { type: 'image_url', image_url: { url: 'https://x.example/a.png' } },
-        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw==', detail: 'low' } },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' } },
       ]),
       asked([
         { type: 'input_text', text: 'What?', ...breakpoint },
         { type: 'input_image', image_url: 'https://x.example/a.png', detail: 'auto' },
-        { type: 'input_image', image_url: 'data:image/png;base64,iVBORw==', detail: 'low' },
+        { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' },
       ]),
     ],
     [
