@@ -86,14 +86,12 @@ export const accountOf = ({ endpoint, ownKey }: Attempt): string => `${endpoint.
 
 /** Several credentials make no more of an endpoint. */
 function candidatesOf(attempts: readonly Attempt[]): Plan['candidates'] {
-  const first = new Map(attempts.toReversed().map((attempt) => [attempt.endpoint.id, attempt]))
-  return attempts
-    .filter((attempt) => first.get(attempt.endpoint.id) === attempt)
-    .map(({ model, provider, endpoint }) => ({
-      model: model.id,
-      provider: provider.name,
-      endpointId: endpoint.id,
-    }))
+  const candidates = new Map<string, Plan['candidates'][number]>()
+  for (const { model, provider, endpoint } of attempts) {
+    if (candidates.has(endpoint.id)) continue
+    candidates.set(endpoint.id, { model: model.id, provider: provider.name, endpointId: endpoint.id })
+  }
+  return [...candidates.values()]
 }
 
 function requestedModels({ request, caller }: PlanInput): string[] {

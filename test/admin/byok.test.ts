@@ -190,7 +190,7 @@ const many = (count: number, text = 'x'): string[] => Array.from({ length: count
 
 runScenarios('POST /byok refuses', () => handler, [
   post('an unknown provider', { provider: 'opneai' }, 400, ['provider', 'openai']),
-  post('a key in its place', { provider: SECRET }, 400, ['provider', 'GET /providers']),
+  post('a key in its place', { provider: SECRET }, 400, ['provider', 'such as openai']),
   post('an empty key', { key: '' }, 400, ['key']),
   post('a blank key', { key: '   ' }, 400, ['key: must not be blank']),
   post('a key with a line break', { key: `${SECRET}\n${SECRET}` }, 400, ['key: holds characters']),

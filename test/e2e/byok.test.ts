@@ -36,6 +36,17 @@ for (const model of ['tiny', 'large', 'gpt-4o-mini']) {
   })
 }
 
+/** What a cloud that signs was shown. */
+const signed: (string | null)[] = []
+const cloud = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch({ headers }) {
+    signed.push(headers.get('authorization'))
+    return Response.json({ message: 'The security token is invalid: canary-0123456789' }, { status: 403 })
+  },
+})
+
 const models = (...ids: string[]) =>
   ids.map((id) => ({ id, context_length: 1000, max_completion_tokens: 100, pricing: PRICES }))
 const PRICES = { prompt: '0.000001', completion: '0.000001' }
@@ -52,12 +63,17 @@ beforeAll(async () => {
         models: [{ ...models('tiny')[0], pricing: { prompt: '0.001', completion: '0.001' } }],
       },
     ],
-    environment: { OPENAI_BASE_URL: upstream.baseUrl },
+    environment: {
+      OPENAI_BASE_URL: upstream.baseUrl,
+      AWS_REGION: 'eu-west-1',
+      AWS_BEDROCK_BASE_URL: `http://127.0.0.1:${cloud.port}`,
+    },
   })
 })
 afterAll(async () => {
   await gateway.stop()
   await upstream.stop()
+  await cloud.stop(true)
   expect(logged.length).toBeGreaterThan(0)
   expect(logged.filter((line) => /canary|0123456789/.test(line))).toEqual([])
 })
@@ -219,6 +235,20 @@ describe('the order of trying', () => {
     ])
   })
 
+  test('without fallbacks the provider of the first one is the only one', async () => {
+    await bring('a', { provider: 'two' })
+    refused = { a: 401 }
+    expect(await askedBy('tiny', { provider: { allow_fallbacks: false } })).toEqual(['a@two', 'shared@two'])
+  })
+
+  test('of several models: the own keys of one, its gateway, then those of the next', async () => {
+    await bring('a')
+    await bring('f', { is_fallback: true, allowed_models: ['tiny'] })
+    refused = { a: 500, shared: 500, f: 500 }
+    const reply = await ask('tiny', { models: ['tiny', 'large'], model: undefined })
+    expect(reply.asked).toEqual(['a', 'shared', 'f', 'a', 'shared', 'shared'])
+  })
+
   test('of two providers in the order of the keys, whatever they cost', async () => {
     await bring('a', { provider: 'two' })
     await bring('b', { provider: 'one' })
@@ -339,6 +369,17 @@ describe('a provider that the gateway has no credential for', () => {
     await change(id, { disabled: true })
     expect((await ask(MODEL, open, key)).status).toBe(404)
     expect(await listed('/models/user?limit=1000', key)).not.toContain(MODEL)
+  })
+
+  test('where a cloud signs its calls, with an own access key', async () => {
+    const key = JSON.stringify({ accessKeyId: 'AKIAOWNKEY', secretAccessKey: 'canary-0123456789' })
+    await bring('', { provider: 'amazon-bedrock', key })
+    const model = 'anthropic/claude-sonnet-4.5'
+    const reply = await ask(model, { provider: { only: ['amazon-bedrock'] } })
+    expect([reply.status, reply.text]).toEqual([502, expect.stringContaining("the workspace's own key")])
+    expect(signed.at(-1)).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIAOWNKEY\/\d{8}\/eu-west-1\/bedrock\//)
+    expect(reply.text).not.toContain('canary')
+    expect(await listed('/models/user?limit=1000')).toContain(model)
   })
 
   test('what the gateway serves already has one more endpoint with it, and no other name', async () => {

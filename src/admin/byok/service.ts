@@ -182,7 +182,7 @@ function kindOf(snapshot: ByokDeps['snapshot'], slug: string): ProviderKind {
   if (kind !== undefined) return kind
   const slugs = new Set([...providersBySlug.keys(), ...[...vendors, ...cloudVendors].map((one) => one.slug)])
   const nearest = slug.length > LONGEST_SLUG ? [] : nearestNames(slug.toLowerCase(), slugs, NEAREST)
-  const hint = nearest.length > 0 ? `: did you mean ${nearest.join(' or ')}?` : '; GET /providers lists them'
+  const hint = nearest.length > 0 ? `: did you mean ${nearest.join(' or ')}?` : ', such as openai'
   throw badRequest(`must be the slug of a vendor or of a configured provider${hint}`, 'provider')
 }
 
