@@ -35,7 +35,8 @@ export interface Conversation {
 }
 
 interface Reading extends Conversation {
-  readonly callIds: Set<string>
+  /** The message that holds a call; undefined for one that no other dialect can carry. */
+  readonly calls: Map<string, Message | undefined>
   /** The calls may stand in a stored response. */
   readonly goesOn: boolean
 }
@@ -48,7 +49,7 @@ type ReadItem = (item: JsonObject, at: string, reading: Reading) => void
  * resolved, an image that is none.
  */
 export function readItems(items: readonly JsonObject[], goesOn: boolean): Conversation {
-  const reading: Reading = { messages: [], callIds: new Set(), goesOn }
+  const reading: Reading = { messages: [], calls: new Map(), goesOn }
   items.forEach((item, i) => {
     const at = `input[${i}]`
     readerOf(item, at)(item, at, reading)
@@ -71,7 +72,7 @@ function reader<T extends TSchema>(
 type TypeCheckOf<T extends TSchema> = T['static']
 
 const readOwn = reader(ownItem, (item, _, reading) => {
-  if (isString(item.call_id)) reading.callIds.add(item.call_id)
+  if (isString(item.call_id)) reading.calls.set(item.call_id, undefined)
   keepOwn(item, reading)
 })
 const readOwnOutput = reader(ownOutputItem, (item, at, reading) => {
@@ -176,10 +177,10 @@ const CALL = new Set([
 function addCall(
   item: JsonObject & { call_id: string; name: string; namespace?: string | null },
   json: string,
-  { messages, callIds }: Reading,
+  { messages, calls }: Reading,
 ): void {
   const message = openAssistant(messages)
-  callIds.add(item.call_id)
+  calls.set(item.call_id, message)
   message.toolCalls ??= []
   message.toolCalls.push(
     defined({
@@ -198,11 +199,24 @@ function addOutput(
 ): void {
   checkCall(item.call_id, at, reading)
   const { content } = readContent(item.output, `${at}.output`)
-  reading.messages.push({ role: 'tool', toolCallId: item.call_id, content: content ?? '' })
+  const message: Message = { role: 'tool', toolCallId: item.call_id, content: content ?? '' }
+  reading.messages.splice(placeOfOutput(item.call_id, reading), 0, message)
 }
 
-function checkCall(callId: string, at: string, { callIds, goesOn }: Reading): void {
-  if (goesOn || callIds.has(callId)) return
+/**
+ * Right behind its call and the outputs that stand there: items may come in any order (what the user said while the
+ * tools ran), while the other dialects want the results before anything else.
+ */
+function placeOfOutput(callId: string, { messages, calls }: Reading): number {
+  const call = calls.get(callId)
+  if (call === undefined) return messages.length
+  let place = messages.lastIndexOf(call) + 1
+  while (messages[place]?.role === 'tool') place += 1
+  return place
+}
+
+function checkCall(callId: string, at: string, { calls, goesOn }: Reading): void {
+  if (goesOn || calls.has(callId)) return
   throw badRequest(`answers ${quoted(callId)}, and no item before it is that call`, `${at}.call_id`)
 }
 

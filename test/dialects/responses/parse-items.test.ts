@@ -157,6 +157,31 @@ const rows: [string, JsonObject[], unknown][] = [
     ],
   ],
   [
+    'results stand behind their calls, whatever was said while the tools ran',
+    [
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+      { type: 'function_call', call_id: 'b', name: 'f', arguments: '{}' },
+      { role: 'user', content: 'meanwhile' },
+      { type: 'function_call_output', call_id: 'b', output: 'two' },
+      { role: 'assistant', content: 'still waiting' },
+      { type: 'function_call_output', call_id: 'a', output: 'one' },
+    ],
+    [
+      {
+        role: 'assistant',
+        content: null,
+        toolCalls: [
+          { id: 'a', name: 'f', arguments: '{}' },
+          { id: 'b', name: 'f', arguments: '{}' },
+        ],
+      },
+      { role: 'tool', toolCallId: 'b', content: 'two' },
+      { role: 'tool', toolCallId: 'a', content: 'one' },
+      { role: 'user', content: 'meanwhile' },
+      { role: 'assistant', content: 'still waiting' },
+    ],
+  ],
+  [
     'two texts are two messages',
     [
       { role: 'assistant', content: 'a' },
