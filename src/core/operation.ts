@@ -42,7 +42,7 @@ export interface RerankResult {
 }
 
 export interface ImagesRequest extends RoutedRequest {
-  apiType: 'images'
+  apiType: 'image'
   prompt: string
   /** How many. */
   count: number

@@ -6,7 +6,7 @@ export type ApiType =
   | 'responses'
   | 'messages'
   | 'embeddings'
-  | 'images'
+  | 'image'
   | 'rerank'
   | 'tts'
   | 'stt'

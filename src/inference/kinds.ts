@@ -27,7 +27,7 @@ export const KINDS: Readonly<Record<ApiType, Kind>> = {
   messages: text,
   embeddings: { outputs: ['embeddings'], purpose: 'embeddings', route: 'POST /embeddings' },
   rerank: { outputs: ['rerank'], purpose: 'ranking', route: 'POST /rerank' },
-  images: {
+  image: {
     outputs: ['image'],
     purpose: 'images',
     route: 'POST /images',

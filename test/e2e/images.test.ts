@@ -134,7 +134,7 @@ describe('the official client', () => {
     ])
     // 20 × 5,000 + 300 × 40,000 nano-dollars.
     expect(lastRow()).toMatchObject({
-      api_type: 'images',
+      api_type: 'image',
       cost_nano_usd: 12_100_000,
       usage_source: 'provider',
       finish_reason: 'stop',
@@ -490,7 +490,7 @@ describe('what comes back', () => {
       status,
       message: expect.stringContaining(words),
     })
-    expect(lastRow()).toMatchObject({ cost_nano_usd: 0, finish_reason: 'error', api_type: 'images' })
+    expect(lastRow()).toMatchObject({ cost_nano_usd: 0, finish_reason: 'error', api_type: 'image' })
   })
 
   test('a stream that breaks off before the image is whole never looks finished', async () => {

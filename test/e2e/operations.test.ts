@@ -97,14 +97,14 @@ const rows: Row[] = [
     path,
     body: { prompt: 'a' },
     good: picture,
-    apiType: 'images',
+    apiType: 'image',
     costNanoUsd: 1_000_000 + 4 * 1_000 + 10_000_000,
   })),
   {
     path: '/images/edits',
     body: { prompt: 'a', images: [{ image_url: `data:image/png;base64,${PNG}` }] },
     good: picture,
-    apiType: 'images',
+    apiType: 'image',
     costNanoUsd: 1_000_000 + 4 * 1_000 + 10_000_000,
   },
   {

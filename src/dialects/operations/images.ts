@@ -27,7 +27,7 @@ export const imagesIngress: OperationIngress<ImagesRequest, ImagesResult> = {
       throw badRequest('needs an image that it is for, in "input_references"', 'mask')
     }
     return defined<ImagesRequest>({
-      ...readRouting('images', body, headers),
+      ...readRouting('image', body, headers),
       stream: body.stream === true,
       prompt: body.prompt,
       count: body.n ?? 1,
