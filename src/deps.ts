@@ -61,6 +61,7 @@ export function logSettled(log: Logger, settlement: Settlement, caller: Caller):
       status: 200,
       finish: settlement.finishReason,
       ...(settlement.cancelled ? { cancelled: true } : {}),
+      ...(settlement.isByok ? { byok: true } : {}),
       streamed: settlement.streamed,
       first_token_ms: Math.round(settlement.latencyMs),
       total_ms: Math.round(settlement.latencyMs + settlement.generationTimeMs),
