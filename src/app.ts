@@ -3,6 +3,8 @@ import { activityRoutes } from './admin/activity/routes.ts'
 import { analyticsRoutes } from './admin/analytics/routes.ts'
 import { assignmentRoutes } from './admin/assignments/routes.ts'
 import { auditRoutes } from './admin/audit/routes.ts'
+import { oidcRoutes } from './admin/auth/oidc/routes.ts'
+import { authRoutes } from './admin/auth/routes.ts'
 import { budgetRoutes } from './admin/budgets/routes.ts'
 import { byokRoutes } from './admin/byok/routes.ts'
 import { creditRoutes } from './admin/credits/routes.ts'
@@ -13,6 +15,7 @@ import { guardrailRoutes } from './admin/guardrails/routes.ts'
 import { currentKeyRoutes, keyRoutes } from './admin/keys/routes.ts'
 import { memberRoutes } from './admin/members/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
+import { organizationRoutes } from './admin/organization/routes.ts'
 import { presetRoutes } from './admin/presets/routes.ts'
 import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { imageModelRoutes } from './catalog/images/routes.ts'
@@ -49,6 +52,9 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(presetRoutes(deps))
     .use(fileRoutes(deps))
     .use(keyRoutes(deps))
+    .use(organizationRoutes(deps))
+    .use(authRoutes(deps))
+    .use(oidcRoutes(deps))
     .use(activityRoutes(deps))
     .use(analyticsRoutes(deps))
     .use(destinationRoutes(deps))

@@ -1,3 +1,5 @@
+import { createAuth } from './admin/auth/deps.ts'
+import type { OidcSettings } from './admin/auth/oidc/client.ts'
 import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
 import { createResponseStore } from './bodies/responses.ts'
@@ -39,6 +41,8 @@ export interface Parts {
     readonly settings: readonly unknown[]
   }
   outboundAllow?: OutboundAllow
+  /** The identity provider; absent or null: there is no single sign-on. */
+  oidc?: OidcSettings | null
   /** The clock, in milliseconds since 1970. */
   now?(): number
 }
@@ -61,6 +65,7 @@ export function assemble({
   logger,
   models,
   outboundAllow = NOTHING_ALLOWED,
+  oidc = null,
   now = Date.now,
 }: Parts): Assembled {
   const { ledger, recovered } = openLedger(database, {
@@ -99,6 +104,7 @@ export function assemble({
     sealer: bodies.sealer,
     files,
     uploads: uploadedFiles(files),
+    ...createAuth({ database, now, outboundAllow, oidc }),
     once: createOnce({ database, sealer: bodies.sealer, now }),
     snapshot,
     ledger,

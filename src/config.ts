@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type ConfigFile, readConfigFile } from './config/file.ts'
 import { fileKey, fileProblems, reservedProblems, unknownVariables } from './config/names.ts'
+import { isLoopback } from './config/readers.ts'
 import { settings } from './config/settings.ts'
 
 export { type LogLevel, type RefreshSchedule, type Setting, settings } from './config/settings.ts'
@@ -99,7 +100,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
     providers,
     models,
     environment,
-    warnings: unknownVariables(environment, variables),
+    warnings: [...unknownVariables(environment, variables), ...risks(values)],
   }
   problems.push(
     ...joinedProblems(values),
@@ -125,6 +126,14 @@ function sayWhere(
   return environment[variable] ? variable : `${variable} (${fileKey(variable)} in ${file?.path})`
 }
 
+/** What may be meant so, and is still to be known. */
+const risks = ({ oidcIssuer }: SettingValues): string[] =>
+  oidcIssuer?.startsWith('http:') && !isLoopback(new URL(oidcIssuer).hostname.replace(/^\[|\]$/g, ''))
+    ? [
+        'SLUICE_OIDC_ISSUER is no https address: whoever is on the way between it and this server can sign in as anyone',
+      ]
+    : []
+
 function joinedProblems(values: SettingValues): string[] {
   const problems: string[] = []
   if (values.managementKey !== null && values.managementKey === values.apiKey) {
@@ -132,6 +141,9 @@ function joinedProblems(values: SettingValues): string[] {
   }
   if (values.adminPassword !== null && values.adminEmail === null) {
     problems.push('SLUICE_ADMIN_PASSWORD needs SLUICE_ADMIN_EMAIL too')
+  }
+  if ((values.oidcIssuer === null) !== (values.oidcClientId === null)) {
+    problems.push('SLUICE_OIDC_ISSUER and SLUICE_OIDC_CLIENT_ID need each other: set both or neither')
   }
   return problems
 }

@@ -1,3 +1,4 @@
+import type { Auth } from './admin/auth/deps.ts'
 import type { OverrideDeps } from './admin/models/overrides.ts'
 import type { RefreshDeps } from './admin/models/service.ts'
 import type { Once } from './admin/once.ts'
@@ -8,6 +9,7 @@ import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
+import type { SessionSource } from './http/session.ts'
 import type { ResponsesDeps } from './inference/responses/create.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -25,6 +27,10 @@ export interface Deps {
   sealer: Sealer
   /** Answers a repeated `Idempotency-Key` with what the first request made. */
   once: Once
+  /** People who have signed in. */
+  sessions: SessionSource
+  /** How people sign in. */
+  auth: Auth
   snapshot: SnapshotSource
   ledger: Ledger
   /** Uploaded files, to administer and to send along with requests that name them. */

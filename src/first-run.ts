@@ -1,11 +1,13 @@
 import { count, eq, isNull, max } from 'drizzle-orm'
+import { ownerOf } from './admin/auth/setup.ts'
 import { defaultGuardrail } from './admin/guardrails/default.ts'
+import { ensureOwner, type OwnerSettings } from './admin/organization/owner.ts'
 import { newOrganizationId, newUserId, newUuid } from './core/ids.ts'
 import { hashKey, type KeyKind, labelOf, newKey } from './core/keys.ts'
 import { atomically, type Database } from './db/database.ts'
 import { apiKeys, guardrails, organizations, users, workspaceMembers, workspaces } from './db/tables.ts'
 
-export interface BootstrapKeys {
+export interface BootstrapKeys extends OwnerSettings {
   /** The operator's own keys, from settings; null: made here on the first run. */
   managementKey: string | null
   apiKey: string | null
@@ -31,9 +33,10 @@ export const hasKeys = (database: Database): boolean =>
 export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {
   if (database.sync.select().from(organizations).get() === undefined) await makeOwner(database)
   await completeWorkspaces(database)
-  const owner = ownerOf(database)
+  const owner = keyOwnerOf(database)
   await ensureBootstrapKey(database, owner, 'management', keys.managementKey)
   await ensureBootstrapKey(database, owner, 'inference', keys.apiKey)
+  await ensureOwner(database, keys, Date.now())
 }
 
 /**
@@ -41,7 +44,7 @@ export async function ensureFirstRun(database: Database, keys: BootstrapKeys): P
  * once nothing can fail any more before they are printed: a start that fails must not use up the first run.
  */
 export async function makeFirstKeys(database: Database): Promise<MadeKeys | null> {
-  const owner = ownerOf(database)
+  const owner = keyOwnerOf(database)
   const managementKey = await makeFirstKey(database, owner, 'management', 'First management key')
   const apiKey = await makeFirstKey(database, owner, 'inference', 'First key')
   return managementKey === null && apiKey === null ? null : { managementKey, apiKey }
@@ -109,12 +112,11 @@ async function completeWorkspaces(database: Database): Promise<void> {
   ])
 }
 
-/** Who made the organisation, and where its keys belong. */
-function ownerOf({ sync }: Database): Owner {
-  const workspaceId = sync.select().from(organizations).get()?.default_workspace_id
-  const owner = sync.select({ id: users.id }).from(users).orderBy(users.created_at, users.id).get()
-  if (!workspaceId || !owner) throw new Error('the database has no owner or no default workspace')
-  return { userId: owner.id, workspaceId }
+/** Who owns the organisation, and where its keys belong. */
+function keyOwnerOf(database: Database): Owner {
+  const workspaceId = database.sync.select().from(organizations).get()?.default_workspace_id
+  if (!workspaceId) throw new Error('the database has no default workspace')
+  return { userId: ownerOf(database).id, workspaceId }
 }
 
 /** The key of a setting is unlimited and enabled at every start; one that the setting no longer names is disabled. */

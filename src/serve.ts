@@ -8,6 +8,7 @@ import { sayWarning } from './catalog/outliers.ts'
 import { type CatalogStore, openCatalogStore } from './catalog/store.ts'
 import { unusualPrices } from './catalog/unusual-prices.ts'
 import { exposureProblem } from './config/exposure.ts'
+import { oidcSettings } from './config/sign-on.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { ProviderRecord } from './core/snapshot.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
@@ -62,12 +63,14 @@ export async function serve(config: Config): Promise<number> {
     logger,
     models: { store, live, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    oidc: oidcSettings(config),
   })
   const upkeep = await startUpkeep(folder.bodies, deps)
   // Before anyone is told that we listen: a signal that comes at once must find its handler.
   const stopping = stopSignal()
   const server = listen(config, deps)
   const address = publicAddress(config, server.port ?? config.port)
+  deps.auth.site.address = address
   const made = await makeFirstKeys(database)
   if (made !== null) deps.snapshot.rebuild()
   const discovery = config.discover

@@ -79,6 +79,14 @@ describe('where a value comes from', () => {
       api_key: key('a'),
       admin_email: 'owner@example.org',
       admin_password: 'correct horse battery',
+      oidc_issuer: 'https://id.example.org/',
+      oidc_client_id: 'sluice',
+      oidc_client_secret: 'client-secret',
+      oidc_scopes: 'openid email profile groups',
+      oidc_groups_claim: 'roles',
+      oidc_admin_groups: ['admins', 'owners'],
+      oidc_member_groups: 'staff, guests',
+      oidc_trust_email: true,
       log_level: 'debug',
       first_byte_timeout_ms: 1,
       stall_timeout_ms: 2,
@@ -109,6 +117,14 @@ describe('where a value comes from', () => {
       apiKey: key('a'),
       adminEmail: 'owner@example.org',
       adminPassword: 'correct horse battery',
+      oidcIssuer: 'https://id.example.org',
+      oidcClientId: 'sluice',
+      oidcClientSecret: 'client-secret',
+      oidcScopes: 'openid email profile groups',
+      oidcGroupsClaim: 'roles',
+      oidcAdminGroups: ['admins', 'owners'],
+      oidcMemberGroups: ['staff', 'guests'],
+      oidcTrustEmail: true,
       logLevel: 'debug',
       firstByteTimeoutMs: 1,
       stallTimeoutMs: 2,
@@ -205,6 +221,8 @@ describe('values', () => {
     ['SLUICE_MANAGEMENT_KEY', 'x'.repeat(31), /must be 32 to 512 visible ASCII/],
     ['SLUICE_API_KEY', `${'x'.repeat(31)} x`, /must be 32 to 512 visible ASCII/],
     ['SLUICE_ADMIN_EMAIL', 'nobody', /must be an e-mail address/],
+    ['SLUICE_OIDC_ISSUER', 'id.example.org', /must be an http or https address/],
+    ['SLUICE_OIDC_SCOPES', 'email profile', /must be scopes separated by spaces, openid among them/],
     ['SLUICE_ADMIN_PASSWORD', 'short', /must have 12 to 256 characters/],
     ['SLUICE_DATABASE_URL', 'postgres://x', /is reserved and not supported yet/],
     ['SLUICE_VALKEY_URL', 'redis://x', /is reserved and not supported yet/],
@@ -326,7 +344,7 @@ describe('listening beyond this machine', () => {
 describe('the README', () => {
   const shown = (value: unknown): string => {
     if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return ''
-    return `\`${value === true ? 'on' : value}\``
+    return `\`${value === true ? 'on' : value === false ? 'off' : value}\``
   }
   const rows = Object.values(settings).map(
     ({ variable, flag, type, fallback, meaning }) =>

@@ -170,3 +170,10 @@ export const unpricedPolicy: Read<UnpricedPolicy> = (raw) => {
     raw,
   )
 }
+
+/** A client id, a secret, a name: anything without a space at its ends. Never repeated. */
+export const opaque: Read<string> = (raw) => {
+  const value = typeof raw === 'string' ? raw.trim() : ''
+  if (value !== '' && value.length <= 1000) return value
+  throw new RangeError('must be a text of 1 to 1000 characters')
+}

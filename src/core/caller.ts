@@ -1,9 +1,26 @@
 import type { KeyRecord, WorkspaceRecord } from './snapshot.ts'
 
-/** Who calls us: a key that was valid when the request came, and the workspace that it belongs to. */
+/**
+ * Who calls us: a key that was valid when the request came, and the workspace that it belongs to. For a person who has
+ * signed in, `key` is made up: of the kind whose rights the person has, under no hash that is stored.
+ */
 export interface Caller {
   readonly key: KeyRecord
   readonly workspace: WorkspaceRecord
+  /** Present for a person who calls by the session of a browser, not by a key. */
+  readonly session?: Session
+}
+
+/** A person who has signed in, as they are now. */
+export interface Session {
+  /** SHA-256 of the token in the cookie, in hex: names the session and opens nothing. */
+  readonly id: string
+  readonly userId: string
+  /** The person's name. */
+  readonly name: string
+  readonly role: 'admin' | 'member'
+  /** The workspaces that the person is a member of, in the order of joining. */
+  readonly workspaceIds: readonly string[]
 }
 
 /** What the caller told of itself beside the body, for the record. */

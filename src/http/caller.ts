@@ -7,6 +7,7 @@ import type { Snapshot } from '../core/snapshot.ts'
 import { actorOf } from './actor.ts'
 import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
 import { requestIdOf } from './request-id.ts'
+import { refuseForeignPage, type SessionSource, sessionCaller } from './session.ts'
 
 /** Which kind of key an operation takes. */
 export type CallerKind = KeyKind | 'any'
@@ -76,10 +77,27 @@ function webOrigin(referer: string): string {
 
 export interface CallerDeps {
   snapshot: { current(): Snapshot }
+  /** People who have signed in; absent: only keys are taken. */
+  sessions?: SessionSource
   /** Milliseconds since 1970. */
   now(): number
   /** The client's address; null where it is not known. */
   addressOf(request: Request): string | null
+}
+
+/**
+ * The caller of a request of administration: by its key, or, where it names none, by the session of its cookie (see
+ * session.ts for what a session may). Throws as `authenticate` does.
+ */
+export function callerOf(deps: CallerDeps, request: Request, kind: CallerKind): Caller {
+  const snapshot = deps.snapshot.current()
+  const { headers } = request
+  const namesKey = headers.has('authorization') || headers.has('x-api-key')
+  const session = namesKey ? null : (deps.sessions?.of(request) ?? null)
+  if (session === null || deps.sessions === undefined)
+    return authenticate(request, snapshot, kind, deps.now())
+  refuseForeignPage(deps.sessions, request)
+  return sessionCaller(request, session, snapshot, kind)
 }
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
@@ -88,21 +106,21 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
  * The route option `caller: 'management' | 'inference' | 'any'`: adds `caller` and `actor` to the context. 401 and 403 come before
  * the body is read, malformed JSON (400) and a body over 1 MB (413) after that; bodies of other methods are ignored.
  */
-export const callerOption = ({ snapshot, now, addressOf }: CallerDeps) =>
+export const callerOption = (deps: CallerDeps) =>
   new Elysia({ name: 'caller' }).macro({
     caller: (kind: CallerKind) => ({
       // Elysia parses first, then transforms, validates and resolves: each of them may be the first to run.
       async parse({ request }: { request: Request }) {
-        authenticate(request, snapshot.current(), kind, now())
+        callerOf(deps, request, kind)
         if (!METHODS_WITH_BODY.has(request.method)) return null
         return await readJsonBody(request, ADMIN_BODY_LIMIT)
       },
       transform({ request }: { request: Request }) {
-        authenticate(request, snapshot.current(), kind, now())
+        callerOf(deps, request, kind)
       },
       resolve({ request }: { request: Request }) {
-        const caller = authenticate(request, snapshot.current(), kind, now())
-        return { caller, actor: actorOf(request, caller, addressOf(request)) }
+        const caller = callerOf(deps, request, kind)
+        return { caller, actor: actorOf(request, caller, deps.addressOf(request)) }
       },
     }),
   })

@@ -48,6 +48,14 @@ export async function apiDocument({ routes, basePath, version }: DocumentOptions
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An inference key or a management key.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'sluice_session',
+          description:
+            'The session of a person who has signed in; over https at the root the cookie begins with `__Host-`. ' +
+            'Administration takes it in place of a management key, from pages of this server.',
+        },
       },
       schemas: { Error: schemaOf31(errorReply) },
     },
@@ -104,10 +112,16 @@ function operationOf(raw: JsonObject): JsonObject {
       ? {}
       : { requestBody: { required: true, content: { ...jsonContent(bodySchema), ...formContent(form) } } }),
     responses: {
-      [typeof status === 'number' ? status : 200]: {
-        description: 'Success',
-        content: Array.isArray(media) ? mediaContent(media) : replyContent(replySchema, streams === true),
-      },
+      ...(status === 303
+        ? { 303: { description: 'A redirect' } }
+        : {
+            [typeof status === 'number' ? status : 200]: {
+              description: 'Success',
+              content: Array.isArray(media)
+                ? mediaContent(media)
+                : replyContent(replySchema, streams === true),
+            },
+          }),
       ...Object.fromEntries(listOf(errors).map((status) => [String(status), errorOf(Number(status), error)])),
     },
   }

@@ -10,8 +10,8 @@ export interface Operation {
   tag: string
   description?: string
   errors: readonly ErrorStatus[]
-  /** Of a success; default 200. */
-  status?: 200 | 201
+  /** Of a success; default 200. A redirect has no body. */
+  status?: 200 | 201 | 303
   /** Schema of the JSON body, for routes that read and check it themselves. */
   body?: TSchema
   /** Schema of the body where it may be `multipart/form-data` too. */
@@ -25,6 +25,8 @@ export interface Operation {
   headers?: readonly HeaderParameter[]
   /** Schema of the errors, where they are not in the envelope. */
   error?: TSchema
+  /** Who may ask, where it is not a key: anyone, or a person who has signed in. */
+  access?: 'anyone' | 'session'
 }
 
 export interface HeaderParameter {
@@ -48,10 +50,11 @@ export const IDEMPOTENCY_KEY_HEADER: HeaderParameter = {
 }
 
 /** What the API document says of a route, as the route's `detail`. `openapi.ts` writes out what begins with `x-`. */
-export const operation = ({ id, summary, tag, description, errors, ...shapes }: Operation) => ({
+export const operation = ({ id, summary, tag, description, errors, access, ...shapes }: Operation) => ({
   operationId: id,
   summary,
   tags: [tag],
+  ...(access === undefined ? {} : { security: access === 'anyone' ? [] : [{ session: [] }] }),
   ...(description === undefined ? {} : { description }),
   'x-errors': [...errors],
   'x-shapes': shapes,

@@ -88,6 +88,6 @@ export const currentKeyRoutes = (deps: KeyDeps & CallerDeps) =>
       id: 'getCurrentKey',
       tag,
       summary: 'Get the key of this request',
-      errors: [401, 429, 500],
+      errors: [401, 403, 429, 500],
     }),
   })

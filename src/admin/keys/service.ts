@@ -1,7 +1,7 @@
 import { and, count, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
-import { badRequest, notFound } from '../../core/errors.ts'
+import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { hashKey, labelOf, newKey } from '../../core/keys.ts'
 import { nanoUsdOf } from '../../core/money.ts'
 import type { Database } from '../../db/database.ts'
@@ -137,8 +137,9 @@ export async function deleteKey(deps: KeyDeps, actor: Actor, hash: string): Prom
   ])
 }
 
-/** What a key may know of itself. */
-export function currentKeyOf(deps: KeyDeps, { key, workspace }: Caller): CurrentKey {
+/** What a key may know of itself. Throws 403 for a person who has signed in. */
+export function currentKeyOf(deps: KeyDeps, { key, workspace, session }: Caller): CurrentKey {
+  if (session !== undefined) throw forbidden('This request has no key: you are signed in')
   const usage = deps.ledger.keyUsage(key.hash, deps.now())
   const limited = {
     limit_nano_usd: key.limitNanoUsd,

@@ -1,0 +1,82 @@
+import { badRequest, GatewayError, notFound, unauthorized } from '../../../core/errors.ts'
+import { cookiePath } from '../../../http/site.ts'
+import type { Visitor } from '../../../http/visitor.ts'
+import { change } from '../../change.ts'
+import type { AuthDeps } from '../deps.ts'
+import type { OidcCallbackQuery } from '../schema.ts'
+import { type Opened, openSession } from '../sessions.ts'
+import { actorOfUser } from '../sign-in.ts'
+import type { OidcClient } from './client.ts'
+import { flowCookie, flowOf, newFlow, redirectUri } from './flow.ts'
+import { arrivalOf } from './person.ts'
+
+/** Sends the browser to the identity provider. `cookie` is what proves later that it was this browser. */
+export async function beginOidc(
+  deps: AuthDeps,
+  visitor: Visitor,
+  returnTo: string | null,
+): Promise<{ url: string; cookie: string }> {
+  const { site } = deps.auth
+  const flow = newFlow(returnTo ?? `${cookiePath(site).replace(/\/$/, '')}/`, deps.now())
+  const url = await clientOf(deps).authorizationUrl(flow, redirectUri(site))
+  return { url, cookie: flowCookie(flow, deps.sealer, site, visitor.isSecure) }
+}
+
+/**
+ * Signs in whom the identity provider sends back. Throws a `GatewayError`: 400 for a browser that has not begun this,
+ * 401 for what does not prove who it is, 403 for who may not enter, 502 for a provider that fails.
+ */
+export async function endOidc(
+  deps: AuthDeps,
+  visitor: Visitor,
+  request: Request,
+  query: OidcCallbackQuery,
+): Promise<Opened & { url: string }> {
+  const client = clientOf(deps)
+  const { site } = deps.auth
+  const flow = flowOf(request, query.state ?? '', deps.sealer, deps.now())
+  if (!client.takes(flow.state, flow.expiresAt))
+    throw badRequest('This sign-in has ended already: begin again')
+  if (query.error !== undefined) throw unauthorized('The identity provider refused this sign-in')
+  if (query.code === undefined) throw badRequest('is missing', 'query parameter code')
+  const claims = await told(deps, visitor, async () => {
+    // Another provider's code must not be taken to this one (RFC 9207, mix-up).
+    if (query.iss !== undefined && query.iss !== (await client.issuer()))
+      throw unauthorized('Another identity provider answered than the one that was asked')
+    return await client.redeem(query.code ?? '', flow, redirectUri(site))
+  })
+  const arrival = arrivalOf(deps, client.settings, claims)
+  const opened = openSession(deps, visitor, arrival.user.id)
+  const entered = {
+    action: 'session.begin',
+    resourceId: opened.id,
+    workspaceId: null,
+    after: { user_id: arrival.user.id, method: 'oidc' },
+  } as const
+  await change(deps, actorOfUser(arrival.user, visitor), [...arrival.changes, entered], (tx) => [
+    ...arrival.writes(tx),
+    ...opened.writes(tx),
+  ])
+  return { ...opened, url: new URL(site.address).origin + flow.returnTo }
+}
+
+function clientOf({ auth }: AuthDeps): OidcClient {
+  if (auth.oidc === null) throw notFound('Single sign-on is not set up here')
+  return auth.oidc
+}
+
+/** What was wrong with a proof is for the log: the person who reads the answer may be the one who made it up. */
+async function told<T>(deps: AuthDeps, visitor: Visitor, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof GatewayError && error.status < 500) {
+      const why = error.cause instanceof Error ? error.cause.message : error.message
+      deps.log.warn(
+        { request_id: visitor.requestId, address: visitor.address, why },
+        'a single sign-on failed',
+      )
+    }
+    throw error
+  }
+}

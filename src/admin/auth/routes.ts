@@ -1,0 +1,207 @@
+import { Elysia, t } from 'elysia'
+import { operation } from '../../http/operation.ts'
+import { type VisitorDeps, visitorOptions } from '../../http/visitor.ts'
+import { acceptInvitation } from '../organization/invitations.ts'
+import type { AuthDeps } from './deps.ts'
+import {
+  acceptBody,
+  emptyBody,
+  passwordBody,
+  sessionParams,
+  sessionView,
+  setupBody,
+  signedIn,
+  signInBody,
+  signInMethods,
+} from './schema.ts'
+import { endSession, listSessions } from './sessions.ts'
+import { needsSetup, setUp } from './setup.ts'
+import { actorOfSession, changePassword, signedInView, signIn, signOut } from './sign-in.ts'
+
+const tag = 'Sign-in'
+const entered = { 200: t.Object({ data: signedIn }) }
+
+/** How people get in: passwords, links, sessions. Single sign-on is in `oidc/`. */
+export const authRoutes = (deps: AuthDeps & VisitorDeps) =>
+  new Elysia().use(enteringRoutes(deps)).use(sessionRoutes(deps))
+
+const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
+  const view = ({ userId }: { userId: string }) => ({ data: signedInView(deps, userId) })
+  return new Elysia()
+    .use(visitorOptions(deps))
+    .get(
+      '/auth/methods',
+      () => ({
+        password: true,
+        oidc:
+          deps.auth.oidc === null
+            ? null
+            : {
+                issuer: deps.auth.oidc.settings.issuer,
+                start: `${deps.auth.site.address}/api/v1/auth/oidc/start`,
+              },
+        needs_setup: needsSetup(deps.database),
+      }),
+      {
+        response: { 200: signInMethods },
+        detail: operation({
+          id: 'listSignInMethods',
+          tag,
+          summary: 'How people may sign in here',
+          errors: [500],
+          access: 'anyone',
+        }),
+      },
+    )
+    .post(
+      '/auth/sign-in',
+      async ({ visitor, body, set }) => {
+        const opened = await signIn(deps, visitor, body)
+        set.headers['set-cookie'] = opened.cookie
+        return view(opened)
+      },
+      {
+        visitor: true,
+        body: signInBody,
+        response: entered,
+        detail: operation({
+          id: 'signIn',
+          tag,
+          summary: 'Sign in with a password',
+          description: 'Opens a session, in a cookie. Failures are counted by account and by address.',
+          errors: [400, 401, 403, 413, 429, 500, 503],
+          access: 'anyone',
+        }),
+      },
+    )
+    .post(
+      '/auth/setup',
+      async ({ visitor, body, set }) => {
+        const opened = await setUp(deps, visitor, body)
+        set.headers['set-cookie'] = opened.cookie
+        return view(opened)
+      },
+      {
+        visitor: true,
+        body: setupBody,
+        response: entered,
+        detail: operation({
+          id: 'setUpOwner',
+          tag,
+          summary: 'Set the e-mail address and the password of the owner, with the token of a set-up link',
+          errors: [400, 403, 404, 409, 413, 500, 503],
+          access: 'anyone',
+        }),
+      },
+    )
+    .post(
+      '/auth/accept-invitation',
+      async ({ visitor, body, set }) => {
+        const opened = await acceptInvitation(deps, visitor, body)
+        set.headers['set-cookie'] = opened.cookie
+        return view(opened)
+      },
+      {
+        visitor: true,
+        body: acceptBody,
+        response: entered,
+        detail: operation({
+          id: 'acceptInvitation',
+          tag,
+          summary: 'Become a member, or set a new password, with the token of a link',
+          errors: [400, 403, 404, 413, 500, 503],
+          access: 'anyone',
+        }),
+      },
+    )
+    .post(
+      '/auth/sign-out',
+      async ({ visitor, request, set }) => {
+        set.headers['set-cookie'] = await signOut(deps, visitor, request)
+        return { signed_out: true }
+      },
+      {
+        visitor: true,
+        body: emptyBody,
+        response: { 200: t.Object({ signed_out: t.Boolean() }) },
+        detail: operation({
+          id: 'signOut',
+          tag,
+          summary: 'End the session of this request',
+          description: 'Also answers so without one.',
+          errors: [400, 403, 413, 500],
+          access: 'anyone',
+        }),
+      },
+    )
+}
+
+const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
+  new Elysia()
+    .use(visitorOptions(deps))
+    .get('/auth/session', ({ session }) => ({ data: signedInView(deps, session.userId) }), {
+      signedIn: true,
+      response: entered,
+      detail: operation({
+        id: 'getSession',
+        tag,
+        summary: 'Who has signed in, and what they may see',
+        errors: [401, 500],
+        access: 'session',
+      }),
+    })
+    .get(
+      '/auth/sessions',
+      async ({ session }) => ({ data: await listSessions(deps, session.userId, session.id) }),
+      {
+        signedIn: true,
+        response: { 200: t.Object({ data: t.Array(sessionView) }) },
+        detail: operation({
+          id: 'listSessions',
+          tag,
+          summary: 'List your sessions',
+          errors: [401, 500],
+          access: 'session',
+        }),
+      },
+    )
+    .delete(
+      '/auth/sessions/:id',
+      async ({ session, visitor, params }) => {
+        await endSession(deps, actorOfSession(session, visitor), session.userId, params.id)
+        return { deleted: true }
+      },
+      {
+        signedIn: true,
+        params: sessionParams,
+        response: { 200: t.Object({ deleted: t.Boolean() }) },
+        detail: operation({
+          id: 'endSession',
+          tag,
+          summary: 'End one of your sessions',
+          errors: [400, 401, 403, 404, 500],
+          access: 'session',
+        }),
+      },
+    )
+    .post(
+      '/auth/password',
+      async ({ session, visitor, body, set }) => {
+        const opened = await changePassword(deps, visitor, session, body)
+        set.headers['set-cookie'] = opened.cookie
+        return { data: signedInView(deps, session.userId) }
+      },
+      {
+        signedIn: true,
+        body: passwordBody,
+        response: entered,
+        detail: operation({
+          id: 'changePassword',
+          tag,
+          summary: 'Change your password',
+          description: 'Ends all of your sessions and opens a new one here.',
+          errors: [400, 401, 403, 413, 429, 500, 503],
+          access: 'session',
+        }),
+      },
+    )

@@ -1,0 +1,150 @@
+import { and, desc, eq, gt, isNull, lte, ne, type SQL } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import type { Session } from '../../core/caller.ts'
+import { notFound } from '../../core/errors.ts'
+import type { Database, Db, Write } from '../../db/database.ts'
+import { sessions, users } from '../../db/tables.ts'
+import { cookieOf, setCookie } from '../../http/cookies.ts'
+import type { SessionSource } from '../../http/session.ts'
+import { cookiePath, isSecure, pageOfOrigin, type Site } from '../../http/site.ts'
+import type { Visitor } from '../../http/visitor.ts'
+import { change } from '../change.ts'
+import type { AuthDeps } from './deps.ts'
+import { workspaceIdsOf } from './people.ts'
+import type { SessionView } from './schema.ts'
+import { hashToken, newToken } from './tokens.ts'
+
+const DAY_MS = 24 * 3_600_000
+const LIFETIME_MS = 30 * DAY_MS
+/** A session that is in use is written at most this often. */
+const TOUCH_MS = 5 * 60_000
+/** Longer than any session: the server is the one that ends them. Browsers keep none longer than 400 days. */
+const COOKIE_SECONDS = 400 * 24 * 3600
+
+/** `__Host-` where browsers allow it (https, at the root): no other host of the domain can set such a cookie. */
+const cookieName = (secure: boolean, site: Site): string =>
+  secure && cookiePath(site) === '/' ? '__Host-sluice_session' : 'sluice_session'
+
+/** Sessions by the cookies of requests: each use within 30 days keeps one for 30 days more. */
+export function createSessions(database: Database, site: Site, now: () => number): SessionSource {
+  const found = new WeakMap<Request, Session | null>()
+  const look = (request: Request): Session | null => {
+    const token = cookieOf(request, cookieName(isSecure(request, site), site))
+    return token ? findSession(database, hashToken(token), now()) : null
+  }
+  return {
+    of(request) {
+      const known = found.get(request)
+      if (known !== undefined) return known
+      const session = look(request)
+      found.set(request, session)
+      return session
+    },
+    isOwnPage: (request) => pageOfOrigin(request, site) === 'own',
+  }
+}
+
+function findSession(database: Database, id: string, now: number): Session | null {
+  const { sync } = database
+  const row = sync
+    .select({ session: sessions, user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.user_id))
+    .where(and(eq(sessions.token_hash, id), gt(sessions.expires_at, new Date(now)), isNull(users.deleted_at)))
+    .get()
+  if (row === undefined) return null
+  if (now - row.session.last_seen_at.getTime() >= TOUCH_MS) {
+    const touched = { last_seen_at: new Date(now), expires_at: new Date(now + LIFETIME_MS) }
+    sync.update(sessions).set(touched).where(eq(sessions.token_hash, id)).run()
+  }
+  return {
+    id,
+    userId: row.user.id,
+    name: row.user.name,
+    role: row.user.role,
+    workspaceIds: workspaceIdsOf(database, row.user.id),
+  }
+}
+
+export interface Opened {
+  /** The `Set-Cookie` header that brings the browser its token. */
+  cookie: string
+  id: string
+  /** Stores the session, and forgets those that have expired. */
+  writes(tx: Db): Write[]
+}
+
+/** A new session of a person, to be written in the transaction that lets them in. */
+export function openSession(deps: AuthDeps, visitor: Visitor, userId: string): Opened {
+  const token = newToken()
+  const id = hashToken(token)
+  const now = new Date(deps.now())
+  return {
+    id,
+    cookie: sessionCookie(deps.auth.site, visitor, token, COOKIE_SECONDS),
+    writes: (tx) => [
+      tx.delete(sessions).where(lte(sessions.expires_at, now)),
+      tx.insert(sessions).values({
+        token_hash: id,
+        user_id: userId,
+        address: visitor.address,
+        user_agent: visitor.userAgent,
+        created_at: now,
+        last_seen_at: now,
+        expires_at: new Date(now.getTime() + LIFETIME_MS),
+      }),
+    ],
+  }
+}
+
+/** Takes the cookie away. */
+export const closedCookie = (site: Site, visitor: Visitor): string => sessionCookie(site, visitor, '', 0)
+
+const sessionCookie = (site: Site, visitor: Visitor, value: string, maxAgeSeconds: number): string =>
+  setCookie({
+    name: cookieName(visitor.isSecure, site),
+    value,
+    path: cookiePath(site),
+    maxAgeSeconds,
+    isSecure: visitor.isSecure,
+  })
+
+/** Those that hold now, the one that was used last first. `current` is the caller's own. */
+export async function listSessions(
+  deps: AuthDeps,
+  userId: string,
+  current: string | null,
+): Promise<SessionView[]> {
+  const rows = await deps.database.db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.user_id, userId), gt(sessions.expires_at, new Date(deps.now()))))
+    .orderBy(desc(sessions.last_seen_at), sessions.token_hash)
+  return rows.map((row) => ({
+    id: row.token_hash,
+    address: row.address,
+    user_agent: row.user_agent,
+    created_at: row.created_at.toISOString(),
+    last_seen_at: row.last_seen_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    is_current: row.token_hash === current,
+  }))
+}
+
+/** Ends one session of a person. 404 when the person has no such session: another's is as if it were not there. */
+export async function endSession(deps: AuthDeps, actor: Actor, userId: string, id: string): Promise<void> {
+  const [row] = await deps.database.db
+    .select({ user: sessions.user_id })
+    .from(sessions)
+    .where(and(eq(sessions.token_hash, id), eq(sessions.user_id, userId)))
+  if (row === undefined) throw notFound('You have no session with this id')
+  const ended = { action: 'session.end', resourceId: id, workspaceId: null } as const
+  await change(deps, actor, ended, (tx) => [tx.delete(sessions).where(eq(sessions.token_hash, id))])
+}
+
+/** All sessions of a person; with `but`, all but this one. */
+export const endSessions = (tx: Db, userId: string, but?: string): Write =>
+  tx.delete(sessions).where(and(eq(sessions.user_id, userId), exceptFor(but)))
+
+const exceptFor = (id: string | undefined): SQL | undefined =>
+  id === undefined ? undefined : ne(sessions.token_hash, id)

@@ -1,0 +1,181 @@
+import { eq, isNull } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import type { Session } from '../../core/caller.ts'
+import { badRequest, unauthorized } from '../../core/errors.ts'
+import type { Database } from '../../db/database.ts'
+import { organizations, sessions, workspaces } from '../../db/tables.ts'
+import { refuseForeignPage } from '../../http/session.ts'
+import type { Visitor, VisitorDeps } from '../../http/visitor.ts'
+import { change } from '../change.ts'
+import { roleView } from '../organization/schema.ts'
+import { type Attempt, tooMany } from './attempts.ts'
+import type { AuthDeps } from './deps.ts'
+import { passwordOf, setPassword, type UserRow, userOf, userOfEmail, workspaceIdsOf } from './people.ts'
+import { type PasswordBody, type SignedIn, type SignInBody, sameEmail } from './schema.ts'
+import { closedCookie, endSessions, type Opened, openSession } from './sessions.ts'
+
+/** What is told of every failure: it does not say whether there is such an account. */
+const WRONG = 'The e-mail address or the password is wrong'
+
+/** A person as the one who changes something. */
+export const actorOfUser = (
+  user: Pick<UserRow, 'id' | 'name'>,
+  { requestId, address, userAgent }: Visitor,
+): Actor => ({ type: 'user', id: user.id, label: user.name, userId: user.id, requestId, address, userAgent })
+
+/**
+ * Opens a session for the right password. Throws a `GatewayError`: 401, in the same words and after the same work
+ * whether or not there is such an account; 429 with Retry-After after too many failures.
+ */
+export async function signIn(
+  deps: AuthDeps,
+  visitor: Visitor,
+  body: SignInBody,
+): Promise<Opened & { userId: string }> {
+  const account = accountOf(deps.database, sameEmail(body.email))
+  const attempt = await begin(deps, visitor, sameEmail(body.email), account?.user)
+  if (!(await deps.auth.passwords.matches(body.password, account?.hash ?? null)) || account === undefined) {
+    deps.log.warn({ request_id: visitor.requestId, address: visitor.address }, 'a sign-in failed')
+    throw unauthorized(WRONG)
+  }
+  attempt.succeed()
+  // Between the look-up and now the password may have been changed, or the person removed.
+  if (accountOf(deps.database, sameEmail(body.email))?.hash !== account.hash) throw unauthorized(WRONG)
+  return {
+    ...(await enter(deps, visitor, account.user, 'password', attempt.failures)),
+    userId: account.user.id,
+  }
+}
+
+/** Opens the session and tells the audit log. */
+async function enter(
+  deps: AuthDeps,
+  visitor: Visitor,
+  user: UserRow,
+  method: 'password' | 'setup' | 'invitation' | 'oidc',
+  failures: number,
+): Promise<Opened> {
+  const opened = openSession(deps, visitor, user.id)
+  const entered = {
+    action: 'session.begin',
+    resourceId: opened.id,
+    workspaceId: null,
+    after: { user_id: user.id, method, failed_before: failures },
+  } as const
+  await change(deps, actorOfUser(user, visitor), entered, opened.writes)
+  return opened
+}
+
+/** Counts the attempt; the first that is refused for a person who exists goes to the audit log. */
+async function begin(
+  deps: AuthDeps,
+  visitor: Visitor,
+  email: string,
+  user: UserRow | undefined,
+): Promise<Attempt> {
+  const attempt = deps.auth.attempts.begin(email, visitor.address)
+  if ('succeed' in attempt) return attempt
+  const { retryAfterSeconds, failures, isFirst } = attempt
+  deps.log.warn(
+    { request_id: visitor.requestId, address: visitor.address, failures },
+    'sign-ins are refused for a while: too many failed',
+  )
+  if (isFirst && user !== undefined) {
+    const refused = {
+      action: 'session.refuse',
+      resourceId: user.id,
+      workspaceId: null,
+      after: { failures, for_seconds: retryAfterSeconds },
+    } as const
+    const { requestId, address, userAgent } = visitor
+    const system = { type: 'system', id: 'sign-in', label: 'Failed sign-ins', userId: user.id } as const
+    await change(deps, { ...system, requestId, address, userAgent }, refused, () => [])
+  }
+  throw tooMany(retryAfterSeconds)
+}
+
+/** The person of a session as the one who changes something. */
+export const actorOfSession = ({ userId, name }: Session, visitor: Visitor): Actor =>
+  actorOfUser({ id: userId, name }, visitor)
+
+/** Ends the session of this request, if there is one. Answers the header that takes the cookie away. */
+export async function signOut(
+  deps: AuthDeps & Pick<VisitorDeps, 'sessions'>,
+  visitor: Visitor,
+  request: Request,
+): Promise<string> {
+  const session = deps.sessions.of(request)
+  if (session !== null) {
+    refuseForeignPage(deps.sessions, request)
+    const ended = { action: 'session.end', resourceId: session.id, workspaceId: null } as const
+    await change(deps, actorOfSession(session, visitor), ended, (tx) => [
+      tx.delete(sessions).where(eq(sessions.token_hash, session.id)),
+    ])
+  }
+  return closedCookie(deps.auth.site, visitor)
+}
+
+/** Changes a person's own password. Every session ends, and a new one begins here. */
+export async function changePassword(
+  deps: AuthDeps,
+  visitor: Visitor,
+  session: Session,
+  body: PasswordBody,
+): Promise<Opened> {
+  const user = userOf(deps.database, session.userId)
+  const hash = user === undefined ? null : passwordOf(deps.database, user.id)
+  if (user === undefined || hash === null)
+    throw badRequest('You sign in at the identity provider: change the password there', 'current_password')
+  const attempt = await begin(deps, visitor, user.email ?? user.id, user)
+  if (!(await deps.auth.passwords.matches(body.current_password, hash)))
+    throw badRequest('is not your password', 'current_password')
+  attempt.succeed()
+  const next = await deps.auth.passwords.hash(body.new_password)
+  if (passwordOf(deps.database, user.id) !== hash)
+    throw badRequest('was changed meanwhile', 'current_password')
+  const opened = openSession(deps, visitor, user.id)
+  const changed = { action: 'member.change_password', resourceId: user.id, workspaceId: null } as const
+  await change(deps, actorOfUser(user, visitor), changed, (tx) => [
+    setPassword(tx, user.id, next, new Date(deps.now())),
+    endSessions(tx, user.id),
+    ...opened.writes(tx),
+  ])
+  return opened
+}
+
+/** Who somebody is, and what they may see. Throws 401 when they are gone. */
+export function signedInView({ database, snapshot }: AuthDeps, userId: string): SignedIn {
+  const user = userOf(database, userId)
+  if (user === undefined) throw unauthorized()
+  const rows = database.sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
+  const seen = new Set(workspaceIdsOf(database, userId))
+  const organization = database.sync.select().from(organizations).get()
+  return {
+    user: {
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      first_name: user.first_name,
+      last_name: user.last_name,
+      role: roleView(user.role),
+      has_password: passwordOf(database, user.id) !== null,
+    },
+    organization: { id: snapshot.current().organizationId, name: organization?.name ?? '' },
+    workspaces: rows
+      .filter(({ id }) => user.role === 'admin' || seen.has(id))
+      .map(({ id, slug, name }) => ({ id, slug, name })),
+  }
+}
+
+interface Account {
+  user: UserRow
+  /** Null: signs in elsewhere alone. */
+  hash: string | null
+}
+
+function accountOf(database: Database, email: string): Account | undefined {
+  const user = userOfEmail(database, email)
+  // An account that is not there costs a second look-up as well.
+  const hash = passwordOf(database, user?.id ?? '')
+  return user === undefined ? undefined : { user, hash }
+}

@@ -1,0 +1,191 @@
+import { and, count, desc, eq, isNull } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import { conflict, notFound } from '../../core/errors.ts'
+import { newUuid } from '../../core/ids.ts'
+import { invitations, users } from '../../db/tables.ts'
+import { pageOf } from '../../http/schemas.ts'
+import type { Visitor } from '../../http/visitor.ts'
+import type { AuthDeps } from '../auth/deps.ts'
+import { nameOf, newPerson, setPassword, type UserRow, userOfEmail } from '../auth/people.ts'
+import { type AcceptBody, sameEmail } from '../auth/schema.ts'
+import { endSessions, type Opened, openSession } from '../auth/sessions.ts'
+import { actorOfUser } from '../auth/sign-in.ts'
+import { hashToken, newToken } from '../auth/tokens.ts'
+import { change } from '../change.ts'
+import { requireMember } from './members.ts'
+import { type Invitation, type InvitationBody, type ListQuery, roleView, storedRole } from './schema.ts'
+
+type InvitationRow = typeof invitations.$inferSelect
+
+const LIFETIME_MS = 7 * 24 * 3_600_000
+
+export interface Invited {
+  data: Invitation
+  token: string
+  url: string
+}
+
+/** An earlier invitation of the same address ends. Throws 409 when a member has the address. */
+export async function invite(deps: AuthDeps, actor: Actor, body: InvitationBody): Promise<Invited> {
+  const email = sameEmail(body.email)
+  const refuseMember = (): void => {
+    if (userOfEmail(deps.database, email) !== undefined)
+      throw conflict('email: a member has this address already')
+  }
+  return await makeLink(
+    deps,
+    actor,
+    email,
+    storedRole(body.role ?? 'org:member'),
+    'invitation.create',
+    refuseMember,
+  )
+}
+
+/** A link by which a member sets a new password, once: for those who forgot theirs or never had one. */
+export async function makePasswordLink(deps: AuthDeps, actor: Actor, userId: string): Promise<Invited> {
+  const user = requireMember(deps.database, userId)
+  if (user.email === null)
+    throw conflict('This member has no e-mail address: the owner sets one by the set-up link')
+  return await makeLink(deps, actor, user.email, user.role, 'invitation.create_for_password', () => undefined)
+}
+
+async function makeLink(
+  deps: AuthDeps,
+  actor: Actor,
+  email: string,
+  role: 'admin' | 'member',
+  action: `invitation.${string}`,
+  check: () => void,
+): Promise<Invited> {
+  const token = newToken()
+  const now = deps.now()
+  const row: InvitationRow = {
+    id: newUuid(),
+    organization_id: deps.snapshot.current().organizationId,
+    email,
+    role,
+    token_hash: hashToken(token),
+    created_by: actor.userId,
+    created_at: new Date(now),
+    expires_at: new Date(now + LIFETIME_MS),
+    accepted_at: null,
+  }
+  const made = { action, resourceId: row.id, workspaceId: null, after: { email, role: roleView(role) } }
+  await change(deps, actor, made, (tx) => {
+    check()
+    return [
+      tx.delete(invitations).where(and(eq(invitations.email, email), isNull(invitations.accepted_at))),
+      tx.insert(invitations).values(row),
+    ]
+  })
+  return { data: viewOf(row, now), token, url: `${deps.auth.site.address}/ui/invite#t=${token}` }
+}
+
+/** Those that nobody has accepted, newest first. */
+export async function listInvitations(
+  { database: { db }, now }: AuthDeps,
+  query: ListQuery,
+): Promise<{ data: Invitation[]; total_count: number }> {
+  const { limit, offset } = pageOf(query)
+  const listed = isNull(invitations.accepted_at)
+  const rows = await db
+    .select()
+    .from(invitations)
+    .where(listed)
+    .orderBy(desc(invitations.created_at), invitations.id)
+    .limit(limit)
+    .offset(offset)
+  const [total] = await db.select({ invitations: count() }).from(invitations).where(listed)
+  return { data: rows.map((row) => viewOf(row, now())), total_count: total?.invitations ?? 0 }
+}
+
+/** Its link opens nothing any more. */
+export async function revokeInvitation(deps: AuthDeps, actor: Actor, id: string): Promise<void> {
+  const [row] = await deps.database.db
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.id, id.toLowerCase()), isNull(invitations.accepted_at)))
+  if (row === undefined) throw notFound('There is no open invitation with this id')
+  const revoked = {
+    action: 'invitation.revoke',
+    resourceId: row.id,
+    workspaceId: null,
+    before: { email: row.email, role: roleView(row.role) },
+  } as const
+  await change(deps, actor, revoked, (tx) => [tx.delete(invitations).where(eq(invitations.id, row.id))])
+}
+
+/** Makes the member, or sets a new password for who is one, and signs them in. 404 for a token that opens nothing. */
+export async function acceptInvitation(
+  deps: AuthDeps,
+  visitor: Visitor,
+  body: AcceptBody,
+): Promise<Opened & { userId: string }> {
+  requireInvitation(deps, body.token)
+  const hash = await deps.auth.passwords.hash(body.password)
+  // From here to the transaction nothing is awaited: what was looked up still holds.
+  const row = requireInvitation(deps, body.token)
+  const now = new Date(deps.now())
+  const member = userOfEmail(deps.database, row.email)
+  const user = member === undefined ? personOf(row, body, now) : renamed(member, body)
+  const opened = openSession(deps, visitor, user.id)
+  const accepted = {
+    action: member === undefined ? 'member.join' : 'member.set_password',
+    resourceId: user.id,
+    workspaceId: null,
+    after: { email: row.email, role: roleView(user.role), invitation: row.id },
+  } as const
+  await change(deps, actorOfUser(user, visitor), accepted, (tx) => [
+    member === undefined
+      ? tx.insert(users).values(user)
+      : tx
+          .update(users)
+          .set({ ...user, updated_at: now })
+          .where(eq(users.id, user.id)),
+    setPassword(tx, user.id, hash, now),
+    endSessions(tx, user.id),
+    tx.update(invitations).set({ accepted_at: now }).where(eq(invitations.id, row.id)),
+    ...opened.writes(tx),
+  ])
+  return { ...opened, userId: user.id }
+}
+
+const personOf = (row: InvitationRow, body: AcceptBody, now: Date): UserRow =>
+  newPerson({
+    organizationId: row.organization_id,
+    email: row.email,
+    role: row.role,
+    firstName: body.first_name ?? null,
+    lastName: body.last_name ?? null,
+    now,
+  })
+
+function renamed(member: UserRow, body: AcceptBody): UserRow {
+  const first_name = body.first_name ?? member.first_name
+  const last_name = body.last_name ?? member.last_name
+  return { ...member, first_name, last_name, name: nameOf(first_name, last_name) || member.name }
+}
+
+function requireInvitation({ database, now }: AuthDeps, token: string): InvitationRow {
+  const row = database.sync
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.token_hash, hashToken(token)), isNull(invitations.accepted_at)))
+    .get()
+  if (row === undefined || row.expires_at.getTime() <= now())
+    throw notFound(
+      'This link is not valid, or not any more: it works once, within 7 days. Ask for another one',
+    )
+  return row
+}
+
+const viewOf = (row: InvitationRow, now: number): Invitation => ({
+  id: row.id,
+  email: row.email,
+  role: roleView(row.role),
+  created_at: row.created_at.toISOString(),
+  created_by: row.created_by,
+  expires_at: row.expires_at.toISOString(),
+  status: row.expires_at.getTime() > now ? 'open' : 'expired',
+})

@@ -1,0 +1,137 @@
+import { and, count, eq, isNull } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import type { Database } from '../../db/database.ts'
+import { apiKeys, guardrailMembers, identities, users, workspaceMembers } from '../../db/tables.ts'
+import { pageOf } from '../../http/schemas.ts'
+import { type UserRow, userOf } from '../auth/people.ts'
+import { endSessions } from '../auth/sessions.ts'
+import { ownerOf } from '../auth/setup.ts'
+import { type ChangeDeps, change } from '../change.ts'
+import { activeKeys, namesOf } from '../keys/active.ts'
+import {
+  type ListQuery,
+  memberView,
+  type OrganizationMember,
+  type Role,
+  roleView,
+  storedRole,
+} from './schema.ts'
+
+/** In the order of their joining. */
+export async function listMembers(
+  { database: { db } }: ChangeDeps,
+  query: ListQuery,
+): Promise<{ data: OrganizationMember[]; total_count: number }> {
+  const { limit, offset } = pageOf(query)
+  const listed = isNull(users.deleted_at)
+  const rows = await db
+    .select()
+    .from(users)
+    .where(listed)
+    .orderBy(users.created_at, users.id)
+    .limit(limit)
+    .offset(offset)
+  const [total] = await db.select({ members: count() }).from(users).where(listed)
+  return { data: rows.map(memberView), total_count: total?.members ?? 0 }
+}
+
+/** Holds for the next request, of sessions that are open too. Throws 400 for the last administrator. */
+export async function changeRole(
+  deps: ChangeDeps,
+  actor: Actor,
+  id: string,
+  said: Role,
+): Promise<OrganizationMember> {
+  const user = requireMember(deps.database, id)
+  const role = storedRole(said)
+  if (role === user.role) return memberView(user)
+  const changed = {
+    action: 'member.change_role',
+    resourceId: id,
+    workspaceId: null,
+    before: { role: roleView(user.role) },
+    after: { role: said },
+  } as const
+  await change(deps, actor, changed, (tx) => {
+    if (role === 'member') refuseLastAdmin(deps.database, id)
+    return [
+      tx
+        .update(users)
+        .set({ role, updated_at: new Date(deps.now()) })
+        .where(eq(users.id, id)),
+    ]
+  })
+  return memberView({ ...user, role })
+}
+
+/**
+ * Takes a person out of the organisation: their sessions, ways to sign in, memberships and assignments end, and their
+ * e-mail address is free again. What they made stays; management keys pass to the owner. Throws 400 while they have
+ * active API keys, naming them, and for the last administrator.
+ */
+export async function removeMember(deps: ChangeDeps, actor: Actor, id: string): Promise<void> {
+  const user = requireMember(deps.database, id)
+  const removed = {
+    action: 'member.remove',
+    resourceId: id,
+    workspaceId: null,
+    before: { ...memberView(user) },
+  } as const
+  await change(deps, actor, removed, (tx) => {
+    refuseKeyHolder(deps, id)
+    refuseLastAdmin(deps.database, id)
+    const gone = { deleted_at: new Date(deps.now()), email: null }
+    return [
+      tx.update(users).set(gone).where(eq(users.id, id)),
+      tx.delete(identities).where(eq(identities.user_id, id)),
+      endSessions(tx, id),
+      tx.delete(workspaceMembers).where(eq(workspaceMembers.user_id, id)),
+      tx.delete(guardrailMembers).where(eq(guardrailMembers.user_id, id)),
+      tx
+        .update(apiKeys)
+        .set({ creator_user_id: heirOf(deps.database, id) })
+        .where(and(eq(apiKeys.kind, 'management'), eq(apiKeys.creator_user_id, id))),
+    ]
+  })
+}
+
+/** Ends every session of a member: signed out everywhere. */
+export async function endMemberSessions(deps: ChangeDeps, actor: Actor, id: string): Promise<void> {
+  requireMember(deps.database, id)
+  const ended = { action: 'member.end_sessions', resourceId: id, workspaceId: null } as const
+  await change(deps, actor, ended, (tx) => [endSessions(tx, id)])
+}
+
+export function requireMember(database: Database, id: string): UserRow {
+  const user = userOf(database, id)
+  if (user === undefined) throw notFound('There is no member with this id')
+  return user
+}
+
+function refuseKeyHolder(deps: ChangeDeps, userId: string): void {
+  const keys = activeKeys(deps.database, eq(apiKeys.creator_user_id, userId), deps.now())
+  if (keys.length === 0) return
+  throw badRequest(
+    `This member has active API keys (${namesOf(keys)}): disable or delete them first. Nobody was removed`,
+  )
+}
+
+/** Administrators but this one. */
+export const otherAdmins = ({ sync }: Database, userId: string): UserRow[] =>
+  sync
+    .select()
+    .from(users)
+    .where(and(isNull(users.deleted_at), eq(users.role, 'admin')))
+    .orderBy(users.created_at, users.id)
+    .all()
+    .filter(({ id }) => id !== userId)
+
+function refuseLastAdmin(database: Database, userId: string): void {
+  if (userOf(database, userId)?.role !== 'admin' || otherAdmins(database, userId).length > 0) return
+  throw badRequest('This is the last administrator: make another member org:admin first')
+}
+
+/** Who has the management keys of a person who leaves: the owner, or the next in line. */
+const heirOf = (database: Database, leaving: string): string =>
+  (otherAdmins(database, leaving)[0] ?? ownerOf(database)).id

@@ -1,0 +1,82 @@
+/** What a person may who has signed in: the caller that a session stands for. */
+import type { Caller, Session } from '../core/caller.ts'
+import { forbidden, notFound } from '../core/errors.ts'
+import type { KeyKind } from '../core/keys.ts'
+import type { KeyRecord, Snapshot, WorkspaceRecord } from '../core/snapshot.ts'
+
+export interface SessionSource {
+  /** The person of the request's cookie; null without a session that holds now. */
+  of(request: Request): Session | null
+  /** True when a page of ours sent the request, as browsers tell it. */
+  isOwnPage(request: Request): boolean
+}
+
+const READS = new Set(['GET', 'HEAD'])
+/** Which workspace a session speaks of, by id or slug. */
+export const WORKSPACE_HEADER = 'x-workspace-id'
+
+export const FOREIGN_PAGE =
+  'This request comes from a page of another site: a session is taken from pages of this server alone'
+
+/** Refuses what another site's page makes a browser send: the cookie goes along without the person's will. */
+export function refuseForeignPage(sessions: SessionSource, request: Request): void {
+  if (!READS.has(request.method) && !sessions.isOwnPage(request)) throw forbidden(FOREIGN_PAGE)
+}
+
+/**
+ * An administrator has the rights of a management key. A member may read what an inference key of the same workspace
+ * may, and change nothing. The workspace is the one that `X-Workspace-Id` names, else the default one (for a member
+ * who is not in it: the first that they are in). Throws a `GatewayError`: 403 for a page of another site, for
+ * inference, and for what the role does not allow; 404 for a workspace that the person cannot see.
+ */
+export function sessionCaller(
+  request: Request,
+  session: Session,
+  snapshot: Snapshot,
+  kind: KeyKind | 'any',
+): Caller {
+  const isRead = READS.has(request.method)
+  if (kind === 'inference') throw forbidden('A session cannot perform inference: use an inference key')
+  if (session.role !== 'admin') {
+    if (kind === 'management')
+      throw forbidden('Only management keys can perform this operation, and people with the role org:admin')
+    if (!isRead)
+      throw forbidden('Members may read here; for changes use a key, or ask for the role org:admin')
+  }
+  const workspace = workspaceOf(request, session, snapshot)
+  return { key: keyOf(session, workspace), workspace, session }
+}
+
+function workspaceOf(request: Request, session: Session, snapshot: Snapshot): WorkspaceRecord {
+  const named = request.headers.get(WORKSPACE_HEADER)?.trim()
+  const all = [...snapshot.workspacesById.values()]
+  const seen = session.role === 'admin' ? all : all.filter(({ id }) => session.workspaceIds.includes(id))
+  if (named) {
+    const workspace = seen.find(({ id, slug }) => id === named.toLowerCase() || slug === named)
+    if (workspace === undefined) throw notFound('There is no workspace with this id or slug')
+    return workspace
+  }
+  const first = session.workspaceIds.find((id) => snapshot.workspacesById.has(id)) ?? ''
+  const usual =
+    seen.find(({ id }) => id === snapshot.defaultWorkspaceId) ?? snapshot.workspacesById.get(first)
+  if (usual === undefined || !seen.includes(usual))
+    throw forbidden('You are a member of no workspace yet: an administrator can add you to one')
+  return usual
+}
+
+/** No stored key has such a hash, so it has neither a limit nor usage. */
+const keyOf = ({ id, name, role, userId }: Session, workspace: WorkspaceRecord): KeyRecord => ({
+  hash: `session:${id}`,
+  id: 0,
+  kind: role === 'admin' ? 'management' : 'inference',
+  name,
+  label: name,
+  disabled: false,
+  limitNanoUsd: null,
+  limitReset: null,
+  includeByokInLimit: false,
+  expiresAt: null,
+  creatorUserId: userId,
+  externalUser: null,
+  workspaceId: workspace.id,
+})

@@ -1,0 +1,74 @@
+/** Requests of people who sign in, or have: routes of pages, not of keys. */
+import { Elysia } from 'elysia'
+import type { Actor } from '../core/actor.ts'
+import type { Session } from '../core/caller.ts'
+import { forbidden, unauthorized } from '../core/errors.ts'
+import { whereFrom } from './actor.ts'
+import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
+import { FOREIGN_PAGE, refuseForeignPage, type SessionSource } from './session.ts'
+import { isSecure, pageOfOrigin, type Site } from './site.ts'
+
+/** Who asks, before it is known who they are. */
+export interface Visitor extends Pick<Actor, 'requestId' | 'address' | 'userAgent'> {
+  readonly isSecure: boolean
+}
+
+export interface VisitorDeps {
+  sessions: SessionSource
+  auth: { readonly site: Site }
+  /** The client's address; null where it is not known. */
+  addressOf(request: Request): string | null
+}
+
+export const visitorOf = (deps: VisitorDeps, request: Request): Visitor => ({
+  ...whereFrom(request, deps.addressOf(request)),
+  isSecure: isSecure(request, deps.auth.site),
+})
+
+const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * The route options `visitor: true` (anyone may ask: adds `visitor`) and `signedIn: true` (401 without a session: adds
+ * `session` and `visitor`). What the page of another site sends is refused, 403, before the body is read: it could sign
+ * a person in as somebody else.
+ */
+export const visitorOptions = (deps: VisitorDeps) => {
+  const refuseStranger = (request: Request): void => {
+    if (request.method !== 'GET' && pageOfOrigin(request, deps.auth.site) === 'foreign')
+      throw forbidden(FOREIGN_PAGE)
+  }
+  const sessionOf = (request: Request): Session => {
+    const session = deps.sessions.of(request)
+    if (session === null) throw unauthorized('Sign in first: there is no session that holds')
+    refuseForeignPage(deps.sessions, request)
+    return session
+  }
+  // A request without a body says no more than its path: signing out needs none.
+  const read = async (request: Request) => {
+    if (!METHODS_WITH_BODY.has(request.method)) return null
+    return request.body === null ? {} : await readJsonBody(request, ADMIN_BODY_LIMIT)
+  }
+  return new Elysia({ name: 'visitor' }).macro({
+    visitor: (_: true) => ({
+      async parse({ request }: { request: Request }) {
+        refuseStranger(request)
+        return await read(request)
+      },
+      transform: ({ request }: { request: Request }) => refuseStranger(request),
+      resolve: ({ request }: { request: Request }) => ({ visitor: visitorOf(deps, request) }),
+    }),
+    signedIn: (_: true) => ({
+      async parse({ request }: { request: Request }) {
+        sessionOf(request)
+        return await read(request)
+      },
+      transform({ request }: { request: Request }) {
+        sessionOf(request)
+      },
+      resolve: ({ request }: { request: Request }) => ({
+        session: sessionOf(request),
+        visitor: visitorOf(deps, request),
+      }),
+    }),
+  })
+}
