@@ -1,14 +1,14 @@
 import { Elysia, t } from 'elysia'
+import type { Caller } from '../core/caller.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { Database } from '../db/database.ts'
 import { type CallerDeps, callerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
 import { operation } from '../http/operation.ts'
-import { callableBy } from './callable.ts'
+import { callableBy, lookUpFor } from './callable.ts'
 import { filtered, isZdr, outputTest } from './filter.ts'
 import { pricesOfModel } from './history.ts'
 import { listingOf, narrowed, type Offered } from './listing.ts'
-import { lookUp } from './lookup.ts'
 import { pageOf } from './page.ts'
 import { popularityFor } from './popularity.ts'
 import { modelsQuery, outputPageQuery, outputQuery, pageQuery, pricesQuery } from './query/schema.ts'
@@ -137,19 +137,23 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
     )
 
 const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
-  const named = ({ author, slug }: { author: string; slug: string }): Offered =>
-    lookUp(`${author}/${slug}`, deps.snapshot.current())
+  const named = (caller: Caller, { author, slug }: { author: string; slug: string }): Offered =>
+    lookUpFor(caller, `${author}/${slug}`, deps.snapshot.current())
   return new Elysia()
     .use(callerOption(deps))
-    .get('/model/:author/:slug', ({ params }) => ({ data: modelView(named(params), basePath) }), {
-      caller: 'any',
-      params: modelParams,
-      response: { 200: t.Object({ data: model }) },
-      detail: operation({ id: 'getModel', tag, summary: 'Get a model', errors: [400, 401, 403, 404, 500] }),
-    })
+    .get(
+      '/model/:author/:slug',
+      ({ caller, params }) => ({ data: modelView(named(caller, params), basePath) }),
+      {
+        caller: 'any',
+        params: modelParams,
+        response: { 200: t.Object({ data: model }) },
+        detail: operation({ id: 'getModel', tag, summary: 'Get a model', errors: [400, 401, 403, 404, 500] }),
+      },
+    )
     .get(
       '/models/:author/:slug/endpoints',
-      ({ params }) => ({ data: modelEndpointsView(named(params), deps.measurements) }),
+      ({ caller, params }) => ({ data: modelEndpointsView(named(caller, params), deps.measurements) }),
       {
         caller: 'any',
         params: modelParams,
@@ -164,8 +168,8 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
     )
     .get(
       '/models/:author/:slug/prices',
-      async ({ params, query }) => {
-        const { id, name } = named(params).model
+      async ({ caller, params, query }) => {
+        const { id, name } = named(caller, params).model
         const at = query.at === undefined ? null : new Date(query.at)
         return { data: { id, name, providers: await pricesOfModel(deps.database, id, at) } }
       },

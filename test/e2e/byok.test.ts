@@ -366,6 +366,10 @@ describe('a provider that the gateway has no credential for', () => {
     const { status, text } = await ask(MODEL, open, foreign.key)
     expect([status, text.replace(/req-\w+/, '')]).toEqual([404, unknown.text.replace(/req-\w+/, '')])
     expect(await listed('/models', key)).not.toContain(MODEL)
+    const details = async (model: string, of: string): Promise<number> =>
+      (await gateway.call(`/models/${model}/endpoints`, undefined, { authorization: `Bearer ${of}` })).status
+    expect([await details(MODEL, key), await details('openai/gpt-4o', key)]).toEqual([200, 404])
+    expect(await details(MODEL, foreign.key)).toBe(404)
     await change(id, { disabled: true })
     expect((await ask(MODEL, open, key)).status).toBe(404)
     expect(await listed('/models/user?limit=1000', key)).not.toContain(MODEL)
