@@ -188,6 +188,8 @@ const ofTheOrganisation: readonly (readonly [operation: string, why: string])[] 
   ['get /workspaces', 'a management key administers all of them'],
   ['get /guardrails/assignments/keys', 'of all guardrails of the organisation'],
   ['get /guardrails/assignments/members', 'of all guardrails of the organisation'],
+  ['get /organization/members', 'of the organisation: people are in several workspaces'],
+  ['get /organization/invitations', 'of the organisation'],
   ['get /activity', 'of the organisation, unless a workspace is named'],
   ['get /audit-log', 'of the organisation, unless a workspace is named'],
   ['get /audit-log/export', 'of the organisation, unless a workspace is named'],

@@ -46,7 +46,8 @@ function row(operation: string, at: string, thing: Thing, ask: Asked, { body, ..
   return { operation, at, thing, keys: 'management', management: ORGANISATION, ...more, ask: asked }
 }
 
-const { workspace, key, guardrail, preset, file, generation, response, member, override, byok } = things
+const { workspace, key, guardrail, preset, file, generation, response, member, override, byok, invitation } =
+  things
 const CHAT = { model: 'sluice/demo', messages: [{ role: 'user', content: 'Hi' }] }
 
 const workspaces: Row[] = [
@@ -323,6 +324,23 @@ const records: Row[] = [
       row(`get ${path}`, `query ${name}`, thing, `${path}?${name}={}`, { management: HISTORY, missing: 200 }),
     ),
   ),
+  row('patch /organization/members/{id}', 'path id', member, '/organization/members/{}', {
+    body: { role: 'org:member' },
+  }),
+  row('delete /organization/members/{id}', 'path id', member, '/organization/members/{}'),
+  row('delete /organization/members/{id}/sessions', 'path id', member, '/organization/members/{}/sessions'),
+  row(
+    'post /organization/members/{id}/password-link',
+    'path id',
+    member,
+    '/organization/members/{}/password-link',
+    {
+      body: {},
+      // Found, and without an address to sign in with.
+      found: 409,
+    },
+  ),
+  row('delete /organization/invitations/{id}', 'path id', invitation, '/organization/invitations/{}'),
   row('delete /models/overrides/{override_id}', 'path override_id', override, '/models/overrides/{}'),
 ]
 

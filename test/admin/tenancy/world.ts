@@ -215,6 +215,13 @@ export const things = {
     random: uuid,
     readAt: (id) => ({ path: `/byok/${id}`, with: 'management' }),
   },
+  /** Of the whole organisation: somebody who has not accepted yet. */
+  invitation: {
+    make: async ({ manage }) =>
+      idOf(await manage('POST', '/organization/invitations', { email: `${fresh('guest')}@example.org` })),
+    remove: ({ manage }, id) => manage('DELETE', `/organization/invitations/${id}`),
+    random: uuid,
+  },
   /** Of the whole organisation: what the operator says of a model. */
   override: {
     async make({ manage }) {
