@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { isObject } from '../src/core/json.ts'
 import { aligned, markdown } from './print.ts'
+import { spawn } from './process.ts'
 import type { Settings } from './settings.ts'
 import { startSluice } from './sluice.ts'
 import { percentile } from './statistics.ts'
 
-/** Lists of 1,000 models, one request after the other, until the last byte of each answer is there. */
+/** The built-in catalogue, and lists of 1,000 models, one request after the other, until the last byte of each answer is there. */
 
 const MODELS = 1_000
 const GOAL_MS = 5
@@ -45,6 +47,57 @@ const modelOf = (index: number) => ({
 })
 
 export async function benchCatalog(settings: Settings, folder: string): Promise<boolean> {
+  const isLoadGood = await benchLoad(settings)
+  return (await benchLists(settings, folder)) && isLoadGood
+}
+
+const STARTS = 9
+const LOAD_GOAL_MS = 30
+const MEMORY_GOAL_BYTES = 25_000_000
+const MEASURES = [
+  'loadMs',
+  'readyMs',
+  'heapBytes',
+  'residentBytes',
+  'packedBytes',
+  'models',
+  'endpoints',
+] as const
+
+/** What the built-in catalogue costs a process that has just started: medians of several. */
+async function benchLoad(settings: Settings): Promise<boolean> {
+  const script = join(import.meta.dir, 'catalog-load.ts')
+  const starts: unknown[] = []
+  for (let count = 0; count < STARTS; count++) {
+    const child = spawn({ place: 'gateway', command: [process.execPath, script] })
+    starts.push(await child.firstLine())
+    await child.exited
+  }
+  const medianOf = (name: (typeof MEASURES)[number]): number => {
+    const values = starts.map((start) => Number(isObject(start) ? start[name] : Number.NaN))
+    return percentile(
+      values.sort((left, right) => left - right),
+      0.5,
+    )
+  }
+  const [loadMs, readyMs, heap, resident, packed, models, endpoints] = MEASURES.map(medianOf)
+  const ms = (value = Number.NaN) => `${value.toFixed(1)} ms`
+  const mb = (value = Number.NaN) => `${(value / 1_000_000).toFixed(1)} MB`
+  const isGood = Number(loadMs) <= LOAD_GOAL_MS && Number(resident) <= MEMORY_GOAL_BYTES
+  const rows = [
+    ['the built-in catalogue', 'goal', 'median'],
+    ['unpacked and read', ms(LOAD_GOAL_MS), ms(loadMs)],
+    ['and all names and all endpoints made', '', ms(readyMs)],
+    ['memory on the heap', '', mb(heap)],
+    ['memory of the process', mb(MEMORY_GOAL_BYTES), mb(resident)],
+    ['in the binary', '', mb(packed)],
+  ]
+  const print = settings.isMarkdown ? markdown : aligned
+  console.log(`${print(rows)}\n\n${models} models, ${endpoints} endpoints, ${STARTS} starts.\n`)
+  return isGood
+}
+
+async function benchLists(settings: Settings, folder: string): Promise<boolean> {
   const models = Array.from({ length: MODELS }, (_, index) => modelOf(index))
   const entry = (slug: string, of: readonly object[]) => ({
     slug,

@@ -201,23 +201,3 @@ describe('facts that are public', () => {
     expect(at('openai/text-embedding-3-small', 'openai')?.outputModalities).toEqual(['embeddings'])
   })
 })
-
-describe('cost', () => {
-  const fastest = (work: () => unknown): number =>
-    Math.min(
-      ...Array.from({ length: 5 }, () => {
-        const startedAt = performance.now()
-        work()
-        return performance.now() - startedAt
-      }),
-    )
-
-  test('loads within 30 ms', () => expect(fastest(loadCatalog)).toBeLessThan(30))
-
-  test('a look-up within a microsecond', () => {
-    const milliseconds = fastest(() => {
-      for (let round = 0; round < 100_000; round += 1) everything.find('openai/gpt-4o-mini')
-    })
-    expect(milliseconds * 10).toBeLessThan(1000)
-  })
-})
