@@ -11,7 +11,7 @@ import { RESULTS, TOOLS } from './shapes.ts'
 
 export interface Held {
   readonly calls: { name: string; args: unknown }[]
-  readonly answer: string
+  readonly answers: string[]
 }
 
 export interface Place {
@@ -21,8 +21,8 @@ export interface Place {
 }
 
 export interface Asked {
-  /** Who answers each of the two turns. */
-  readonly turns: readonly [first: Place, second: Place]
+  /** Who answers each turn: the first calls the tools, those after it have the results. */
+  readonly turns: readonly [first: Place, ...more: Place[]]
   readonly isStream: boolean
 }
 
@@ -32,6 +32,7 @@ export interface Caller {
 }
 
 const QUESTION = 'When are the tides?'
+const NEXT = { role: 'user' as const, content: 'And then?' }
 const PARAMETERS = { type: 'object' as const, properties: { port: { type: 'string' } } }
 
 const openai = (url: string): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: API_KEY, maxRetries: 0 })
@@ -99,10 +100,16 @@ const chat: Caller = {
       tool_call_id: id,
       content: resultOf(i),
     }))
-    const { content } = await chatTurn(client, turns[1], [...messages, message, ...results], isStream)
+    messages.push(message, ...results)
+    const answers: string[] = []
+    for (const place of turns.slice(1)) {
+      const turn = await chatTurn(client, place, messages, isStream)
+      answers.push(turn.content)
+      messages.push(turn.message, NEXT)
+    }
     return {
       calls: calls.map(({ function: called }) => ({ name: called.name, args: JSON.parse(called.arguments) })),
-      answer: content,
+      answers,
     }
   },
 }
@@ -133,6 +140,14 @@ async function responsesTurn(
   return isStream ? client.responses.stream(body).finalResponse() : client.responses.create(body)
 }
 
+function keptOf({ output }: OpenAI.Responses.Response): OpenAI.Responses.ResponseInput {
+  const kept = output.flatMap((item) =>
+    item.type === 'reasoning' || item.type === 'message' || item.type === 'function_call' ? [item] : [],
+  )
+  expect(kept).toHaveLength(output.length)
+  return kept
+}
+
 const responses = (isStored: boolean): Caller => ({
   name: `responses, by openai, ${isStored ? 'stored here' : 'kept by the client'}`,
   async hold(url, { turns, isStream }) {
@@ -140,25 +155,28 @@ const responses = (isStored: boolean): Caller => ({
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: QUESTION }]
     const first = await responsesTurn(client, { ...routed(turns[0]), input, store: isStored }, isStream)
     const calls = first.output.filter((item) => item.type === 'function_call')
-    const kept = first.output.flatMap((item) =>
-      item.type === 'reasoning' || item.type === 'message' || item.type === 'function_call' ? [item] : [],
-    )
-    expect(kept).toHaveLength(first.output.length)
     const results = calls.map(({ call_id }, i) => ({
       type: 'function_call_output' as const,
       call_id,
       output: resultOf(i),
     }))
-    const second = await responsesTurn(
-      client,
-      isStored
-        ? { ...routed(turns[1]), input: results, store: true, previous_response_id: first.id }
-        : { ...routed(turns[1]), input: [...input, ...kept, ...results], store: false },
-      isStream,
-    )
+    const history = [...input, ...keptOf(first), ...results]
+    const answers: string[] = []
+    let news: OpenAI.Responses.ResponseInput = results
+    let previous_response_id = first.id
+    for (const place of turns.slice(1)) {
+      const asked = isStored
+        ? { ...routed(place), input: news, store: true, previous_response_id }
+        : { ...routed(place), input: history, store: false }
+      const response = await responsesTurn(client, asked, isStream)
+      answers.push(response.output_text)
+      news = [NEXT]
+      previous_response_id = response.id
+      history.push(...keptOf(response), NEXT)
+    }
     return {
       calls: calls.map(({ name, arguments: json }) => ({ name, args: JSON.parse(json) })),
-      answer: second.output_text,
+      answers,
     }
   },
 })
@@ -196,10 +214,15 @@ const messages: Caller = {
       { role: 'assistant', content: first.content },
       { role: 'user', content },
     ]
-    const second = await messagesTurn(client, turns[1], history, isStream)
+    const answers: string[] = []
+    for (const place of turns.slice(1)) {
+      const { content: said } = await messagesTurn(client, place, history, isStream)
+      answers.push(said.map((block) => (block.type === 'text' ? block.text : '')).join(''))
+      history.push({ role: 'assistant', content: said }, NEXT)
+    }
     return {
       calls: calls.map(({ name, input }) => ({ name, args: input })),
-      answer: second.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+      answers,
     }
   },
 }

@@ -26,6 +26,7 @@ export const SIGNATURES = {
   bedrock: 'EqQBCkYIB+bedrock/xYzKkQ==',
   bedrockRedacted: 'RedactedByBedrock==',
   gemini: 'CiQB+gemini/0e2Kb6Zg4=',
+  geminiAnswer: 'CiQB+geminiAnswer/4=',
   openai: 'gAAAAABo-openai_reasoning_9X==',
   router: 'EqQBCkYIB+router/4f0==',
   routerRedacted: 'EmwKAhgB+routerRedacted==',
@@ -125,7 +126,8 @@ const geminiParts = (isFirst: boolean): JsonObject[] =>
           ...(i === 0 ? { thoughtSignature: SIGNATURES.gemini } : {}),
         })),
       ]
-    : [{ text: ANSWER }]
+    : // The signature of an answer stands on an empty text behind it.
+      [{ text: ANSWER }, { text: '', thoughtSignature: SIGNATURES.geminiAnswer }]
 
 const gemini: Reply = (isFirst, isStream) => {
   const usageMetadata = {
@@ -628,7 +630,7 @@ export const SHAPES: readonly Shape[] = [
     model: 'gemini-lab',
     provider: 'google',
     wires: [{ path: /^\/google\//, reply: gemini, conversationOf: ofGemini, demanded: forGemini }],
-    knows: [signatures.gemini],
+    knows: [signatures.gemini, signatures.geminiAnswer],
   },
   {
     name: 'OpenAI',

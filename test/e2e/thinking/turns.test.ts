@@ -84,7 +84,7 @@ describe('the second turn has what the provider thought and signed in the first'
     '%s',
     async (_, { caller, shape, isStream }) => {
       const held = await caller.hold(gateway.url, { turns: [shape, shape], isStream })
-      expect(held).toEqual({ calls: CALLS, answer: ANSWER })
+      expect(held).toEqual({ calls: CALLS, answers: [ANSWER] })
       const [first, second, ...more] = seen
       expect(more).toEqual([])
       expect(second?.path).toBe(first?.path ?? '')
@@ -104,7 +104,7 @@ describe('a conversation that goes on elsewhere brings along what was said, and 
     '%s',
     async (_, { caller, from, to }) => {
       const held = await caller.hold(gateway.url, { turns: [from, to], isStream: false })
-      expect(held).toEqual({ calls: CALLS, answer: ANSWER })
+      expect(held).toEqual({ calls: CALLS, answers: [ANSWER] })
       const sent = JSON.stringify(seen[1]?.body)
       const foreign = Object.values(SIGNATURES).filter((signature) => !to.knows.includes(signature))
       expect(
@@ -117,6 +117,20 @@ describe('a conversation that goes on elsewhere brings along what was said, and 
       expect(shownIn(sent)).toEqual(['Brest', 'Kiel', 'high at 12:03', 'low at 12:10', 'it is 11:58'])
     },
   )
+})
+
+describe('a conversation that was elsewhere has everything again when it comes back', () => {
+  const returns = pairs.filter(({ to }) => !VENDORS.includes(to))
+  test.each(
+    returns.map((row) => [`${row.caller.name}: ${row.from.name}, then ${row.to.name}`, row] as const),
+  )('%s', async (_, { caller, from, to }) => {
+    const held = await caller.hold(gateway.url, { turns: [from, to, from], isStream: false })
+    expect(held).toEqual({ calls: CALLS, answers: [ANSWER, ANSWER] })
+    const back = seen[2]
+    expect(back?.path).toBe(seen[0]?.path ?? '')
+    const demanded = back?.wire.demanded ?? []
+    expect(back?.wire.conversationOf(back.body).slice(0, demanded.length)).toEqual(demanded)
+  })
 })
 
 /** What must have gone along, in the order in which it stands in the body. */
