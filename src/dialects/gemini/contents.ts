@@ -18,7 +18,7 @@ export interface Contents {
  * | system, developer | `systemInstruction`; one that came later moves there, and `messages.role` is named |
  * | user | `user` |
  * | assistant | `model`: thoughts, text (or refusal), calls, with their signatures |
- * | tool, and those beside it | one `user` content: `functionResponse` each, then their images |
+ * | tool, and those beside it | one `user` content: `functionResponse` each, then their images; `is_error`: the text is `error` |
  *
  * Throws a `GatewayError` 400 for a tool message that answers no call.
  */
@@ -57,7 +57,10 @@ export function writeContents(
 
 function leaveOutUnsayable({ name, extra, role }: Message, leaveOut: LeaveOut): void {
   if (name !== undefined && role !== 'tool') leaveOut('messages.name')
-  for (const key of Object.keys(extra ?? {})) leaveOut(key === 'cache_control' ? key : `messages.${key}`)
+  for (const key of Object.keys(extra ?? {})) {
+    if (role === 'tool' && key === 'is_error') continue
+    leaveOut(key === 'cache_control' ? key : `messages.${key}`)
+  }
 }
 
 function addContent(contents: JsonObject[], role: string, parts: JsonObject[]): void {
@@ -136,7 +139,8 @@ function openResults(contents: JsonObject[]): Results {
 function addResult(results: Results, message: Message, name: string, leaveOut: LeaveOut): void {
   const parts = writeText(message, leaveOut)
   const text = parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('\n')
-  const response = { ...writeId(message.toolCallId ?? ''), name, response: responseOf(text) }
+  const said = message.extra?.['is_error'] === true ? { error: text } : responseOf(text)
+  const response = { ...writeId(message.toolCallId ?? ''), name, response: said }
   results.parts.splice(results.responses++, 0, { functionResponse: response })
   results.parts.push(...parts.filter((part) => part['text'] === undefined))
 }

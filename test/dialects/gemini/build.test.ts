@@ -547,6 +547,21 @@ describe('messages', () => {
       ],
     ],
     [
+      'a result that is an error',
+      {
+        messages: [
+          ...HELLO,
+          { role: 'assistant', content: null, tool_calls: [CALL] },
+          { ...RESULT, content: '{"reason":"fog"}', is_error: true },
+        ],
+      },
+      [
+        ASKED,
+        { role: 'model', parts: [called()] },
+        said([{ functionResponse: { id: 'call_a', name: 'tide', response: { error: '{"reason":"fog"}' } } }]),
+      ],
+    ],
+    [
       'arguments that were cut short',
       {
         messages: [
