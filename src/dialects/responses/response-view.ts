@@ -52,13 +52,12 @@ export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
   const { body } = reply.request
   const { status, output, closing, native } = shown
   const told = native ?? {}
-  const isEnded = status === 'completed' || status === 'incomplete'
   return {
     id: replyIdOf(reply.generationId, 'resp_'),
     object: 'response',
     created_at: reply.created,
     status,
-    completed_at: isEnded ? (closing?.completed ?? reply.created) : null,
+    completed_at: status === 'completed' ? (closing?.completed ?? reply.created) : null,
     model: reply.model,
     provider: reply.providerName,
     ...(native === null ? undefined : restOf(native, OWN)),

@@ -338,6 +338,7 @@ test.each([
   expect([stream.ending, stream.response['incomplete_details']]).toEqual([ending, details])
   expect(itemsOf(stream)).toMatchObject([{ status }])
   expect(stream.response['error'] === null).toBe(ending !== 'failed')
+  expect(stream.response['completed_at'] !== null).toBe(ending === 'completed')
 })
 
 describe('failures', () => {
