@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { dataLines, paced, startUpstream, streamed, unary } from '../upstream.ts'
@@ -18,15 +18,6 @@ let during: () => void = () => undefined
 let shown: string[] = []
 
 const upstream = startUpstream()
-upstream.on('tiny', async (seen, request) => {
-  shown.push(seen.headers.get('authorization') === `Bearer ${OWN}` ? 'own' : 'shared')
-  during()
-  if (refused !== null && shown.at(-1) === 'own') {
-    return Response.json({ error: { message: 'no' } }, { status: refused })
-  }
-  if (seen.body['stream'] !== true) return unary('Yes.')(seen, request)
-  return streamed(['Yes', '.'])(seen, request)
-})
 upstream.on('cut', () =>
   paced([
     'data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Half an answer"}}]}\n\n',
@@ -57,6 +48,17 @@ beforeAll(async () => {
         ],
       },
     ],
+  })
+})
+beforeEach(() => {
+  upstream.on('tiny', async (seen, request) => {
+    shown.push(seen.headers.get('authorization') === `Bearer ${OWN}` ? 'own' : 'shared')
+    during()
+    if (refused !== null && shown.at(-1) === 'own') {
+      return Response.json({ error: { message: 'no' } }, { status: refused })
+    }
+    if (seen.body['stream'] !== true) return unary('Yes.')(seen, request)
+    return streamed(['Yes', '.'])(seen, request)
   })
 })
 afterAll(async () => {
