@@ -5,13 +5,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
 import { MANAGEMENT_KEY } from '../gateway.ts'
+import type { Browser } from './people.ts'
 import { notIdentifiers } from './tenancy/not-identifiers.ts'
 import { type Row, rows, type State } from './tenancy/rows.ts'
 import { type Place, startWorld, type Thing, type Told, things, type World } from './tenancy/world.ts'
 
 const STATES: readonly State[] = ['own', 'foreign', 'deleted', 'random']
-type Key = 'none' | 'disabled' | 'own' | 'foreign' | 'management'
-const KEYS: readonly Key[] = ['none', 'disabled', 'own', 'foreign', 'management']
+/** Keys, and sessions: of an administrator, and of somebody who is a member of the own workspace alone. */
+type Key = 'none' | 'disabled' | 'own' | 'foreign' | 'management' | 'admin' | 'member'
+const KEYS: readonly Key[] = ['none', 'disabled', 'own', 'foreign', 'management', 'admin', 'member']
+const mayManage = (key: Key): boolean => key === 'management' || key === 'admin'
 
 let world: World
 beforeAll(async () => {
@@ -19,13 +22,15 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-const keyOf = (key: Key): string | null =>
+const keyOf = (key: Key): string | Browser | null =>
   ({
     none: null,
     disabled: world.disabledKey,
     own: world.own.key,
     foreign: world.foreign.key,
     management: MANAGEMENT_KEY,
+    admin: world.admin,
+    member: world.member,
   })[key]
 
 /** What calls name that take nothing away: made once for each kind of thing. */
@@ -55,10 +60,12 @@ async function makeEach(thing: Thing): Promise<Ids> {
 /** Whether the thing is found; null: this kind of key may not call the operation at all. */
 function finds(row: Row, key: Key, state: State): boolean | null {
   if (key === 'none' || key === 'disabled') return null
-  const kind = key === 'management' ? 'management' : 'inference'
-  if (row.keys !== 'any' && row.keys !== kind) return null
-  if (key === 'management') return (row.management ?? []).includes(state)
-  return key === state
+  // A session infers nothing, and a member's changes nothing.
+  if (row.keys === 'inference' && (key === 'admin' || key === 'member')) return null
+  if (key === 'member' && methodOf(row) !== 'GET') return null
+  if (row.keys !== 'any' && row.keys !== (mayManage(key) ? 'management' : 'inference')) return null
+  if (mayManage(key)) return (row.management ?? []).includes(state)
+  return (key === 'member' ? 'own' : key) === state
 }
 
 const placeOf = (key: Key): Place => (key === 'foreign' ? world.foreign : world.own)
@@ -109,11 +116,14 @@ async function expectRefusals(row: Row, key: Key, ids: Ids): Promise<void> {
     const id = ids[state]
     if (id === undefined || finds(row, key, state) === true) continue
     const { status, text } = await askFor(row, key, id, placeOf(key))
-    const isMisplaced = row.misplaced !== undefined && key === 'management' && state === 'foreign'
+    const isMisplaced = row.misplaced !== undefined && mayManage(key) && state === 'foreign'
     if (isMisplaced) expect({ key, state, status }).toEqual({ key, state, status: row.misplaced ?? 0 })
     else refusals.push({ state, status, text })
   }
-  const status = statusOfRefusal(row, key)
+  // Where the body is read by hand, a session is no key at all.
+  const isSession = key === 'admin' || key === 'member'
+  const isBare = isSession && row.keys === 'inference' && refusals[0]?.status === 401
+  const status = isBare ? 401 : statusOfRefusal(row, key)
   // A list of what is not there is empty; what is made all the same has an id of its own.
   const text = status === 200 && methodOf(row) !== 'GET' ? expect.any(String) : refusals[0]?.text
   expect({ key, refusals }).toEqual({ key, refusals: refusals.map(({ state }) => ({ state, status, text })) })
@@ -200,7 +210,7 @@ async function told(key: Key): Promise<Map<string, string>> {
   const lists = new Map<string, string>()
   for (const [operation, parameters] of await readOperations()) {
     const path = operation.slice('get '.length)
-    const isWide = key === 'management' && ofTheOrganisation.some(([each]) => each === operation)
+    const isWide = mayManage(key) && ofTheOrganisation.some(([each]) => each === operation)
     const filtered = `${path}?workspace_id=${placeOf(key).id}`
     for (const asked of [
       ...(isWide ? [] : [path]),
@@ -223,7 +233,7 @@ async function readOperations(): Promise<[operation: string, parameters: unknown
 
 describe('lists and totals never widen', () => {
   test.each(['own', 'management'] as const)(
-    'for the %s key, whatever is made in another workspace',
+    'for the caller %s, whatever is made in another workspace',
     async (key) => {
       const before = await told(key)
       expect(before.size).toBeGreaterThan(12)
@@ -289,7 +299,7 @@ test('what a deleted workspace held is as what never was', async () => {
   const id = await things.workspace.make(world, world.own)
   const gone = { id, key: '' }
   const held: [Thing, string][] = []
-  for (const thing of [things.key, things.guardrail, things.preset, things.byok]) {
+  for (const thing of [things.key, things.guardrail, things.preset, things.byok, things.destination]) {
     held.push([thing, await thing.make(world, gone)])
   }
   for (const [thing, hash] of held) {
@@ -305,4 +315,17 @@ test('what a deleted workspace held is as what never was', async () => {
     expect(await read(each)).toEqual(await read(thing.random()))
     expect((await read(each)).status).toBe(404)
   }
+})
+
+test("another person's session is as one that never was", async () => {
+  const sessions = await world.ask(world.admin, { method: 'GET', path: '/auth/sessions' })
+  const [session] = Array.isArray(sessions.json['data']) ? sessions.json['data'] : []
+  const end = async (id: string) => {
+    const { status, text } = await world.ask(world.member, { method: 'DELETE', path: `/auth/sessions/${id}` })
+    return { status, text: worded(text, id) }
+  }
+  const id = String(objectOf(session)['id'])
+  expect(await end(id)).toEqual(await end(id.replace(/./g, (each) => (each === 'a' ? 'b' : 'a'))))
+  expect((await end(id)).status).toBe(404)
+  expect((await world.ask(world.admin, { method: 'GET', path: '/auth/session' })).status).toBe(200)
 })

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { actorOf } from '../../http/actor.ts'
-import { authenticate, type CallerDeps, callerOption } from '../../http/caller.ts'
+import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
 import { fileReply } from '../../http/download.ts'
 import { operation } from '../../http/operation.ts'
 import {
@@ -24,7 +24,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
     .post(
       '/files',
       async ({ query, request }) => {
-        const caller = authenticate(request, deps.snapshot.current(), 'any', deps.now())
+        const caller = callerOf(deps, request, 'any')
         return uploadFile(
           deps,
           caller,

@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { badRequest } from '../../core/errors.ts'
 import { actorOf } from '../../http/actor.ts'
 import { readJsonBody } from '../../http/body.ts'
-import { authenticate, type CallerDeps, callerOption } from '../../http/caller.ts'
+import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
 import { problemsOf } from '../../http/validation.ts'
 import { change } from '../change.ts'
@@ -47,7 +47,7 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
     .post(
       '/models/refresh',
       async ({ request }) => {
-        const caller = authenticate(request, deps.snapshot.current(), 'management', deps.now())
+        const caller = callerOf(deps, request, 'management')
         const body = await readJsonBody(request, BODY_LIMIT_BYTES)
         if (!Value.Check(refreshBody, body)) throw badRequest(problemsOf(refreshBody, body))
         deps.keepOpen(request)

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { badRequest } from '../../core/errors.ts'
-import { authenticate, type CallerDeps, callerOption } from '../../http/caller.ts'
+import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
 import { responseReply, responsesOperation } from '../responses-operation.ts'
 import { createResponse, type ResponsesDeps } from './create.ts'
@@ -90,7 +90,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
     .post(
       '/responses/:id/cancel',
       ({ request, params }) => {
-        const caller = authenticate(request, deps.snapshot.current(), 'inference', deps.now())
+        const caller = callerOf(deps, request, 'inference')
         return cancelResponse(params.id, caller, deps.responses)
       },
       {

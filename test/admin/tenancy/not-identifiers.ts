@@ -9,9 +9,5 @@ export const notIdentifiers: readonly (readonly [operation: RegExp, at: RegExp, 
   [/^(post|patch) \/workspaces/, /^body slug$/, 'the slug that the workspace gets'],
   [/^get \/files$/, /^query cursor$/, 'a place in a list; tested below'],
   [/input_items$/, /^query after$/, 'a place in the list of the response that the path names'],
-  [
-    /^delete \/auth\/sessions\/\{id\}$/,
-    /^path id$/,
-    'of the person who has signed in: no key opens it; in sign-in.test.ts',
-  ],
+  [/^delete \/auth\/sessions/, /^path id$/, 'a session of the person who asks; tested below'],
 ]

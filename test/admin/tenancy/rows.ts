@@ -2,7 +2,7 @@
  * One row for each place of an operation where an identifier stands. A new operation with an identifier needs a row
  * here, or a place in `not-identifiers.ts` with the reason.
  */
-import { type Ask, fresh, type Place, type Thing, things, type World } from './world.ts'
+import { type Ask, fresh, oneOf, type Place, type Thing, things, type World } from './world.ts'
 
 /** Whose the named thing is, or that there is none. */
 export type State = 'own' | 'foreign' | 'deleted' | 'random'
@@ -46,8 +46,20 @@ function row(operation: string, at: string, thing: Thing, ask: Asked, { body, ..
   return { operation, at, thing, keys: 'management', management: ORGANISATION, ...more, ask: asked }
 }
 
-const { workspace, key, guardrail, preset, file, generation, response, member, override, byok, invitation } =
-  things
+const {
+  workspace,
+  key,
+  guardrail,
+  preset,
+  file,
+  generation,
+  response,
+  member,
+  override,
+  byok,
+  destination,
+  invitation,
+} = things
 const CHAT = { model: 'sluice/demo', messages: [{ role: 'user', content: 'Hi' }] }
 
 const workspaces: Row[] = [
@@ -57,11 +69,11 @@ const workspaces: Row[] = [
   row('get /workspaces/{id}/members', 'path id', workspace, '/workspaces/{}/members'),
   row('post /workspaces/{id}/members/add', 'path id', workspace, async (id, world, place) => ({
     path: `/workspaces/${id}/members/add`,
-    body: { user_ids: [await member.make(world, place)] },
+    body: { user_ids: [await oneOf(member, world, place)] },
   })),
   row('post /workspaces/{id}/members/remove', 'path id', workspace, async (id, world, place) => ({
     path: `/workspaces/${id}/members/remove`,
-    body: { user_ids: [await member.make(world, place)] },
+    body: { user_ids: [await oneOf(member, world, place)] },
   })),
   row('get /workspaces/{id}/budgets', 'path id', workspace, '/workspaces/{}/budgets'),
   row('get /workspaces/{id}/budgets/{interval}', 'path id', workspace, '/workspaces/{}/budgets/daily'),
@@ -122,7 +134,7 @@ const guardrails: Row[] = [
     const field = what === 'keys' ? 'key_hashes' : 'member_user_ids'
     const thing = what === 'keys' ? key : member
     // Of the workspace that the guardrail is of.
-    const named = async (world: World, place: Place) => ({ [field]: [await thing.make(world, place)] })
+    const named = async (world: World, place: Place) => ({ [field]: [await oneOf(thing, world, place)] })
     return [
       row(`get ${operation}`, 'path id', guardrail, path),
       row(`post ${operation}`, 'path id', guardrail, async (id, world, place) => ({
@@ -138,7 +150,7 @@ const guardrails: Row[] = [
         `body ${field}`,
         thing,
         async (id, world, place) => ({
-          path: path.replace('{}', await guardrail.make(world, place)),
+          path: path.replace('{}', await oneOf(guardrail, world, place)),
           body: { [field]: [id] },
         }),
         // A guardrail of one workspace does not take a key of another; members are of the organisation.
@@ -149,7 +161,7 @@ const guardrails: Row[] = [
         `body ${field}`,
         thing,
         async (id, world, place) => ({
-          path: `${path.replace('{}', await guardrail.make(world, place))}/remove`,
+          path: `${path.replace('{}', await oneOf(guardrail, world, place))}/remove`,
           body: { [field]: [id] },
         }),
         // Who is not assigned is passed over, whoever it is.
@@ -213,7 +225,7 @@ const presets: Row[] = [
 function inNamed(pathOf: (slug: string) => string) {
   return async (id: string, world: World): Promise<{ path: string }> => {
     const isThere = world.gateway.deps.snapshot.current().workspacesById.has(id)
-    const slug = isThere ? await preset.make(world, { id, key: '' }) : 'any'
+    const slug = isThere ? await oneOf(preset, world, { id, key: '' }) : 'any'
     return { path: `${pathOf(slug)}?workspace_id=${id}` }
   }
 }
@@ -293,7 +305,7 @@ const byokKeys: Row[] = [
         `body ${field}`,
         thing,
         async (id, world) => ({
-          path: method === 'post' ? '/byok' : `/byok/${await byok.make(world, world.own)}`,
+          path: method === 'post' ? '/byok' : `/byok/${await oneOf(byok, world, world.own)}`,
           body: { ...(method === 'post' ? PROVIDER_KEY : {}), [field]: [id] },
         }),
         { management },
@@ -302,8 +314,67 @@ const byokKeys: Row[] = [
   ),
 ]
 
+const DESTINATION = '/observability/destinations'
+const destinations: Row[] = [
+  row(`get ${DESTINATION}`, 'query workspace_id', workspace, `${DESTINATION}?workspace_id={}`, {
+    missing: 200,
+  }),
+  row(`post ${DESTINATION}`, 'body workspace_id', workspace, (id) => ({
+    path: DESTINATION,
+    body: newDestination({ workspace_id: id }),
+  })),
+  row(
+    `post ${DESTINATION}`,
+    'body api_key_hashes',
+    key,
+    (id) => ({
+      path: DESTINATION,
+      body: newDestination({ api_key_hashes: [id] }),
+    }),
+    { management: WORKSPACE },
+  ),
+  row(`get ${DESTINATION}/{id}`, 'path id', destination, `${DESTINATION}/{}`),
+  row(`patch ${DESTINATION}/{id}`, 'path id', destination, `${DESTINATION}/{}`, { body: { enabled: false } }),
+  row(
+    `patch ${DESTINATION}/{id}`,
+    'body api_key_hashes',
+    key,
+    async (id, world) => ({
+      path: `${DESTINATION}/${await oneOf(destination, world, world.own)}`,
+      body: { api_key_hashes: [id] },
+    }),
+    { management: WORKSPACE },
+  ),
+  row(`delete ${DESTINATION}/{id}`, 'path id', destination, `${DESTINATION}/{}`),
+  // Nothing is delivered to this type: no test event leaves.
+  row(`post ${DESTINATION}/{id}/test`, 'path id', destination, `${DESTINATION}/{}/test`, { found: 400 }),
+]
+function newDestination(more: object) {
+  return {
+    name: fresh('made'),
+    type: 'datadog',
+    config: { apiKey: 'key-of-the-matrix', mlApp: 'a' },
+    ...more,
+  }
+}
+
 const records: Row[] = [
   row('get /generation', 'query id', generation, '/generation?id={}', { keys: 'any' }),
+  // What was said is not kept: what is known is told so.
+  row('get /generation/content', 'query id', generation, '/generation/content?id={}', {
+    keys: 'any',
+    found: 404,
+  }),
+  row(
+    'post /generation/feedback',
+    'body generation_id',
+    generation,
+    (id) => ({
+      path: '/generation/feedback',
+      body: { generation_id: id, category: 'other' },
+    }),
+    { keys: 'any' },
+  ),
   ...(
     [
       ['workspace_id', workspace],
@@ -412,6 +483,7 @@ export const rows: readonly Row[] = [
   ...files,
   ...keys,
   ...byokKeys,
+  ...destinations,
   ...records,
   ...inference,
 ]

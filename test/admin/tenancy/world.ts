@@ -6,6 +6,7 @@ import { users } from '../../../src/db/tables.ts'
 import type { Handler } from '../../../src/http/edge.ts'
 import { objectOf } from '../../../src/http/json.ts'
 import { API_KEY, type Gateway, type GatewayOptions, MANAGEMENT_KEY, startGateway } from '../../gateway.ts'
+import { type Browser, join } from '../people.ts'
 
 export interface Ask {
   method: string
@@ -34,7 +35,11 @@ export interface World {
   foreign: Place
   /** An inference key of `own` that is disabled. */
   disabledKey: string
-  ask(key: string | null, ask: Ask): Promise<Told>
+  /** Somebody with a session: an administrator, and a member of `own` alone. */
+  admin: Browser
+  member: Browser
+  /** With a key, with a session, or with nothing. */
+  ask(caller: string | Browser | null, ask: Ask): Promise<Told>
   /** With the management key; throws unless it succeeds. */
   manage(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
 }
@@ -55,10 +60,11 @@ const NOW = Date.UTC(2026, 6, 15, 12)
 export async function startWorld(options: GatewayOptions = {}): Promise<World> {
   const gateway = await startGateway({ now: () => NOW, ...options })
   const handler = createApp(gateway.deps)
-  const ask = async (key: string | null, { method, path, body }: Ask): Promise<Told> => {
+  const ask = async (caller: string | Browser | null, { method, path, body }: Ask): Promise<Told> => {
     const isForm = body instanceof FormData
     const headers = {
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      host: 'localhost',
+      ...credentialsOf(caller),
       ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
     }
     const sent = isForm ? body : body === undefined ? null : JSON.stringify(body)
@@ -72,6 +78,8 @@ export async function startWorld(options: GatewayOptions = {}): Promise<World> {
     if (told.status >= 300) throw new Error(`${method} ${path}: ${told.status} ${told.text}`)
     return told.json
   }
+  const person = await join(() => handler, 'member@sluice.example')
+  await manage('POST', '/workspaces/default/members/add', { user_ids: [person.id] })
   const workspaces = await manage('GET', '/workspaces')
   const [first] = Array.isArray(workspaces['data']) ? workspaces['data'] : []
   const world: World = {
@@ -80,6 +88,8 @@ export async function startWorld(options: GatewayOptions = {}): Promise<World> {
     own: { id: String(objectOf(first)['id']), key: API_KEY },
     foreign: { id: '', key: '' },
     disabledKey: '',
+    admin: (await join(() => handler, 'admin@sluice.example', 'org:admin')).browser,
+    member: person.browser,
     ask,
     manage,
   }
@@ -89,6 +99,13 @@ export async function startWorld(options: GatewayOptions = {}): Promise<World> {
   world.disabledKey = await newKeyIn(world, world.own.id)
   await manage('PATCH', `/keys/${hashKey(world.disabledKey)}`, { disabled: true })
   return world
+}
+
+function credentialsOf(caller: string | Browser | null): Record<string, string> {
+  if (caller === null) return {}
+  if (typeof caller === 'string') return { authorization: `Bearer ${caller}` }
+  const cookie = [...caller.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  return { cookie, 'sec-fetch-site': 'same-origin' }
 }
 
 function parsed(text: string): Record<string, unknown> {
@@ -102,6 +119,16 @@ function parsed(text: string): Record<string, unknown> {
 async function newKeyIn(world: World, workspaceId: string): Promise<string> {
   const made = await world.manage('POST', '/keys', { name: 'of the matrix', workspace_id: workspaceId })
   return String(made['key'])
+}
+
+const shared = new WeakMap<Thing, Map<string, Promise<string>>>()
+/** One of its kind in the workspace, made when it is asked for first: for requests that need one beside what they name. */
+export function oneOf(thing: Thing, world: World, place: Place): Promise<string> {
+  const made = shared.get(thing) ?? new Map<string, Promise<string>>()
+  shared.set(thing, made)
+  const known = made.get(place.id) ?? thing.make(world, place)
+  made.set(place.id, known)
+  return known
 }
 
 const idOf = (made: Record<string, unknown>, name = 'id'): string => String(objectOf(made['data'])[name])
@@ -200,6 +227,7 @@ export const things = {
       await manage('POST', `/workspaces/${place.id}/members/add`, { user_ids: [id] })
       return id
     },
+    remove: ({ manage }, id) => manage('DELETE', `/organization/members/${id}`),
     random: () => fresh('user_nobody'),
   },
   byok: {
@@ -221,6 +249,20 @@ export const things = {
       idOf(await manage('POST', '/organization/invitations', { email: `${fresh('guest')}@example.org` })),
     remove: ({ manage }, id) => manage('DELETE', `/organization/invitations/${id}`),
     random: uuid,
+  },
+  destination: {
+    make: async ({ manage }, place) =>
+      idOf(
+        await manage('POST', '/observability/destinations', {
+          name: fresh('destination'),
+          type: 'datadog',
+          config: { apiKey: 'key-of-the-matrix-0123456789', mlApp: 'matrix' },
+          workspace_id: place.id,
+        }),
+      ),
+    remove: ({ manage }, id) => manage('DELETE', `/observability/destinations/${id}`),
+    random: uuid,
+    readAt: (id) => ({ path: `/observability/destinations/${id}`, with: 'management' }),
   },
   /** Of the whole organisation: what the operator says of a model. */
   override: {
