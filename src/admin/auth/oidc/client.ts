@@ -154,8 +154,10 @@ function tokenRequest(
 
 async function askProvider(url: string, options: GuardedOptions): Promise<JsonObject> {
   const headers = { accept: 'application/json', ...options.headers }
+  const { host, pathname } = new URL(url)
   const reply = await guardedFetch(url, { ...options, headers }).catch((cause) => {
-    throw failed('cannot be reached', cause)
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw failed('cannot be reached', new Error(`${host}${pathname}: ${why}`))
   })
   const value = jsonOf(reply.body)
   if (reply.status === 200 && value !== null) return value
@@ -163,7 +165,7 @@ async function askProvider(url: string, options: GuardedOptions): Promise<JsonOb
   const code = value?.['error']
   if (options.method === 'POST' && (reply.status === 400 || reply.status === 401) && typeof code === 'string')
     throw unproven(`the identity provider answered ${code.replace(/[^\w.-]/g, '').slice(0, 60)}`)
-  throw failed('gave no usable answer', new Error(`status ${reply.status} of ${new URL(url).pathname}`))
+  throw failed('gave no usable answer', new Error(`status ${reply.status} of ${host}${pathname}`))
 }
 
 function jsonOf(body: Uint8Array): JsonObject | null {
@@ -184,7 +186,8 @@ function providerOf({ issuer }: OidcSettings, document: JsonObject): Provider {
   }
   const endpoint = (name: string): string => {
     const value = text(name)
-    const isSafe = URL.canParse(value) && (value.startsWith('https:') || issuer.startsWith('http:'))
+    const scheme = URL.parse(value)?.protocol
+    const isSafe = scheme === 'https:' || (scheme === 'http:' && issuer.startsWith('http:'))
     if (!isSafe)
       throw failed('names an address that cannot be used', new Error(`${name} of its discovery document`))
     return value
