@@ -204,6 +204,22 @@ describe('limits', () => {
     expect((await ask(key)).status).toBe(200)
   })
 
+  test('the allowance of the organization is for what the gateway pays', async () => {
+    const [mine, other] = [await space({}), await space(null)]
+    const { total_usage: used } = await dataOf(gateway.manage('GET', '/credits'))
+    try {
+      await gateway.manage('PUT', '/credits', { total_credits: used })
+      expect((await ask(other.key)).status).toBe(402)
+      refused = 401
+      expect(await ask(mine.key)).toMatchObject({ status: 502, shown: ['own'] })
+      refused = null
+      expect((await ask(mine.key)).status).toBe(200)
+      expect((await dataOf(gateway.manage('GET', '/credits')))['total_usage']).toBe(used)
+    } finally {
+      await gateway.manage('PUT', '/credits', { total_credits: null })
+    }
+  })
+
   test.each([false, true])("a workspace's budget (own keys counted: %p)", async (isCounted) => {
     const { key, slug } = await space({})
     const budget = { limit_usd: 1.5 * COST, include_byok_in_budgets: isCounted }
