@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
+import { benchFilters } from './filters.ts'
 import type { LoadResult } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { measure, OPEN_STREAMS, SCENARIO_NAMES, SCENARIOS } from './measure.ts'
@@ -146,10 +147,12 @@ async function profile(folder: string): Promise<boolean> {
   return true
 }
 
-const benches = { gateway: bench, dialects: benchDialects, catalog: benchCatalog } satisfies Record<
-  Bench,
-  unknown
->
+const benches = {
+  gateway: bench,
+  dialects: benchDialects,
+  catalog: benchCatalog,
+  filters: benchFilters,
+} satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))

@@ -16,13 +16,25 @@ export interface State {
   readonly next: (State | undefined)[]
 }
 
+export interface Cursor {
+  state: State
+  /** The next character to read. */
+  at: number
+  /** The last place where no match was under way. */
+  idleAt: number
+}
+
 export interface Automaton {
   /** Nothing has matched a character yet; `text[at - 1]` is what stands before. */
   begin(text: string, at: number, budget: ScanBudget): State
-  /** After one more character. Throws `OverBudget`. */
-  after(state: State, codePoint: number, budget: ScanBudget): State
+  /**
+   * Goes on along a text until something has matched, nothing more can (`here`), or the text ends. Throws `OverBudget`.
+   */
+  walk(cursor: Cursor, text: string, budget: ScanBudget): void
   /** What has matched when the text ends here. */
   atEnd(state: State, budget: ScanBudget): readonly number[] | null
+  /** The lists of all states that are kept. */
+  lists(): Iterable<readonly number[]>
 }
 
 const TEXT_START = 4
@@ -46,7 +58,7 @@ const MOST_FLUSHES = 1
 const COST_OF_VISIT = 4
 const COST_OF_STEP = 30
 const COST_OF_STATE = 200
-const COST_OF_KEPT_NUMBER = 15
+const COST_OF_KEPT_NUMBER = 20
 
 /**
  * `anywhere`: a match may begin at every character, and which patterns match at all is what counts. `here`: it begins
@@ -59,8 +71,11 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
   let kept = 0
   let flushes = 0
   let round = 0
+  let visited = 0
   const seen = new Uint32Array(steps.length)
   const isOrdered = mode === 'here'
+  /** The classes of the characters that most texts are made of; -1: not seen yet. */
+  const ascii = new Int16Array(ASCII).fill(-1)
 
   /** Follows everything that takes no character. False: a match was found, and nothing behind it counts. */
   function close(from: number, conditions: number, characters: number[], hits: number[] | null): boolean {
@@ -68,6 +83,7 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (seen[at] === round) continue
       seen[at] = round
+      visited++
       const step = steps[at]
       switch (step?.type) {
         case 'fork':
@@ -94,6 +110,7 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
   /** The steps that wait for a character at this place, and what has matched before it. */
   function closed(state: State, conditions: number, budget: ScanBudget) {
     round++
+    visited = state.list.length + starts.length
     const characters: number[] = []
     const hits: number[] = []
     let goesOn = true
@@ -104,8 +121,12 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
     if (goesOn && (mode === 'anywhere' || state.before & BEGINNING)) {
       for (const start of starts) close(start, conditions, characters, null)
     }
-    budget.spend((characters.length + state.list.length + starts.length) * COST_OF_VISIT + COST_OF_STEP)
+    budget.spend((visited + characters.length) * COST_OF_VISIT + COST_OF_STEP)
     return { characters, hits: hits.length === 0 ? null : hits }
+  }
+
+  function characterAt(text: string, at: number): CharacterClass {
+    return alphabet.classOf(text.codePointAt(at) ?? 0)
   }
 
   function step(state: State, character: CharacterClass, budget: ScanBudget): State {
@@ -151,14 +172,41 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
       const before = at === 0 ? TEXT_START : kindOf(text.charCodeAt(at - 1))
       return stateOf([], before | BEGINNING, null)
     },
-    after(state, codePoint, budget) {
+    walk(cursor, text, budget) {
       spender = budget
-      const character = alphabet.classOf(codePoint)
-      return state.next[character.index] ?? step(state, character, budget)
+      let { state, at, idleAt } = cursor
+      do {
+        if (state.list.length === 0) {
+          if (isOrdered && (state.before & BEGINNING) === 0) break
+          idleAt = at
+        }
+        const code = text.charCodeAt(at)
+        let index = code < ASCII ? (ascii[code] ?? -1) : -1
+        if (index < 0) {
+          const character = characterAt(text, at)
+          index = character.index
+          if (code < ASCII) ascii[code] = index
+          state = state.next[index] ?? step(state, character, budget)
+          at += code >= 0xd800 && code <= 0xdbff && isLow(text.charCodeAt(at + 1)) ? 2 : 1
+        } else {
+          state = state.next[index] ?? step(state, characterAt(text, at), budget)
+          at++
+        }
+      } while (at < text.length && state.hits === null)
+      cursor.state = state
+      cursor.at = at
+      cursor.idleAt = idleAt
+    },
+    *lists() {
+      for (const { list } of states.values()) yield list
     },
     atEnd: (state, budget) => closed(state, conditionsAt(state.before, TEXT_END), budget).hits,
   }
 }
+
+const ASCII = 128
+
+const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
 /** Of the first state alone: nothing has been read. */
 const BEGINNING = 16

@@ -1,9 +1,9 @@
 import { OverBudget, type ScanBudget } from '../core/content-filter.ts'
 
-/** Some 30 ms of work, at about 4 ns a unit, whatever the patterns are. */
+/** Some 20 ms of work, at about 4 ns a unit, whatever the patterns are. */
 const UNITS = 6_000_000
 /** And what a long text takes when each of its characters is read a few times. */
-const UNITS_OF_CHARACTER = 4
+const UNITS_OF_CHARACTER = 8
 
 export interface GrowingBudget extends ScanBudget {
   /** A text of this length is about to be scanned. */

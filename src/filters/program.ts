@@ -46,61 +46,103 @@ const isInstruction = (value: unknown): value is Instruction =>
 
 const NEWLINE = 10
 
+type Test = (codePoint: number) => boolean
+
 /** Throws RE2JS's error for a pattern that is none. */
-export function programOf(patterns: readonly string[]): Program {
+export function programOf(pattern: string): Program {
+  const { start, inst } = compiled(pattern)
+  const tests: Test[] = []
+  const testOf = numbering(tests)
+  return { starts: [start], steps: inst.map((instruction) => stepOf(instruction, testOf)), tests }
+}
+
+/** The programs one after the other; what they test alike is tested once. */
+export function joined(programs: readonly Program[]): Program {
   const starts: number[] = []
   const steps: Step[] = []
-  const tests: ((codePoint: number) => boolean)[] = []
-  const known = new Map<string, number>()
-
-  function testOf(key: string, test: (codePoint: number) => boolean): number {
-    const found = known.get(key)
-    if (found !== undefined) return found
-    known.set(key, tests.length)
-    return tests.push(test) - 1
-  }
-
-  function stepOf(instruction: Instruction, offset: number, pattern: number): Step {
-    const { op, arg } = instruction
-    const to = instruction.out + offset
-    switch (op) {
-      case 1:
-      case 2:
-        return { type: 'fork', first: to, second: arg + offset }
-      case 3:
-      case 7:
-        return { type: 'jump', to }
-      case 4:
-        return { type: 'place', conditions: arg, to }
-      case 5:
-        return { type: 'fail' }
-      case 6:
-        return { type: 'match', pattern }
-      case 8:
-      case 9: {
-        const key = `${arg & 1}:${instruction.runes.join()}`
-        return {
-          type: 'character',
-          test: testOf(key, (codePoint) => instruction.matchRune(codePoint)),
-          to,
-        }
-      }
-      case 10:
-        return { type: 'character', test: testOf('any', () => true), to }
-      case 11:
-        return { type: 'character', test: testOf('line', (codePoint) => codePoint !== NEWLINE), to }
-      default:
-        throw new Error(`a pattern was compiled to an unknown instruction: ${op}`)
-    }
-  }
-
-  for (const [pattern, text] of patterns.entries()) {
+  const tests: Test[] = []
+  const indexOf = new Map<Test, number>()
+  for (const [pattern, program] of programs.entries()) {
     const offset = steps.length
-    const { start, inst } = compiled(text)
-    starts.push(start + offset)
-    for (const instruction of inst) steps.push(stepOf(instruction, offset, pattern))
+    const renumbered = program.tests.map((test) => {
+      const known = indexOf.get(test)
+      if (known !== undefined) return known
+      indexOf.set(test, tests.length)
+      return tests.push(test) - 1
+    })
+    for (const start of program.starts) starts.push(start + offset)
+    for (const step of program.steps) steps.push(moved(step, offset, pattern, renumbered))
   }
   return { starts, steps, tests }
+}
+
+function moved(step: Step, offset: number, pattern: number, tests: readonly number[]): Step {
+  switch (step.type) {
+    case 'fork':
+      return { type: 'fork', first: step.first + offset, second: step.second + offset }
+    case 'jump':
+      return { type: 'jump', to: step.to + offset }
+    case 'place':
+      return { ...step, to: step.to + offset }
+    case 'character':
+      return { type: 'character', test: tests[step.test] ?? 0, to: step.to + offset }
+    case 'match':
+      return { type: 'match', pattern }
+    case 'fail':
+      return step
+  }
+}
+
+/** Copies of a repeated class share their ranges: they are compared by content once. */
+function numbering(tests: Test[]): (instruction: Instruction) => number {
+  const byRanges = new Map<Int32Array, number>()
+  const byContent = new Map<string, number>()
+  return (instruction) => {
+    const { op, arg, runes } = instruction
+    const known = op <= RUNE1 && (arg & 1) === 0 ? byRanges.get(runes) : undefined
+    if (known !== undefined) return known
+    const key = op <= RUNE1 ? `${arg & 1}:${runes.join()}` : String(op)
+    const index = byContent.get(key) ?? tests.push(testOf(instruction)) - 1
+    byContent.set(key, index)
+    if (op <= RUNE1 && (arg & 1) === 0) byRanges.set(runes, index)
+    return index
+  }
+}
+
+const RUNE1 = 9
+const ANY = 10
+
+function testOf(instruction: Instruction): Test {
+  if (instruction.op <= RUNE1) return (codePoint) => instruction.matchRune(codePoint)
+  return instruction.op === ANY ? isAny : isNoNewline
+}
+
+const isAny: Test = () => true
+const isNoNewline: Test = (codePoint) => codePoint !== NEWLINE
+
+function stepOf(instruction: Instruction, testIndex: (instruction: Instruction) => number): Step {
+  const { op, out: to, arg } = instruction
+  switch (op) {
+    case 1:
+    case 2:
+      return { type: 'fork', first: to, second: arg }
+    case 3:
+    case 7:
+      return { type: 'jump', to }
+    case 4:
+      return { type: 'place', conditions: arg, to }
+    case 5:
+      return { type: 'fail' }
+    case 6:
+      return { type: 'match', pattern: 0 }
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+      return { type: 'character', test: testIndex(instruction), to }
+    default:
+      throw new Error(`a pattern was compiled to an unknown instruction: ${op}`)
+  }
 }
 
 function compiled(pattern: string): { start: number; inst: Instruction[] } {

@@ -1,70 +1,155 @@
 import type { ScanBudget, Span } from '../core/content-filter.ts'
-import { createAutomaton } from './automaton.ts'
-import { programOf } from './program.ts'
+import { type Automaton, createAutomaton } from './automaton.ts'
+import { joined, programOf } from './program.ts'
 
-/** Which of the patterns match anywhere in a text: all of them in one pass. Throws `OverBudget`. */
+/** Which of the patterns match anywhere in a text. Throws `OverBudget`. */
 export type Detector = (text: string, budget: ScanBudget) => ReadonlySet<number>
 
+interface Group {
+  readonly patterns: readonly number[]
+  automaton: Automaton | null
+  /** Once its patterns turned out to be too many for one automaton. */
+  parts: readonly Group[] | null
+}
+
+/** What a text may cost beyond reading it before its group of patterns is found to be too many for one automaton. */
+const MOST_UNITS_OF_GROUP = 250_000
+/** Of putting an automaton together. */
+const COST_OF_INSTRUCTION = 8
+
+/**
+ * Reads a text once for all patterns. Where together they have too many states, the heaviest are taken out,
+ * for this text and all that follow. Throws RE2JS's error for a pattern that is none.
+ */
 export function createDetector(patterns: readonly string[]): Detector {
-  const automaton = createAutomaton(programOf(patterns), 'anywhere')
-  return (text, budget) => {
-    budget.spend(text.length)
-    const found = new Set<number>()
-    let state = automaton.begin(text, 0, budget)
-    for (let at = 0; at < text.length; at++) {
-      let code = text.charCodeAt(at)
-      if (code >= 0xd800 && code <= 0xdbff) {
-        code = text.codePointAt(at) ?? code
-        if (code > 0xffff) at++
-      }
-      state = automaton.after(state, code, budget)
-      if (state.hits !== null) for (const pattern of state.hits) found.add(pattern)
+  const programs = patterns.map(programOf)
+  const root = groupOf([...patterns.keys()])
+
+  function automatonOf(group: Group, budget: ScanBudget): Automaton {
+    if (group.automaton === null) {
+      const program = joined(group.patterns.flatMap((index) => programs[index] ?? []))
+      budget.spend(program.steps.length * COST_OF_INSTRUCTION)
+      group.automaton = createAutomaton(program, 'anywhere')
     }
-    for (const pattern of automaton.atEnd(state, budget) ?? []) found.add(pattern)
+    return group.automaton
+  }
+
+  function detect(group: Group, text: string, budget: ScanBudget, found: Set<number>): void {
+    if (group.parts !== null) {
+      for (const part of group.parts) detect(part, text, budget, found)
+      return
+    }
+    const automaton = automatonOf(group, budget)
+    budget.spend(text.length)
+    try {
+      for (const hit of hitsIn(text, automaton, group.patterns.length === 1 ? budget : bounded(budget))) {
+        const pattern = group.patterns[hit]
+        if (pattern !== undefined) found.add(pattern)
+      }
+    } catch (error) {
+      if (error !== TOO_MANY) throw error
+      part(
+        group,
+        programs.map(({ steps }) => steps.length),
+      )
+      detect(group, text, budget, found)
+    }
+  }
+
+  return (text, budget) => {
+    const found = new Set<number>()
+    if (text !== '') detect(root, text, budget, found)
     return found
   }
+}
+
+const groupOf = (patterns: readonly number[]): Group => ({ patterns, automaton: null, parts: null })
+
+/** One in so many patterns is taken out of a group that is too large: those that have the most states by themselves. */
+const SHARE_OF_HEAVY = 5
+
+function part(group: Group, lengths: readonly number[]): void {
+  const weights = weightsOf(group, lengths)
+  const byWeight = [...group.patterns.keys()].sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0))
+  const heavy = new Set(byWeight.slice(0, Math.ceil(byWeight.length / SHARE_OF_HEAVY)))
+  const inOrder = (isHeavy: boolean) => group.patterns.filter((_, index) => heavy.has(index) === isHeavy)
+  group.parts = [inOrder(true), inOrder(false)].map(groupOf)
+  group.automaton = null
+}
+
+/** Of each pattern in the group, in how many ways it took part in the states that were built. */
+function weightsOf({ patterns, automaton }: Group, lengths: readonly number[]): number[] {
+  const ends: number[] = []
+  for (const pattern of patterns) ends.push((ends.at(-1) ?? 0) + (lengths[pattern] ?? 0))
+  const ways = patterns.map(() => new Set<string>())
+  for (const list of automaton?.lists() ?? []) {
+    let from = 0
+    for (const [index, end] of ends.entries()) {
+      let to = from
+      while (to < list.length && (list[to] ?? 0) < end) to++
+      if (to > from) ways[index]?.add(list.slice(from, to).join())
+      from = to
+    }
+  }
+  return ways.map(({ size }) => size)
+}
+
+const TOO_MANY = new Error('these patterns have too many states together')
+
+function bounded(budget: ScanBudget): ScanBudget {
+  let left = MOST_UNITS_OF_GROUP
+  return {
+    spend(units) {
+      budget.spend(units)
+      left -= units
+      if (left < 0) throw TOO_MANY
+    },
+  }
+}
+
+function hitsIn(text: string, automaton: Automaton, budget: ScanBudget): Set<number> {
+  const hits = new Set<number>()
+  const cursor = { state: automaton.begin(text, 0, budget), at: 0, idleAt: 0 }
+  while (cursor.at < text.length) {
+    automaton.walk(cursor, text, budget)
+    for (const hit of cursor.state.hits ?? []) hits.add(hit)
+  }
+  for (const hit of automaton.atEnd(cursor.state, budget) ?? []) hits.add(hit)
+  return hits
 }
 
 /** The leftmost match at or behind a place, as RE2 has it (but that an empty one is none). Throws `OverBudget`. */
 export type Finder = (text: string, from: number, budget: ScanBudget) => Span | null
 
 export function createFinder(pattern: string): Finder {
-  const program = programOf([pattern])
+  const program = programOf(pattern)
   const anywhere = createAutomaton(program, 'anywhere')
   const here = createAutomaton(program, 'here')
 
   /** The first place where some match ends, and a place that no match which includes it begins before. */
   function region(text: string, from: number, budget: ScanBudget): Span | null {
-    let state = anywhere.begin(text, from, budget)
-    let start = from
-    for (let at = from; at < text.length; ) {
-      if (state.list.length === 0) start = at
-      const code = text.codePointAt(at) ?? 0
-      state = anywhere.after(state, code, budget)
-      if (state.hits !== null) {
-        budget.spend(at - from)
-        return { start, end: at }
-      }
-      at += code > 0xffff ? 2 : 1
-    }
-    budget.spend(text.length - from)
-    return anywhere.atEnd(state, budget) === null ? null : { start, end: text.length }
+    const cursor = { state: anywhere.begin(text, from, budget), at: from, idleAt: from }
+    if (from < text.length) anywhere.walk(cursor, text, budget)
+    budget.spend(cursor.at - from)
+    const { state, at, idleAt } = cursor
+    // What leads to a state with hits was read behind the end of the match.
+    if (state.hits !== null) return { start: idleAt, end: at }
+    return anywhere.atEnd(state, budget) === null ? null : { start: idleAt, end: text.length }
   }
 
   /** Where the match that begins here ends; null: none does. */
   function endOf(text: string, start: number, budget: ScanBudget): number | null {
-    let state = here.begin(text, start, budget)
+    const cursor = { state: here.begin(text, start, budget), at: start, idleAt: start }
     let end: number | null = null
-    let at = start
-    while (at < text.length) {
-      const code = text.codePointAt(at) ?? 0
-      state = here.after(state, code, budget)
-      if (state.hits !== null) end = at
-      if (state.list.length === 0) break
-      at += code > 0xffff ? 2 : 1
+    let readTo = start
+    while (cursor.at < text.length) {
+      here.walk(cursor, text, budget)
+      if (cursor.state.hits !== null) end = beforeOf(text, cursor.at)
+      if (cursor.state.list.length === 0) break
+      readTo = cursor.at
     }
-    budget.spend(at - start + 1)
-    if (at >= text.length && here.atEnd(state, budget) !== null) end = text.length
+    budget.spend(readTo - start + 1)
+    if (cursor.state.list.length > 0 && here.atEnd(cursor.state, budget) !== null) end = text.length
     return end
   }
 
@@ -79,6 +164,9 @@ export function createFinder(pattern: string): Finder {
     return null
   }
 }
+
+/** Where the character begins that ends here. */
+const beforeOf = (text: string, at: number): number => (isInsidePair(text, at - 1) ? at - 2 : at - 1)
 
 function isInsidePair(text: string, at: number): boolean {
   const code = text.charCodeAt(at)

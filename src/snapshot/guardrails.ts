@@ -3,7 +3,7 @@ import type { GuardrailRecord } from '../core/guardrail.ts'
 import type { KeyRecord } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { guardrailKeys, guardrailMembers, guardrails } from '../db/tables.ts'
-import { filtersOf } from './filters.ts'
+import { filtersById } from './filters.ts'
 
 type Row = typeof guardrails.$inferSelect
 
@@ -16,7 +16,8 @@ export type GuardrailsOf = (
 const NONE: readonly GuardrailRecord[] = []
 
 /** Reads the tables once. What restricts nothing is left out. */
-export function readGuardrails({ sync }: Database): GuardrailsOf {
+export function readGuardrails(database: Database): GuardrailsOf {
+  const { sync } = database
   const rows = new Map(
     sync
       .select()
@@ -27,7 +28,7 @@ export function readGuardrails({ sync }: Database): GuardrailsOf {
   )
   if (rows.size === 0) return () => NONE
   // One for all keys: they share what is compiled.
-  const filters = new Map([...rows.values()].map((row) => [row.id, filtersOf(row)]))
+  const filters = filtersById([...rows.values()], database)
   const byKey = new Map(
     sync
       .select()

@@ -8,11 +8,12 @@ const TYPES_EN =
  * Places without a number, and streets whose names say nothing of a street (`221 Broadway`), are not found.
  */
 export const address: Builtin = {
+  // No letter beyond ASCII here: Bun's printer writes it as an escape that String.raw keeps.
   patterns: [
-    String.raw`\b\d{1,6}[A-Za-z]?,? (?:[NSEW]{1,2}\.? )?(?:(?:[A-Z][A-Za-z'’.-]*|\d{1,3}(?:st|nd|rd|th)) ){1,4}(?:${TYPES_EN})\b(?:\.?,? (?:Apt|Apartment|Suite|Unit|Ste|Floor|#)\.? ?[\w-]+)?(?:,? [A-Z][A-Za-z. ]{1,30},? (?:[A-Z]{2},? \d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}))?`,
-    String.raw`\p{Lu}[\p{L}.-]*(?:[sS]tra(?:ß|ss)e|[sS]tr\.|weg|platz|allee|gasse|ring|damm|ufer)[ ,]{1,2}\d{1,4} ?[a-z]?\b(?:,? (?:D-)?\d{5} \p{Lu}[\p{L}-]+)?`,
-    String.raw`\p{Lu}[\p{L}-]+ (?:Straße|Strasse|Str\.|Weg|Platz|Allee|Gasse|Ring|Damm|Ufer)[ ,]{1,2}\d{1,4} ?[a-z]?\b(?:,? (?:D-)?\d{5} \p{Lu}[\p{L}-]+)?`,
-    String.raw`\b\d{1,4}(?: ?(?:bis|ter))?,? (?i:rue|avenue|boulevard|bd|place|chemin|allée|impasse|quai) (?:(?:de la|de l['’]|de|du|des|d['’]|la|le|les) ?)?\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+){0,3}(?:,? \d{5} \p{Lu}[\p{L}-]+)?`,
+    String.raw`\b\d{1,6}[A-Za-z]?,? (?:[NSEW]{1,2}\.? )?(?:(?:[A-Z][A-Za-z'\x{2019}.-]*|\d{1,3}(?:st|nd|rd|th)) ){1,4}(?:${TYPES_EN})\b(?:\.?,? (?:Apt|Apartment|Suite|Unit|Ste|Floor|#)\.? ?[\w-]+)?(?:,? [A-Z][A-Za-z. ]{1,30},? (?:[A-Z]{2},? \d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}))?`,
+    String.raw`\p{Lu}[\p{L}.-]*(?:[sS]tra(?:\x{DF}|ss)e|[sS]tr\.|weg|platz|allee|gasse|ring|damm|ufer)[ ,]{1,2}\d{1,4} ?[a-z]?\b(?:,? (?:D-)?\d{5} \p{Lu}[\p{L}-]+)?`,
+    String.raw`\p{Lu}[\p{L}-]+ (?:Stra\x{DF}e|Strasse|Str\.|Weg|Platz|Allee|Gasse|Ring|Damm|Ufer)[ ,]{1,2}\d{1,4} ?[a-z]?\b(?:,? (?:D-)?\d{5} \p{Lu}[\p{L}-]+)?`,
+    String.raw`\b\d{1,4}(?: ?(?:bis|ter))?,? (?i:rue|avenue|boulevard|bd|place|chemin|all\x{E9}e|impasse|quai) (?:(?:de la|de l['\x{2019}]|de|du|des|d['\x{2019}]|la|le|les) ?)?\p{Lu}[\p{L}'\x{2019}-]+(?: \p{Lu}[\p{L}'\x{2019}-]+){0,3}(?:,? \d{5} \p{Lu}[\p{L}-]+)?`,
     String.raw`(?i:\bP\.? ?O\.? Box \d{1,7}\b|\bPostfach \d[\d ]{1,8}\b)`,
   ],
 }

@@ -6,7 +6,8 @@ import { type Builtin, isDigit, where } from './builtin.ts'
 export const ipAddress: Builtin = {
   patterns: [
     String.raw`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`,
-    String.raw`(?:[0-9A-Fa-f]{1,4})?(?::[0-9A-Fa-f]{0,4}){2,7}(?:\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b)?`,
+    String.raw`(?:[0-9A-Fa-f]{1,4})?(?::[0-9A-Fa-f]{0,4}){1,6}:\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`,
+    '(?:[0-9A-Fa-f]{1,4})?(?::[0-9A-Fa-f]{0,4}){2,7}',
   ],
   refine: where((found, text, match) =>
     found.includes(':') ? isVersion6(found, text, match) : isVersion4(found, text, match),
@@ -31,5 +32,5 @@ function isVersion6(found: string, text: string, { start, end }: Span): boolean 
   const around = `${text[start - 1] ?? ''}${text[end] ?? ''}`
   if (/[\w:]/.test(around) || !/\d/.test(found)) return false
   const groups = found.split(':').filter((group) => group !== '')
-  return (groups.length > 2 || /^(?:::1$|[0-9a-f]{3,4}:)/i.test(found)) && ipaddr.IPv6.isValid(found)
+  return (groups.length > 2 || /^(?:::1$|::ffff:|[0-9a-f]{3,4}:)/i.test(found)) && ipaddr.IPv6.isValid(found)
 }

@@ -10,7 +10,7 @@ export const phone: Builtin = {
     String.raw`(?:\+|\b00)[1-9]\d{0,2}[ ./-]?(?:\(\d{1,4}\)[ ./-]?)?\d{1,5}(?:[ ./-]?\d{2,5}){1,5}\b`,
     String.raw`(?:\b1[ .-])?\([2-9]\d{2}\) ?[2-9]\d{2}[ .-]\d{4}\b`,
     String.raw`\b(?:1[ .-])?[2-9]\d{2}[ .-][2-9]\d{2}[ .-]\d{4}\b`,
-    String.raw`\(?\b0\d{1,4}\)?[ /.-]\d{2,8}(?:[ .-]?\d{2,4}){0,4}\b`,
+    String.raw`\(?\b0\d{1,4}\)?[ /.-]\d{2,8}(?:[ .-]?\d{1,4}){0,4}\b`,
   ],
   refine: where((found, text, match) => {
     if (touchesNumber(text, match)) return false

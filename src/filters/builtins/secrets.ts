@@ -38,7 +38,7 @@ const FORMATS = [
   String.raw`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`,
   String.raw`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|-[^-])*-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\n){0,4}[A-Za-z0-9+/=]{40,})*)`,
   // Addresses with a password.
-  String.raw`\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@"']{0,100}:[^\s/@"']{3,200}@[^\s/@"']+`,
+  String.raw`\b[a-z][a-z0-9+.-]*://[^\s:/@"']*:[^\s/@"']{3,}@[^\s/@"']+`,
 ]
 
 const LEAST_CHARACTERS = 7

@@ -1,9 +1,9 @@
-import type { Caller } from '../../core/caller.ts'
 import { type ContentFilter, type ContentFilters, OverBudget, type Span } from '../../core/content-filter.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { GuardrailRecord } from '../../core/guardrail.ts'
 import type { RoutingMetadata } from '../../core/result.ts'
+import type { KeyRecord } from '../../core/snapshot.ts'
 import { createBudget, type GrowingBudget } from '../../filters/budget.ts'
 import { createReport, type FilterReport } from './report.ts'
 import { replaceTexts } from './texts.ts'
@@ -21,7 +21,11 @@ type Guarding = GuardrailRecord & { filters: ContentFilters }
  * The body of an inference request with what the guardrails of its key redact, before anything of it is sent, held or
  * kept. Throws a `GatewayError` 403 where one of them blocks it, or where it would take too long to find out.
  */
-export function withFilters(body: JsonObject, { key }: Caller, wantsMetadata: boolean): FilteredBody {
+export function withFilters(
+  body: JsonObject,
+  { key }: { key: Pick<KeyRecord, 'guardrails'> },
+  wantsMetadata: boolean,
+): FilteredBody {
   if (key.guardrails === undefined) return { body }
   const guardrails = key.guardrails.filter(hasFilters)
   if (guardrails.length === 0) return { body }

@@ -1,0 +1,188 @@
+import { GatewayError } from '../src/core/errors.ts'
+import type { GuardrailRecord } from '../src/core/guardrail.ts'
+import { type BuiltinEntry, compileFilters, type PatternEntry } from '../src/filters/compile.ts'
+import { withFilters } from '../src/inference/filters/apply.ts'
+import { qualities } from './filter-samples.ts'
+import { aligned, markdown } from './print.ts'
+import type { Settings } from './settings.ts'
+import { percentile } from './statistics.ts'
+
+/** What content filters add to a request, how they end what is hostile, and how well the built-in ones tell. */
+
+const PROMPT_BYTES = 100_000
+const GOAL_MS = 10
+const HOSTILE_BYTES = 1_000_000
+const HOSTILE_GOAL_MS = 100
+
+const BUILTINS: BuiltinEntry[] = [
+  'email',
+  'phone',
+  'ssn',
+  'credit-card',
+  'ip-address',
+  'secrets',
+  'address',
+  'regex-prompt-injection',
+].map((slug) => ({ slug, action: slug === 'regex-prompt-injection' ? 'flag' : 'redact' }))
+
+const PATTERNS: PatternEntry[] = [
+  String.raw`ACME-\d{6}`,
+  String.raw`(?i)project\s+(?:titan|orion)`,
+  String.raw`\b[A-Z]{2}\d{6}\b`,
+  String.raw`(?i)\bconfidential\b`,
+  String.raw`secret\w*\s*=\s*\S+`,
+  '[0-9]{4}-[0-9]{4}',
+  String.raw`(?i)(?:pass|pwd)\s*[:=]\s*\S{6,}`,
+  String.raw`\bDE\d{2}(?: ?\d{4}){4} ?\d{2}\b`,
+  '(?m)^BEGIN .*$',
+  String.raw`\p{Greek}{3,}`,
+  '.{0,50}internal only',
+  String.raw`(?:\w+\s+){3}merger`,
+].map((pattern) => ({ pattern, action: 'redact' }))
+
+const guardrail = (builtins: BuiltinEntry[], patterns: PatternEntry[]): GuardrailRecord => ({
+  id: 'bench',
+  name: 'Bench',
+  allowedModels: null,
+  ignoredModels: null,
+  allowedProviders: null,
+  ignoredProviders: null,
+  allowedRegions: null,
+  zdrAuthors: new Set(),
+  mayTrainFree: true,
+  mayTrainPaid: true,
+  limitNanoUsd: null,
+  resetInterval: null,
+  includeByok: false,
+  scope: 'key',
+  filters: compileFilters(builtins, patterns),
+})
+
+const bodyOf = (content: string) => ({ model: 'm', messages: [{ role: 'user', content }] })
+
+/** Sentences with numbers, names and, once in a kilobyte, something that is found. */
+function prompt(bytes: number): string {
+  const words =
+    'the quick brown Fox jumps over a lazy Dog and then writes some report about quarterly results for 35 customers in Berlin since 2024, with 4,711 items'.split(
+      ' ',
+    )
+  const finds = ['ann@site.example', '+1 202 555 0147', '203.0.113.9', '4111 1111 1111 1111', 'ACME-123456']
+  let seed = 7
+  let text = ''
+  for (let count = 0; text.length < bytes; count++) {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+    text += `${words[(seed >> 8) % words.length]}${count % 13 === 12 ? '.\n' : ' '}`
+    if (count % 180 === 179) text += `${finds[(seed >> 8) % finds.length]} `
+  }
+  return text.slice(0, bytes)
+}
+
+const HOSTILE: readonly (readonly [name: string, pattern: (index: number) => string, text: string])[] = [
+  ['many states', (index) => `(?:a|b)*a(?:a|b){${50 + index}}c`, 'abbabaab'],
+  ['nested repetition', (index) => `(?:(?:x+x+)+y){${1 + (index % 20)}}`, 'xxxxxxxx xxxxx '],
+  ['long windows', (index) => `.{0,${800 + index}}secret`, 'no such word here, but many others. '],
+  ['overlapping words', (index) => `(?:[a-z]{1,40} ){1,15}q${index}z`, 'some words in a row '],
+  ['repetition of repetition', (index) => `(?:(?:a{1,20}){1,20}b){${1 + (index % 2)}}`, 'aaaaaaaaaaaaaaaa'],
+  ['many characters', (index) => `\\p{L}{${20 + (index % 80)}}\\d`, 'Ωмरক漢字éß한あ'],
+]
+
+export async function benchFilters(settings: Settings): Promise<boolean> {
+  const print = settings.isMarkdown ? markdown : aligned
+  const rows = (await qualities()).map((row) => [
+    row.slug,
+    String(row.wanted),
+    String(row.wrong),
+    row.precision.toFixed(2),
+    row.recall.toFixed(2),
+  ])
+  console.log(
+    `${print([['built-in filter', 'to be found', 'wrongly found', 'precision', 'recall'], ...rows])}\n`,
+  )
+  const [speed, isFast] = speedRows(settings)
+  console.log(`${print([['20 filters, 100 kB', 'p50', 'p99', 'of the goal'], ...speed])}\n`)
+  const [hostile, isBounded] = hostileRows()
+  console.log(
+    `${print([['200 hostile patterns, 1 MB', 'compiled', 'first', 'then', 'answer'], ...hostile])}\n`,
+  )
+  console.log(`The goals are ${GOAL_MS} ms added, and ${HOSTILE_GOAL_MS} ms where it is hostile.`)
+  return isFast && isBounded
+}
+
+function speedRows(settings: Settings): [rows: string[][], isGood: boolean] {
+  const found = bodyOf(prompt(PROMPT_BYTES))
+  const clean = bodyOf(prompt(PROMPT_BYTES).replace(/\d|@/g, 'x'))
+  const key = { guardrails: [guardrail(BUILTINS, PATTERNS)] }
+  const startedAt = performance.now()
+  withFilters(found, { key }, false)
+  const firstMs = performance.now() - startedAt
+  let isGood = true
+  const rows = [
+    ['with something found in each kB', found, key],
+    ['with nothing found', clean, key],
+    ['a key without filters', found, {}],
+  ] as const
+  const cells = rows.map(([name, body, of]) => {
+    const times = timed(settings, () => withFilters(body, { key: of }, false))
+    const p50 = percentile(times, 0.5)
+    isGood &&= p50 <= GOAL_MS
+    return [name, ms(p50), ms(percentile(times, 0.99)), `${Math.round((100 * p50) / GOAL_MS)} %`]
+  })
+  return [[['the first request of all', ms(firstMs), '', 'once'], ...cells], isGood]
+}
+
+const ms = (value: number): string => `${value.toFixed(3)} ms`
+
+/** Ascending, in milliseconds. */
+function timed({ turnMs, rounds }: Settings, work: () => unknown): number[] {
+  const times: number[] = []
+  const end = performance.now() + (turnMs * rounds) / 5
+  for (let count = 0; count < 30 || performance.now() < end; count++) {
+    const startedAt = performance.now()
+    work()
+    times.push(performance.now() - startedAt)
+  }
+  return times.sort((a, b) => a - b)
+}
+
+/** Patterns are compiled once for each change of an administrator's: that is measured apart. */
+function hostileRows(): [rows: string[][], isGood: boolean] {
+  let isGood = true
+  const rows = HOSTILE.map(([name, pattern, unit]) => {
+    const patterns = Array.from({ length: 200 }, (_, index) => pattern(index))
+    const text = unit.repeat(Math.ceil(HOSTILE_BYTES / unit.length)).slice(0, HOSTILE_BYTES)
+    const { compileMs, times, answer } = blockedBy(patterns, text)
+    isGood &&= Math.max(...times) <= HOSTILE_GOAL_MS
+    const then = percentile(
+      times.slice(1).sort((a, b) => a - b),
+      0.5,
+    )
+    return [name, ms(compileMs), ms(times[0] ?? 0), ms(then), answer]
+  })
+  return [rows, isGood]
+}
+
+function blockedBy(patterns: readonly string[], text: string) {
+  const own = patterns.map((pattern) => ({ pattern, action: 'block' as const }))
+  const key = { guardrails: [guardrail([], own)] }
+  const compiledAt = performance.now()
+  answerOf(() => withFilters(bodyOf('.'), { key }, false))
+  const compileMs = performance.now() - compiledAt
+  const times: number[] = []
+  let answer = ''
+  for (let count = 0; count < 6; count++) {
+    const startedAt = performance.now()
+    answer = answerOf(() => withFilters(bodyOf(text), { key }, false))
+    times.push(performance.now() - startedAt)
+  }
+  return { compileMs, times, answer }
+}
+
+function answerOf(work: () => unknown): string {
+  try {
+    work()
+    return 'passes, scanned whole'
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return `${error.status}, blocked`
+  }
+}
