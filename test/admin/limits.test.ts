@@ -164,6 +164,9 @@ const lists: Limit[] = [
   '/presets',
   '/keys',
   '/byok',
+  '/observability/destinations',
+  '/organization/members',
+  '/audit-log',
   '/workspaces/default/members',
 ].flatMap((path) => [
   {

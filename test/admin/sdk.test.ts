@@ -1,10 +1,12 @@
 /** The public SDK of the same API, unchanged but for its address, through every function that is in our scope. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { OpenRouter } from '@openrouter/sdk'
+import { CreateObservabilityDestinationRequestType } from '@openrouter/sdk/models'
 import * as errors from '@openrouter/sdk/models/errors'
 import { hashKey } from '../../src/core/keys.ts'
 import { atomically } from '../../src/db/database.ts'
 import { users } from '../../src/db/tables.ts'
+import { type ConfigField, DESTINATION_TYPES } from '../../src/exporters/destination-types.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
 import { frames, sse } from '../upstream.ts'
 import { outOfScope } from './sdk/out-of-scope.ts'
@@ -108,6 +110,16 @@ async function pagesOf<Page>(pages: Promise<AsyncIterable<Page>>): Promise<Page[
 function known<T>(value: T): T {
   expect(unknownIn(value)).toEqual([])
   return value
+}
+
+const SECRET = 'a-secret-of-the-sdk-0123456789'
+/** A value that the field of a destination takes. */
+function valueFor({ kind, choices, isSecret }: ConfigField): string {
+  if (choices !== undefined) return choices[0] ?? ''
+  if (kind === 'dsn') return `https://${SECRET}@sentry.example.com/2`
+  if (kind === 'url') return 'https://traces.example.com/v1'
+  if (kind === 'host') return 'traces.example.com'
+  return isSecret === true ? SECRET : 'plain'
 }
 
 interface Flow {
@@ -349,6 +361,72 @@ const flows: Flow[] = [
     },
   },
   {
+    name: 'destinations of every type',
+    key: management,
+    covers: 'observability: create get list update delete',
+    async run({ observability }) {
+      const all: string[] = []
+      for (const type of Object.values(CreateObservabilityDestinationRequestType)) {
+        const fields = DESTINATION_TYPES[type]
+        const config = Object.fromEntries(fields.map((field) => [field.name, valueFor(field)]))
+        const filterRules = {
+          enabled: true,
+          groups: [
+            {
+              logic: 'or' as const,
+              rules: [{ field: 'model' as const, operator: 'equals' as const, value: 'a/b' }],
+            },
+          ],
+        }
+        const createObservabilityDestinationRequest = {
+          name: `to ${type}`,
+          type,
+          config,
+          filterRules,
+          samplingRate: 0.5,
+        }
+        const { data: made } = known(await observability.create({ createObservabilityDestinationRequest }))
+        if (!('id' in made)) throw new Error('an unknown shape came')
+        const { id } = made
+        all.push(id)
+        expect(made).toMatchObject({ type, samplingRate: 0.5, enabled: true, regions: ['global'] })
+        expect(JSON.stringify(made)).not.toContain(SECRET)
+        expect(known(await observability.get({ id })).data).toEqual(made)
+        const changed = await observability.update({
+          id,
+          updateObservabilityDestinationRequest: {
+            enabled: false,
+            config: made.config,
+            filterRules: null,
+          },
+        })
+        expect(known(changed).data).toMatchObject({
+          enabled: false,
+          config: made.config,
+          filterRules: null,
+        })
+      }
+      const pages = await pagesOf(observability.list({ limit: 5 }))
+      expect(pages.flatMap(({ result }) => result.data.map((each) => 'id' in each && each.id))).toEqual(all)
+      for (const id of all) expect(await observability.delete({ id })).toEqual({ deleted: true })
+      expect(observability.get({ id: all[0] ?? '' })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+    },
+  },
+  {
+    name: 'people',
+    key: management,
+    covers: 'organization: listMembers',
+    async run({ organization }) {
+      const people = (await pagesOf(organization.listMembers({ limit: 1 }))).flatMap(
+        ({ result }) => result.data,
+      )
+      expect(people.length).toBeGreaterThanOrEqual(2)
+      expect(people).toContainEqual(
+        expect.objectContaining({ id: USER, email: 'ada@sluice.example', role: 'org:member' }),
+      )
+    },
+  },
+  {
     name: 'the catalogue',
     key: inference,
     covers:
@@ -377,7 +455,7 @@ const flows: Flow[] = [
     name: 'inference, and what is known of it afterwards',
     key: inference,
     covers:
-      'chat: send; responses: send; beta.responses: send; embeddings: generate; rerank: rerank; images: generate; tts: createSpeech; stt: createTranscription createTranscriptionMultipart; generations: getGeneration; : callModel',
+      'chat: send; responses: send; beta.responses: send; embeddings: generate; rerank: rerank; images: generate; tts: createSpeech; stt: createTranscription createTranscriptionMultipart; generations: getGeneration listGenerationContent submitFeedback; : callModel',
     async run(sdk) {
       const { chat, responses, beta, embeddings, rerank, images, tts, stt, generations } = sdk
       const said = known(
@@ -392,6 +470,16 @@ const flows: Flow[] = [
         providerName: 'Lab',
         apiType: 'completions',
       })
+      // Nothing that was said is kept: the SDK is told so with an error of its own.
+      const content = generations.listGenerationContent({ id: said.id })
+      expect(content).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      const submitGenerationFeedbackRequest = {
+        generationId: said.id,
+        category: 'latency' as const,
+        comment: 'Slow.',
+      }
+      const thanks = await generations.submitFeedback({ submitGenerationFeedbackRequest })
+      expect(known(thanks).data).toEqual({ success: true })
       for (const room of [responses, beta.responses]) {
         const told = await room.send({
           responsesRequest: { model: 'lab/tide', input: 'Tide?', stream: false },

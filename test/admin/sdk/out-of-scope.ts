@@ -11,8 +11,4 @@ export const outOfScope: readonly (readonly [start: string, why: string])[] = [
   ['systemOne', "a product of the SDK's own service"],
   ['vault', "secrets of the agents that the SDK's own service runs"],
   ['videoGeneration', 'videos are outside the specification'],
-  ['observability', 'destinations are not served yet'],
-  ['organization', 'people are not served yet'],
-  ['generations.listGenerationContent', 'contents are not kept yet'],
-  ['generations.submitFeedback', 'feedback is not taken yet'],
 ]
