@@ -82,11 +82,11 @@ async function parsed(
   headers: Headers,
   { uploads }: ResponsesDeps,
 ): Promise<InferenceRequest> {
-  const whole = await withFiles(resolved.body, 'responses', caller, uploads)
-  // Earlier turns and files are seen here for the first time.
-  const isSeen = whole['input'] === filtered.body['input']
-  const again = isSeen ? { body: whole } : withFilters(whole, caller, wantsRoutingMetadata(headers))
   try {
+    const whole = await withFiles(resolved.body, 'responses', caller, uploads)
+    // Earlier turns and files are seen here for the first time.
+    const isSeen = whole['input'] === filtered.body['input']
+    const again = isSeen ? { body: whole } : withFilters(whole, caller, wantsRoutingMetadata(headers))
     const inference = ingresses.responses.parse(again.body, headers)
     const pipeline = [...(filtered.pipeline ?? []), ...(again.pipeline ?? [])]
     if (pipeline.length > 0) inference.pipeline = pipeline
