@@ -17,6 +17,7 @@ import { memberRoutes } from './admin/members/routes.ts'
 import { modelAdminRoutes } from './admin/models/routes.ts'
 import { organizationRoutes } from './admin/organization/routes.ts'
 import { presetRoutes } from './admin/presets/routes.ts'
+import { providerAdminRoutes } from './admin/providers/routes.ts'
 import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { imageModelRoutes } from './catalog/images/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
@@ -58,6 +59,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(activityRoutes(deps))
     .use(analyticsRoutes(deps))
     .use(destinationRoutes(deps))
+    .use(providerAdminRoutes(deps))
     .use(creditRoutes(deps))
     .use(auditRoutes(deps))
     .use(catalogRoutes(deps, `${basePath}/api/v1`))

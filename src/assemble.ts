@@ -12,6 +12,7 @@ import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
+import { createRateLimit } from './http/rate-limit.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
 import { createBackgroundRuns } from './inference/responses/background.ts'
@@ -36,11 +37,15 @@ export interface Parts {
   models: {
     readonly store: CatalogStore
     readonly live: LiveRouting
+    /** What is stored of providers. */
+    readonly stored: { reload(): void }
     readonly url: string
     /** The `models:` of the settings. */
     readonly settings: readonly unknown[]
   }
   outboundAllow?: OutboundAllow
+  /** Requests of administration that one key may make in a minute; default 0: as many as it likes. */
+  adminRateLimit?: number
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
   /** The clock, in milliseconds since 1970. */
@@ -65,6 +70,7 @@ export function assemble({
   logger,
   models,
   outboundAllow = NOTHING_ALLOWED,
+  adminRateLimit = 0,
   oidc = null,
   now = Date.now,
 }: Parts): Assembled {
@@ -128,8 +134,17 @@ export function assemble({
       reroute: () => route(models.live.current()),
       unusual: (endpoints) => unusualPricesOf(endpoints, models.store).map(sayWarning),
     },
+    providers: {
+      defaults: models.live.defaults,
+      originOf: models.live.originOf,
+      reload() {
+        models.stored.reload()
+        route(models.live.current())
+      },
+    },
     keepOpen: () => undefined,
     addressOf: () => null,
+    rateLimit: createRateLimit({ perMinute: adminRateLimit, now }),
     outboundAllow,
     run: {
       now,

@@ -2,6 +2,7 @@ import type { Auth } from './admin/auth/deps.ts'
 import type { OverrideDeps } from './admin/models/overrides.ts'
 import type { RefreshDeps } from './admin/models/service.ts'
 import type { Once } from './admin/once.ts'
+import type { ProviderDeps } from './admin/providers/deps.ts'
 import type { Caller } from './core/caller.ts'
 import type { Settlement } from './core/generation.ts'
 import type { Measurements } from './core/measurements.ts'
@@ -9,6 +10,7 @@ import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
+import type { RateLimit } from './http/rate-limit.ts'
 import type { SessionSource } from './http/session.ts'
 import type { ResponsesDeps } from './inference/responses/create.ts'
 import type { RunDeps } from './inference/run.ts'
@@ -42,6 +44,8 @@ export interface Deps {
   refresh: RefreshDeps
   /** What the operator says of models. */
   overrides: OverrideDeps['overrides']
+  /** What is stored of providers, and where those come from that are called. */
+  providers: ProviderDeps['providers']
   /** What one inference needs. */
   run: RunDeps
   /** Stored responses, and those that run in the background. */
@@ -50,6 +54,8 @@ export interface Deps {
   outboundAllow: OutboundAllow
   /** Lifts the server's idle timeout of a connection, once its request has been read. */
   keepOpen(request: Request): void
+  /** How often a key may call administration. */
+  rateLimit: RateLimit
   /** The client's address, told by a trusted proxy where there is one; null where it is not known. */
   addressOf(request: Request): string | null
 }

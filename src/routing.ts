@@ -22,11 +22,23 @@ import type { Routing } from './snapshot/source.ts'
 const TOTAL_TIMEOUT_MS = 30 * 60_000
 const MAX_IN_FLIGHT_PER_PROVIDER = 4_096
 
+/** Where a provider comes from. `found`: a server nearby that told what it is. */
+export type ProviderOrigin = 'settings' | 'environment' | 'stored' | 'found' | 'built-in'
+
+/** What is stored of providers: entries and credentials, read anew after each change. */
+export interface StoredRouting {
+  readonly providers: readonly ProviderRecord[]
+  /** Of the entries. */
+  readonly models: readonly ModelOffer[]
+}
+
 /** Who can be called and what for: the settings, the environment, stored credentials, the built-in model, and what was found. */
 export interface RoutingSource {
   /** All but the local servers. */
   readonly configured: readonly ProviderRecord[]
   readonly defaults: ProviderDefaults
+  /** Null: no provider of this slug is known, or a server nearby is. */
+  originOf(slug: string): ProviderOrigin | null
   /** Slugs of stored providers that are not used, because the settings or the environment name the same. */
   readonly outranked: readonly string[]
   /** Prices that the operator wrote, of entries and of models. */
@@ -101,38 +113,69 @@ export function readModels(
 }
 
 /**
- * `stored`: providers with sealed credentials. A provider is taken whole from one place: its `providers:` entry, else
- * the environment, else the stored credentials. So nothing that is stored is sent to an address of the settings. Models
+ * `stored`: what is stored of providers now. A provider is taken whole from one place: its `providers:` entry, else
+ * the environment, else what is stored. So nothing that is stored is sent to an address of the settings. Models
  * are those of the catalogue that `store` has when the routing is made; what the settings say of a model holds before
  * what is stored of it.
  */
 export function createRoutingSource(
   config: Config,
-  stored: readonly ProviderRecord[],
+  stored: () => StoredRouting,
   { defaults, environment, entries, models, overrides, benchmarks } = readConfigured(config),
   store: Pick<CatalogStore, 'current'> = builtInStore(),
   storedOverrides: () => readonly ModelOverride[] = () => [],
 ): RoutingSource {
   const price = pricedBy(config)
-  // A later one of the same slug wins.
-  const bySlug = new Map([...stored, ...environment, ...entries].map((provider) => [provider.slug, provider]))
-  const configured = [...bySlug.values()]
+  const fixed = new Set([...environment, ...entries].map(({ slug }) => slug))
+  const now = (): Chosen => {
+    const { providers, models: offered } = stored()
+    const used = providers.filter(({ slug }) => !fixed.has(slug))
+    // A later one of the same slug wins.
+    const bySlug = new Map([...used, ...environment, ...entries].map((provider) => [provider.slug, provider]))
+    const slugs = new Set(used.map(({ slug }) => slug))
+    return {
+      bySlug,
+      models: [...offered.filter(({ endpoint }) => slugs.has(endpoint.providerSlug)), ...models],
+    }
+  }
   return {
-    configured,
+    get configured() {
+      return [...now().bySlug.values()]
+    },
     defaults,
-    ownPrices: new Set([...models, ...overrides].flatMap(({ endpoint }) => endpoint.pricing ?? [])),
-    surroundings: () => ({
-      catalog: store.current().catalog,
-      offers: [demoOffer, ...models],
-      entries: entries.map(({ slug }) => slug),
-    }),
-    outranked: stored.filter((one) => bySlug.get(one.slug) !== one).map(({ slug }) => slug),
+    originOf(slug) {
+      if (slug === demoOffer.endpoint.providerSlug) return 'built-in'
+      if (entries.some((entry) => entry.slug === slug)) return 'settings'
+      if (environment.some((provider) => provider.slug === slug)) return 'environment'
+      return stored().providers.some((provider) => provider.slug === slug) ? 'stored' : null
+    },
+    get ownPrices() {
+      return new Set([...now().models, ...overrides].flatMap(({ endpoint }) => endpoint.pricing ?? []))
+    },
+    surroundings() {
+      const chosen = now()
+      const own = [
+        ...chosen.models.map(({ endpoint }) => endpoint.providerSlug),
+        ...entries.map(({ slug }) => slug),
+      ]
+      return {
+        catalog: store.current().catalog,
+        offers: [demoOffer, ...chosen.models],
+        entries: [...new Set(own)],
+      }
+    },
+    get outranked() {
+      return stored()
+        .providers.map(({ slug }) => slug)
+        .filter((slug) => fixed.has(slug))
+    },
     withDiscovered(found) {
+      const { bySlug, models: own } = now()
       const local = found.providers.filter(({ slug }) => !bySlug.has(slug))
       const localSlugs = new Set(local.map(({ slug }) => slug))
       const localModels = found.models.filter(({ endpoint }) => localSlugs.has(endpoint.providerSlug))
-      const providers = [...configured, ...local, demoProvider(defaults)]
-      const offers = [demoOffer, ...localModels, ...models]
+      const providers = [...bySlug.values(), ...local, demoProvider(defaults)]
+      const offers = [demoOffer, ...localModels, ...own]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
       const catalog = withPrices(store.current().catalog, price)
       const said = [...storedOverrides(), ...overrides]
@@ -150,6 +193,12 @@ export function createRoutingSource(
   }
 }
 
+/** Who is called: one of each slug. */
+interface Chosen {
+  readonly bySlug: ReadonlyMap<string, ProviderRecord>
+  readonly models: readonly ModelOffer[]
+}
+
 /** Vendors that nobody has a credential for. */
 const unconfigured = (
   providers: readonly ProviderRecord[],
@@ -165,12 +214,17 @@ export interface LiveRouting {
   /** Local servers came or went. */
   discovered(found: Discovered): Routing
   readonly surroundings: RoutingSource['surroundings']
+  readonly defaults: ProviderDefaults
+  originOf(slug: string): ProviderOrigin | null
 }
 
 export function createLiveRouting(source: RoutingSource): LiveRouting {
   let found = NOTHING_DISCOVERED
   return {
     surroundings: source.surroundings,
+    defaults: source.defaults,
+    originOf: (slug) =>
+      source.originOf(slug) ?? (found.providers.some((one) => one.slug === slug) ? 'found' : null),
     current: () => source.withDiscovered(found),
     discovered(changed) {
       found = changed

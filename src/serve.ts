@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { storedOverrides } from './admin/models/overrides.ts'
 import { scheduleRefresh } from './admin/models/schedule.ts'
-import { storedProviders } from './admin/providers/stored.ts'
+import { createStoredSource, type StoredSource } from './admin/providers/stored.ts'
 import { createApp } from './app.ts'
 import { assemble } from './assemble.ts'
 import { sayWarning } from './catalog/outliers.ts'
@@ -10,7 +10,6 @@ import { unusualPrices } from './catalog/unusual-prices.ts'
 import { exposureProblem } from './config/exposure.ts'
 import { oidcSettings } from './config/sign-on.ts'
 import { type Config, ConfigError } from './config.ts'
-import type { ProviderRecord } from './core/snapshot.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
 import type { Database } from './db/database.ts'
 import { openSealer, type Sealer } from './db/seal.ts'
@@ -46,23 +45,24 @@ export async function serve(config: Config): Promise<number> {
   const folder = openDataFolder(config.data)
   const { database } = folder
   const sealer = await prepare(folder, config, logger)
-  const stored = await openStored(database, sealer, configured.defaults, logger)
-  const routing = createRoutingSource(config, stored, configured, store, () =>
+  const stored = openStored(database, sealer, configured.defaults, logger)
+  const routing = createRoutingSource(config, stored.current, configured, store, () =>
     storedOverrides(database, (why) => logger.error(`${why}: it is left out`)),
   )
   const live = createLiveRouting(routing)
   if (routing.outranked.length > 0)
     logger.info(
       { providers: routing.outranked },
-      'stored credentials are not used: the settings or the environment name these providers',
+      'what is stored of providers is not used: the settings or the environment name these providers',
     )
   const { deps, route, stopParts } = assemble({
     database,
     files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     bodies: { file: folder.bodies, sealer, retentionDays: config.responsesRetentionDays },
     logger,
-    models: { store, live, url: config.modelsUrl, settings: config.models },
+    models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    adminRateLimit: config.adminRateLimit,
     oidc: oidcSettings(config),
   })
   const upkeep = await startUpkeep(folder.bodies, deps)
@@ -117,21 +117,19 @@ async function prepare(
   return sealer
 }
 
-/** The providers of the stored credentials. One that cannot be used is told, and does not stop the start. */
-async function openStored(
+/** What is stored of providers. What cannot be used of it is told, and does not stop the start. */
+const openStored = (
   database: Database,
   sealer: Sealer,
   defaults: ProviderDefaults,
   logger: Logger,
-): Promise<readonly ProviderRecord[]> {
-  const { providers, leftOut } = await storedProviders(database, sealer, defaults)
-  for (const { id, provider, label, reason } of leftOut)
+): StoredSource =>
+  createStoredSource(database, sealer, defaults, ({ id, provider, label, reason }) =>
     logger.error(
       { credential: id, provider, label, reason },
-      'a stored credential cannot be used and is left out',
-    )
-  return providers
-}
+      `a stored ${label === 'entry' ? 'entry' : 'credential'} cannot be used and is left out`,
+    ),
+  )
 
 function listen(config: Config, deps: Deps): Bun.Server<undefined> {
   const app = createApp(deps, config.basePath)

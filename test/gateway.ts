@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { storedOverrides } from '../src/admin/models/overrides.ts'
 import { type CredentialFields, storeCredential } from '../src/admin/providers/service.ts'
-import { storedProviders } from '../src/admin/providers/stored.ts'
+import { createStoredSource, type StoredSource } from '../src/admin/providers/stored.ts'
 import { createApp } from '../src/app.ts'
 import { assemble } from '../src/assemble.ts'
 import { verifyBodies } from '../src/bodies/verify.ts'
 import { openCatalogStore } from '../src/catalog/store.ts'
 import { oidcSettings } from '../src/config/sign-on.ts'
 import { loadConfig } from '../src/config.ts'
-import type { ProviderRecord } from '../src/core/snapshot.ts'
 import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from '../src/db/database.ts'
 import { BODIES_MIGRATIONS, migrate } from '../src/db/migrations.ts'
 import { openSealer } from '../src/db/seal.ts'
@@ -20,7 +19,8 @@ import { createFileStore, FILES_FOLDER } from '../src/files/store.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
 import { parseOutboundAllow } from '../src/net/address.ts'
-import { createLiveRouting, createRoutingSource } from '../src/routing.ts'
+import type { ProviderDefaults } from '../src/providers/environment.ts'
+import { createLiveRouting, createRoutingSource, readConfigured } from '../src/routing.ts'
 
 export const API_KEY = 'test-inference-key-0123456789abcdefghij'
 export const MANAGEMENT_KEY = 'test-management-key-0123456789abcdefghij'
@@ -76,15 +76,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   migrate(bodies, BODIES_MIGRATIONS)
   await ensureFirstRun(database, config)
   const store = openCatalogStore(folder, () => undefined)
-  const routing = createRoutingSource(
-    { ...config, providers: options.providers ?? [], models: options.models ?? [] },
-    await storeAll(database, folder, options.credentials ?? []),
-    undefined,
-    store,
-    () =>
-      storedOverrides(database, (why) => {
-        throw new Error(why)
-      }),
+  const settings = { ...config, providers: options.providers ?? [], models: options.models ?? [] }
+  const configured = readConfigured(settings, store)
+  const stored = await storeAll(database, folder, options.credentials ?? [], configured.defaults)
+  const routing = createRoutingSource(settings, stored.current, configured, store, () =>
+    storedOverrides(database, (why) => {
+      throw new Error(why)
+    }),
   )
   const live = createLiveRouting(routing)
   const logger = options.log ? pino({ level: 'trace' }, { write: options.log }) : pino({ level: 'silent' })
@@ -97,8 +95,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     },
     files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     logger,
-    models: { store, live, url: config.modelsUrl, settings: options.models ?? [] },
+    models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    adminRateLimit: config.adminRateLimit,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
   })
@@ -162,17 +161,16 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   }
 }
 
-/** The providers of these credentials, sealed and opened again. */
+/** These credentials, sealed, and whatever is stored later. */
 async function storeAll(
   database: Database,
   folder: string,
   credentials: readonly CredentialFields[],
-): Promise<readonly ProviderRecord[]> {
-  if (credentials.length === 0) return []
+  defaults: ProviderDefaults,
+): Promise<StoredSource> {
   const sealer = openSealer(database, folder)
   for (const fields of credentials) await storeCredential({ database, sealer, now: Date.now }, fields)
-  const timeouts = { firstByteMs: 120_000, betweenBytesMs: 60_000, totalMs: 1_800_000 }
-  const { providers, leftOut } = await storedProviders(database, sealer, { timeouts, maxInFlight: 4_096 })
-  if (leftOut.length > 0) throw new Error(leftOut.map(({ reason }) => reason).join('; '))
-  return providers
+  return createStoredSource(database, sealer, defaults, ({ reason }) => {
+    throw new Error(reason)
+  })
 }

@@ -25,7 +25,7 @@ export async function readStored(config: Config, defaults: ProviderDefaults): Pr
     const database = openForReading(file)
     try {
       const labels = new Map((await listCredentials(database)).map(({ id, label }) => [id, label]))
-      const { providers, leftOut } = await storedProviders(database, makeSealer(key), defaults)
+      const { providers, leftOut } = storedProviders(database, makeSealer(key), defaults)
       return { providers: providers.map((provider) => labelled(provider, labels)), leftOut }
     } finally {
       database.close()

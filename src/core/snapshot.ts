@@ -113,6 +113,8 @@ export interface CredentialRecord {
   readonly id: string
   /** The secret itself; null for a keyless server, and where keys sign in its place. */
   readonly secret: string | null
+  /** Its share of the requests beside the others of its provider; absent: they are tried in their order. */
+  readonly weight?: number
   /** Keys that sign each call (AWS Signature Version 4) and are never sent. */
   readonly aws?: AwsKeys
   /** A client of Microsoft Entra, which gets tokens and is never shown itself. */

@@ -173,13 +173,23 @@ const sortKey = (name: string | null): SortKey | undefined =>
 function withCredentials(
   model: ModelRecord,
   { endpoint, provider, ownKey }: Way,
-  { request, refusal }: PlanInput,
+  { request, refusal, random }: PlanInput,
 ): Attempt[] {
   const dialect = dialectFor(request.dialect, provider, endpoint, refusal)
   if (ownKey) return [{ model, endpoint, provider, credential: ownKey.credential, ownKey, dialect }]
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
-  return credentials.map((credential) => ({ model, endpoint, provider, credential, dialect }))
+  return drawn(credentials, random).map((credential) => ({ model, endpoint, provider, credential, dialect }))
+}
+
+/** Those with a weight share the requests by it, one of the others weighs 1; without any they stay in their order. */
+function drawn(credentials: readonly CredentialRecord[], random: () => number): readonly CredentialRecord[] {
+  if (credentials.length < 2 || credentials.every(({ weight }) => weight === undefined)) return credentials
+  // Efraimidis and Spirakis: see byWeight in order.ts.
+  return credentials
+    .map((credential) => ({ credential, place: random() ** (1 / (credential.weight ?? 1)) }))
+    .sort((a, b) => b.place - a.place)
+    .map(({ credential }) => credential)
 }
 
 /**

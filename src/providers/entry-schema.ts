@@ -51,7 +51,8 @@ const entryModel = Type.Object(
 const dialects = ['chat', 'responses', 'messages', 'gemini', 'converse', 'cohere'] as const
 const names = dialects.map((name) => Type.Literal(name))
 
-const entry = Type.Object(
+/** The form of one entry. */
+export const providerEntry = Type.Object(
   {
     slug: text,
     name: Type.Optional(text),
@@ -114,7 +115,7 @@ const entry = Type.Object(
   mapping,
 )
 
-export type Entry = Static<typeof entry>
+export type Entry = Static<typeof providerEntry>
 export type EntryModel = Static<typeof entryModel>
 
 /**
@@ -131,13 +132,13 @@ export function parseEntries(value: unknown, problems: ConfigProblem[]): [index:
   for (const [index, item] of value.entries()) {
     const repaired: unknown = structuredClone(item)
     const places = new Set<string>()
-    for (const error of Value.Errors(entry, item)) {
+    for (const error of Value.Errors(providerEntry, item)) {
       if (places.has(error.path)) continue
       places.add(error.path)
       problems.push({ path: placeOf(index, error.path), message: sentenceOf(error) })
       repair(repaired, segmentsOf(error.path), standIn(error, index))
     }
-    if (Value.Check(entry, repaired)) entries.push([index, repaired])
+    if (Value.Check(providerEntry, repaired)) entries.push([index, repaired])
   }
   return entries
 }

@@ -136,7 +136,7 @@ describe('removing', () => {
     const { id } = await add()
     await removeCredential(database, id)
     expect(await listCredentials(database)).toEqual([])
-    expect((await open()).providers).toEqual([])
+    expect(open().providers).toEqual([])
     await expect(removeCredential(database, id)).rejects.toMatchObject({ status: 404 })
   })
 })
@@ -145,7 +145,7 @@ describe('as providers', () => {
   test('several of one vendor keep their order; a disabled one is not used', async () => {
     const [one, two] = [await add(), await add({ secret: OTHER })]
     const { id } = await add({ provider: 'anthropic', secret: OTHER, baseUrl: 'https://proxy.example/v1/' })
-    const { providers, leftOut } = await open()
+    const { providers, leftOut } = open()
     expect(leftOut).toEqual([])
     expect(providers).toMatchObject([
       {
@@ -167,11 +167,11 @@ describe('as providers', () => {
       },
     ])
     change(one.id, 'disabled', 1)
-    const [, openai] = (await open()).providers
+    const [, openai] = open().providers
     expect(openai?.credentials.map((credential) => credential.id)).toEqual([two.id])
     change(one.id, 'disabled', 0)
     change(one.id, 'sort_order', 9)
-    const [, turned] = (await open()).providers
+    const [, turned] = open().providers
     expect(turned?.credentials.map((credential) => credential.id)).toEqual([two.id, one.id])
   })
 
@@ -200,7 +200,7 @@ describe('as providers', () => {
   test.each(damaged)('one that %s is left out and named; the others are used', async (_, damage, says) => {
     const [good, bad] = [await add(), await add({ secret: OTHER })]
     damage(bad.id, good.id)
-    const { providers, leftOut } = await open()
+    const { providers, leftOut } = open()
     expect(providers.map(({ credentials }) => credentials)).toEqual([[{ id: good.id, secret: SECRET }]])
     const [out, ...others] = leftOut
     expect([out?.id, out?.label, others.length]).toEqual([bad.id, 'sk-...ger', 0])
@@ -252,7 +252,7 @@ describe('in the routing', () => {
   test.each(sources)('beside %s', async (_, environment, providers, baseUrl) => {
     await add()
     const config = await loadConfig({ environment, workingFolder: folder })
-    const source = createRoutingSource({ ...config, providers }, (await open()).providers)
+    const source = createRoutingSource({ ...config, providers }, open)
     const openai = source.configured.filter(({ slug }) => slug === 'openai')
     expect(openai.map((provider) => provider.baseUrl)).toEqual([baseUrl])
     const isStored = openai[0]?.credentials[0]?.secret === SECRET

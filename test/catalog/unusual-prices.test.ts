@@ -21,7 +21,7 @@ const entry = (pricing: Record<string, string>) => ({
 const warned = async (more: Partial<Config>): Promise<string[]> => {
   const store = builtInStore()
   const settings = await config(more)
-  const source = createRoutingSource(settings, [], undefined, store)
+  const source = createRoutingSource(settings, () => ({ providers: [], models: [] }), undefined, store)
   return unusualPrices(source.withDiscovered(NOTHING_DISCOVERED), source.ownPrices, store).map(sayWarning)
 }
 

@@ -68,7 +68,13 @@ export interface CheckedFields {
 /** Reads the fields of a new credential without storing anything. Throws what is wrong; never quotes the secret. */
 export function checkCredential(fields: CredentialFields): CheckedFields {
   const vendor = findVendor(fields.provider)
-  const secret = fields.secret.trim()
+  const secret = checkSecret(fields.secret)
+  return { vendor, secret, name: fields.name?.trim() || vendor.name, baseUrl: baseUrlOf(fields, vendor) }
+}
+
+/** The secret as it is stored. Throws a 400 that does not quote it. */
+export function checkSecret(text: string): string {
+  const secret = text.trim()
   if (secret === '') throw badRequest('must not be empty', 'credential')
   if (secret.length > MOST_CHARACTERS)
     throw badRequest(`must have at most ${MOST_CHARACTERS} characters`, 'credential')
@@ -77,8 +83,12 @@ export function checkCredential(fields: CredentialFields): CheckedFields {
       'holds characters that no credential has (a space or a line break, perhaps)',
       'credential',
     )
-  return { vendor, secret, name: fields.name?.trim() || vendor.name, baseUrl: baseUrlOf(fields, vendor) }
+  return secret
 }
+
+/** Masked form. */
+export const credentialLabel = (secret: string): string =>
+  secret.length < LEAST_SHOWN ? '...' : labelOf(secret)
 
 function baseUrlOf({ baseUrl }: CredentialFields, vendor: Vendor): string | null {
   if (baseUrl !== undefined) {
@@ -136,12 +146,10 @@ export async function storeCredential(deps: CredentialDeps, fields: CredentialFi
       id,
       provider: vendor.slug,
       name,
-      label: secret.length < LEAST_SHOWN ? '...' : labelOf(secret),
+      label: credentialLabel(secret),
       sealed_secret: deps.sealer.seal(secret, placeOf(id)),
       base_url: baseUrl,
-      // One more than the largest so far, found inside the same statement.
-      sort_order: sql<number>`(select coalesce(max(${providerCredentials.sort_order}), -1) + 1
-        from ${providerCredentials} where ${eq(providerCredentials.provider, vendor.slug)})`,
+      sort_order: nextSortOrder(vendor.slug),
       created_at: new Date(deps.now()),
     }),
   ])
@@ -150,19 +158,31 @@ export async function storeCredential(deps: CredentialDeps, fields: CredentialFi
   return stored
 }
 
+/** One more than the largest so far, found inside the same statement. */
+export const nextSortOrder = (provider: string) =>
+  sql<number>`(select coalesce(max(${providerCredentials.sort_order}), -1) + 1
+    from ${providerCredentials} where ${eq(providerCredentials.provider, provider)})`
+
+/** Throws a 409 where this provider has the same secret already. */
+export function refuseTwin({ database, sealer }: CredentialDeps, provider: string, secret: string): void {
+  const isOf = eq(providerCredentials.provider, provider)
+  const rows = database.sync.select().from(providerCredentials).where(isOf).all()
+  const twin = rows.find((row) => opens(sealer, row.id, row.sealed_secret, secret))
+  if (twin !== undefined) throw conflict(`This credential of ${provider} is stored already, as ${twin.id}`)
+}
+
 /** One provider is at one address: a credential must not be sent to where another one of the same name goes. */
-async function refuseConflict(
-  { database, sealer }: CredentialDeps,
+export async function refuseConflict(
+  deps: CredentialDeps,
   vendor: Vendor,
   secret: string,
   baseUrl: string | null,
 ): Promise<void> {
-  const rows = await database.db
+  refuseTwin(deps, vendor.slug, secret)
+  const rows = await deps.database.db
     .select()
     .from(providerCredentials)
     .where(eq(providerCredentials.provider, vendor.slug))
-  const twin = rows.find((row) => opens(sealer, row.id, row.sealed_secret, secret))
-  if (twin !== undefined) throw conflict(`This credential of ${vendor.name} is stored already, as ${twin.id}`)
   const other = rows.find((row) => row.base_url !== baseUrl)
   if (other === undefined) return
   const address = other.base_url ?? `the vendor's own address, ${vendor.baseUrl}`

@@ -1,0 +1,165 @@
+import { asc, eq } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { newUuid } from '../../core/ids.ts'
+import { providerCredentials, providerEntries } from '../../db/tables.ts'
+import { change, difference } from '../change.ts'
+import type { ProviderDeps } from './deps.ts'
+import {
+  type CreateCredentialBody,
+  type CredentialRow,
+  type CredentialView,
+  credentialSettings,
+  credentialView,
+  type ListCredentialsQuery,
+  type UpdateCredentialBody,
+} from './schema.ts'
+import {
+  checkCredential,
+  checkSecret,
+  credentialLabel,
+  nextSortOrder,
+  placeOf,
+  refuseConflict,
+  refuseTwin,
+} from './service.ts'
+import { openEntry } from './stored.ts'
+
+/** Provider by provider, those of one in the order in which they are tried. */
+export async function listStoredCredentials(
+  deps: ProviderDeps,
+  { provider }: ListCredentialsQuery,
+): Promise<CredentialView[]> {
+  const rows = await deps.database.db
+    .select()
+    .from(providerCredentials)
+    .where(provider === undefined ? undefined : eq(providerCredentials.provider, provider))
+    .orderBy(
+      asc(providerCredentials.provider),
+      asc(providerCredentials.sort_order),
+      asc(providerCredentials.id),
+    )
+  return rows.map((row) => viewOf(deps, row))
+}
+
+/** Of a vendor, or of a stored entry: then it goes to the entry's address. Used for the next request. */
+export async function createCredential(
+  deps: ProviderDeps,
+  actor: Actor,
+  body: CreateCredentialBody,
+): Promise<CredentialView> {
+  const { provider, secret, name, baseUrl } = await readCredential(deps, body)
+  const id = newUuid()
+  const label = credentialLabel(secret)
+  const after = { provider, name, label, base_url: baseUrl, weight: body.weight ?? null }
+  const made = { action: 'credential.create', resourceId: id, workspaceId: null, after } as const
+  await change(deps, actor, made, (tx) => {
+    refuseTwin(deps, provider, secret)
+    return [
+      tx.insert(providerCredentials).values({
+        id,
+        provider,
+        name,
+        label,
+        sealed_secret: deps.sealer.seal(secret, placeOf(id)),
+        base_url: baseUrl,
+        disabled: body.disabled ?? false,
+        weight: body.weight ?? null,
+        sort_order: body.sort_order ?? nextSortOrder(provider),
+        created_at: new Date(deps.now()),
+      }),
+    ]
+  })
+  deps.providers.reload()
+  return viewOf(deps, await findCredential(deps, id))
+}
+
+interface NewCredential {
+  readonly provider: string
+  readonly secret: string
+  readonly name: string
+  readonly baseUrl: string | null
+}
+
+async function readCredential(deps: ProviderDeps, body: CreateCredentialBody): Promise<NewCredential> {
+  const isIt = eq(providerEntries.slug, body.provider)
+  const [row] = await deps.database.db.select().from(providerEntries).where(isIt)
+  if (row === undefined) {
+    const { credential: secret, base_url: baseUrl } = body
+    const fields = { provider: body.provider, secret, name: body.name, baseUrl }
+    const checked = checkCredential(fields)
+    await refuseConflict(deps, checked.vendor, checked.secret, checked.baseUrl)
+    return { ...checked, provider: checked.vendor.slug }
+  }
+  if (body.base_url !== undefined) {
+    throw badRequest('a credential of an entry goes to the address of the entry', 'base_url')
+  }
+  const entry = openEntry(row, deps.sealer)
+  const cloud = ['aws', 'azure', 'vertex'].find((block) => entry[block] !== undefined)
+  if (cloud !== undefined) {
+    throw badRequest(`the entry has a block "${cloud}", which holds its credential`, 'provider')
+  }
+  const secret = checkSecret(body.credential)
+  return { provider: row.slug, secret, name: body.name?.trim() || row.slug, baseUrl: null }
+}
+
+/** Used for the next request. A new secret goes where the old one went. */
+export async function updateCredential(
+  deps: ProviderDeps,
+  actor: Actor,
+  id: string,
+  { credential, ...body }: UpdateCredentialBody,
+): Promise<CredentialView> {
+  const row = await findCredential(deps, id)
+  const secret = credential === undefined ? undefined : checkSecret(credential)
+  const rotated =
+    secret === undefined
+      ? {}
+      : { label: credentialLabel(secret), sealed_secret: deps.sealer.seal(secret, placeOf(row.id)) }
+  const columns = { ...body, ...rotated }
+  if (Object.keys(columns).length === 0) return viewOf(deps, row)
+  const changed: CredentialRow = { ...row, ...columns, updated_at: new Date(deps.now()) }
+  const update = {
+    action: 'credential.update',
+    resourceId: row.id,
+    workspaceId: null,
+    ...difference(credentialSettings(row), credentialSettings(changed)),
+  } as const
+  await change(deps, actor, update, (tx) => {
+    if (secret !== undefined) refuseTwin(deps, row.provider, secret)
+    return [
+      tx
+        .update(providerCredentials)
+        .set({ ...columns, updated_at: changed.updated_at })
+        .where(eq(providerCredentials.id, row.id)),
+    ]
+  })
+  deps.providers.reload()
+  return viewOf(deps, changed)
+}
+
+export async function deleteCredential(deps: ProviderDeps, actor: Actor, id: string): Promise<void> {
+  const row = await findCredential(deps, id)
+  const gone = {
+    action: 'credential.delete',
+    resourceId: row.id,
+    workspaceId: null,
+    before: credentialSettings(row),
+  } as const
+  await change(deps, actor, gone, (tx) => [
+    tx.delete(providerCredentials).where(eq(providerCredentials.id, row.id)),
+  ])
+  deps.providers.reload()
+}
+
+async function findCredential({ database: { db } }: ProviderDeps, id: string): Promise<CredentialRow> {
+  const [row] = await db
+    .select()
+    .from(providerCredentials)
+    .where(eq(providerCredentials.id, id.toLowerCase()))
+  if (row === undefined) throw notFound('There is no stored credential with this id')
+  return row
+}
+
+const viewOf = ({ providers }: ProviderDeps, row: CredentialRow): CredentialView =>
+  credentialView(row, providers.originOf(row.provider))

@@ -1,0 +1,17 @@
+import type { Sealer } from '../../db/seal.ts'
+import type { Upstream } from '../../net/upstream.ts'
+import type { ProviderDefaults } from '../../providers/environment.ts'
+import type { ChangeDeps } from '../change.ts'
+
+export interface ProviderDeps extends ChangeDeps {
+  sealer: Sealer
+  providers: {
+    readonly defaults: ProviderDefaults
+    /** After a change of what is stored: the next request is routed by it. */
+    reload(): void
+    /** Where the provider of this slug comes from that is called now; null: there is none. */
+    originOf(slug: string): 'settings' | 'environment' | 'stored' | 'found' | 'built-in' | null
+  }
+  /** The way out to providers. */
+  run: { readonly upstream: Upstream }
+}

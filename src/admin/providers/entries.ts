@@ -1,0 +1,212 @@
+import { asc, eq } from 'drizzle-orm'
+import type { Actor } from '../../core/actor.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { newUuid } from '../../core/ids.ts'
+import { isObject } from '../../core/json.ts'
+import type { ProviderRecord } from '../../core/snapshot.ts'
+import { providerCredentials, providerEntries } from '../../db/tables.ts'
+import { readEntries } from '../../providers/entries.ts'
+import { change } from '../change.ts'
+import type { ProviderDeps } from './deps.ts'
+import { entryPlaceOf, maskedEntry, mergedEntry, sharedSecrets, withoutSecrets } from './entry-secrets.ts'
+import { openEntry } from './stored.ts'
+
+type Row = typeof providerEntries.$inferSelect
+
+/** A stored entry as it may be seen. */
+export interface EntryView {
+  id: string
+  slug: string
+  disabled: boolean
+  /** What is used in place of it; null: it is used itself, unless it is disabled. */
+  outranked_by: 'settings' | 'environment' | null
+  /** As in `providers:` of the settings; secrets masked. */
+  entry: JsonObject
+  created_at: string
+  updated_at: string | null
+}
+
+export const listEntries = async (deps: ProviderDeps): Promise<EntryView[]> =>
+  (await deps.database.db.select().from(providerEntries).orderBy(asc(providerEntries.slug))).map((row) =>
+    viewOf(deps, row),
+  )
+
+export const getEntry = async (deps: ProviderDeps, slug: string): Promise<EntryView> =>
+  viewOf(deps, await findEntry(deps, slug))
+
+/** Requests are routed to it at once. Throws a 400 that names each field that is wrong and quotes none. */
+export async function createEntry(deps: ProviderDeps, actor: Actor, body: unknown): Promise<EntryView> {
+  const { disabled, entry } = readBody(body)
+  const provider = checked(deps, entry)
+  const { slug } = provider
+  const row: Row = {
+    id: newUuid(),
+    slug,
+    sealed_entry: '',
+    disabled: disabled ?? false,
+    created_at: new Date(deps.now()),
+    updated_at: null,
+  }
+  row.sealed_entry = deps.sealer.seal(JSON.stringify(entry), entryPlaceOf(row.id))
+  const made = { ...told('create', row), after: auditOf(row, entry) }
+  await change(deps, actor, made, (tx) => {
+    refuseTaken(deps, slug)
+    return [tx.insert(providerEntries).values(row)]
+  })
+  deps.providers.reload()
+  return viewOf(deps, row)
+}
+
+/** What is left out stays. The slug cannot be changed; an address only together with the secrets that go there. */
+export async function updateEntry(
+  deps: ProviderDeps,
+  actor: Actor,
+  slug: string,
+  body: unknown,
+): Promise<EntryView> {
+  const row = await findEntry(deps, slug)
+  const { disabled, entry: given } = readBody(body)
+  if (given['slug'] !== undefined && given['slug'] !== row.slug) {
+    throw badRequest('cannot be changed: make another entry', 'slug')
+  }
+  const before = openEntry(row, deps.sealer)
+  const entry = mergedEntry(before, given)
+  const [old, provider] = [checked(deps, before), checked(deps, entry)]
+  await refuseMoved(deps, { before, old, entry, provider })
+  const changed: Row = {
+    ...row,
+    disabled: disabled ?? row.disabled,
+    sealed_entry: deps.sealer.seal(JSON.stringify(entry), entryPlaceOf(row.id)),
+    updated_at: new Date(deps.now()),
+  }
+  const update = { ...told('update', row), before: auditOf(row, before), after: auditOf(changed, entry) }
+  await change(deps, actor, update, (tx) => [
+    tx.update(providerEntries).set(changed).where(eq(providerEntries.id, row.id)),
+  ])
+  deps.providers.reload()
+  return viewOf(deps, changed)
+}
+
+/** Its credentials go with it: they were given for its address. */
+export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string): Promise<void> {
+  const row = await findEntry(deps, slug)
+  const gone = { ...told('delete', row), before: { slug: row.slug, disabled: row.disabled } }
+  await change(deps, actor, gone, (tx) => [
+    tx.delete(providerCredentials).where(eq(providerCredentials.provider, row.slug)),
+    tx.delete(providerEntries).where(eq(providerEntries.id, row.id)),
+  ])
+  deps.providers.reload()
+}
+
+export async function findEntry({ database: { db } }: ProviderDeps, slug: string): Promise<Row> {
+  const [row] = await db.select().from(providerEntries).where(eq(providerEntries.slug, slug))
+  if (row === undefined) throw notFound('There is no stored entry of a provider with this slug')
+  return row
+}
+
+/** The provider that an entry describes. Throws a 400 with every problem. */
+export function checked({ providers: { defaults } }: ProviderDeps, entry: JsonObject): ProviderRecord {
+  refuseForeign(entry)
+  const { providers, problems } = readEntries([entry], {}, defaults)
+  const [provider] = providers
+  if (problems.length > 0 || provider === undefined) {
+    const sentences = problems.map(
+      ({ path, message }) => `${path.replace(/^providers\[0\]\.?/, '')}: ${message}`,
+    )
+    throw badRequest(sentences.join('; '))
+  }
+  return provider
+}
+
+/** What the settings file may name on this machine, a caller of the API may not: variables and files. */
+function refuseForeign(entry: JsonObject): void {
+  if (JSON.stringify(entry).includes('${')) {
+    throw badRequest('"${…}" stands for a variable in the settings file alone: give the value itself')
+  }
+  const { vertex } = entry
+  if (isObject(vertex) && vertex['credentials_file'] !== undefined) {
+    throw badRequest(
+      'is for the settings file alone: give the content of the file as vertex.service_account',
+      'vertex.credentials_file',
+    )
+  }
+}
+
+function readBody(body: unknown): { disabled: boolean | undefined; entry: JsonObject } {
+  if (!isObject(body)) throw badRequest('The body must be a JSON object')
+  const { disabled, ...entry } = body
+  if (disabled !== undefined && typeof disabled !== 'boolean') {
+    throw badRequest('must be true or false', 'disabled')
+  }
+  return { disabled, entry }
+}
+
+/** One slug is one provider: a credential that was given for a vendor must not go to the address of an entry. */
+function refuseTaken({ database: { sync } }: ProviderDeps, slug: string): void {
+  const isEntry = eq(providerEntries.slug, slug)
+  if (sync.select({ id: providerEntries.id }).from(providerEntries).where(isEntry).get() !== undefined) {
+    throw conflict(`slug: an entry "${slug}" is stored already; change it, or take another slug`)
+  }
+  const isOf = eq(providerCredentials.provider, slug)
+  const held = sync.select({ id: providerCredentials.id }).from(providerCredentials).where(isOf).get()
+  if (held === undefined) return
+  throw conflict(
+    `slug: the credential ${held.id} is stored for ${slug} at another address; remove it first, or take another slug`,
+  )
+}
+
+/** Whoever moves an entry must know its secrets: they are not sent where they were not given for. */
+async function refuseMoved(
+  { database: { db } }: ProviderDeps,
+  {
+    before,
+    old,
+    entry,
+    provider,
+  }: Record<'before' | 'entry', JsonObject> & Record<'old' | 'provider', ProviderRecord>,
+): Promise<void> {
+  if (destinationsOf(old) === destinationsOf(provider)) return
+  const [kept] = sharedSecrets(before, entry)
+  if (kept !== undefined) {
+    throw badRequest('the entry moves to another address: give its secrets anew', kept)
+  }
+  const isOf = eq(providerCredentials.provider, old.slug)
+  const [held] = await db.select({ id: providerCredentials.id }).from(providerCredentials).where(isOf)
+  if (held === undefined) return
+  throw conflict(
+    `The credential ${held.id} was given for the old address of this entry: remove it before the entry moves`,
+  )
+}
+
+/** Where its secrets go: the host of its address, and of where tokens are got. */
+const destinationsOf = ({ baseUrl, credentials }: ProviderRecord): string =>
+  JSON.stringify([
+    new URL(baseUrl).origin,
+    ...credentials.flatMap(({ entra, google }) => [entra?.tokenUrl, google?.tokenUrl]),
+  ])
+
+const told = (verb: 'create' | 'update' | 'delete', { slug }: Row) => ({
+  action: `provider.${verb}` as const,
+  resourceId: slug,
+  workspaceId: null,
+})
+
+const auditOf = ({ slug, disabled }: Row, entry: JsonObject): JsonObject => ({
+  slug,
+  disabled,
+  entry: withoutSecrets(entry),
+})
+
+function viewOf({ sealer, providers }: ProviderDeps, row: Row): EntryView {
+  const origin = providers.originOf(row.slug)
+  return {
+    id: row.id,
+    slug: row.slug,
+    disabled: row.disabled,
+    outranked_by: origin === 'settings' || origin === 'environment' ? origin : null,
+    entry: maskedEntry(openEntry(row, sealer)),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at?.toISOString() ?? null,
+  }
+}
