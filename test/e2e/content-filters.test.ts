@@ -5,6 +5,7 @@ import { type Gateway, startGateway } from '../gateway.ts'
 /** What guardrails look for in what is asked: redacted, refused or recorded, in every dialect and on every route. */
 
 let gateway: Gateway
+let logged = ''
 let sent: { path: string; body: Record<string, unknown>; text: string }[] = []
 
 const model = {
@@ -76,6 +77,9 @@ const upstream = Bun.serve({
 beforeAll(async () => {
   const base_url = `http://127.0.0.1:${upstream.port}/v1`
   gateway = await startGateway({
+    log: (line) => {
+      logged += line
+    },
     providers: [
       { slug: 'c', base_url, dialect: 'chat', models: [{ id: 'in-chat', ...model }] },
       { slug: 'm', base_url, dialect: 'messages', models: [{ id: 'in-messages', ...model }] },
@@ -403,4 +407,11 @@ test('what is kept of a response is redacted, and so are turns that were kept be
   })
   const [own] = (await items.text()).split('ann@site.example')
   expect(own).toContain(CLEAN)
+})
+
+test('nothing of what was asked or found stands in the log', () => {
+  expect(logged).toContain('/chat/completions')
+  for (const secret of ['ann@site', '4111', '555 0147', 'ACME-1234', 'ignore all previous', MARK]) {
+    expect(logged).not.toContain(secret)
+  }
 })
