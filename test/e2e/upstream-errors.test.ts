@@ -3,9 +3,13 @@
  * its clients) with the useful reason, the kind, the provider's code, and the right class for another endpoint to try.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ErrorType } from '../../src/core/errors.ts'
 import type { DialectName, JsonObject } from '../../src/core/events.ts'
+import { streamOf } from '../dialects/converse/frames.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
+import { FIXTURES } from '../recordings.ts'
 import { unary } from '../upstream.ts'
 
 interface Row {
@@ -362,6 +366,40 @@ const ROWS: readonly Row[] = [
   },
 ]
 
+/** Replies with 200 that break off with an error after some words, as each provider says it. */
+interface Broken {
+  readonly file: string
+  readonly dialect: DialectName
+  readonly seen: Row['seen']
+}
+const BROKEN: readonly Broken[] = [
+  {
+    file: 'chat/groq-error-event.sse',
+    dialect: 'chat',
+    seen: caller(400, 'invalid_request', 'tool_use_failed', 'The model was told to ring a bell and did not'),
+  },
+  {
+    file: 'chat/openrouter-late-error.sse',
+    dialect: 'chat',
+    seen: caller(400, 'invalid_request', '400', 'The bell broke'),
+  },
+  { file: 'messages/overloaded.sse', dialect: 'messages', seen: busy('overloaded_error') },
+  { file: 'responses/failed.sse', dialect: 'responses', seen: limited('rate_limit_exceeded') },
+  { file: 'responses/error-event.sse', dialect: 'responses', seen: failed('server_error') },
+  { file: 'gemini/bare-error.sse', dialect: 'gemini', seen: failed('CANCELLED') },
+  { file: 'converse/throttled.chunks.txt', dialect: 'converse', seen: limited('throttlingException') },
+  { file: 'cohere/error-event.sse', dialect: 'cohere', seen: failed(null) },
+]
+
+function brokenReply({ file, dialect }: Broken): Response {
+  const text = readFileSync(join(FIXTURES, file), 'utf8')
+  if (dialect !== 'converse') return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+  const events = text.trim().split('\n')
+  return new Response(streamOf(events.map((line) => JSON.parse(line))), {
+    headers: { 'content-type': 'application/vnd.amazon.eventstream' },
+  })
+}
+
 const HI = [{ role: 'user', content: 'Hello' }]
 const APIS = [
   { path: '/chat/completions', body: { messages: HI } },
@@ -396,6 +434,8 @@ const upstream = Bun.serve({
     const [, slug = ''] = new URL(request.url).pathname.split('/')
     asked.push(slug)
     const { row } = cases.find((each) => slug.startsWith(`${each.slug}-`)) ?? {}
+    const broken = BROKEN[Number(/^broken-(\d+)$/.exec(slug)?.[1])]
+    if (broken) return brokenReply(broken)
     if (row) return Response.json(row.body, { status: row.status, headers: row.headers ?? {} })
     return unary('Hello from elsewhere')({ path: '', headers: request.headers, body: {} }, request)
   },
@@ -421,6 +461,7 @@ beforeAll(async () => {
           entry(`${slug}-${way}`, row.dialect, [`${slug}-${way}-model`]),
         ),
       ),
+      ...BROKEN.map(({ dialect }, i) => entry(`broken-${i}`, dialect, [`broken-${i}-model`])),
       entry(
         'spare',
         'chat',
@@ -484,5 +525,42 @@ describe('and another one', () => {
     expect(asked.includes('spare')).toBe(!isCallers(row))
     if (isCallers(row)) expectTold(row, api.path, JSON.parse(text))
     else expect([response.status, text]).toEqual([200, expect.stringContaining('Hello from elsewhere')])
+  })
+})
+
+describe('in the midst of an answer', () => {
+  const rows = BROKEN.flatMap((broken, i) =>
+    APIS.map((api) => [broken.file, api.path, broken, api, i] as const),
+  )
+  test.each(rows)('%s, by %s', async (_, __, { seen }, api, i) => {
+    const model = `broken-${i}-model`
+    const response = await gateway.call(api.path, { ...api.body, model, stream: true })
+    expect(response.status).toBe(200)
+    const events = (await response.text()).split('\n').filter((line) => line.startsWith('data: '))
+    const metadata = {
+      error_type: seen.type,
+      provider_name: 'Lab',
+      ...(seen.code === null ? {} : { provider_code: seen.code }),
+    }
+    const last = (at: number): JsonObject => JSON.parse(events.at(at)?.slice('data: '.length) ?? '')
+    if (api.path === '/chat/completions') {
+      // Never a clean end after an error.
+      expect(last(-1)).toMatchObject({
+        error: { code: seen.status, message: seen.says, metadata },
+        choices: [{ finish_reason: 'error' }],
+      })
+    } else if (api.path === '/responses') {
+      expect(events.at(-1)).toBe('data: [DONE]')
+      expect(last(-2)).toMatchObject({
+        type: 'response.failed',
+        response: { status: 'failed', error: { message: seen.says } },
+      })
+    } else {
+      expect(last(-1)).toMatchObject({
+        type: 'error',
+        error: { type: WORDS[seen.type], message: seen.says, error_type: seen.type, metadata },
+      })
+    }
+    expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error', cancelled: 0 })
   })
 })
