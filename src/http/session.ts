@@ -16,7 +16,7 @@ const READS = new Set(['GET', 'HEAD'])
 export const WORKSPACE_HEADER = 'x-workspace-id'
 
 export const FOREIGN_PAGE =
-  'This request comes from a page of another site: a session is taken from pages of this server alone'
+  'This request does not come from a page of this server: only from there may people who have signed in change something'
 
 /** Refuses what another site's page makes a browser send: the cookie goes along without the person's will. */
 export function refuseForeignPage(sessions: SessionSource, request: Request): void {

@@ -186,6 +186,11 @@ describe('failures are limited', () => {
     const refused = listOf(await manage(handler, 'GET', '/audit-log?action=session.refuse'))
     expect(refused).toHaveLength(before + 1)
     expect(refused[0]).toMatchObject({ actor: { type: 'system' }, after: { failures: 5 } })
+    // The same for nobody, and without what was typed.
+    for (let time = 0; time < 8; time++) await browser().ask(signIn('canary@example.org', 'wrong'))
+    const [unknown] = listOf(await manage(handler, 'GET', '/audit-log?action=session.refuse'))
+    expect(unknown).toMatchObject({ resource: { type: 'session', id: 'unknown' }, after: { failures: 5 } })
+    expect(JSON.stringify(unknown)).not.toContain('canary')
   })
 })
 

@@ -66,7 +66,10 @@ async function enter(
   return opened
 }
 
-/** Counts the attempt; the first that is refused for a person who exists goes to the audit log. */
+/**
+ * Counts the attempt; the first that is refused goes to the audit log, whether or not there is such an account: the time
+ * that it takes tells nothing. What was typed as the address is not kept: it may be a password.
+ */
 async function begin(
   deps: AuthDeps,
   visitor: Visitor,
@@ -80,15 +83,20 @@ async function begin(
     { request_id: visitor.requestId, address: visitor.address, failures },
     'sign-ins are refused for a while: too many failed',
   )
-  if (isFirst && user !== undefined) {
+  if (isFirst) {
     const refused = {
       action: 'session.refuse',
-      resourceId: user.id,
+      resourceId: user?.id ?? 'unknown',
       workspaceId: null,
       after: { failures, for_seconds: retryAfterSeconds },
     } as const
     const { requestId, address, userAgent } = visitor
-    const system = { type: 'system', id: 'sign-in', label: 'Failed sign-ins', userId: user.id } as const
+    const system = {
+      type: 'system',
+      id: 'sign-in',
+      label: 'Failed sign-ins',
+      userId: user?.id ?? '',
+    } as const
     await change(deps, { ...system, requestId, address, userAgent }, refused, () => [])
   }
   throw tooMany(retryAfterSeconds)

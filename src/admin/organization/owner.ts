@@ -13,8 +13,8 @@ export interface OwnerSettings {
 }
 
 /**
- * Ensures, at every start, that the owner signs in as the settings say. A password that differs from the stored one
- * replaces it and ends the owner's sessions. Throws a sentence when another member has the address.
+ * Ensures, at every start, that an administrator signs in as the settings say: whoever has the address, else the owner,
+ * who gets it. A password that differs from the stored one replaces it and ends the person's sessions.
  */
 export async function ensureOwner(
   database: Database,
@@ -23,19 +23,15 @@ export async function ensureOwner(
 ): Promise<void> {
   if (adminEmail === null) return
   const email = sameEmail(adminEmail)
-  const owner = ownerOf(database)
-  const holder = userOfEmail(database, email)
-  if (holder !== undefined && holder.id !== owner.id)
-    throw new Error(
-      'SLUICE_ADMIN_EMAIL is the address of another member than the owner: choose another, or unset it',
-    )
-  const hash = adminPassword === null ? null : await changedHash(database, owner.id, adminPassword)
+  const { id, ...person } = userOfEmail(database, email) ?? ownerOf(database)
+  const hash = adminPassword === null ? null : await changedHash(database, id, adminPassword)
+  const isRight = person.email === email && person.role === 'admin'
   const at = new Date(now)
   await atomically(database, (tx) => [
-    ...(owner.email === email
+    ...(isRight
       ? []
-      : [tx.update(users).set({ email, updated_at: at }).where(eq(users.id, owner.id))]),
-    ...(hash === null ? [] : [setPassword(tx, owner.id, hash, at), endSessions(tx, owner.id)]),
+      : [tx.update(users).set({ email, role: 'admin', updated_at: at }).where(eq(users.id, id))]),
+    ...(hash === null ? [] : [setPassword(tx, id, hash, at), endSessions(tx, id)]),
   ])
 }
 
