@@ -208,6 +208,13 @@ export const settings = {
     read: read.wholeNumber(1, 36_500, 'days'),
     meaning: 'How long stored responses are kept after the last answer that rests on them.',
   }),
+  adminRateLimit: setting({
+    variable: 'SLUICE_ADMIN_RATE_LIMIT',
+    type: 'requests a minute',
+    fallback: 6_000,
+    read: read.wholeNumber(0, 1_000_000_000, 'requests a minute'),
+    meaning: 'How often one key may call administration in a minute; 0: as often as it likes.',
+  }),
   filesQuotaMb: setting({
     variable: 'SLUICE_FILES_QUOTA_MB',
     type: 'MB',

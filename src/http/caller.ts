@@ -6,6 +6,7 @@ import { hashKey, isKeyPlausible, type KeyKind } from '../core/keys.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import { actorOf } from './actor.ts'
 import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
 import { refuseForeignPage, type SessionSource, sessionCaller } from './session.ts'
 
@@ -83,13 +84,21 @@ export interface CallerDeps {
   now(): number
   /** The client's address; null where it is not known. */
   addressOf(request: Request): string | null
+  /** Of administration; absent: none. */
+  rateLimit?: RateLimit
 }
 
 /**
  * The caller of a request of administration: by its key, or, where it names none, by the session of its cookie (see
- * session.ts for what a session may). Throws as `authenticate` does.
+ * session.ts for what a session may). Throws as `authenticate` does, and 429 where the key calls too often.
  */
 export function callerOf(deps: CallerDeps, request: Request, kind: CallerKind): Caller {
+  const caller = whoCalls(deps, request, kind)
+  deps.rateLimit?.take(request, caller.key.hash)
+  return caller
+}
+
+function whoCalls(deps: CallerDeps, request: Request, kind: CallerKind): Caller {
   const snapshot = deps.snapshot.current()
   const { headers } = request
   const namesKey = headers.has('authorization') || headers.has('x-api-key')
