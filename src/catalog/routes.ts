@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts'
 import { type CallerDeps, callerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
 import { operation } from '../http/operation.ts'
+import type { Site } from '../http/site.ts'
 import { callableBy, lookUpFor } from './callable.ts'
 import { filtered, isZdr, outputTest } from './filter.ts'
 import { pricesOfModel } from './history.ts'
@@ -12,7 +13,7 @@ import { listingOf, narrowed, type Offered } from './listing.ts'
 import { pageOf } from './page.ts'
 import { popularityFor } from './popularity.ts'
 import { modelsQuery, outputPageQuery, outputQuery, pageQuery, pricesQuery } from './query/schema.ts'
-import { RSS_TYPE, rssOf } from './rss.ts'
+import { publicApi, RSS_TYPE, rssOf } from './rss.ts'
 import {
   model,
   modelEndpoints,
@@ -31,6 +32,7 @@ const JSON_TYPE = 'application/json'
 export interface CatalogDeps extends CallerDeps {
   database: Database
   measurements: Measurements
+  auth: { readonly site: Site }
 }
 
 /** What can be called here. `basePath` stands before `/models` in the addresses that replies name: `/api/v1`. */
@@ -53,12 +55,8 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
         const page = pageOf(models, query, request, basePath)
         set.headers['content-type'] = isRss(query.use_rss) ? RSS_TYPE : JSON_TYPE
         if (!isRss(query.use_rss)) return page.json()
-        return rssOf({
-          self: request.url,
-          origin: new URL(request.url).origin,
-          basePath,
-          models: page.models,
-        })
+        const api = publicApi(request, deps.auth.site, basePath)
+        return rssOf({ self: `${api}/models${new URL(request.url).search}`, api, models: page.models })
       },
       {
         caller: 'any',

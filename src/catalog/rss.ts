@@ -1,3 +1,4 @@
+import { isSecure, type Site } from '../http/site.ts'
 import { descriptionOf } from './description.ts'
 import type { Offered } from './listing.ts'
 import { addressOf } from './view.ts'
@@ -7,16 +8,15 @@ export const RSS_TYPE = 'application/rss+xml; charset=utf-8'
 export interface Feed {
   /** The whole address of the feed. */
   self: string
-  /** Scheme and host, and the path before `/models`. */
-  origin: string
-  basePath: string
+  /** The whole address before `/models`. */
+  api: string
   models: readonly Offered[]
 }
 
 /** An RSS 2.0 document, one item for each model. Its own address is told as the best practices profile asks. */
-export function rssOf({ self, origin, basePath, models }: Feed): string {
+export function rssOf({ self, api, models }: Feed): string {
   const items = models.map((offered) => {
-    const link = escaped(`${origin}${basePath}/model/${addressOf(offered)}`)
+    const link = escaped(`${api}/model/${addressOf(offered)}`)
     const { model, author } = offered
     const published =
       model.created > 0 ? `<pubDate>${new Date(model.created * 1000).toUTCString()}</pubDate>` : ''
@@ -24,10 +24,20 @@ export function rssOf({ self, origin, basePath, models }: Feed): string {
     return `<item><title>${escaped(model.name)}</title><link>${link}</link><guid isPermaLink="false">${escaped(model.id)}</guid><category>${escaped(author)}</category>${published}<description>${description}</description></item>`
   })
   return `<?xml version="1.0" encoding="UTF-8"?>
-<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Sluice models</title><link>${escaped(origin + basePath)}/models</link><description>Models that can be called here</description><atom:link href="${escaped(self)}" rel="self" type="application/rss+xml"/>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Sluice models</title><link>${escaped(api)}/models</link><description>Models that can be called here</description><atom:link href="${escaped(self)}" rel="self" type="application/rss+xml"/>
 ${items.join('\n')}
 </channel></rss>
 `
+}
+
+/**
+ * The address before `/models` as readers of the feed reach it: the public one where the settings tell one that is
+ * encrypted (this server is not), else that of the request.
+ */
+export function publicApi(request: Request, site: Site, basePath: string): string {
+  if (site.address.startsWith('https:')) return `${site.address}/api/v1`
+  const { origin } = new URL(request.url)
+  return (isSecure(request, site) ? origin.replace(/^http:/, 'https:') : origin) + basePath
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
