@@ -167,6 +167,31 @@ const deeds: [kind: string, put: () => Promise<unknown>][] = [
     },
   ],
   [
+    'providers of the operator, and their credentials',
+    async () => {
+      const base_url = `http://127.0.0.1:${upstream.port}/v1`
+      const entry = {
+        slug: 'stored',
+        base_url,
+        api_key: secret('key-of-a-stored-entry'),
+        models: [{ id: 'stored-1' }],
+      }
+      await send('POST', '/providers/entries', entry)
+      await send('PATCH', '/providers/entries/stored', { api_key: secret('changed-key-of-an-entry') })
+      await send('POST', '/providers/entries', {
+        ...entry,
+        slug: 'broken',
+        api_key: [secret('list-of-keys')],
+      })
+      const credential = { provider: 'mistral', credential: secret('credential'), base_url }
+      const { data } = await send('POST', '/providers/credentials', credential)
+      const id = String(objectOf(data)['id'])
+      await send('PATCH', `/providers/credentials/${id}`, { credential: secret('rotated-credential') })
+      for (const slug of ['stored', 'mistral', 'lab'])
+        await send('POST', `/providers/configured/${slug}/test`)
+    },
+  ],
+  [
     'destinations of every type',
     async () => {
       for (const [type, fields] of Object.entries(DESTINATION_TYPES)) {
@@ -289,6 +314,9 @@ describe('no secret is found', () => {
     expect(Object.fromEntries(answered)).toMatchObject({
       'POST /keys 200': 2,
       'POST /byok 201': 1,
+      'POST /providers/entries 201': 1,
+      'POST /providers/credentials 201': 1,
+      'POST /providers/configured/stored/test 200': 1,
       'POST /observability/destinations 201': Object.keys(DESTINATION_TYPES).length,
       'POST /auth/sign-in 200': 1,
       'POST /auth/sign-in 401': 1,

@@ -59,6 +59,8 @@ const {
   byok,
   destination,
   invitation,
+  provider,
+  credential,
 } = things
 const CHAT = { model: 'sluice/demo', messages: [{ role: 'user', content: 'Hi' }] }
 
@@ -358,6 +360,19 @@ function newDestination(more: object) {
   }
 }
 
+const providers: Row[] = [
+  row('get /providers/entries/{slug}', 'path slug', provider, '/providers/entries/{}'),
+  row('patch /providers/entries/{slug}', 'path slug', provider, '/providers/entries/{}', {
+    body: { name: 'Changed' },
+  }),
+  row('delete /providers/entries/{slug}', 'path slug', provider, '/providers/entries/{}'),
+  row('post /providers/configured/{slug}/test', 'path slug', provider, '/providers/configured/{}/test'),
+  row('patch /providers/credentials/{id}', 'path id', credential, '/providers/credentials/{}', {
+    body: { name: 'Changed' },
+  }),
+  row('delete /providers/credentials/{id}', 'path id', credential, '/providers/credentials/{}'),
+]
+
 const records: Row[] = [
   row('get /generation', 'query id', generation, '/generation?id={}', { keys: 'any' }),
   // What was said is not kept: what is known is told so.
@@ -484,6 +499,7 @@ export const rows: readonly Row[] = [
   ...keys,
   ...byokKeys,
   ...destinations,
+  ...providers,
   ...records,
   ...inference,
 ]

@@ -264,6 +264,30 @@ export const things = {
     random: uuid,
     readAt: (id) => ({ path: `/observability/destinations/${id}`, with: 'management' }),
   },
+  /** Of the whole organisation: a provider, by its slug. */
+  provider: {
+    async make({ manage }) {
+      const slug = fresh('lab')
+      const entry = { slug, base_url: 'http://127.0.0.1:9/v1', models: [{ id: `of-${slug}` }] }
+      await manage('POST', '/providers/entries', entry)
+      return slug
+    },
+    remove: ({ manage }, slug) => manage('DELETE', `/providers/entries/${slug}`),
+    random: () => fresh('no-lab'),
+    readAt: (slug) => ({ path: `/providers/entries/${slug}`, with: 'management' }),
+  },
+  /** Of the whole organisation. */
+  credential: {
+    make: async ({ manage }) =>
+      idOf(
+        await manage('POST', '/providers/credentials', {
+          provider: 'openai',
+          credential: fresh('sk-of-the-matrix-0123456789'),
+        }),
+      ),
+    remove: ({ manage }, id) => manage('DELETE', `/providers/credentials/${id}`),
+    random: uuid,
+  },
   /** Of the whole organisation: what the operator says of a model. */
   override: {
     async make({ manage }) {
