@@ -35,8 +35,8 @@ interface Draft {
  *
  * A name is looked up as it is written and then in any case. Where two models claim a name, the first of these has it:
  * id, the operator's alias, canonical slug, catalogue alias, `provider/name`, and last the provider's own name, which must be the only one.
- * A look-up is two reads of a map at most. `nearest` names what can be called; the catalogue's models only where nothing
- * of that looks alike.
+ * A look-up is two reads of a map at most. `nearest` names what can be called; the catalogue's models where nothing of
+ * that looks alike; and fills up with names that are further off.
  */
 export function createDirectory(
   catalog: Catalog,
@@ -75,7 +75,10 @@ export function createDirectory(
       find(name) !== undefined || catalog.named(name) !== undefined || catalog.isRetired(name),
     nearest(name, count) {
       const callable = nearestNames(name, idsOf(models), count)
-      return callable.length > 0 ? callable : nearestNames(name, idsOf(catalog.models), count)
+      const near = callable.length > 0 ? callable : nearestNames(name, idsOf(catalog.models), count)
+      if (near.length >= count) return near
+      const far = [models, catalog.models].flatMap((all) => nearestNames(name, idsOf(all), 2 * count, true))
+      return [...new Set([...near, ...far])].slice(0, count)
     },
     list: () => models,
   }

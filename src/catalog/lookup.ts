@@ -1,4 +1,5 @@
 import { notFound } from '../core/errors.ts'
+import { isFree } from '../core/pricing.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import { findVariant } from '../core/variant.ts'
 import { endpointsOf, type Offered, type OfferedEndpoint, offeredOf } from './listing.ts'
@@ -14,15 +15,15 @@ export function lookUp(name: string, snapshot: Snapshot): Offered {
   const found = findVariant(name, models)
   if (found === undefined) throw unknownModel(name, snapshot)
   const { model, variant } = found
-  const isFree = variant === 'free'
+  const mustBeFree = variant === 'free'
   const endpoints = endpointsOf(model, snapshot)
-  const offered = offeredOf(model, isFree ? endpoints.filter(isFreeEndpoint) : endpoints)
+  const offered = offeredOf(model, mustBeFree ? endpoints.filter(isFreeEndpoint) : endpoints)
   if (offered !== null) return offered
-  throw notFound(`No configured provider offers ${shown(name)}${isFree ? ' for free' : ''}`)
+  throw notFound(`No configured provider offers ${shown(name)}${mustBeFree ? ' for free' : ''}`)
 }
 
 const isFreeEndpoint = ({ record: { pricing } }: OfferedEndpoint): boolean =>
-  pricing !== null && pricing.prompt === 0n && pricing.completion === 0n && pricing.request === 0n
+  pricing !== null && isFree(pricing)
 
 function unknownModel(name: string, { models }: Snapshot): Error {
   const nearest = models.nearest(name, 3)

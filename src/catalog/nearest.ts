@@ -2,15 +2,23 @@
 const MOST = 96
 const LEAST_LIKENESS = 0.35
 
-/** The candidates that look most like `name`, best first: by pairs of letters, with or without the author. */
-export function nearestNames(name: string, candidates: Iterable<string>, count: number): string[] {
+/**
+ * The candidates that look most like `name`, best first: by pairs of letters, with or without the author. `isFar`: those
+ * too that have little in common with it; never those that have nothing.
+ */
+export function nearestNames(
+  name: string,
+  candidates: Iterable<string>,
+  count: number,
+  isFar = false,
+): string[] {
   const wanted = folded(name)
   const wantedSlug = slugOf(wanted)
   const scored: { candidate: string; likeness: number }[] = []
   for (const candidate of candidates) {
     const other = folded(candidate)
     const likeness = Math.max(alike(wanted, other), 0.95 * alike(wantedSlug, slugOf(other)))
-    if (likeness >= LEAST_LIKENESS) scored.push({ candidate, likeness })
+    if (isFar ? likeness > 0 : likeness >= LEAST_LIKENESS) scored.push({ candidate, likeness })
   }
   scored.sort((left, right) => right.likeness - left.likeness || (left.candidate < right.candidate ? -1 : 1))
   return scored.slice(0, count).map(({ candidate }) => candidate)

@@ -1,5 +1,6 @@
 import type { ContentFilters } from './content-filter.ts'
 import { type Gate, intervalOf } from './gate.ts'
+import { isFree } from './pricing.ts'
 import type { EndpointRecord, KeyRecord, LimitReset, ModelRecord, ProviderRecord } from './snapshot.ts'
 
 /** A rule book for requests. Several hold at once: each of them must be kept. */
@@ -66,12 +67,11 @@ function forbidden(
   if (!endpoint.isZdr && guardrail.zdrAuthors.has(NAMED_AUTHORS[id.split('/')[0] ?? ''] ?? 'other')) {
     return `allows ${id} only where no data is retained, and ${slug} is not known to retain none`
   }
-  const mayTrain = isFree(endpoint) ? guardrail.mayTrainFree : guardrail.mayTrainPaid
+  const mayTrain = costsNothing(endpoint) ? guardrail.mayTrainFree : guardrail.mayTrainPaid
   return mayTrain || endpoint.isZdr ? null : `forbids training on prompts, and ${slug} is not known not to`
 }
 
-const isFree = ({ pricing }: EndpointRecord): boolean =>
-  pricing !== null && pricing.prompt === 0n && pricing.completion === 0n && pricing.request === 0n
+const costsNothing = ({ pricing }: EndpointRecord): boolean => pricing !== null && isFree(pricing)
 
 function isWithin(regions: readonly string[] | undefined, allowed: ReadonlySet<string>): boolean {
   if (allowed.has('global')) return true

@@ -27,3 +27,10 @@ export interface PricingTier {
   readonly inputCacheRead?: Price
   readonly inputCacheWrite?: Price
 }
+
+/** True for what costs nothing, whatever is asked. */
+export const isFree = (pricing: Pricing): boolean =>
+  [pricing.prompt, pricing.completion, pricing.request].every((price) => price === 0n) &&
+  [pricing.image, pricing.imageOutput, pricing.audioSecond, pricing.inputCharacter].every(
+    (price) => price === undefined || price === 0n,
+  )

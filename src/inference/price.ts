@@ -1,4 +1,5 @@
 import { costNanoUsd, type Price } from '../core/money.ts'
+import { isFree } from '../core/pricing.ts'
 import type { Pricing, PricingTier } from '../core/snapshot.ts'
 import { promptTokens, type Usage } from '../core/usage.ts'
 
@@ -34,11 +35,7 @@ const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
     : rates.completion
 
 /** False for what costs nothing, whatever is asked. */
-export const isPriced = (pricing: Pricing): boolean =>
-  [pricing.prompt, pricing.completion, pricing.request].some((price) => price > 0n) ||
-  [pricing.image, pricing.imageOutput, pricing.audioSecond, pricing.inputCharacter].some(
-    (price) => price !== undefined && price > 0n,
-  )
+export const isPriced = (pricing: Pricing): boolean => !isFree(pricing)
 
 /** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (readings.md, Money). */
 export function costOf(usage: Usage, pricing: Pricing): Cost {

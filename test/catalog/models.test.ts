@@ -63,7 +63,10 @@ describe('one model', () => {
       'anthropic/claude-sonet-4.5',
       /^There is no model "anthropic\/claude-sonet-4\.5"\. The nearest names are anthropic\/claude-sonnet-4\.5, \S+, \S+$/,
     ],
-    ['zzzz/qqqq', /^There is no model "zzzz\/qqqq"$/],
+    // Little in common, and yet three.
+    ['zzzz/qqqq', /^There is no model "zzzz\/qqqq"\. The nearest names are \S+, \S+, \S+$/],
+    ['nobody/knows-this', /^There is no model "nobody\/knows-this"\. The nearest names are \S+, \S+, \S+$/],
+    ['~/~', /^There is no model "~\/~"$/],
     [
       'openai/gpt-4o',
       /^The model "openai\/gpt-4o" is known, but no provider that offers it is configured here/,
