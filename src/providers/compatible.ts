@@ -1,6 +1,6 @@
 import type { DialectName } from '../core/events.ts'
 import type { ProviderKind, ProviderQuirks } from '../core/snapshot.ts'
-import { GROQ, MISTRAL, OPENAI, PERPLEXITY } from './vendor-quirks.ts'
+import { MISTRAL, OPENAI, PERPLEXITY, STRICT_THOUGHTS } from './vendor-quirks.ts'
 
 /** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
 export interface Vendor {
@@ -112,7 +112,7 @@ export const vendors: readonly Vendor[] = [
     name: 'Groq',
     baseUrl: 'https://api.groq.com/openai/v1',
     keys: ['GROQ_API_KEY'],
-    quirks: GROQ,
+    quirks: STRICT_THOUGHTS,
   },
   {
     slug: 'xai',
@@ -127,7 +127,7 @@ export const vendors: readonly Vendor[] = [
     name: 'Cerebras',
     baseUrl: 'https://api.cerebras.ai/v1',
     keys: ['CEREBRAS_API_KEY'],
-    quirks: BOTH_BOUNDS,
+    quirks: STRICT_THOUGHTS,
   },
   {
     slug: 'cloudflare',

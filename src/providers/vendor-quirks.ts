@@ -46,8 +46,11 @@ export const OPENAI: ProviderQuirks = {
   chat: { refusedMessageFields: ['reasoning', ...FOREIGN_THOUGHTS] },
 }
 
-/** Groq answers 400 `property 'reasoning_content' is unsupported` (public issues of 2026); it knows both bounds. */
-export const GROQ: ProviderQuirks = {
+/**
+ * Groq and Cerebras answer 400 `property 'reasoning_content' is unsupported` (public issues of 2026), and take thoughts
+ * back as `reasoning`, which is their own name of them; both know both bounds.
+ */
+export const STRICT_THOUGHTS: ProviderQuirks = {
   developerRole: false,
   chat: { refusedMessageFields: FOREIGN_THOUGHTS },
 }

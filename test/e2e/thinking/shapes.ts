@@ -694,5 +694,6 @@ const plainResponses: Wire = {
 export const VENDORS: readonly Shape[] = [
   { name: 'OpenAI itself', model: 'openai/gpt-5-mini', provider: 'openai', knows: [signatures.openai] },
   { name: 'Groq', model: 'openai/gpt-oss-120b', provider: 'groq', knows: [] },
+  { name: 'Cerebras', model: 'z-ai/glm-4.7', provider: 'cerebras', knows: [] },
   { name: 'Mistral', model: 'mistralai/magistral-medium-latest', provider: 'mistral', knows: [] },
 ].map((vendor) => ({ ...vendor, wires: [plainChat, plainResponses] }))

@@ -44,6 +44,8 @@ beforeAll(async () => {
       OPENAI_BASE_URL: `${base}/plain/openai/v1`,
       GROQ_API_KEY: 'secret-of-groq',
       GROQ_BASE_URL: `${base}/plain/groq/v1`,
+      CEREBRAS_API_KEY: 'secret-of-cerebras',
+      CEREBRAS_BASE_URL: `${base}/plain/cerebras/v1`,
       MISTRAL_API_KEY: 'secret-of-mistral',
       MISTRAL_BASE_URL: `${base}/plain/mistral/v1`,
     },
