@@ -1,4 +1,4 @@
-import type { FinishReason } from './events.ts'
+import type { FinishReason, JsonObject } from './events.ts'
 import type { ApiType } from './request.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
@@ -21,6 +21,8 @@ export interface JournalEntry {
   readonly requestId: string
   readonly sessionId: string | null
   readonly presetId?: string | null
+  /** What content filters did to the request; absent: nothing. */
+  readonly guardrails?: readonly JsonObject[]
   readonly externalUser: string | null
   /** Milliseconds since 1970: decides the window that the request books to. */
   readonly startedAt: number

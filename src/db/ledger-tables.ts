@@ -1,4 +1,5 @@
 /** The tables that the ledger alone writes: see tables.ts. */
+import type { JsonObject } from '../core/events.ts'
 import type { Interval } from '../core/gate.ts'
 import type { ApiType } from '../core/request.ts'
 import type { UsageSource } from '../core/usage.ts'
@@ -120,6 +121,8 @@ export const generations = table(
     cache_discount_nano_usd: nanoUsd(),
     provider_responses: json<ProviderResponseRow[]>(),
     charged_scopes: json<ChargedScope[]>(),
+    /** What content filters did to the request, by name; null: nothing. */
+    guardrails: json<JsonObject[]>(),
   },
   // None by key: every commit would write a page for each key in it. A key's hours are found in `usage_hourly`.
   (t) => [index('generations_workspace').on(t.workspace_id, t.id)],

@@ -175,6 +175,7 @@ function journalEntry(
     requestId: origin.requestId,
     sessionId: request.sessionId ?? null,
     presetId: request.presetId ?? null,
+    ...(request.pipeline && { guardrails: request.pipeline }),
     externalUser: request.user ?? null,
     startedAt,
     promptTokensEstimate: admission.promptTokensEstimate,

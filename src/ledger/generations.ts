@@ -72,5 +72,6 @@ export function generationRecord(row: GenerationRow) {
     cache_discount: row.cache_discount_nano_usd === null ? null : usdOf(row.cache_discount_nano_usd),
     provider_responses: row.provider_responses,
     usage_source: row.usage_source,
+    guardrails: row.guardrails,
   }
 }

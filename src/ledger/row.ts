@@ -60,6 +60,7 @@ export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | nu
     cache_discount_nano_usd: settlement.cacheDiscountNanoUsd,
     provider_responses: settlement.tries.map(responseOf),
     charged_scopes: chargedScopes,
+    guardrails: settlement.guardrails ? [...settlement.guardrails] : null,
   }
 }
 

@@ -155,6 +155,7 @@ test('every field of the record', async () => {
         },
       ],
       usage_source: 'provider',
+      guardrails: null,
     },
   })
 })

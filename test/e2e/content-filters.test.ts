@@ -354,6 +354,8 @@ test('flags pass, and are told to who asks for the metadata; nobody else hears o
       data: { filters: [{ name: 'regex-prompt-injection', action: 'flag' }] },
     },
   ])
+  const record = objectOf((await ask(key, `/generation?id=${json['id']}`, undefined)).json['data'])
+  expect(record['guardrails']).toEqual(pipeline)
   const quiet = await ask(
     key,
     '/chat/completions',

@@ -111,6 +111,11 @@ export const generation = t.Object({
   cache_discount: nullable(usd),
   provider_responses: nullable(t.Array(providerResponse)),
   usage_source: t.Union([t.Literal('provider'), t.Literal('estimated'), t.Literal('none')]),
+  guardrails: nullable(
+    t.Array(t.Record(t.String(), t.Unknown()), {
+      description: 'What content filters of guardrails did to the request, by their names; null: nothing.',
+    }),
+  ),
 })
 export type Generation = Static<typeof generation>
 
