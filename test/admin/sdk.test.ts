@@ -162,7 +162,7 @@ const flows: Flow[] = [
       expect(known(changed).data).toMatchObject({ disabled: true, limit: null, limitRemaining: null })
       expect(known(await apiKeys.list({})).data.map((each) => each.hash)).not.toContain(hash)
       expect(await apiKeys.delete({ hash })).toEqual({ deleted: true })
-      expect(apiKeys.get({ hash })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await expect(apiKeys.get({ hash })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
       expect(known(await apiKeys.getCurrentKeyMetadata()).data).toMatchObject({ isManagementKey: true })
     },
   },
@@ -224,7 +224,7 @@ const flows: Flow[] = [
         deleted: true,
       })
       expect(await workspaces.delete({ id })).toEqual({ deleted: true })
-      expect(workspaces.get({ id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await expect(workspaces.get({ id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
     },
   },
   {
@@ -273,7 +273,7 @@ const flows: Flow[] = [
       expect((await pagesOf(guardrails.listMemberAssignments({})))[0]?.result.totalCount).toBe(1)
       await guardrails.bulkUnassignMembers({ id, bulkUnassignMembersRequest: { memberUserIds } })
       expect(await guardrails.delete({ id })).toEqual({ deleted: true })
-      expect(guardrails.get({ id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await expect(guardrails.get({ id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
     },
   },
   {
@@ -329,7 +329,7 @@ const flows: Flow[] = [
         id: made.id,
         type: 'file_deleted',
       })
-      expect(files.retrieve({ fileId: made.id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await expect(files.retrieve({ fileId: made.id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
     },
   },
   {
@@ -357,7 +357,7 @@ const flows: Flow[] = [
       })
       expect(known(changed).data).toMatchObject({ disabled: true, allowedModels: ['lab/tide'] })
       expect(await byok.delete({ id })).toEqual({ deleted: true })
-      expect(byok.get({ id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await expect(byok.get({ id })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
     },
   },
   {
@@ -409,7 +409,9 @@ const flows: Flow[] = [
       const pages = await pagesOf(observability.list({ limit: 5 }))
       expect(pages.flatMap(({ result }) => result.data.map((each) => 'id' in each && each.id))).toEqual(all)
       for (const id of all) expect(await observability.delete({ id })).toEqual({ deleted: true })
-      expect(observability.get({ id: all[0] ?? '' })).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await expect(observability.get({ id: all[0] ?? '' })).rejects.toBeInstanceOf(
+        errors.NotFoundResponseError,
+      )
     },
   },
   {
@@ -472,7 +474,7 @@ const flows: Flow[] = [
       })
       // Nothing that was said is kept: the SDK is told so with an error of its own.
       const content = generations.listGenerationContent({ id: said.id })
-      expect(content).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await expect(content).rejects.toBeInstanceOf(errors.NotFoundResponseError)
       const submitGenerationFeedbackRequest = {
         generationId: said.id,
         category: 'latency' as const,

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
+import { createRateLimit } from '../../src/http/rate-limit.ts'
 import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
 import { type Ask, fresh, startWorld, things, type World } from './tenancy/world.ts'
 
@@ -25,12 +26,11 @@ interface Operation {
   refused?: Readonly<Record<number, Make>>
   /** Declared, and cannot happen. */
   never?: Readonly<Record<number, string>>
-  /** Of a success; default 200. */
-  status?: number
+  /** Declares 429: how often a key may call is limited. */
+  isLimited?: boolean
 }
 
 const CHAT = { model: 'sluice/demo', messages: [{ role: 'user', content: 'Hi' }] }
-const NO_RATES = 'administration has no rate limit unless one is set'
 const NO_PROVIDER = 'a record is read from the ledger: no provider is asked'
 const NO_BODY = crypto.randomUUID()
 const at =
@@ -80,7 +80,7 @@ const operations: readonly Operation[] = [
     key: 'management',
     ok: at('/keys', { name: 'made' }),
     refused: { 400: at('/keys', { name: 'made', expires_at: '2030-01-01T00:00:00+02:00' }) },
-    never: { 429: NO_RATES },
+    isLimited: true,
   },
   {
     name: 'PATCH /keys/{hash}',
@@ -90,7 +90,7 @@ const operations: readonly Operation[] = [
       400: of(key, '/keys/{}', { limit_reset: 'yearly' }),
       404: at(`/keys/${key.random()}`, { disabled: true }),
     },
-    never: { 429: NO_RATES },
+    isLimited: true,
   },
   { name: 'GET /workspaces', key: 'any', ok: at('/workspaces'), refused: badPage('/workspaces') },
   {
@@ -202,13 +202,13 @@ const operations: readonly Operation[] = [
       409: 'versions are counted inside the transaction: creations at once all succeed, without gaps',
     },
   },
-  { name: 'GET /files', key: 'any', ok: at('/files'), refused: badPage('/files'), never: { 429: NO_RATES } },
+  { name: 'GET /files', key: 'any', ok: at('/files'), refused: badPage('/files'), isLimited: true },
   {
     name: 'GET /files/{file_id}',
     key: 'any',
     ok: of(file, '/files/{}'),
     refused: { 404: at(`/files/${file.random()}`) },
-    never: { 429: NO_RATES },
+    isLimited: true,
   },
   { name: 'GET /models', key: 'any', ok: at('/models'), refused: { 400: at('/models?zdr=false') } },
   { name: 'GET /images/models', key: 'any', ok: at('/images/models') },
@@ -228,11 +228,11 @@ const operations: readonly Operation[] = [
   {
     name: 'GET /generation',
     key: 'any',
+    isLimited: true,
     ok: of(generation, '/generation?id={}'),
     refused: { 400: at('/generation?id='), 404: at(`/generation?id=${generation.random()}`) },
     never: {
       402: 'reading a record costs nothing',
-      429: NO_RATES,
       502: NO_PROVIDER,
       524: NO_PROVIDER,
       529: NO_PROVIDER,
@@ -281,11 +281,20 @@ async function expectStatus(
   return told.text
 }
 
+const answerOf = async (handler: Handler, operation: Operation, { path, body }: Asked): Promise<Response> =>
+  await handler(
+    new Request(`http://localhost/api/v1${path}`, {
+      method: methodOf(operation),
+      headers: { authorization: `Bearer ${goodKey(operation)}`, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    }),
+  )
+
 for (const operation of operations) {
   const { name, ok, refused = {} } = operation
   describe(name, () => {
     test('succeeds', async () => {
-      await expectStatus(goodKey(operation), operation, ok, operation.status ?? 200)
+      await expectStatus(goodKey(operation), operation, ok, 200)
     })
 
     test('401 without a key', async () => {
@@ -307,15 +316,21 @@ for (const operation of operations) {
       })
     }
 
+    if (operation.isLimited === true) {
+      test('429 when a key calls too often', async () => {
+        const { deps } = world.gateway
+        const limited = createApp({ ...deps, rateLimit: createRateLimit({ perMinute: 1, now: deps.now }) })
+        const asked = await ok(world)
+        expect((await answerOf(limited, operation, asked)).status).toBe(200)
+        const response = await answerOf(limited, operation, asked)
+        expect([response.status, await response.text()]).toEqual([429, expect.stringContaining('"code":429')])
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      })
+    }
+
     test('500, and nothing of its cause, when something is broken', async () => {
       const asked = await ok(world)
-      const response = await broken(
-        new Request(`http://localhost/api/v1${asked.path}`, {
-          method: methodOf(operation),
-          headers: { authorization: `Bearer ${goodKey(operation)}`, 'content-type': 'application/json' },
-          body: asked.body === undefined ? null : JSON.stringify(asked.body),
-        }),
-      )
+      const response = await answerOf(broken, operation, asked)
       const text = await response.text()
       expect([response.status, text]).toEqual([500, expect.stringContaining('"code":500')])
       expect(text).not.toContain('the cause of a failure')
@@ -323,9 +338,10 @@ for (const operation of operations) {
   })
 }
 
-const statusesOf = ({ status, key: kind, refused = {}, never = {} }: Operation): number[] =>
+const statusesOf = ({ key: kind, isLimited, refused = {}, never = {} }: Operation): number[] =>
   [
-    status ?? 200,
+    200,
+    ...(isLimited === true ? [429] : []),
     401,
     500,
     ...(kind === 'any' ? [] : [403]),
