@@ -137,8 +137,9 @@ export function assemble({
     providers: {
       defaults: models.live.defaults,
       originOf: models.live.originOf,
-      reload() {
+      reload(replaced) {
         models.stored.reload()
+        if (replaced !== undefined) deps.run.health.forget(replaced)
         route(models.live.current())
       },
     },

@@ -18,6 +18,8 @@ export interface Health {
   failed(attempt: Attempt, error: UpstreamError): void
   /** Median of the last first-content times, in ms; null before the first. */
   latencyMs(attempt: Attempt): number | null
+  /** What was seen with this credential says nothing any more: it was replaced. */
+  forget(credentialId: string): void
 }
 
 interface Second {
@@ -107,6 +109,9 @@ export function createHealth(now: () => number): Health {
     latencyMs(attempt) {
       const sorted = [...stateOf(attempt).latencies].sort((a, b) => a - b)
       return sorted[sorted.length >> 1] ?? null
+    },
+    forget(credentialId) {
+      for (const key of states.keys()) if (key.endsWith(`\n${credentialId}`)) states.delete(key)
     },
   }
 }

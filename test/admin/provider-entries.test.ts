@@ -1,7 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { storeCredential } from '../../src/admin/providers/service.ts'
+import { createStoredSource } from '../../src/admin/providers/stored.ts'
 import { createApp } from '../../src/app.ts'
+import type { Attempt } from '../../src/core/attempt.ts'
+import { UpstreamError } from '../../src/core/errors.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
@@ -283,6 +287,18 @@ describe('an entry', () => {
   })
 })
 
+/** What health goes by. */
+function attemptWith(credentialId: string): Attempt {
+  const { models, providersBySlug } = gateway.deps.snapshot.current()
+  const [model, provider] = [models.find('tiny'), providersBySlug.get('lab')]
+  const [endpoint, credential] = [
+    model?.endpoints[0],
+    provider?.credentials.find(({ id }) => id === credentialId),
+  ]
+  if (!model || !provider || !endpoint || !credential) throw new Error('there is no such attempt')
+  return { model, endpoint, provider, credential, dialect: 'chat' }
+}
+
 describe('credentials', () => {
   test('of an entry: several, by order and by weight, disabled, rotated, removed', async () => {
     await make(ENTRIES, lab())
@@ -382,6 +398,19 @@ describe('credentials', () => {
     expect(gateway.deps.snapshot.current().providersBySlug.has('openai')).toBe(false)
   })
 
+  test('that were refused are tried at once when they are another', async () => {
+    await make(ENTRIES, lab())
+    const { id } = await make(CREDENTIALS, { provider: 'lab', credential: 'canary-bad' })
+    const { health } = gateway.deps.run
+    const attempt = attemptWith(String(id))
+    const error = new UpstreamError('credential', 'refused', { status: 401 })
+    for (let failures = 0; failures < 20; failures += 1) health.failed(attempt, error)
+    expect(health.blockOf(attempt, true)).toMatchObject({ reason: 'failing' })
+    await manage('PATCH', `${CREDENTIALS}/${id}`, { credential: 'canary-good' })
+    expect(health.blockOf(attempt, true)).toBeNull()
+    expect((await ask()).status).toBe(200)
+  })
+
   test('are in no file in clear, and not in the audit log', async () => {
     await make(ENTRIES, lab({ api_key: SECRET }))
     await manage('PATCH', `${ENTRIES}/lab`, { name: 'Other' })
@@ -395,6 +424,62 @@ describe('credentials', () => {
     expect(log.text).toContain('credential.create')
     expect(log.text).not.toContain(SECRET)
     expect(log.text).not.toContain('canary-of-the-credential')
+  })
+})
+
+describe('what is stored', () => {
+  const openStored = () => {
+    const told: string[] = []
+    const { database, deps } = gateway
+    const source = createStoredSource(
+      database,
+      deps.sealer,
+      deps.providers.defaults,
+      ({ provider, reason }) => told.push(`${provider}: ${reason}`),
+    )
+    return { ...source.current(), told }
+  }
+
+  test('is there after a start', async () => {
+    await make(ENTRIES, lab({ api_key: SECRET, slug: 'kept' }))
+    await make(CREDENTIALS, { provider: 'kept', credential: 'canary-second', weight: 3 })
+    const { providers, models, told } = openStored()
+    expect(told).toEqual([])
+    expect(models.map(({ endpoint }) => endpoint.id)).toEqual(['kept/tiny'])
+    expect(providers).toMatchObject([
+      {
+        slug: 'kept',
+        baseUrl: address(),
+        credentials: [
+          { id: 'kept', secret: SECRET },
+          { secret: 'canary-second', weight: 3 },
+        ],
+      },
+    ])
+  })
+
+  test('and damaged is left out, told, and still listed', async () => {
+    await make(ENTRIES, lab({ slug: 'whole' }))
+    await make(ENTRIES, lab({ slug: 'torn' }))
+    gateway.database.file.run("UPDATE provider_entries SET sealed_entry = 'v1.nothing' WHERE slug = 'torn'")
+    const { providers, told } = openStored()
+    expect(providers.map(({ slug }) => slug)).toEqual(['whole'])
+    expect(told).toEqual([expect.stringMatching(/^torn: The sealed value in provider_entries/)])
+    expect((await listed(ENTRIES)).map((each) => [each['slug'], each['entry']])).toEqual([
+      ['torn', {}],
+      ['whole', lab({ slug: 'whole' })],
+    ])
+    gateway.database.file.run("DELETE FROM provider_entries WHERE slug = 'torn'")
+  })
+
+  test('of a vendor by the command line does not go to an entry of its name', async () => {
+    await make(ENTRIES, lab({ slug: 'openai' }))
+    const { database, deps } = gateway
+    const storing = storeCredential(
+      { database, sealer: deps.sealer, now: deps.now },
+      { provider: 'openai', secret: SECRET },
+    )
+    await expect(storing).rejects.toMatchObject({ status: 409 })
   })
 })
 

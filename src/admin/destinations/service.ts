@@ -170,7 +170,16 @@ const sealed = ({ sealer }: DestinationDeps, id: string, workspaceId: string, co
   sealer.seal(JSON.stringify(config), placeOf(id, workspaceId))
 
 const viewOf = (deps: DestinationDeps, row: DestinationRow): Destination =>
-  destinationView(row, maskedConfig(typeOf(row.type), configOf(deps, row)))
+  destinationView(row, shownOf(deps, row))
+
+/** One damaged value must not keep the others from being listed. */
+function shownOf(deps: DestinationDeps, row: DestinationRow): Destination['config'] {
+  try {
+    return maskedConfig(typeOf(row.type), configOf(deps, row))
+  } catch {
+    return {}
+  }
+}
 
 const DEFAULTS = {
   enabled: true,

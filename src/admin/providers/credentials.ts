@@ -134,7 +134,7 @@ export async function updateCredential(
         .where(eq(providerCredentials.id, row.id)),
     ]
   })
-  deps.providers.reload()
+  deps.providers.reload(row.id)
   return viewOf(deps, changed)
 }
 

@@ -7,8 +7,8 @@ export interface ProviderDeps extends ChangeDeps {
   sealer: Sealer
   providers: {
     readonly defaults: ProviderDefaults
-    /** After a change of what is stored: the next request is routed by it. */
-    reload(): void
+    /** After a change of what is stored: the next request is routed by it. `replaced`: a credential that is another one now. */
+    reload(replaced?: string): void
     /** Where the provider of this slug comes from that is called now; null: there is none. */
     originOf(slug: string): 'settings' | 'environment' | 'stored' | 'found' | 'built-in' | null
   }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { newUuid } from '../../core/ids.ts'
 import { isObject } from '../../core/json.ts'
 import type { ProviderRecord } from '../../core/snapshot.ts'
+import type { Sealer } from '../../db/seal.ts'
 import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { readEntries } from '../../providers/entries.ts'
 import { change } from '../change.ts'
@@ -21,7 +22,7 @@ export interface EntryView {
   disabled: boolean
   /** What is used in place of it; null: it is used itself, unless it is disabled. */
   outranked_by: 'settings' | 'environment' | null
-  /** As in `providers:` of the settings; secrets masked. */
+  /** As in `providers:` of the settings; secrets masked. Empty where it cannot be opened. */
   entry: JsonObject
   created_at: string
   updated_at: string | null
@@ -84,7 +85,8 @@ export async function updateEntry(
   await change(deps, actor, update, (tx) => [
     tx.update(providerEntries).set(changed).where(eq(providerEntries.id, row.id)),
   ])
-  deps.providers.reload()
+  // The credential in an entry bears its slug.
+  deps.providers.reload(row.slug)
   return viewOf(deps, changed)
 }
 
@@ -205,8 +207,17 @@ function viewOf({ sealer, providers }: ProviderDeps, row: Row): EntryView {
     slug: row.slug,
     disabled: row.disabled,
     outranked_by: origin === 'settings' || origin === 'environment' ? origin : null,
-    entry: maskedEntry(openEntry(row, sealer)),
+    entry: shownOf(row, sealer),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at?.toISOString() ?? null,
+  }
+}
+
+/** One damaged value must not keep the others from being listed; the log tells of it at each reading. */
+function shownOf(row: Row, sealer: Sealer): JsonObject {
+  try {
+    return maskedEntry(openEntry(row, sealer))
+  } catch {
+    return {}
   }
 }

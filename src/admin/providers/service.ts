@@ -5,7 +5,7 @@ import { newUuid } from '../../core/ids.ts'
 import { labelOf } from '../../core/keys.ts'
 import { atomically, type Database } from '../../db/database.ts'
 import type { Place, Sealer } from '../../db/seal.ts'
-import { providerCredentials } from '../../db/tables.ts'
+import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { readBaseUrl } from '../../providers/base-url.ts'
 import { cloudVendors } from '../../providers/cloud-vendors.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
@@ -179,6 +179,16 @@ export async function refuseConflict(
   baseUrl: string | null,
 ): Promise<void> {
   refuseTwin(deps, vendor.slug, secret)
+  const isEntry = eq(providerEntries.slug, vendor.slug)
+  const [entry] = await deps.database.db
+    .select({ id: providerEntries.id })
+    .from(providerEntries)
+    .where(isEntry)
+  if (entry !== undefined) {
+    throw conflict(
+      `There is a stored entry "${vendor.slug}" at an address of its own: give its credentials by the API, or remove it first`,
+    )
+  }
   const rows = await deps.database.db
     .select()
     .from(providerCredentials)
