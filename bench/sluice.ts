@@ -41,6 +41,8 @@ export async function startSluice(options: StartOptions): Promise<Target> {
       SLUICE_DISCOVER: 'off',
       SLUICE_API_KEY: BOOTSTRAP_KEY,
       SLUICE_MANAGEMENT_KEY: MANAGEMENT_KEY,
+      // Lists are asked for more often than anybody may.
+      SLUICE_ADMIN_RATE_LIMIT: '0',
     },
     log: join(folder, 'sluice.log'),
   })
