@@ -244,6 +244,16 @@ const refusedBodies: [name: string, fields: object, contains: string][] = [
     'list of names',
   ],
   ['lookaround', { content_filters: [{ pattern: 'a(?=b)', action: 'block' }] }, 'content_filters[0].pattern'],
+  [
+    'patterns that are too large together',
+    {
+      content_filters: Array.from({ length: 200 }, () => ({
+        pattern: '(?:abc){500}[ab]{900}',
+        action: 'flag',
+      })),
+    },
+    'more than 300,000 instructions',
+  ],
   ['a backreference', { content_filters: [{ pattern: '(a)\\1', action: 'block' }] }, 'invalid_regex_pattern'],
   [
     'a pattern of 100,001',

@@ -7,14 +7,26 @@ interface Filters {
   content_filter_builtins?: readonly ContentFilterBuiltin[] | null
 }
 
+/** Of all patterns together, once compiled: a repetition such as `.{1000}` is a thousand of them. */
+const MOST_INSTRUCTIONS = 300_000
+
 /** Throws a `GatewayError` 400 that names the filter which could not work. */
 export function checkFilters({ content_filters, content_filter_builtins }: Filters): void {
+  let instructions = 0
   for (const [index, { pattern }] of (content_filters ?? []).entries()) {
-    const problem = patternProblem(pattern)
-    if (problem !== null) {
+    const read = readPattern(pattern)
+    const path = `content_filters[${index}].pattern`
+    if ('problem' in read) {
       throw badRequest(
-        `invalid_regex_pattern: ${problem}. Patterns are in RE2 syntax: neither lookaround nor backreferences`,
-        `content_filters[${index}].pattern`,
+        `invalid_regex_pattern: ${read.problem}. Patterns are in RE2 syntax: neither lookaround nor backreferences`,
+        path,
+      )
+    }
+    instructions += read.instructions
+    if (instructions > MOST_INSTRUCTIONS) {
+      throw badRequest(
+        `the patterns up to this one compile to more than ${MOST_INSTRUCTIONS.toLocaleString('en')} instructions, the limit of a guardrail: repeat less`,
+        path,
       )
     }
   }
@@ -27,11 +39,10 @@ export function checkFilters({ content_filters, content_filter_builtins }: Filte
   }
 }
 
-function patternProblem(pattern: string): string | null {
+function readPattern(pattern: string): { problem: string } | { instructions: number } {
   try {
-    RE2JS.compile(pattern)
-    return null
+    return { instructions: RE2JS.compile(pattern).programSize() }
   } catch (error) {
-    return error instanceof Error ? error.message : 'it cannot be read'
+    return { problem: error instanceof Error ? error.message : 'it cannot be read' }
   }
 }
