@@ -49,6 +49,8 @@ const LOOKED_UP: Readonly<Record<string, string>> = {
     'their Novita list is of early 2025, when most had one price both ways; prompts have become cheaper since, as at Nebius (0.13/0.4)',
   'novita mistralai/mistral-nemo 0.04/0.17 0.17/0.17':
     'their Novita list is of early 2025, when most had one price both ways; answers cost the same still, prompts less',
+  'openai gpt-image-1.5 5/32 5/10':
+    'theirs is for text that it answers, ours for the images that it is called for; our facts have it at Azure too',
   'together meta-llama/Meta-Llama-3-8B-Instruct-Lite 0.14/0.14 0.1/0.1':
     'raised since: our facts of the same day have 0.14/0.14 for the same weights at OpenRouter',
 }

@@ -146,6 +146,8 @@ function pricingOf(written: SeedPricing): Pricing {
     ...optional('internalReasoning', written.internal_reasoning),
     ...optional('audio', written.audio),
     ...optional('audioOutput', written.audio_output),
+    ...optional('audioSecond', written.audio_second),
+    ...optional('inputCharacter', written.input_character),
     ...optional('webSearch', written.web_search),
     ...(written.tiers === undefined ? {} : { tiers: written.tiers.map(tierOf) }),
   }

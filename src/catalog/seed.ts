@@ -52,6 +52,10 @@ export interface SeedPricing {
   readonly internal_reasoning?: string
   readonly audio?: string
   readonly audio_output?: string
+  /** USD per second of a recording. */
+  readonly audio_second?: string
+  /** USD per character that is spoken. */
+  readonly input_character?: string
   /** USD per search. */
   readonly web_search?: string
   readonly tiers?: readonly SeedTier[]

@@ -9,6 +9,7 @@ import {
   parametersOf,
   reasoningOf,
 } from '../../src/catalog/facts/capabilities.ts'
+import { composeSeed } from '../../src/catalog/facts/compose.ts'
 import type { FactModel } from '../../src/catalog/facts/document.ts'
 import { createIdentities, type Identities, partsOf } from '../../src/catalog/facts/identity.ts'
 import type { ListedModel } from '../../src/catalog/facts/listed.ts'
@@ -246,6 +247,28 @@ describe('capabilities', () => {
     expect(dialectOf(fact('grok-4.20-multi-agent-0309'), 'xai')).toBe('responses')
     expect(dialectOf(fact('grok-4.3'), 'xai')).toBeNull()
     expect(dialectOf(fact('gpt-5-pro'), 'poe')).toBeNull()
+  })
+})
+
+describe('models that the facts lack', () => {
+  const priced = (cost: FactModel['cost']) => {
+    const seed = composeSeed(new Map([['openai', [fact('tts-1', { cost }), fact('gpt-4o')]]]), [])
+    const rows = seed.endpoints['openai']?.filter(([, upstreamId]) => upstreamId === 'tts-1') ?? []
+    return rows.map(([, , , , , output, , pricing]) => [
+      seed.modalities[output],
+      pricing === null ? null : seed.pricings[pricing],
+    ])
+  }
+
+  test('are there with their price, whether nobody tells them or nobody their price', () => {
+    const ours = [[['speech'], { prompt: '0', completion: '0', input_character: '0.000015' }]]
+    expect(priced(null)).toEqual(ours)
+    expect(priced({ input: 1, output: 2 })).toEqual([
+      [['speech'], { prompt: '0.000001', completion: '0.000002' }],
+    ])
+    const { endpoints, pricings } = composeSeed(new Map(), [])
+    const [, , , , , , , whisper] = endpoints['openai']?.find(([, id]) => id === 'whisper-1') ?? []
+    expect(pricings[whisper ?? -1]).toEqual({ prompt: '0', completion: '0', audio_second: '0.0001' })
   })
 })
 

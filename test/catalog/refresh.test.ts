@@ -7,6 +7,7 @@ import { diffOf } from '../../src/catalog/diff.ts'
 import { composeSeed } from '../../src/catalog/facts/compose.ts'
 import { readDocument } from '../../src/catalog/facts/document.ts'
 import { documentProblems } from '../../src/catalog/facts/problems.ts'
+import { supplement } from '../../src/catalog/facts/supplement.ts'
 import { sayWarning } from '../../src/catalog/outliers.ts'
 import { packed } from '../../src/catalog/packed.ts'
 import { proposalOf, refreshedBy } from '../../src/catalog/refresh.ts'
@@ -28,8 +29,7 @@ describe('what differs', () => {
       priceChanges: [],
       otherChanges: [],
       warnings: [],
-      // One is our own supplement.
-      endpointsBefore: 4,
+      endpointsBefore: 3 + Object.values(supplement).flat().length,
     })
   })
 
@@ -152,12 +152,12 @@ describe('the data folder', () => {
     store.replace(refreshedBy(proposal, 'a test', 1_000, store.current()))
     const again = open().current()
     expect(again.refreshed).toMatchObject({ source: 'a test', refreshedAt: 1_000 })
-    expect(again.seed.models.map(({ id }) => id)).toEqual([
-      'cohere/rerank-v3.5',
-      'openai/gpt-4o',
-      'openai/gpt-4o-mini',
-      'openai/gpt-oss-120b',
-    ])
+    const ours = Object.entries(supplement).flatMap(([slug, models]) =>
+      models.map(({ id }) => `${slug}/${id}`),
+    )
+    expect(again.seed.models.map(({ id }) => id)).toEqual(
+      [...ours, 'openai/gpt-4o', 'openai/gpt-4o-mini', 'openai/gpt-oss-120b'].sort(),
+    )
     expect((await proposalOf(before, again)).diff).toMatchObject({ added: [], removed: [], priceChanges: [] })
     // What was there once is not unknown.
     expect(again.catalog.isRetired('anthropic/claude-sonnet-4.5')).toBe(true)

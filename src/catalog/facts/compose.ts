@@ -32,7 +32,7 @@ function gather(factProviders: FactProviders, listedModels: readonly ListedModel
   const identities = createIdentities(listedModels)
   const byId = new Map<string, Served[]>()
   for (const { slug, facts = slug, kind } of [...vendors, ...cloudVendors]) {
-    const told = [...(factProviders.get(facts) ?? []), ...(supplement[slug] ?? [])]
+    const told = withSupplement(factProviders.get(facts) ?? [], supplement[slug] ?? [])
     const hasProfiles = kind === 'bedrock'
     const models = hasProfiles ? joinProfiles(told) : told
     const taken = new Set<string>()
@@ -48,6 +48,14 @@ function gather(factProviders: FactProviders, listedModels: readonly ListedModel
     }
   }
   return new Map([...byId].sort(([left], [right]) => compare(left, right)))
+}
+
+/** Facts that tell a price hold before ours. */
+function withSupplement(told: readonly FactModel[], ours: readonly FactModel[]): FactModel[] {
+  const priced = new Set(told.flatMap(({ id, cost }) => (cost === null ? [] : [id])))
+  const added = ours.filter(({ id }) => !priced.has(id))
+  const ids = new Set(added.map(({ id }) => id))
+  return [...told.filter(({ id }) => !ids.has(id)), ...added]
 }
 
 /** Vertex writes a version behind an `@`, and marks what it hosts for others. */

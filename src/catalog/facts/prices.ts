@@ -19,12 +19,17 @@ export function pricingOf(cost: Readonly<Record<string, unknown>> | null): SeedP
   if (prices.prompt === undefined || prices.completion === undefined) return null
   // Perplexity's request fee is USD per thousand requests in the facts.
   const request = perUnit(cost['request'], 3)
+  // Names of our own supplement: USD per second, and per million characters.
+  const audio_second = perUnit(cost['audio_second'], 0)
+  const input_character = perUnit(cost['input_character'], 6)
   const tiers = tiersOf(cost)
   return {
     ...prices,
     prompt: prices.prompt,
     completion: prices.completion,
     ...(request === undefined ? {} : { request }),
+    ...(audio_second === undefined ? {} : { audio_second }),
+    ...(input_character === undefined ? {} : { input_character }),
     ...(tiers.length === 0 ? {} : { tiers }),
   }
 }
