@@ -336,3 +336,39 @@ test("another person's session is as one that never was", async () => {
   expect((await end(id)).status).toBe(404)
   expect((await world.ask(world.admin, { method: 'GET', path: '/auth/session' })).status).toBe(200)
 })
+
+test('a session speaks of the workspaces of its person alone, whatever header it sends', async () => {
+  const gone = await things.workspace.make(world, world.own)
+  await things.workspace.remove(world, gone)
+  const read = async (browser: Browser, id: string): Promise<{ status: number; text: string }> => {
+    const headers = { 'x-workspace-id': id }
+    const { status, text } = await browser.ask({ path: '/api/v1/presets', headers })
+    return { status, text }
+  }
+  const missing = await read(world.member, things.workspace.random())
+  expect(missing.status).toBe(404)
+  expect(await read(world.member, gone)).toEqual(missing)
+  expect(await read(world.member, world.foreign.id)).toEqual(missing)
+  expect((await read(world.member, world.own.id)).status).toBe(200)
+  expect((await read(world.admin, world.foreign.id)).status).toBe(200)
+  expect(await read(world.admin, gone)).toEqual(missing)
+})
+
+test('somebody who left the organisation leaves the lists and totals of guardrails and workspaces', async () => {
+  const id = await things.member.make(world, world.foreign)
+  const guardrail = await things.guardrail.make(world, world.foreign)
+  await world.manage('POST', `/guardrails/${guardrail}/assignments/members`, { member_user_ids: [id] })
+  const lists = [
+    `/guardrails/${guardrail}/assignments/members`,
+    `/workspaces/${world.foreign.id}/members?limit=100`,
+    '/organization/members?limit=100',
+  ]
+  const all = async () => await Promise.all(lists.map((path) => world.manage('GET', path)))
+  const before = await all()
+  for (const list of before) expect(JSON.stringify(list)).toContain(id)
+  await world.manage('DELETE', `/organization/members/${id}`)
+  for (const [index, list] of (await all()).entries()) {
+    expect(JSON.stringify(list)).not.toContain(id)
+    expect(list['total_count']).toBe(Number(before[index]?.['total_count']) - 1)
+  }
+})
