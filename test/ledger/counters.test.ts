@@ -52,7 +52,10 @@ function spend(ledger: Ledger, spending: Spending): Promise<void> {
   const { key, at, cost, isByok } = spending
   const { generationId } = entryOf()
   const hold = ledger.reserve({ generationId, gates: gatesOf(spending), amountNanoUsd: cost, startedAt: at })
-  const settlement = { generationId, keyHash: key, isByok, costNanoUsd: cost, startedAt: at, endedAt: at + 1 }
+  // Each key is of a workspace of its own.
+  const workspaceId = key.replace('key', 'workspace')
+  const times = { startedAt: at, endedAt: at + 1 }
+  const settlement = { generationId, keyHash: key, workspaceId, isByok, costNanoUsd: cost, ...times }
   return ledger.settle(hold, settlementOf(settlement))
 }
 
@@ -66,9 +69,22 @@ function stored(scope: string, id: string, interval: Interval, at: number): numb
   return Number(rows[0]?.['n'] ?? 0)
 }
 
+/** What the organisation has spent is the sum of its workspaces, in every window, also in those that have ended. */
+function expectTheOrganizationToBeItsWorkspaces(ledger: Ledger, instants: readonly number[]): void {
+  for (const interval of INTERVALS) {
+    for (const at of instants) {
+      const gate = keyGate(LIMIT, { scope: 'organization', id: 'org', interval, includeByok: true })
+      const sum =
+        stored('workspace', 'workspace-1', interval, at) + stored('workspace', 'workspace-2', interval, at)
+      expect([interval, at, LIMIT - ledger.room([gate], at).nanoUsd]).toEqual([interval, at, sum])
+    }
+  }
+}
+
 function expectMemoryToBeTheTable(ledger: Ledger, instants: readonly number[]): void {
+  expectTheOrganizationToBeItsWorkspaces(ledger, instants)
   for (const scope of ['key', 'workspace', 'guardrail'] as const) {
-    for (const id of ['key-1', 'key-2', 'workspace-1']) {
+    for (const id of ['key-1', 'key-2', 'workspace-1', 'workspace-2']) {
       for (const interval of INTERVALS) {
         for (const at of instants) {
           const gate = keyGate(LIMIT, { scope, id, interval, includeByok: true })
