@@ -1,16 +1,16 @@
 import { OverBudget, type ScanBudget } from '../core/content-filter.ts'
 
 /** Some 20 ms of work, at about 4 ns a unit, whatever the patterns are. */
-const UNITS = 6_000_000
+const UNITS = 5_000_000
 /** And what a long text takes when each of its characters is read a few times. */
-const UNITS_OF_CHARACTER = 8
+const UNITS_OF_CHARACTER = 6
 
 export interface GrowingBudget extends ScanBudget {
   /** A text of this length is about to be scanned. */
   grow(characters: number): void
 }
 
-/** For all texts of one request, and all guardrails of its key. It counts work, not time: the same request fares alike. */
+/** For all texts of one request, and all guardrails of its key. It counts work, not time. */
 export function createBudget(): GrowingBudget {
   let left = UNITS
   return {
