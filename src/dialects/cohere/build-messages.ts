@@ -24,21 +24,28 @@ export function writeMessages(
   leaveOut: LeaveOut,
 ): Written {
   const documents: JsonObject[] = []
-  const written = messages.map((message) => {
+  const written = messages.flatMap((message): JsonObject[] => {
     const { role, name, extra, toolCallId, content } = message
     if (name !== undefined && role !== 'tool') leaveOut('messages.name')
     for (const key of Object.keys(extra ?? {})) leaveOut(key === 'cache_control' ? key : `messages.${key}`)
-    if (role === 'assistant') return writeAssistant(message, takesThoughts, leaveOut)
+    if (role === 'assistant') {
+      const turn = writeAssistant(message, takesThoughts, leaveOut)
+      return isSilent(message, turn) ? [] : [turn]
+    }
     if (role === 'user') {
-      return { role, content: writeContent(content, (part) => writeUserPart(part, documents, leaveOut)) }
+      return [{ role, content: writeContent(content, (part) => writeUserPart(part, documents, leaveOut)) }]
     }
     const text = writeContent(content, (part) => writeTextPart(part, leaveOut))
     return role === 'tool'
-      ? { role, tool_call_id: toolCallId, content: text }
-      : { role: 'system', content: text }
+      ? [{ role, tool_call_id: toolCallId, content: text }]
+      : [{ role: 'system', content: text }]
   })
   return { messages: written, documents }
 }
+
+/** All that the answer had was left out, by name: an empty one would be refused. */
+const isSilent = ({ content }: Message, turn: JsonObject): boolean =>
+  Array.isArray(content) && content.length > 0 && turn['content'] === '' && Object.keys(turn).length === 2
 
 /** A string stays one; a list without anything to say is an empty string. */
 function writeContent(

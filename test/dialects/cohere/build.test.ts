@@ -449,6 +449,12 @@ describe('messages', () => {
         dropped: ['messages.reasoning_details'],
       },
       {
+        name: 'an answer of which nothing can be carried is left out',
+        asked: [USER, assistant({ content: [{ type: 'hologram', depth: 3 }] }), USER],
+        sent: [USER, USER],
+        dropped: ['content.hologram'],
+      },
+      {
         name: 'refusals, names, unknown fields',
         asked: [
           { ...USER, name: 'ann' },
