@@ -354,6 +354,10 @@ describe('pages of other sites', () => {
     )
     const bad = { ...patch, body: '{ malformed' }
     expect((await own.askFrom(bad, headers)).status).toBe(status === 200 ? 400 : 403)
+    const end = { method: 'DELETE', path: `/api/v1/auth/sessions/${'0'.repeat(64)}` }
+    expect((await own.askFrom(end, headers)).status).toBe(status === 200 ? 404 : 403)
+    const change = { method: 'POST', path: '/api/v1/auth/password', body: {} }
+    expect((await own.askFrom(change, headers)).status).toBe(status === 200 ? 400 : 403)
     // Reading is harmless: a page of another site is not given the answer.
     expect((await own.askFrom({ path: '/api/v1/workspaces' }, headers)).status).toBe(200)
     const out = await own.askFrom({ method: 'POST', path: '/api/v1/auth/sign-out' }, headers)
