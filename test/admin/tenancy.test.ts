@@ -3,6 +3,8 @@
  * What is of others answers as what never was: the same status and the same words.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { objectOf } from '../../src/http/json.ts'
 import { MANAGEMENT_KEY } from '../gateway.ts'
 import type { Browser } from './people.ts'
@@ -304,6 +306,11 @@ describe('lists and totals never widen', () => {
 
 test('what a deleted workspace held is as what never was', async () => {
   const id = await things.workspace.make(world, world.own)
+  const { key, data } = await world.manage('POST', '/keys', { name: 'held', workspace_id: id })
+  const file = await things.file.make(world, { id, key: String(key) })
+  const kept = join(world.gateway.folder, 'files', file)
+  expect(existsSync(kept)).toBe(true)
+  await world.manage('PATCH', `/keys/${objectOf(data)['hash']}`, { disabled: true })
   const gone = { id, key: '' }
   const held: [Thing, string][] = []
   for (const thing of [things.key, things.guardrail, things.preset, things.byok, things.destination]) {
@@ -313,6 +320,7 @@ test('what a deleted workspace held is as what never was', async () => {
     if (thing === things.key) await world.manage('PATCH', `/keys/${hash}`, { disabled: true })
   }
   await world.manage('DELETE', `/workspaces/${id}`)
+  expect(existsSync(kept)).toBe(false)
   for (const [thing, each] of held) {
     const read = async (asked: string) => {
       const path = thing.readAt?.(asked, gone).path ?? ''

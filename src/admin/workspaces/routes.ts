@@ -1,4 +1,5 @@
 import { Elysia, t } from 'elysia'
+import type { FileStore } from '../../files/store.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
 import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
@@ -17,7 +18,7 @@ import { createWorkspace, deleteWorkspace, getWorkspace, listWorkspaces, updateW
 const tag = 'Workspaces'
 const reply = { 200: t.Object({ data: workspace }) }
 
-export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once }) =>
+export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; files: FileStore }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/workspaces', ({ caller, query }) => listWorkspaces(deps, caller, query), {

@@ -15,6 +15,7 @@ import {
   workspaceMembers,
   workspaces,
 } from '../../db/tables.ts'
+import type { FileStore } from '../../files/store.ts'
 import { pageOf } from '../../http/schemas.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
 import { defaultGuardrail } from '../guardrails/default.ts'
@@ -142,7 +143,7 @@ export async function updateWorkspace(
  * default workspace needs `isConfirmed`, and another one that takes its place and its management keys.
  */
 export async function deleteWorkspace(
-  deps: ChangeDeps,
+  deps: ChangeDeps & { files: Pick<FileStore, 'remove'> },
   caller: Caller,
   actor: Actor,
   id: string,
@@ -164,8 +165,10 @@ export async function deleteWorkspace(
     before: workspaceSettings(row),
   } as const
   const deletedAt = new Date(deps.now())
+  let fileIds: string[] = []
   await change(deps, actor, gone, (tx) => {
     refuseActiveKeys(deps.database, row.id, deps.now())
+    fileIds = filesOf(deps.database, row.id)
     return [
       ...(successor === undefined
         ? []
@@ -187,7 +190,17 @@ export async function deleteWorkspace(
         .where(eq(workspaces.id, row.id)),
     ]
   })
+  // Bytes that stay behind a crash are cleared at the next start.
+  await Promise.all(fileIds.map((fileId) => deps.files.remove(fileId)))
 }
+
+const filesOf = ({ sync }: Database, id: string): string[] =>
+  sync
+    .select({ id: files.id })
+    .from(files)
+    .where(eq(files.workspace_id, id))
+    .all()
+    .map((file) => file.id)
 
 /** What it holds, its secrets too. Nobody can use its keys again, so they are no longer shown. */
 const takeAll = (tx: Db, id: string, deletedAt: Date): Write[] => [
@@ -196,7 +209,6 @@ const takeAll = (tx: Db, id: string, deletedAt: Date): Write[] => [
   tx.delete(guardrails).where(eq(guardrails.workspace_id, id)),
   tx.delete(byokKeys).where(eq(byokKeys.workspace_id, id)),
   tx.delete(destinations).where(eq(destinations.workspace_id, id)),
-  // Their bytes are cleared at the next start.
   tx.delete(files).where(eq(files.workspace_id, id)),
   tx
     .update(apiKeys)
