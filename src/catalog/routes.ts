@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import type { Caller } from '../core/caller.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { Database } from '../db/database.ts'
-import { type CallerDeps, callerOption } from '../http/caller.ts'
+import { type CallerDeps, uncountedCallerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
 import { operation } from '../http/operation.ts'
 import type { Site } from '../http/site.ts'
@@ -42,7 +42,7 @@ export const catalogRoutes = (deps: CatalogDeps, basePath: string) =>
 // A list is answered as text that was written before: a schema to check it by would be slower than the rest.
 const listRoutes = (deps: CatalogDeps, basePath: string) =>
   new Elysia()
-    .use(callerOption(deps))
+    .use(uncountedCallerOption(deps))
     .get(
       '/models',
       async ({ query, request, set }) => {
@@ -138,7 +138,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
   const named = (caller: Caller, { author, slug }: { author: string; slug: string }): Offered =>
     lookUpFor(caller, `${author}/${slug}`, deps.snapshot.current())
   return new Elysia()
-    .use(callerOption(deps))
+    .use(uncountedCallerOption(deps))
     .get(
       '/model/:author/:slug',
       ({ caller, params }) => ({ data: modelView(named(caller, params), basePath) }),
@@ -190,7 +190,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
 
 const providerRoutes = (deps: CatalogDeps) =>
   new Elysia()
-    .use(callerOption(deps))
+    .use(uncountedCallerOption(deps))
     .get(
       '/endpoints/zdr',
       ({ query, request, set }) => {

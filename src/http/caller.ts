@@ -111,12 +111,16 @@ function whoCalls(deps: CallerDeps, request: Request, kind: CallerKind): Caller 
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
+/** The same for the catalogue, which is read as often as one likes. */
+export const uncountedCallerOption = ({ rateLimit: _, ...deps }: CallerDeps) => callerOption(deps)
+
 /**
  * The route option `caller: 'management' | 'inference' | 'any'`: adds `caller` and `actor` to the context. 401 and 403 come before
  * the body is read, malformed JSON (400) and a body over 1 MB (413) after that; bodies of other methods are ignored.
  */
 export const callerOption = (deps: CallerDeps) =>
-  new Elysia({ name: 'caller' }).macro({
+  // Known by its name, so that it is made once: what counts and what does not are two.
+  new Elysia({ name: deps.rateLimit ? 'caller' : 'caller-uncounted' }).macro({
     caller: (kind: CallerKind) => ({
       // Elysia parses first, then transforms, validates and resolves: each of them may be the first to run.
       async parse({ request }: { request: Request }) {
