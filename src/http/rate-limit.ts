@@ -26,6 +26,7 @@ const CLEAR_EVERY = 10_000
 export function createRateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
   /** When the allowance will be whole again, by key. */
   const wholeAt = new Map<string, number>()
+  const forward = neverBack()
   const counted = new WeakSet<Request>()
   const shareMs = perMinute === 0 ? 0 : MINUTE_MS / perMinute
   let sinceClearing = 0
@@ -41,15 +42,26 @@ export function createRateLimit({ perMinute, now }: RateLimitOptions): RateLimit
     take(request, keyHash) {
       if (perMinute === 0 || counted.has(request)) return
       counted.add(request)
-      const at = now()
+      const clock = now()
+      const at = forward(clock)
       clear(at)
-      // Later than in a minute only when the clock was set back: that must lock nobody out for longer.
-      const whole = Math.min(Math.max(wholeAt.get(keyHash) ?? 0, at), at + MINUTE_MS)
+      const whole = Math.max(wholeAt.get(keyHash) ?? 0, at)
       const next = whole + shareMs
       const waitMs = next - at - MINUTE_MS
       wholeAt.set(keyHash, waitMs > TOLERANCE_MS ? whole : next)
-      if (waitMs > TOLERANCE_MS) throw tooMany(perMinute, waitMs, at)
+      if (waitMs > TOLERANCE_MS) throw tooMany(perMinute, waitMs, clock)
     },
+  }
+}
+
+/** A clock that was set back stands for a moment and goes on: nobody is locked out, and nobody gets more. */
+function neverBack(): (clock: number) => number {
+  let last = 0
+  let lead = 0
+  return (clock) => {
+    if (clock < last) lead += last - clock
+    last = clock
+    return clock + lead
   }
 }
 

@@ -85,6 +85,15 @@ test('a clock that was set back locks nobody out for longer than a minute', () =
   expect(isTaken()).toBe(true)
 })
 
+test('a clock that was set back takes nothing of the allowance away, and adds nothing', () => {
+  const { clock, isTaken } = limitAt(10, 7_200_000)
+  expect(taken(isTaken, 4)).toBe(4)
+  clock.now -= 3_600_000
+  expect(taken(isTaken, 10)).toBe(6)
+  clock.now += 6_000
+  expect(taken(isTaken, 10)).toBe(1)
+})
+
 test('never more than the allowance and its refill, whatever the times', () => {
   fc.assert(
     fc.property(
