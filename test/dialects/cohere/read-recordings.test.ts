@@ -13,6 +13,7 @@ import {
 } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
 
 /** An error says the same on every path of the API. */
 const isCohere = ({ provider, api, status }: Recording): boolean =>
@@ -29,13 +30,7 @@ function table(recordings: Recording[]): void {
   const refusals = recordings.filter((each) => each.status >= 300)
   const streams = answers.filter((each) => each.isStream)
 
-  test.each(answers.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
-    const outcome = await read(recording)
-    expectOutcome(outcome, recording)
-    // What was asked for does not decide how it is read.
-    const crossed = await outcomeOf(cohereEgress.read(upstreamReply(recording.bytes), !recording.isStream))
-    expect(crossed.events).toEqual(outcome.events)
-  })
+  answersAreRead(cohereEgress, answers, expectOutcome)
 
   test.each(refusals.map((each) => [each.name, each] as const))(
     '%s',
@@ -51,14 +46,7 @@ function table(recordings: Recording[]): void {
     },
   )
 
-  test.each(streams.map((each) => [each.name, each] as const))('re-cut: %s', async (_, recording) => {
-    const events = JSON.stringify((await read(recording)).events)
-    expect(JSON.stringify((await read(recording, { cuts: 'every' })).events)).toBe(events)
-    for (const offset of cutOffsets(recording.bytes.length, recording.bytes.length)) {
-      const cut = await read(recording, { cuts: [offset] })
-      if (JSON.stringify(cut.events) !== events) throw new Error(`cut at ${offset} says something else`)
-    }
-  })
+  cutsSayTheSame(cohereEgress, streams)
 
   test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
     const { bytes } = recording
@@ -76,7 +64,7 @@ function table(recordings: Recording[]): void {
 
 const KINDS: Readonly<Record<number, string>> = { 401: 'credential', 429: 'rate-limit', 500: 'server' }
 
-const read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
+const _read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
   outcomeOf(cohereEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
 
 const REASONS = {

@@ -13,6 +13,7 @@ import {
 } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
 
 const isMessages = ({ api, expected }: Recording): boolean =>
   api === 'anthropic-messages' || (api === 'count-tokens' && String(expected.error).includes('model: claude'))
@@ -28,13 +29,7 @@ function table(recordings: Recording[]): void {
   const refusals = recordings.filter((each) => each.status >= 300)
   const streams = answers.filter((each) => each.isStream)
 
-  test.each(answers.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
-    const outcome = await read(recording)
-    expectOutcome(outcome, recording)
-    // What was asked for does not decide how it is read.
-    const crossed = await outcomeOf(messagesEgress.read(upstreamReply(recording.bytes), !recording.isStream))
-    expect(crossed.events).toEqual(outcome.events)
-  })
+  answersAreRead(messagesEgress, answers, expectOutcome)
 
   test.each(refusals.map((each) => [each.name, each] as const))(
     '%s',
@@ -46,14 +41,7 @@ function table(recordings: Recording[]): void {
     },
   )
 
-  test.each(streams.map((each) => [each.name, each] as const))('re-cut: %s', async (_, recording) => {
-    const events = JSON.stringify((await read(recording)).events)
-    expect(JSON.stringify((await read(recording, { cuts: 'every' })).events)).toBe(events)
-    for (const offset of cutOffsets(recording.bytes.length, recording.bytes.length)) {
-      const cut = await read(recording, { cuts: [offset] })
-      if (JSON.stringify(cut.events) !== events) throw new Error(`cut at ${offset} says something else`)
-    }
-  })
+  cutsSayTheSame(messagesEgress, streams)
 
   test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
     const { bytes } = recording
@@ -69,7 +57,7 @@ function table(recordings: Recording[]): void {
   })
 }
 
-const read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
+const _read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
   outcomeOf(messagesEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
 
 const REASONS: Readonly<Record<string, string>> = {
