@@ -69,7 +69,7 @@ export const settings = {
     type: 'addresses, CIDRs',
     fallback: noRanges,
     read: read.listOf('addresses or CIDR ranges', read.addressRange),
-    meaning: 'Reverse proxies whose `X-Forwarded-*` headers are believed.',
+    meaning: 'Reverse proxies whose `X-Forwarded-For` is believed.',
   }),
   secretKey: optional({
     variable: 'SLUICE_SECRET_KEY',
