@@ -57,18 +57,19 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
     if (data.length > maxEventCharacters) throw tooLong(maxEventCharacters)
   }
 
-  function takeLine(line: string): void {
-    if (line === '') {
+  /** Reads the line where it stands: most come whole, and are cut out of their text once. */
+  function takeLine(text: string, from: number, to: number): void {
+    if (from === to) {
       dispatch()
-    } else if (line.startsWith('data:')) {
+    } else if (text.startsWith('data:', from)) {
       if (isBare) dispatch()
-      append(valueAfter(line, 4))
+      append(valueBetween(text, from + 5, to))
     } else if (isBare) {
-      append(line)
-    } else if (line.startsWith('event:')) {
-      name = valueAfter(line, 5)
+      append(text.slice(from, to))
+    } else if (text.startsWith('event:', from)) {
+      name = valueBetween(text, from + 6, to)
     } else {
-      takeOtherLine(line)
+      takeOtherLine(text.slice(from, to))
     }
   }
 
@@ -79,7 +80,7 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
       isBare = true
       append(line)
     } else if (trimmed !== line) {
-      if (trimmed !== '') takeLine(trimmed)
+      if (trimmed !== '') takeLine(trimmed, 0, trimmed.length)
     } else {
       takeField(line)
     }
@@ -88,15 +89,19 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
   function takeField(line: string): void {
     const colon = line.indexOf(':')
     const field = colon === -1 ? line : line.slice(0, colon)
-    const value = colon === -1 ? '' : valueAfter(line, colon)
+    const value = colon === -1 ? '' : valueBetween(line, colon + 1, line.length)
     if (field === 'event') name = value
     else if (field === 'data') append(value)
   }
 
   function takeEnded(text: string, from: number, to: number): void {
+    if (partial === '') {
+      takeLine(text, from, to)
+      return
+    }
     const line = partial + text.slice(from, to)
     partial = ''
-    takeLine(line)
+    takeLine(line, 0, line.length)
   }
 
   /** Only the new text is searched for line ends, so a long line that comes byte by byte costs no more. */
@@ -149,8 +154,8 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
 }
 
 /** One space behind the colon is no part of the value. */
-const valueAfter = (line: string, colon: number): string =>
-  line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1)
+const valueBetween = (text: string, from: number, to: number): string =>
+  text.slice(from < to && text.charCodeAt(from) === SPACE ? from + 1 : from, to)
 
 const tooLong = (maxEventCharacters: number): UpstreamError =>
   new UpstreamError('malformed', `an event of the stream is longer than ${maxEventCharacters} characters`)
