@@ -11,6 +11,8 @@ export interface Settings {
   rounds: number
   /** The measured time of each turn. */
   turnMs: number
+  /** How long each load runs before anything is measured, so that the compiler has seen the code for a while. */
+  warmMs: number
   coldStarts: number
   isMarkdown: boolean
   isProfile: boolean
@@ -54,6 +56,7 @@ export function readSettings(args: readonly string[]): Settings | null {
     targets: targetsOf(values.targets),
     rounds: within('--rounds', values.rounds ?? (values.quick ? '2' : '5'), 1, 100),
     turnMs: within('--seconds', values.seconds ?? (values.quick ? '0.6' : '1'), 0.1, 600) * 1000,
+    warmMs: values.quick ? 500 : 5_000,
     coldStarts: values.quick ? 3 : 6,
     isMarkdown: values.markdown,
     isProfile: values.profile,
