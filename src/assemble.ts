@@ -15,6 +15,7 @@ import type { FileStore } from './files/store.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
+import { createRates } from './inference/rates.ts'
 import { createBackgroundRuns } from './inference/responses/background.ts'
 import { createRunning } from './inference/running.ts'
 import { createTicker } from './inference/ticker.ts'
@@ -156,6 +157,7 @@ export function assemble({
       health: metered(createHealth(now), measurements),
       measurements,
       ledger,
+      rates: createRates(now),
       running: createRunning(),
       ticker,
       onSettled(settlement, caller) {
