@@ -13,6 +13,7 @@ import { type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
 import { createRateLimit } from './http/rate-limit.ts'
+import { createWrongKeys } from './http/wrong-keys.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
 import { createRates } from './inference/rates.ts'
@@ -147,6 +148,7 @@ export function assemble({
     keepOpen: () => undefined,
     addressOf: () => null,
     rateLimit: createRateLimit({ perMinute: adminRateLimit, now }),
+    wrongKeys: createWrongKeys({ warn: (fields, message) => logger.warn(fields, message) }),
     outboundAllow,
     run: {
       now,
@@ -176,6 +178,7 @@ export function assemble({
   keepPrices()
   const stopParts = async (): Promise<void> => {
     keepPrices()
+    deps.wrongKeys.close()
     upstream.close()
     ticker.close()
     await background.close()
