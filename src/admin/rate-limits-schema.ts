@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { type Static, t } from 'elysia'
 import { nullable } from '../http/schemas.ts'
 
@@ -7,9 +8,10 @@ const MOST_TOKENS = 1_000_000_000_000
 const MOST_AT_ONCE = 1_000_000
 const MOST_MODELS = 100
 
+// The framework's own integer takes text too.
 const count = (maximum: number, description: string) =>
   t.Optional(
-    nullable(t.Integer({ minimum: 1, maximum, description: `${description}; null: without limit.` })),
+    nullable(Type.Integer({ minimum: 1, maximum, description: `${description}; null: without limit.` })),
   )
 const requests = count(MOST_REQUESTS, 'A burst may take all of them; they fill up evenly over a minute')
 const tokens = count(

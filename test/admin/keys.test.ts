@@ -493,6 +493,33 @@ describe('lists', () => {
   })
 })
 
+test('rate limits are set, shown with every field, changed, told in the audit log, and lifted', async () => {
+  const models = [{ model: 'lab/tiny', tokens_per_minute: 500 }]
+  const { hash, data } = await make({ rate_limits: { requests_per_minute: 10, models } })
+  const whole = {
+    requests_per_minute: 10,
+    tokens_per_minute: null,
+    concurrent_requests: null,
+    models: [{ model: 'lab/tiny', requests_per_minute: null, tokens_per_minute: 500 }],
+  }
+  expect(data['rate_limits']).toEqual(whole)
+  const change = async (rate_limits: unknown) => {
+    await manage('PATCH', `/keys/${hash}`, { rate_limits })
+    return (await read(hash))['rate_limits']
+  }
+  const shown = { ...whole, concurrent_requests: 3 }
+  expect(await change(shown)).toEqual(shown)
+  await manage('PATCH', `/keys/${hash}`, { name: 'other' })
+  expect((await read(hash))['rate_limits']).toEqual(shown)
+  expect(await change({ requests_per_minute: null, models: [] })).toBeNull()
+  expect(await change(shown)).toEqual(shown)
+  expect(await change(null)).toBeNull()
+  expect((await make({}))['data']['rate_limits']).toBeNull()
+  const log = objectOf((await manage('GET', `/audit-log?resource_id=${hash}`)).json)['data']
+  const told = Array.isArray(log) ? log.map((entry) => objectOf(objectOf(entry)['after'])['rate_limits']) : []
+  expect(told).toEqual([null, shown, null, undefined, shown, whole])
+})
+
 describe('GET /key', () => {
   const CURRENT = {
     is_free_tier: false,
