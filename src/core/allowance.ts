@@ -22,8 +22,8 @@ interface Level {
 }
 
 const MINUTE_MS = 60_000
-/** Shares of a minute are no whole numbers. */
-const TOLERANCE_MS = 1e-3
+/** Shares of a minute are no whole numbers: waits are told, and kept, to the microsecond. */
+const STEPS_PER_MS = 1_000
 /** Those that are whole again say nothing and are cleared away, every so many takings. */
 const CLEAR_EVERY = 10_000
 
@@ -49,8 +49,7 @@ export function createAllowances(now: () => number): Allowances {
     used: (name, perMinute) => levelAt(levels.get(name), perMinute, forward(now())),
     waitMs(name, perMinute, amount) {
       const missing = levelAt(levels.get(name), perMinute, forward(now())) + amount - perMinute
-      const waitMs = (missing * MINUTE_MS) / perMinute
-      return waitMs > TOLERANCE_MS ? waitMs : 0
+      return Math.max(0, Math.round((missing * MINUTE_MS * STEPS_PER_MS) / perMinute) / STEPS_PER_MS)
     },
     take(name, perMinute, amount) {
       const at = forward(now())
