@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { hashKey, isKeyPlausible, labelOf, newKey } from '../../src/core/keys.ts'
+import { ensureFirstRun } from '../../src/first-run.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
@@ -518,6 +519,17 @@ test('rate limits are set, shown with every field, changed, told in the audit lo
   const log = objectOf((await manage('GET', `/audit-log?resource_id=${hash}`)).json)['data']
   const told = Array.isArray(log) ? log.map((entry) => objectOf(objectOf(entry)['after'])['rate_limits']) : []
   expect(told).toEqual([null, shown, null, undefined, shown, whole])
+})
+
+test('the key of the settings is without limit again at every start', async () => {
+  const own = await startGateway()
+  const hash = hashKey(API_KEY)
+  await own.manage('PATCH', `/keys/${hash}`, { limit: 1, rate_limits: { requests_per_minute: 1 } })
+  const settings = { managementKey: MANAGEMENT_KEY, apiKey: API_KEY, adminEmail: null, adminPassword: null }
+  await ensureFirstRun(own.database, settings)
+  const { data } = objectOf(await (await own.manage('GET', `/keys/${hash}`)).json())
+  await own.stop()
+  expect(data).toMatchObject({ limit: null, rate_limits: null })
 })
 
 describe('GET /key', () => {
