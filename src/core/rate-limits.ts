@@ -56,6 +56,7 @@ export function rateGatesOf(
     const label = `The workspace ${JSON.stringify(workspace.name)}`
     gates.push(...gatesFor(workspace.rateLimits, `workspace/${workspace.id}`, label))
   }
+  if (gates.length === 0) return gates
   // A guardrail that holds in two ways counts once.
   return [...new Map(gates.map((gate) => [gate.name, gate])).values()]
 }

@@ -29,8 +29,9 @@ const MAX_REPLY_BYTES = 64 * 1024
 
 /**
  * The prompt's tokens as the first endpoint counts them that can; where none can, or none answers, our own estimate,
- * which is rather too high. It costs nothing, counts as a request without tokens, is no generation and says nothing about an endpoint's health. Throws a
- * `GatewayError` as routing does, and the provider's refusal where the request itself is at fault.
+ * which is rather too high. It costs nothing, is no generation and says nothing about an endpoint's health; to limits on
+ * rates it is a request without tokens. Throws a `GatewayError` as routing does, and the provider's refusal where the
+ * request itself is at fault.
  */
 export async function countTokens(input: CountInput, deps: RunDeps): Promise<number> {
   const { request, signal, snapshot } = input

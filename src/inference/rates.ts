@@ -21,7 +21,10 @@ export interface RateRequest {
   snapshot: Snapshot
   /** Who may be asked, best first. */
   attempts: readonly Attempt[]
-  /** What it will use, as far as that is known before; null: it uses none, however many are left (a count, a copy of an earlier answer). */
+  /**
+   * What it will use, as far as that is known before. Null: it uses none, and passes however many are left (a count, an
+   * answer that is there already).
+   */
   tokens: (() => TokensNeeded) | null
 }
 
@@ -58,7 +61,11 @@ interface Claim {
   modelId: string | null
 }
 
-/** Of a bound on the answer no more than this part of a limit is taken beforehand: few answers are as long as they may be. */
+/**
+ * Of a bound on the answer no more than this part of a limit is taken beforehand: few answers are as long as they may be,
+ * and agents allow the longest there are. So at most ten such requests run at once, and what they say beyond their part
+ * is a debt.
+ */
 const MOST_OF_LIMIT_FOR_ANSWER = 1 / 10
 
 export function createRates(now: () => number): Rates {
