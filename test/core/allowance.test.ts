@@ -49,6 +49,28 @@ describe('amounts', () => {
   })
 })
 
+test('whatever is used up, after the wait that was told it fits, and a millisecond before it does not', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 997 }),
+      fc.integer({ min: 1, max: 3_000 }),
+      fc.nat(60_000),
+      (limit, used, passed) => {
+        const { clock, allowances } = at()
+        allowances.take('a', limit, used)
+        clock.now += passed
+        const waitMs = Math.ceil(allowances.waitMs('a', limit, 1))
+        if (waitMs === 0) return
+        clock.now += waitMs - 1
+        expect(allowances.waitMs('a', limit, 1)).toBeGreaterThan(0)
+        clock.now += 1
+        expect(allowances.waitMs('a', limit, 1)).toBe(0)
+      },
+    ),
+    { seed: 3 },
+  )
+})
+
 test('what is whole again is forgotten', () => {
   const { clock, allowances } = at()
   for (let name = 0; name < 9_999; name++) allowances.take(String(name), 60, 1)
