@@ -24,6 +24,7 @@ import { catalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
 import { logRequest } from './http/access-log.ts'
+import { namesKey } from './http/caller.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, isHealthCheck } from './http/health.ts'
@@ -86,7 +87,11 @@ export function createApp(deps: Deps, basePath = ''): Handler {
   return async (request) => {
     const startedAt = performance.now()
     const response = await handle(request)
+    if (hasWrongKey(request, response) && !deps.wrongKeys.count(deps.addressOf(request))) return response
     logRequest(deps.log, request, response, performance.now() - startedAt)
     return response
   }
 }
+
+/** What is wrong with a key nobody is told, so that all of them are one. */
+const hasWrongKey = (request: Request, { status }: Response): boolean => status === 401 && namesKey(request)

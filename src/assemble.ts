@@ -13,8 +13,10 @@ import { type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
 import { createRateLimit } from './http/rate-limit.ts'
+import { createWrongKeys } from './http/wrong-keys.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
+import { createRates } from './inference/rates.ts'
 import { createBackgroundRuns } from './inference/responses/background.ts'
 import { createRunning } from './inference/running.ts'
 import { createTicker } from './inference/ticker.ts'
@@ -146,6 +148,7 @@ export function assemble({
     keepOpen: () => undefined,
     addressOf: () => null,
     rateLimit: createRateLimit({ perMinute: adminRateLimit, now }),
+    wrongKeys: createWrongKeys({ warn: (fields, message) => logger.warn(fields, message) }),
     outboundAllow,
     run: {
       now,
@@ -156,6 +159,7 @@ export function assemble({
       health: metered(createHealth(now), measurements),
       measurements,
       ledger,
+      rates: createRates(now),
       running: createRunning(),
       ticker,
       onSettled(settlement, caller) {
@@ -174,6 +178,7 @@ export function assemble({
   keepPrices()
   const stopParts = async (): Promise<void> => {
     keepPrices()
+    deps.wrongKeys.close()
     upstream.close()
     ticker.close()
     await background.close()

@@ -12,6 +12,7 @@ import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import type { SessionSource } from './http/session.ts'
+import type { WrongKeys } from './http/wrong-keys.ts'
 import type { ResponsesDeps } from './inference/responses/create.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -56,6 +57,8 @@ export interface Deps {
   keepOpen(request: Request): void
   /** How often a key may call administration. */
   rateLimit: RateLimit
+  /** Counts requests with wrong keys. */
+  wrongKeys: WrongKeys
   /** The client's address, told by a trusted proxy where there is one; null where it is not known. */
   addressOf(request: Request): string | null
 }

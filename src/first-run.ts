@@ -153,6 +153,7 @@ async function ensureBootstrapKey(
         disabled: false,
         limit_nano_usd: null,
         limit_reset: null,
+        rate_limits: null,
         expires_at: null,
         deleted_at: null,
         bootstrap: true,

@@ -94,7 +94,7 @@ export async function serve(config: Config): Promise<number> {
   await upkeep.stop()
   await stopParts()
   folder.close()
-  logger.info('stopped')
+  logger.info({ wrong_keys: deps.wrongKeys.total() }, 'stopped')
   flush()
   return 0
 }

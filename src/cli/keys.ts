@@ -89,6 +89,7 @@ function settingsOf({ record }: Key): Record<string, unknown> {
     'limit',
     'limit_reset',
     'include_byok_in_limit',
+    'rate_limits',
     'expires_at',
     'workspace_id',
     'creator_user_id',

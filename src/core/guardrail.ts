@@ -1,6 +1,7 @@
 import type { ContentFilters } from './content-filter.ts'
 import { type Gate, intervalOf } from './gate.ts'
 import { isFree } from './pricing.ts'
+import type { RateLimits } from './rate-limits.ts'
 import type { EndpointRecord, KeyRecord, LimitReset, ModelRecord, ProviderRecord } from './snapshot.ts'
 
 /** A rule book for requests. Several hold at once: each of them must be kept. */
@@ -24,6 +25,8 @@ export interface GuardrailRecord {
   readonly includeByok: boolean
   /** `key`, `member` or `workspace`: whom it was assigned to, so that its budget counts by key or by member. */
   readonly scope: 'key' | 'member' | 'workspace'
+  /** How often each key and each member may ask; absent: as often as they like. */
+  readonly rateLimits?: RateLimits
   /** What is looked for in what is asked; absent: nothing. */
   readonly filters?: ContentFilters
 }

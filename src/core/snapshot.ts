@@ -4,6 +4,7 @@ import type { GuardrailRecord } from './guardrail.ts'
 import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
 import type { ProviderQuirks } from './quirks.ts'
+import type { RateGate, RateLimits } from './rate-limits.ts'
 
 export type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
 
@@ -65,6 +66,10 @@ export interface KeyRecord {
   readonly workspaceId: string
   /** Those that hold for it and restrict something; absent: none. */
   readonly guardrails?: readonly GuardrailRecord[]
+  /** Its own; absent: none. */
+  readonly rateLimits?: RateLimits
+  /** All that bounds how often it may ask, its own included; absent: nothing does. */
+  readonly rateGates?: readonly RateGate[]
 }
 
 export interface WorkspaceRecord {
@@ -79,6 +84,8 @@ export interface WorkspaceRecord {
   readonly defaultProviderSort: string | null
   /** Absent: none. */
   readonly budgets?: readonly BudgetRecord[]
+  /** Of all its requests together; absent: none. */
+  readonly rateLimits?: RateLimits
   /** What the whole organisation may ever spend; absent: without limit. */
   readonly allowance?: { readonly organizationId: string; readonly limitNanoUsd: number }
 }

@@ -2,6 +2,7 @@
  * Every table. Column names are the API's where the API has one; each amount of money is whole nano-dollars in a
  * column that ends in `_nano_usd`. After a change: `bun run migrations`, and commit what it wrote.
  */
+import type { RateLimits } from '../core/rate-limits.ts'
 import type { LimitReset } from '../core/snapshot.ts'
 import {
   boolean,
@@ -92,6 +93,8 @@ export const workspaces = table(
     is_data_discount_logging_enabled: boolean().notNull().default(false),
     is_observability_broadcast_enabled: boolean().notNull().default(false),
     is_observability_io_logging_enabled: boolean().notNull().default(false),
+    /** Of all its requests together; null: without limit. */
+    rate_limits: json<RateLimits>(),
     created_by: text()
       .notNull()
       .references(() => users.id),
@@ -118,6 +121,8 @@ export const apiKeys = table(
     limit_nano_usd: nanoUsd(),
     limit_reset: word<LimitReset>(),
     include_byok_in_limit: boolean().notNull().default(false),
+    /** Null: none of its own. */
+    rate_limits: json<RateLimits>(),
     expires_at: timestamp(),
     creator_user_id: text()
       .notNull()

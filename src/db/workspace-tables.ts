@@ -1,5 +1,6 @@
 /** What workspaces hold beside keys: members, budgets, guardrails and who they are assigned to. */
 import type { JsonObject } from '../core/events.ts'
+import type { RateLimits } from '../core/rate-limits.ts'
 import type { LimitReset } from '../core/snapshot.ts'
 import { boolean, index, json, nanoUsd, table, text, timestamp, uniqueIndex, word } from './columns.ts'
 import { byUser, createdAt, ofWorkspace } from './table-parts.ts'
@@ -63,6 +64,8 @@ export const guardrails = table(
     /** Both or neither. */
     limit_nano_usd: nanoUsd(),
     reset_interval: word<LimitReset>(),
+    /** Of each key and each member that it holds for; null: without limit. */
+    rate_limits: json<RateLimits>(),
     created_at: createdAt(),
     updated_at: timestamp(),
   },

@@ -98,11 +98,13 @@ export function callerOf(deps: CallerDeps, request: Request, kind: CallerKind): 
   return caller
 }
 
+/** Whether a request names a key, right or wrong. */
+export const namesKey = ({ headers }: Request): boolean =>
+  headers.has('authorization') || headers.has('x-api-key')
+
 function whoCalls(deps: CallerDeps, request: Request, kind: CallerKind): Caller {
   const snapshot = deps.snapshot.current()
-  const { headers } = request
-  const namesKey = headers.has('authorization') || headers.has('x-api-key')
-  const session = namesKey ? null : (deps.sessions?.of(request) ?? null)
+  const session = namesKey(request) ? null : (deps.sessions?.of(request) ?? null)
   if (session === null || deps.sessions === undefined)
     return authenticate(request, snapshot, kind, deps.now())
   refuseForeignPage(deps.sessions, request)

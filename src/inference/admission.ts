@@ -9,6 +9,7 @@ import { inputOf, promptTokens, type Usage } from '../core/usage.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { estimatePromptTokens } from './estimate.ts'
 import { costOf, holdOf, outputBoundWithin } from './price.ts'
+import type { RateHold, TokensNeeded } from './rates.ts'
 
 export interface Admission {
   hold: Hold
@@ -17,6 +18,8 @@ export interface Admission {
   promptTokensEstimate: number
   /** What is charged when the process dies before the answer; absent: the prompt's tokens. */
   promptOnly?: Usage
+  /** Absent: nothing bounds how often this key may ask. */
+  rates?: RateHold
 }
 
 /** Answers that are bounded by nothing we know of are held for at this length. */
@@ -107,6 +110,12 @@ export function admit(
   return { ...admitted, promptTokensEstimate: prompt }
 }
 
+/** What `admit` is about to let in, in tokens. */
+export const tokensOf = (request: InferenceRequest): TokensNeeded => ({
+  prompt: estimatePromptTokens(request),
+  output: (request.maxOutputTokens ?? 0) * (request.choiceCount ?? 1),
+})
+
 /** Attempts of one account, with the most that they can cost. */
 interface Fitted {
   attempts: Attempt[]
@@ -177,6 +186,15 @@ export function admitUnits(
   const reserving = { gates: gatesOf(caller), ledger, generationId, startedAt }
   const admitted = admitGroups(attempts, fit, reserving, (reserve) => reserve())
   return { ...admitted, promptTokensEstimate: promptTokens(most), promptOnly: inputOf(most) }
+}
+
+/** What `admitUnits` is about to let in: its callers set no bound on the answer. */
+export function tokensOfUnits(
+  bound: (pricing: Pricing) => Usage,
+  attempts: readonly Attempt[],
+): TokensNeeded {
+  const most = attempts.map((attempt) => promptTokens(bound(pricingOf(attempt))))
+  return { prompt: Math.max(0, ...most), output: 0 }
 }
 
 /** The longest answer, for each of the choices, that every attempt could give within `nanoUsd`. */

@@ -29,12 +29,13 @@ const MAX_REPLY_BYTES = 64 * 1024
 
 /**
  * The prompt's tokens as the first endpoint counts them that can; where none can, or none answers, our own estimate,
- * which is rather too high. It costs nothing, is no generation and says nothing about an endpoint's health. Throws a
- * `GatewayError` as routing does, and the provider's refusal where the request itself is at fault.
+ * which is rather too high. It costs nothing, is no generation and says nothing about an endpoint's health; to limits on
+ * rates it is a request without tokens. Throws a `GatewayError` as routing does, and the provider's refusal where the
+ * request itself is at fault.
  */
 export async function countTokens(input: CountInput, deps: RunDeps): Promise<number> {
-  const { request, signal } = input
-  const { attempts } = plan({
+  const { request, signal, snapshot } = input
+  const planned = plan({
     ...input,
     now: input.startedAt,
     // Who answers badly may still count.
@@ -43,8 +44,12 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
     measured: deps.measurements.of,
     random: deps.random,
   })
+  const { key } = input.caller
+  const pass = deps.rates.check({ key, snapshot, attempts: planned.attempts, tokens: null })
+  const attempts = pass?.attempts ?? planned.attempts
   const abort = new AbortController()
   const end = deps.running.begin((reason) => abort.abort(reason))
+  const hold = pass?.take()
   const leave = () => abort.abort(new CallerLeft())
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
@@ -52,6 +57,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
     return (await countedBy(request, attempts, deps, abort.signal)) ?? estimatePromptTokens(request)
   } finally {
     signal.removeEventListener('abort', leave)
+    hold?.end({ tokens: 0, modelId: attempts[0]?.model.id ?? '' })
     end()
   }
 }

@@ -4,11 +4,11 @@ import type { JournalEntry, Settlement } from '../core/generation.ts'
 import { newGenerationId } from '../core/ids.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
-import { NO_USAGE } from '../core/usage.ts'
+import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Admission, pricingOf } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
-import type { Ending, Meter, Metering } from './meter.ts'
+import type { Ending, Meter, Metering, Settled } from './meter.ts'
 import type { Plan } from './plan.ts'
 import { type Cost, costOf } from './price.ts'
 import { routingMetadata } from './routing-metadata.ts'
@@ -74,18 +74,32 @@ export function openExchange<Kind extends Metering>(
         )
       : null
 
+  /** What it came to. The rates are free again whatever comes of it. */
+  function settledBy(ending: Ending, attempt: Attempt): Settled {
+    let tokens = 0
+    try {
+      const settled = meter.settlement(ending, {
+        journal,
+        attempt,
+        tries: log.tries,
+        pricing: pricingOf(attempt),
+        holdNanoUsd: heldFor(attempt, admission),
+        router: plan.strategy,
+        endedAt: deps.now(),
+      })
+      const { usage } = settled.settlement
+      tokens = promptTokens(usage) + completionTokens(usage)
+      return settled
+    } finally {
+      const triedModelIds = log.tries.map(({ modelId }) => modelId)
+      admission.rates?.end({ tokens, modelId: attempt.model.id, triedModelIds })
+    }
+  }
+
   async function settleOnce(ending: Ending): Promise<Closing> {
     const attempt = log.current ?? firstOf(admission.attempts)
     if (ending === 'whole') answered = attempt
-    const { settlement, cost } = meter.settlement(ending, {
-      journal,
-      attempt,
-      tries: log.tries,
-      pricing: pricingOf(attempt),
-      holdNanoUsd: heldFor(attempt, admission),
-      router: plan.strategy,
-      endedAt: deps.now(),
-    })
+    const { settlement, cost } = settledBy(ending, attempt)
     await deps.ledger.settle(admission.hold, settlement)
     // A failure before any content has a status of its own, and its line is the request's.
     if (ending !== 'failed') deps.onSettled(settlement, caller)

@@ -110,8 +110,9 @@ export const countTokensOperation = operation({
   summary: 'Count the tokens of a message',
   description:
     "Takes the body of POST /messages. The provider counts where it speaks Anthropic's API and has the route; " +
-    'elsewhere the answer is an estimate of the gateway, which is rather too high. Costs nothing.',
-  errors: [400, 401, 403, 404, 413, 500],
+    'elsewhere the answer is an estimate of the gateway, which is rather too high. Costs nothing, and counts as a ' +
+    'request without tokens where rates are limited.',
+  errors: [400, 401, 403, 404, 413, 429, 500],
   body: messagesBody,
   reply: t.Object({ input_tokens: count }),
   headers: [KEY, BETA],

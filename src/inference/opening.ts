@@ -1,3 +1,4 @@
+import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
@@ -13,12 +14,14 @@ import { type Exchange, openExchange } from './exchange.ts'
 import { whatToTell } from './failure.ts'
 import type { Metering } from './meter.ts'
 import { type Plan, type PlanInput, plan } from './plan.ts'
+import type { Rates, TokensNeeded } from './rates.ts'
 import { routingMetadata } from './routing-metadata.ts'
 import type { Running } from './running.ts'
 import type { Ticker } from './ticker.ts'
 
 export interface RunDeps extends DispatchDeps {
   ledger: Ledger
+  rates: Rates
   running: Running
   ticker: Ticker
   measurements: Measurements
@@ -45,7 +48,9 @@ export interface Course<Kind extends Metering> {
   /** Which dialects can carry the request; absent: all. */
   refusal?: PlanInput['refusal']
   meter: Kind
-  admit(planned: Plan, generationId: string): Admission
+  /** What it will use, for limits on tokens. */
+  tokens(attempts: readonly Attempt[]): TokensNeeded
+  admit(attempts: Attempt[], generationId: string): Admission
   /** Runs from the first try to the settlement. `end` is called once, when nothing of it runs any more. */
   answer(exchange: Exchange<Kind>, upstreamAbort: AbortController, end: () => void): Promise<Response>
 }
@@ -71,7 +76,7 @@ export async function withExchange<Kind extends Metering>(
   const upstreamAbort = new AbortController()
   const end = deps.running.begin((reason) => upstreamAbort.abort(reason))
   try {
-    const admitted = (generationId: string) => course.admit(planned, generationId)
+    const admitted = (generationId: string) => admitOnce(planned, input, deps, course, generationId)
     const exchange = openExchange({ ...input, plan: planned, meter: course.meter, admit: admitted }, deps)
     return await course.answer(exchange, upstreamAbort, end)
   } catch (error) {
@@ -80,6 +85,20 @@ export async function withExchange<Kind extends Metering>(
     // Refused before anybody was asked.
     throw told(error, {}, routingMetadata(planned, [], null, [], null, request.pipeline))
   }
+}
+
+/** Rates and money at once, or neither: nothing awaits between the look at the rates and the taking of both. */
+function admitOnce(
+  { attempts }: Plan,
+  { caller: { key }, snapshot }: Opening<RoutedRequest>,
+  { rates }: RunDeps,
+  course: Pick<Course<Metering>, 'admit' | 'tokens'>,
+  generationId: string,
+): Admission {
+  const pass = rates.check({ key, snapshot, attempts, tokens: () => course.tokens(attempts) })
+  if (pass === null) return course.admit(attempts, generationId)
+  const admission = course.admit(pass.attempts, generationId)
+  return { ...admission, rates: pass.take() }
 }
 
 /** Settles a generation that gave no answer, and says what the caller is told. */

@@ -2,7 +2,7 @@ import type { InferenceRequest } from '../core/request.ts'
 import type { ReplyContext } from '../core/result.ts'
 import type { Ingress } from '../dialects/dialect.ts'
 import { CallerLeft } from './abort.ts'
-import { admit } from './admission.ts'
+import { admit, tokensOf } from './admission.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -24,8 +24,8 @@ export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
   const { request, caller, startedAt } = input
   return withExchange(input, deps, {
     meter: createMeter(deps.now, startedAt),
-    admit: ({ attempts }, generationId) =>
-      admit(request, attempts, caller, deps.ledger, generationId, startedAt),
+    tokens: () => tokensOf(request),
+    admit: (attempts, generationId) => admit(request, attempts, caller, deps.ledger, generationId, startedAt),
     answer: (exchange, upstreamAbort, end) =>
       request.stream
         ? runStream(input, deps, exchange, upstreamAbort, end)

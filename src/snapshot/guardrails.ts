@@ -77,6 +77,7 @@ const restricts = (row: Row): boolean =>
   row.enable_free_model_training === false ||
   row.enable_paid_model_training === false ||
   row.limit_nano_usd !== null ||
+  row.rate_limits !== null ||
   (row.content_filter_builtins?.length ?? 0) > 0 ||
   (row.content_filters?.length ?? 0) > 0
 
@@ -106,5 +107,6 @@ const recordOf = (
   resetInterval: row.reset_interval,
   includeByok: row.include_byok_in_budgets,
   scope,
+  ...(row.rate_limits && { rateLimits: row.rate_limits }),
   ...(filters && { filters }),
 })

@@ -1,4 +1,5 @@
 import { eq, isNull } from 'drizzle-orm'
+import { rateGatesOf } from '../core/rate-limits.ts'
 import type {
   KeyRecord,
   ModelDirectory,
@@ -113,12 +114,13 @@ function build(
   if (!organization) throw new Error('the database has no organisation')
   const keys = database.sync.select().from(apiKeys).where(isNull(apiKeys.deleted_at)).all()
   const spaces = database.sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
+  const workspacesById = workspacesOf(database, spaces, organization)
   return {
     version,
     organizationId: organization.id,
     defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
-    keysByHash: keysOf(database, keys, spaces),
-    workspacesById: workspacesOf(database, spaces, organization),
+    keysByHash: keysOf(database, keys, workspacesById),
+    workspacesById,
     presets: presetsOf(database),
     providersBySlug: bySlug(routing.providers),
     models: routing.models,
@@ -135,15 +137,24 @@ const bySlug = (providers: readonly ProviderRecord[]): ReadonlyMap<string, Provi
 function keysOf(
   database: Database,
   keys: readonly (typeof apiKeys.$inferSelect)[],
-  spaces: readonly (typeof workspaces.$inferSelect)[],
+  workspacesById: Snapshot['workspacesById'],
 ): ReadonlyMap<string, KeyRecord> {
   const guardrailsOf = readGuardrails(database)
-  const defaults = new Map(spaces.map((row) => [row.id, row.default_guardrail_id]))
   return new Map(
     keys.map((row) => {
       const record = keyRecord(row)
-      const guardrails = guardrailsOf(record, defaults.get(row.workspace_id) ?? '')
-      return [row.hash, guardrails.length === 0 ? record : { ...record, guardrails }]
+      const workspace = workspacesById.get(row.workspace_id)
+      const guardrails = guardrailsOf(record, workspace?.defaultGuardrailId ?? '')
+      const rateGates = rateGatesOf(record, guardrails, workspace)
+      if (guardrails.length === 0 && rateGates.length === 0) return [row.hash, record]
+      return [
+        row.hash,
+        {
+          ...record,
+          ...(guardrails.length > 0 && { guardrails }),
+          ...(rateGates.length > 0 && { rateGates }),
+        },
+      ]
     }),
   )
 }
@@ -207,6 +218,7 @@ export const keyRecord = (row: typeof apiKeys.$inferSelect): KeyRecord => ({
   creatorUserId: row.creator_user_id,
   externalUser: row.external_user,
   workspaceId: row.workspace_id,
+  ...(row.rate_limits && { rateLimits: row.rate_limits }),
 })
 
 const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord => ({
@@ -217,4 +229,5 @@ const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord =
   defaultTextModel: row.default_text_model,
   defaultImageModel: row.default_image_model,
   defaultProviderSort: row.default_provider_sort,
+  ...(row.rate_limits && { rateLimits: row.rate_limits }),
 })

@@ -67,6 +67,12 @@ const FULL = {
   include_byok_in_budgets: true,
   limit_usd: 25.5,
   reset_interval: 'monthly',
+  rate_limits: {
+    requests_per_minute: 600,
+    tokens_per_minute: null,
+    concurrent_requests: 20,
+    models: [{ model: 'openai/gpt-5', requests_per_minute: 10, tokens_per_minute: 40_000 }],
+  },
 }
 
 describe('guardrails', () => {

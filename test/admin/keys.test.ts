@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { hashKey, isKeyPlausible, labelOf, newKey } from '../../src/core/keys.ts'
+import { ensureFirstRun } from '../../src/first-run.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
@@ -491,6 +492,44 @@ describe('lists', () => {
   test('hold no management key', async () => {
     expect(await hashes('?limit=100&include_disabled=true')).not.toContain(hashKey(MANAGEMENT_KEY))
   })
+})
+
+test('rate limits are set, shown with every field, changed, told in the audit log, and lifted', async () => {
+  const models = [{ model: 'lab/tiny', tokens_per_minute: 500 }]
+  const { hash, data } = await make({ rate_limits: { requests_per_minute: 10, models } })
+  const whole = {
+    requests_per_minute: 10,
+    tokens_per_minute: null,
+    concurrent_requests: null,
+    models: [{ model: 'lab/tiny', requests_per_minute: null, tokens_per_minute: 500 }],
+  }
+  expect(data['rate_limits']).toEqual(whole)
+  const change = async (rate_limits: unknown) => {
+    await manage('PATCH', `/keys/${hash}`, { rate_limits })
+    return (await read(hash))['rate_limits']
+  }
+  const shown = { ...whole, concurrent_requests: 3 }
+  expect(await change(shown)).toEqual(shown)
+  await manage('PATCH', `/keys/${hash}`, { name: 'other' })
+  expect((await read(hash))['rate_limits']).toEqual(shown)
+  expect(await change({ requests_per_minute: null, models: [] })).toBeNull()
+  expect(await change(shown)).toEqual(shown)
+  expect(await change(null)).toBeNull()
+  expect((await make({}))['data']['rate_limits']).toBeNull()
+  const log = objectOf((await manage('GET', `/audit-log?resource_id=${hash}`)).json)['data']
+  const told = Array.isArray(log) ? log.map((entry) => objectOf(objectOf(entry)['after'])['rate_limits']) : []
+  expect(told).toEqual([null, shown, null, undefined, shown, whole])
+})
+
+test('the key of the settings is without limit again at every start', async () => {
+  const own = await startGateway()
+  const hash = hashKey(API_KEY)
+  await own.manage('PATCH', `/keys/${hash}`, { limit: 1, rate_limits: { requests_per_minute: 1 } })
+  const settings = { managementKey: MANAGEMENT_KEY, apiKey: API_KEY, adminEmail: null, adminPassword: null }
+  await ensureFirstRun(own.database, settings)
+  const { data } = objectOf(await (await own.manage('GET', `/keys/${hash}`)).json())
+  await own.stop()
+  expect(data).toMatchObject({ limit: null, rate_limits: null })
 })
 
 describe('GET /key', () => {

@@ -550,7 +550,23 @@ describe('a flow through', () => {
   }
 })
 
+test('what the SDK has no field for does not get in its way', async () => {
+  const { sdk } = recording(gateway.url, MANAGEMENT_KEY)
+  const rate_limits = { requests_per_minute: 5, models: [{ model: 'lab/tide', tokens_per_minute: 9 }] }
+  const { hash } = await gateway.makeKey({ rate_limits })
+  const made = async (path: string, body: object): Promise<string> => {
+    const { data } = await (await gateway.manage('POST', path, { ...body, rate_limits })).json()
+    return data.id
+  }
+  const workspace = await made('/workspaces', { name: 'Rates', slug: 'sdk-rates' })
+  const guardrail = await made('/guardrails', { name: 'Rates' })
+  expect(known(await sdk.apiKeys.get({ hash })).data.hash).toBe(hash)
+  expect(known(await sdk.workspaces.get({ id: workspace })).data.slug).toBe('sdk-rates')
+  expect(known(await sdk.guardrails.get({ id: guardrail })).data.name).toBe('Rates')
+})
+
 test('refusals are errors of their own kind, with our sentence', async () => {
+  const slow = (await gateway.makeKey({ rate_limits: { tokens_per_minute: 1 } })).key
   const sdkWith = (key: string) => recording(gateway.url, key).sdk
   const admin = sdkWith(MANAGEMENT_KEY)
   const rows: [call: () => Promise<unknown>, kind: typeof errors.BadRequestResponseError, says: string][] = [
@@ -579,6 +595,21 @@ test('refusals are errors of their own kind, with our sentence', async () => {
       () => sdkWith(API_KEY).chat.send({ chatRequest: { model: 'lab/none', messages: MESSAGES } }),
       errors.NotFoundResponseError,
       'lab/none',
+    ],
+    [
+      () => sdkWith(slow).chat.send({ chatRequest: { model: 'lab/tide', messages: MESSAGES } }),
+      errors.TooManyRequestsResponseError,
+      'may use 1 token a minute',
+    ],
+    [
+      () => sdkWith(slow).beta.responses.send({ responsesRequest: { model: 'lab/tide', input: 'Hi' } }),
+      errors.TooManyRequestsResponseError,
+      'may use 1 token a minute',
+    ],
+    [
+      () => sdkWith(slow).embeddings.generate({ requestBody: { model: 'lab/vectors', input: 'Hi there' } }),
+      errors.TooManyRequestsResponseError,
+      'may use 1 token a minute',
     ],
   ]
   for (const [call, kind, says] of rows) {

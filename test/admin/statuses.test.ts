@@ -28,6 +28,8 @@ interface Operation {
   never?: Readonly<Record<number, string>>
   /** Declares 429: how often a key may call is limited. */
   isLimited?: boolean
+  /** The same by the key's own limits, for inference. */
+  hasRates?: boolean
 }
 
 const CHAT = { model: 'sluice/demo', messages: [{ role: 'user', content: 'Hi' }] }
@@ -68,12 +70,14 @@ const operations: readonly Operation[] = [
     key: 'inference',
     ok: at('/chat/completions', CHAT),
     refused: { 400: at('/chat/completions', { ...CHAT, messages: [] }) },
+    hasRates: true,
   },
   {
     name: 'POST /responses',
     key: 'inference',
     ok: at('/responses', { model: 'sluice/demo', input: 'Hi' }),
     refused: { 400: at('/responses', { model: 'sluice/demo', input: 'Hi', truncation: 'some' }) },
+    hasRates: true,
   },
   {
     name: 'POST /keys',
@@ -328,6 +332,18 @@ for (const operation of operations) {
       })
     }
 
+    if (operation.hasRates === true) {
+      test("429 beyond the key's own rate", async () => {
+        const made = await world.manage('POST', '/keys', {
+          name: 'slow',
+          rate_limits: { requests_per_minute: 1 },
+        })
+        const slow = String(made['key'])
+        await expectStatus(slow, operation, ok, 200)
+        await expectStatus(slow, operation, ok, 429)
+      })
+    }
+
     test('500, and nothing of its cause, when something is broken', async () => {
       const asked = await ok(world)
       const response = await answerOf(broken, operation, asked)
@@ -338,10 +354,10 @@ for (const operation of operations) {
   })
 }
 
-const statusesOf = ({ key: kind, isLimited, refused = {}, never = {} }: Operation): number[] =>
+const statusesOf = ({ key: kind, isLimited, hasRates, refused = {}, never = {} }: Operation): number[] =>
   [
     200,
-    ...(isLimited === true ? [429] : []),
+    ...(isLimited === true || hasRates === true ? [429] : []),
     401,
     500,
     ...(kind === 'any' ? [] : [403]),

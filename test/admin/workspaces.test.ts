@@ -70,6 +70,12 @@ const FULL = {
   is_data_discount_logging_enabled: true,
   is_observability_broadcast_enabled: true,
   is_observability_io_logging_enabled: true,
+  rate_limits: {
+    requests_per_minute: 600,
+    tokens_per_minute: null,
+    concurrent_requests: 20,
+    models: [{ model: 'openai/gpt-5', requests_per_minute: 10, tokens_per_minute: 40_000 }],
+  },
 }
 
 describe('workspaces', () => {

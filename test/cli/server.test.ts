@@ -70,17 +70,31 @@ describe('keys, through a running server', () => {
     const old = (
       await sluice(['keys', 'create', 'turning', '--limit', '2.5', '--reset', 'weekly'], { env })
     ).stdout.trim()
+    const rate_limits = {
+      requests_per_minute: 50,
+      tokens_per_minute: null,
+      concurrent_requests: 4,
+      models: [],
+    }
+    const [made] = await named('turning')
+    const patched = await fetch(`${server.url}/v1/keys/${made?.['hash']}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${env.SLUICE_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ rate_limits }),
+    })
+    expect(patched.status).toBe(200)
     const rotated = await sluice(['keys', 'rotate', 'turning'], { env })
     expect(rotated.exitCode).toBe(0)
     const [key = ''] = rotated.stdout.split('\n')
     expect(await infer(key)).toBe(200)
     expect(await infer(old)).toBe(401)
-    const both = (await named('turning')).map(({ disabled, limit, limit_reset }) => ({
+    const both = (await named('turning')).map(({ disabled, limit, limit_reset, rate_limits: rates }) => ({
       disabled,
       limit,
       limit_reset,
+      rate_limits: rates,
     }))
-    const settings = { limit: 2.5, limit_reset: 'weekly' }
+    const settings = { limit: 2.5, limit_reset: 'weekly', rate_limits }
     expect(both).toEqual(
       expect.arrayContaining([
         { disabled: true, ...settings },

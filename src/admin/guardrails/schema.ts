@@ -2,6 +2,7 @@ import { type Static, t } from 'elysia'
 import { usdOf } from '../../core/money.ts'
 import type { guardrails } from '../../db/tables.ts'
 import { instant, nullable, pageQuery, uuid } from '../../http/schemas.ts'
+import { rateLimitsField, rateLimitsView } from '../rate-limits-schema.ts'
 import { contentFilter, contentFilterBuiltin } from './filters-schema.ts'
 
 export type GuardrailRow = typeof guardrails.$inferSelect
@@ -64,6 +65,7 @@ const settings = {
     ),
   ),
   reset_interval: t.Optional(nullable(resetInterval)),
+  rate_limits: rateLimitsField('each key and each member'),
 }
 
 export const createGuardrailBody = t.Object(
@@ -112,6 +114,7 @@ export const guardrail = t.Object({
   include_byok_in_budgets: t.Boolean(),
   limit_usd: nullable(t.Number()),
   reset_interval: nullable(t.String()),
+  rate_limits: rateLimitsView,
   created_at: instant('When it was made.'),
   updated_at: nullable(instant('When it was last changed; null: never.')),
 })

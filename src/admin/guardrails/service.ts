@@ -7,6 +7,7 @@ import type { Database } from '../../db/database.ts'
 import { guardrails } from '../../db/tables.ts'
 import { pageOf } from '../../http/schemas.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
+import { rateLimitsOf } from '../rate-limits.ts'
 import { checkFilters } from './filters.ts'
 import {
   type CreateGuardrailBody,
@@ -141,6 +142,7 @@ const UNRESTRICTED = {
   include_byok_in_budgets: false,
   limit_nano_usd: null,
   reset_interval: null,
+  rate_limits: null,
 } as const
 
 const VENDOR_FLAGS = [
@@ -152,8 +154,13 @@ const VENDOR_FLAGS = [
 ] as const
 
 /** The older flag for all vendors stands for each of the newer ones that the body does not name. */
-function columnsOf({ limit_usd: limit, ...body }: UpdateGuardrailBody): Partial<GuardrailRow> {
+function columnsOf({
+  limit_usd: limit,
+  rate_limits: rates,
+  ...body
+}: UpdateGuardrailBody): Partial<GuardrailRow> {
   const columns: Partial<GuardrailRow> = { ...body }
+  if (rates !== undefined) columns.rate_limits = rateLimitsOf(rates)
   if (limit !== undefined) columns.limit_nano_usd = limit === null ? null : nanoUsdOf(limit)
   if (body.enforce_zdr !== undefined) {
     for (const flag of VENDOR_FLAGS) columns[flag] = body[flag] === undefined ? body.enforce_zdr : body[flag]

@@ -3,6 +3,7 @@ import { usdOf } from '../../core/money.ts'
 import type { apiKeys } from '../../db/tables.ts'
 import { instant, MAX_OFFSET, nullable, queryBoolean, queryInteger, uuid } from '../../http/schemas.ts'
 import type { KeyUsage } from '../../ledger/ledger.ts'
+import { rateLimitsField, rateLimitsView } from '../rate-limits-schema.ts'
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
@@ -39,6 +40,7 @@ export const createKeyBody = t.Object(
     include_byok_in_limit: t.Optional(t.Boolean()),
     limit: t.Optional(limit),
     limit_reset: t.Optional(resetOrNull),
+    rate_limits: rateLimitsField('this key'),
     workspace_id: t.Optional(nullable(uuid("Default: the caller's workspace."))),
   },
   { additionalProperties: false },
@@ -51,6 +53,7 @@ export const updateKeyBody = t.Object(
     include_byok_in_limit: t.Optional(t.Boolean()),
     limit: t.Optional(limit),
     limit_reset: t.Optional(resetOrNull),
+    rate_limits: rateLimitsField('this key'),
     name: t.Optional(name),
   },
   { additionalProperties: false },
@@ -95,6 +98,7 @@ export const key = t.Object({
   label: t.String({ description: 'The masked key.' }),
   disabled: t.Boolean(),
   ...limitFields,
+  rate_limits: rateLimitsView,
   ...usageFields,
   created_at: instant('When it was made.'),
   updated_at: nullable(instant('Null until the first change.')),
@@ -175,6 +179,7 @@ export const keyView = (row: KeyRow, usage: KeyUsage): Key => ({
   label: row.label,
   disabled: row.disabled,
   ...limitView(row, usage),
+  rate_limits: row.rate_limits,
   ...usageView(usage),
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at?.toISOString() ?? null,
@@ -192,6 +197,7 @@ type Settings = Pick<
   | 'limit_nano_usd'
   | 'limit_reset'
   | 'include_byok_in_limit'
+  | 'rate_limits'
   | 'expires_at'
   | 'creator_user_id'
   | 'external_user'
@@ -206,6 +212,7 @@ export const settingsView = ({ limit_nano_usd: limit, expires_at: expiresAt, ...
   limit: limit === null ? null : usdOf(limit),
   limit_reset: row.limit_reset,
   include_byok_in_limit: row.include_byok_in_limit,
+  rate_limits: row.rate_limits,
   expires_at: expiresAt?.toISOString() ?? null,
   creator_user_id: row.creator_user_id,
   external_user: row.external_user,

@@ -8,6 +8,7 @@ import type { Database } from '../../db/database.ts'
 import { apiKeys, guardrailKeys, users } from '../../db/tables.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
+import { rateLimitsOf } from '../rate-limits.ts'
 import {
   type CreateKeyBody,
   type CurrentKey,
@@ -49,6 +50,7 @@ export async function createKey(
     limit_nano_usd: nanoUsdOrNull(body.limit),
     limit_reset: body.limit_reset ?? null,
     include_byok_in_limit: body.include_byok_in_limit ?? false,
+    rate_limits: rateLimitsOf(body.rate_limits ?? null),
     expires_at: expiresAt,
     creator_user_id: creatorUserId,
     external_user: body.external?.user ?? null,
@@ -105,10 +107,11 @@ export async function updateKey(
 ): Promise<Key> {
   const row = await findKey(deps.database, hash)
   if (Object.keys(body).length === 0) return viewOf(deps, row)
-  const { limit, ...others } = body
+  const { limit, rate_limits: rates, ...others } = body
   const changes = {
     ...others,
     ...(limit === undefined ? {} : { limit_nano_usd: nanoUsdOrNull(limit) }),
+    ...(rates === undefined ? {} : { rate_limits: rateLimitsOf(rates) }),
     updated_at: new Date(deps.now()),
   }
   const update = {
@@ -158,7 +161,7 @@ export function currentKeyOf(deps: KeyDeps, { key, workspace, session }: Caller)
     free_model_daily_requests: { limit: UNLIMITED, remaining: UNLIMITED, used: 0 },
     rate_limit: {
       interval: '10s',
-      note: 'No rate limit is set; kept for older clients.',
+      note: 'Kept for older clients; it says nothing of the limits that hold.',
       requests: UNLIMITED,
     },
     creator_user_id: key.creatorUserId,

@@ -1,6 +1,7 @@
 import { type Static, t } from 'elysia'
 import type { workspaces } from '../../db/tables.ts'
 import { instant, nullable, pageQuery } from '../../http/schemas.ts'
+import { rateLimitsField, rateLimitsView } from '../rate-limits-schema.ts'
 
 export type WorkspaceRow = typeof workspaces.$inferSelect
 
@@ -61,6 +62,7 @@ const settings = {
   ),
   is_observability_broadcast_enabled: t.Optional(t.Boolean()),
   is_observability_io_logging_enabled: t.Optional(t.Boolean()),
+  rate_limits: rateLimitsField('all keys of the workspace together'),
 }
 
 export const createWorkspaceBody = t.Object({ name, slug, ...settings }, { additionalProperties: false })
@@ -113,6 +115,7 @@ export const workspace = t.Object({
   is_data_discount_logging_enabled: t.Boolean(),
   is_observability_broadcast_enabled: t.Boolean(),
   is_observability_io_logging_enabled: t.Boolean(),
+  rate_limits: rateLimitsView,
   created_at: instant('When it was made.'),
   created_by: t.String({ description: 'User id.' }),
   updated_at: nullable(instant('When it was last changed; null: never.')),
@@ -143,4 +146,5 @@ export const workspaceSettings = (row: WorkspaceRow) => ({
   is_data_discount_logging_enabled: row.is_data_discount_logging_enabled,
   is_observability_broadcast_enabled: row.is_observability_broadcast_enabled,
   is_observability_io_logging_enabled: row.is_observability_io_logging_enabled,
+  rate_limits: row.rate_limits,
 })

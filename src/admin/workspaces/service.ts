@@ -20,6 +20,7 @@ import { pageOf } from '../../http/schemas.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
 import { defaultGuardrail } from '../guardrails/default.ts'
 import { activeKeys, namesOf } from '../keys/active.ts'
+import { rateLimitsOf } from '../rate-limits.ts'
 import { findWorkspace } from './find.ts'
 import {
   type CreateWorkspaceBody,
@@ -62,7 +63,9 @@ export async function createWorkspace(
 ): Promise<Workspace> {
   const row: WorkspaceRow = {
     ...DEFAULTS,
-    ...body,
+    ...columnsOf(body),
+    name: body.name,
+    slug: body.slug,
     id: newUuid(),
     organization_id: deps.snapshot.current().organizationId,
     default_guardrail_id: newUuid(),
@@ -104,9 +107,15 @@ const DEFAULTS = {
   is_data_discount_logging_enabled: false,
   is_observability_broadcast_enabled: false,
   is_observability_io_logging_enabled: false,
+  rate_limits: null,
   updated_at: null,
   deleted_at: null,
 } as const
+
+const columnsOf = ({ rate_limits: rates, ...body }: UpdateWorkspaceBody): Partial<WorkspaceRow> => ({
+  ...body,
+  ...(rates !== undefined && { rate_limits: rateLimitsOf(rates) }),
+})
 
 /** The change holds for the next request. */
 export async function updateWorkspace(
@@ -119,7 +128,8 @@ export async function updateWorkspace(
   const row = await findWorkspace(deps.database, caller, id)
   if (Object.keys(body).length === 0) return workspaceView(row)
   await requireKeys(deps.database, body.io_logging_api_key_ids)
-  const changed: WorkspaceRow = { ...row, ...body, updated_at: new Date(deps.now()) }
+  const columns = columnsOf(body)
+  const changed: WorkspaceRow = { ...row, ...columns, updated_at: new Date(deps.now()) }
   const update = {
     action: 'workspace.update',
     resourceId: row.id,
@@ -131,7 +141,7 @@ export async function updateWorkspace(
     return [
       tx
         .update(workspaces)
-        .set({ ...body, updated_at: changed.updated_at })
+        .set({ ...columns, updated_at: changed.updated_at })
         .where(eq(workspaces.id, row.id)),
     ]
   })

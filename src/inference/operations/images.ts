@@ -7,7 +7,7 @@ import type { ImageSpeaker } from '../../dialects/image-speaker.ts'
 import { imagesIngress, madeImages, writeImageStream } from '../../dialects/operations/images.ts'
 import { imageSpeakerFor } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
-import { admitUnits } from '../admission.ts'
+import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Asking, tryAttempts } from '../attempts.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from '../dispatch.ts'
 import type { Exchange } from '../exchange.ts'
@@ -35,7 +35,8 @@ export async function runImages(input: Opening<ImagesRequest>, deps: RunDeps): P
       return speaker.cannot?.(request) ?? null
     },
     meter,
-    admit: ({ attempts }, generationId) =>
+    tokens: (attempts) => tokensOfUnits(() => imagesBound(request), attempts),
+    admit: (attempts, generationId) =>
       admitUnits(() => imagesBound(request), attempts, caller, deps.ledger, generationId, startedAt),
     answer: (exchange, upstreamAbort, end) =>
       request.stream

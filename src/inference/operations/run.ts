@@ -4,7 +4,7 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import { CallerLeft } from '../abort.ts'
-import { admitUnits } from '../admission.ts'
+import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Asking, tryAttempts } from '../attempts.ts'
 import type { Exchange } from '../exchange.ts'
 import { KINDS } from '../kinds.ts'
@@ -25,7 +25,8 @@ export async function runOperation<Request extends RoutedRequest, Result>(
   return withExchange(input, deps, {
     refusal: refusalOf(request, task),
     meter: createUnitMeter(deps.now, startedAt, bound),
-    admit: ({ attempts }, generationId) =>
+    tokens: (attempts) => tokensOfUnits(bound, attempts),
+    admit: (attempts, generationId) =>
       admitUnits(bound, attempts, caller, deps.ledger, generationId, startedAt),
     answer: (exchange, upstreamAbort, end) =>
       whileConnected(input.signal, upstreamAbort, end, () =>

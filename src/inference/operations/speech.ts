@@ -6,7 +6,7 @@ import { speechSpeakers } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import type { SpeechSpeaker } from '../../dialects/speech-speaker.ts'
 import { CallerLeft } from '../abort.ts'
-import { admitUnits } from '../admission.ts'
+import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Answered, type Asking, tryAttempts } from '../attempts.ts'
 import { textTokens } from '../estimate.ts'
 import type { Exchange } from '../exchange.ts'
@@ -28,7 +28,8 @@ export async function runSpeech(input: Opening<SpeechRequest>, deps: RunDeps): P
   return withExchange(input, deps, {
     refusal: refusalOf(request, { speakers: speechSpeakers }),
     meter: createUnitMeter(deps.now, startedAt, bound),
-    admit: ({ attempts }, generationId) =>
+    tokens: (attempts) => tokensOfUnits(bound, attempts),
+    admit: (attempts, generationId) =>
       admitUnits(bound, attempts, caller, deps.ledger, generationId, startedAt),
     answer: (exchange, upstreamAbort, end) => speak(input, deps, exchange, upstreamAbort, end),
   })
