@@ -31,7 +31,7 @@ export interface FailedAttempt {
 export interface EndedContent {
   readonly generationId: string
   readonly workspaceId: string
-  /** What it holds in memory, in bytes or more. */
+  /** What it holds in memory, in bytes, about. */
   readonly weight: number
   /** Puts it together: asked for when it is written or read, never while an answer waits. */
   content(): Promise<GenerationContent>

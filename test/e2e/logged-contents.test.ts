@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSampled } from '../../src/core/generation-content.ts'
 import { objectOf } from '../../src/http/json.ts'
+import { startUpkeep } from '../../src/upkeep.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { chunk, frames, paced, sse, unary } from '../upstream.ts'
 
@@ -497,6 +498,35 @@ describe('what is logged', () => {
     await gateway.deps.contents.close()
     expect([sent, rows()]).toEqual([before, kept])
   })
+})
+
+test('what a deleted workspace logged is not shown any more, and goes with the next sweep', async () => {
+  const made = await gateway.manage('POST', '/workspaces', {
+    name: 'Ebb',
+    slug: 'ebb',
+    is_observability_io_logging_enabled: true,
+  })
+  const { id: workspace_id } = objectOf(objectOf(await made.json())['data'])
+  const { key, hash } = await gateway.makeKey({ workspace_id })
+  const response = await gateway.call('/chat/completions', chat('tiny'), { authorization: `Bearer ${key}` })
+  const id = response.headers.get('x-generation-id') ?? ''
+  const read = async () => {
+    const reply = await gateway.manage('GET', `/generation/content?id=${id}`)
+    return { status: reply.status, text: await reply.text() }
+  }
+  expect(await read()).toMatchObject({ status: 200 })
+  // Of another workspace it is as unknown as one that never was.
+  expect((await gateway.call(`/generation/content?id=${id}`)).status).toBe(404)
+  await gateway.manage('DELETE', `/keys/${hash}`)
+  expect(await read()).toMatchObject({ status: 200 })
+  expect((await gateway.manage('DELETE', `/workspaces/${workspace_id}`)).status).toBe(200)
+  expect(await read()).toEqual({ status: 404, text: expect.stringContaining('its workspace is deleted') })
+  await gateway.deps.contents.close()
+  const rows = () =>
+    gateway.bodies.file.query('SELECT 1 FROM logged_contents WHERE generation_id = ?').all(id).length
+  expect(rows()).toBe(1)
+  await (await startUpkeep(gateway.bodies, gateway.deps, 0)).stop()
+  expect(rows()).toBe(0)
 })
 
 test('a long question is cut where it is longest, and says so', async () => {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../core/caller.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { InferenceFrame } from '../../core/events.ts'
-import { type EndedContent, isSampled } from '../../core/generation-content.ts'
+import { type EndedContent, type GenerationContent, isSampled } from '../../core/generation-content.ts'
 import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { InferenceResult } from '../../core/result.ts'
@@ -12,7 +12,7 @@ import { failureOf } from './failure.ts'
 import { inputOf } from './input.ts'
 import { limited, MOST_CHARACTERS, shortened, weigh } from './limited.ts'
 import { completionOf, cutEvent, lengthOf, reasoningOf } from './output.ts'
-import { recordingOf, withRecording } from './recording.ts'
+import { type Recording, recordingOf, withRecording } from './recording.ts'
 import { createSound, type Sound } from './sound.ts'
 
 /** What is noted of one generation that its workspace logs: what the caller gets, as it gets it. */
@@ -47,22 +47,25 @@ export function recordFor(input: RecordInput): ContentRecord | null {
   return isSampled(generationId, logging.samplingRate) ? createRecord(input) : null
 }
 
+/** For the mark of a cut, and what stands around a text in JSON: what was cut is not cut again. */
+const FRAME_CHARACTERS = 1_000
+
 function createRecord({ caller, request, generationId, log }: RecordInput): ContentRecord {
   let result: InferenceResult = { created: null, choices: [], natives: [] }
   let answer: unknown
   let sound: Sound | null = null
   let told: GatewayError | null = null
-  let room = MOST_CHARACTERS
+  let room = MOST_CHARACTERS - FRAME_CHARACTERS
+  let isCut = false
   let isOver = false
 
   function see({ events }: InferenceFrame): void {
-    if (isOver || room <= 0) return
     for (const event of events) {
-      const length = lengthOf(event)
+      const length = isOver || isCut ? 0 : lengthOf(event)
       if (length === 0) continue
-      addEvent(result, length > room ? cutEvent(event, room) : event)
+      isCut = length > room
+      addEvent(result, isCut ? cutEvent(event, room) : event)
       room -= length
-      if (room <= 0) return
     }
   }
 
@@ -83,49 +86,72 @@ function createRecord({ caller, request, generationId, log }: RecordInput): Cont
     },
     end(ending) {
       isOver = true
-      const completion = limited(answer ?? completionOf(result.choices))
-      const reasoning = hidesReasoning(request) ? null : reasoningOf(result.choices)
-      return {
-        generationId,
-        workspaceId: caller.workspace.id,
-        ...together(request, completion, reasoning, sound, failureOf(ending, told, log.tries)),
+      const said: Said = {
+        input: inputOf(request),
+        recording: recordingOf(request),
+        completion: answer ?? completionOf(result.choices),
+        reasoning: hidesReasoning(request) ? null : reasoningOf(result.choices),
+        sound,
+        error: failureOf(ending, told, log.tries),
       }
+      return { generationId, workspaceId: caller.workspace.id, ...waiting(said) }
     },
   }
 }
 
-/** What was asked and answered, cut to size, and how it is written down later. */
-function together(
-  request: RoutedRequest,
-  completion: unknown,
-  reasoning: string | null,
-  sound: Sound | null,
-  error: ReturnType<typeof failureOf>,
-): Pick<EndedContent, 'weight' | 'content'> {
-  const whole = inputOf(request)
-  const input =
-    'prompt' in whole
-      ? { prompt: shortened(whole.prompt, MOST_CHARACTERS) }
-      : { messages: listOf(limited(whole.messages)) }
-  const recording = recordingOf(request)
-  const thoughts = reasoning === null ? null : shortened(reasoning, MOST_CHARACTERS)
+/** Bodies are no larger, but for forms with files: beyond this they are cut before they wait. */
+const MOST_HELD = 25_000_000
+
+interface Said {
+  readonly input: GenerationContent['input']
+  readonly recording: Recording | null
+  readonly completion: unknown
+  readonly reasoning: string | null
+  readonly sound: Sound | null
+  readonly error: GenerationContent['error']
+}
+
+/** References to what was said: it is cut to size and written down later, when no answer waits for that. */
+function waiting(said: Said): Pick<EndedContent, 'weight' | 'content'> {
+  const { recording, reasoning, sound, error } = said
+  const input = held(said.input)
+  const completion = held(said.completion)
   return {
     weight:
-      weigh(input) + weigh(completion) + weigh(thoughts) + (recording?.bytes ?? 0) + (sound?.bytes() ?? 0),
+      input.weight +
+      completion.weight +
+      (reasoning?.length ?? 0) +
+      (recording?.bytes ?? 0) +
+      (sound?.bytes() ?? 0),
     async content() {
-      const said = sound?.said() ?? completion
       return {
-        input: await withRecording(input, recording),
-        output: { completion: said === null ? null : textOf(said), reasoning: thoughts },
+        input: await withRecording(limitedInput(input.value), recording),
+        output: {
+          completion: textOf(sound?.said() ?? limited(completion.value)),
+          reasoning: reasoning === null ? null : shortened(reasoning, MOST_CHARACTERS),
+        },
         error,
       }
     },
   }
 }
 
-const textOf = (said: unknown): string => (typeof said === 'string' ? said : JSON.stringify(said))
+function held(value: unknown): { value: unknown; weight: number } {
+  const weight = weigh(value)
+  if (weight <= MOST_HELD) return { value, weight }
+  const cut = limited(value)
+  return { value: cut, weight: weigh(cut) }
+}
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+function limitedInput(input: unknown): GenerationContent['input'] {
+  const cut = limited(input)
+  if (!isObject(cut)) return { messages: [] }
+  const { prompt, messages } = cut
+  return typeof prompt === 'string' ? { prompt } : { messages: Array.isArray(messages) ? messages : [] }
+}
+
+const textOf = (said: unknown): string | null =>
+  typeof said === 'string' || said === null ? said : JSON.stringify(said)
 
 /** What a caller asked not to be shown is not shown to whoever reads the log either. */
 const hidesReasoning = (request: RoutedRequest): boolean =>
