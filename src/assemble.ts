@@ -216,8 +216,12 @@ function openContents(
     onLost: (error, contents) =>
       logger.warn({ err: error, contents }, 'contents of generations could not be logged and are lost'),
     async onWritten() {
-      const gone = await makeRoom(file, mostBytes)
-      if (gone > 0) logger.info({ contents: gone }, 'the oldest logged contents made room in bodies.db')
+      try {
+        const gone = await makeRoom(file, mostBytes)
+        if (gone > 0) logger.info({ contents: gone }, 'the oldest logged contents made room in bodies.db')
+      } catch (error) {
+        logger.warn({ err: error }, 'the oldest logged contents could not be deleted; trying again later')
+      }
     },
   })
 }

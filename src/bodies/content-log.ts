@@ -5,9 +5,9 @@ export interface ContentLogOptions {
   store: ContentStore
   /** What was dropped since the last time, for want of room in the queue. */
   onDropped(contents: number): void
-  /** So many could not be written, and are lost. */
+  /** How many could not be written since the last time, and are lost; why, of the last of them. */
   onLost(error: unknown, contents: number): void
-  /** Called after each write: the file may have grown beyond its bound. */
+  /** Called after each write: the file may have grown beyond its bound. Never rejects. */
   onWritten(): Promise<void>
   /** What the queue may hold in memory. */
   mostBytes?: number
@@ -20,7 +20,7 @@ const GATHER_MS = 50
 /** As much goes into one transaction: everything stands still while it runs. */
 const BATCH_BYTES = 1024 * 1024
 const BATCH_ROWS = 64
-/** Under a load that never lets up, what is dropped is told this often. */
+/** What is dropped or lost is told at once, and then no more often than this. */
 const SAID_EVERY_MS = 10_000
 /** What one content costs beside its text. */
 const OVERHEAD_BYTES = 512
@@ -35,6 +35,10 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
   const waiting = new Map<string, EndedContent>()
   let bytes = 0
   let dropped = 0
+  let lost = 0
+  let lastError: unknown
+  let saidAt = Number.NEGATIVE_INFINITY
+  let telling: ReturnType<typeof setTimeout> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
   let writing: Promise<void> = Promise.resolve()
   const weightOf = ({ weight }: EndedContent): number => weight + OVERHEAD_BYTES
@@ -53,22 +57,39 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
 
   async function writeAll(): Promise<void> {
     timer = null
-    const startedAt = performance.now()
     for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
       await writeBatch(batch)
       for (const content of batch) {
         waiting.delete(content.generationId)
         bytes -= weightOf(content)
       }
-      if (performance.now() - startedAt > SAID_EVERY_MS) break
+      tell()
     }
-    if (dropped > 0) options.onDropped(dropped)
-    dropped = 0
-    if (waiting.size > 0) schedule()
   }
 
-  function schedule(): void {
-    timer ??= setTimeout(begin, GATHER_MS)
+  /** Nobody reads a line for each batch while a disk is full. */
+  function tell(isLast = false): void {
+    if (dropped + lost === 0) return
+    const waitMs = saidAt + SAID_EVERY_MS - performance.now()
+    if (waitMs > 0 && !isLast) {
+      telling ??= setTimeout(() => {
+        telling = null
+        tell()
+      }, waitMs).unref()
+      return
+    }
+    if (telling !== null) clearTimeout(telling)
+    telling = null
+    saidAt = performance.now()
+    if (dropped > 0) options.onDropped(dropped)
+    if (lost > 0) options.onLost(lastError, lost)
+    dropped = 0
+    lost = 0
+  }
+
+  function lose(error: unknown, contents: number): void {
+    lost += contents
+    lastError = error
   }
 
   async function writeBatch(batch: readonly EndedContent[]): Promise<void> {
@@ -77,17 +98,17 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
       try {
         rows.push(await store.seal(content))
       } catch (error) {
-        options.onLost(error, 1)
+        lose(error, 1)
       }
       await turn()
     }
     if (rows.length === 0) return
     try {
       await store.write(rows)
-      await options.onWritten()
     } catch (error) {
-      options.onLost(error, rows.length)
+      return lose(error, rows.length)
     }
+    await options.onWritten()
   }
 
   function begin(): Promise<void> {
@@ -105,7 +126,7 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
       }
       waiting.set(content.generationId, content)
       bytes += weight
-      schedule()
+      timer ??= setTimeout(begin, GATHER_MS)
     },
     async find(generationId, workspaceId) {
       const content = waiting.get(generationId)
@@ -113,8 +134,8 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
       return content.workspaceId === workspaceId ? content.content() : null
     },
     async close() {
-      do await begin()
-      while (waiting.size > 0)
+      await begin()
+      tell(true)
     },
   }
 }

@@ -153,6 +153,23 @@ describe('the queue', () => {
   })
 })
 
+test('what is lost is told at once, and what comes after it in one line', async () => {
+  const said = Promise.withResolvers<void>()
+  log = logWith({
+    onLost(_, contents) {
+      lost.push(contents)
+      said.resolve()
+    },
+  })
+  started.bodies.file.run('PRAGMA query_only = ON')
+  for (let n = 0; n < 64 * 5; n++) log.add(ended(n))
+  await said.promise
+  expect(lost).toEqual([64])
+  await log.close()
+  started.bodies.file.run('PRAGMA query_only = OFF')
+  expect(lost).toEqual([64, 64 * 4])
+})
+
 describe('retention', () => {
   test('what has expired is gone before it is swept, and nothing is left of it after', async () => {
     log.add(ended(1, noise(100_000)))

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { usedBytes } from '../../src/bodies/room.ts'
 import { isSampled } from '../../src/core/generation-content.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { startUpkeep } from '../../src/upkeep.ts'
@@ -527,6 +528,25 @@ test('what a deleted workspace logged is not shown any more, and goes with the n
   expect(rows()).toBe(1)
   await (await startUpkeep(gateway.bodies, gateway.deps, 0)).stop()
   expect(rows()).toBe(0)
+})
+
+test('the bound of the file is held while it is written: the oldest go', async () => {
+  const bounded = await startGateway({ environment: { SLUICE_BODIES_MAX_MB: '1' } })
+  await bounded.manage('PATCH', '/workspaces/default', ON)
+  const ids: string[] = []
+  for (let n = 0; n < 6; n++) {
+    const content = Buffer.from(crypto.getRandomValues(new Uint8Array(300_000))).toString('base64')
+    const body = { model: 'sluice/demo', messages: [{ role: 'user', content }] }
+    const response = await bounded.call('/chat/completions', body)
+    ids.push(response.headers.get('x-generation-id') ?? '')
+    await bounded.deps.contents.close()
+    expect(usedBytes(bounded.bodies)).toBeLessThanOrEqual(1_000_000)
+  }
+  const statuses = await Promise.all(
+    ids.map(async (id) => (await bounded.call(`/generation/content?id=${id}`)).status),
+  )
+  expect(statuses).toEqual([404, 404, 404, 200, 200, 200])
+  await bounded.stop()
 })
 
 test('a long question is cut where it is longest, and says so', async () => {
