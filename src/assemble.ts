@@ -2,11 +2,15 @@ import { createAuth } from './admin/auth/deps.ts'
 import type { OidcSettings } from './admin/auth/oidc/client.ts'
 import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
+import { createContentLog } from './bodies/content-log.ts'
+import { createContentStore } from './bodies/contents.ts'
 import { createResponseStore } from './bodies/responses.ts'
+import { makeRoom } from './bodies/room.ts'
 import { recordPrices } from './catalog/history.ts'
 import { sayWarning } from './catalog/outliers.ts'
 import type { CatalogStore } from './catalog/store.ts'
 import { unusualPricesOf } from './catalog/unusual-prices.ts'
+import type { ContentLog } from './core/generation-content.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
@@ -31,8 +35,16 @@ import { createSnapshotSource, type Routing } from './snapshot/source.ts'
 export interface Parts {
   /** Migrated, with an organisation in it. */
   database: Database
-  /** The file of sealed bodies, migrated; how they are sealed; how long responses are kept after their last use. */
-  bodies: { readonly file: Database; readonly sealer: Sealer; readonly retentionDays: number }
+  /**
+   * The file of sealed bodies, migrated; how they are sealed; how long responses are kept after their last use, and
+   * logged contents; what the file may hold, default 0: without bound.
+   */
+  bodies: {
+    readonly file: Database
+    readonly sealer: Sealer
+    readonly retentionDays: number
+    readonly mostBytes?: number
+  }
   files: FileStore
   logger: Logger
   /** What the routing is made from, how to make it anew, and where newer facts come from. */
@@ -105,6 +117,7 @@ export function assemble({
   const ticker = createTicker(now)
   const measurements = createMeasurements(now)
   const background = createBackgroundRuns()
+  const contents = openContents(bodies, logger, now)
   const deps: Deps = {
     log: logger,
     now,
@@ -117,6 +130,7 @@ export function assemble({
     snapshot,
     ledger,
     measurements,
+    contents,
     refresh: {
       url: models.url,
       now,
@@ -162,6 +176,7 @@ export function assemble({
       rates: createRates(now),
       running: createRunning(),
       ticker,
+      contents,
       onSettled(settlement, caller) {
         measurements.settled(settlement)
         logSettled(logger, settlement, caller)
@@ -182,9 +197,38 @@ export function assemble({
     upstream.close()
     ticker.close()
     await background.close()
-    await ledger.close()
+    try {
+      await ledger.close()
+    } finally {
+      // What was settled last is logged last.
+      await contents.close()
+    }
   }
   return { deps, route, stopParts }
+}
+
+/** What workspaces log of their generations, behind the answers. A log that cannot be written is a warning. */
+function openContents(
+  { file, sealer, retentionDays, mostBytes = 0 }: Parts['bodies'],
+  logger: Logger,
+  now: () => number,
+): ContentLog {
+  const store = createContentStore({ bodies: file, sealer, now, retentionMs: retentionDays * DAY_MS })
+  return createContentLog({
+    store,
+    onDropped: (contents) =>
+      logger.warn({ contents }, 'contents of generations were not logged: more came than the disk takes'),
+    onLost: (error, contents) =>
+      logger.warn({ err: error, contents }, 'contents of generations could not be logged and are lost'),
+    async onWritten() {
+      try {
+        const gone = await makeRoom(file, mostBytes)
+        if (gone > 0) logger.info({ contents: gone }, 'the oldest logged contents made room in bodies.db')
+      } catch (error) {
+        logger.warn({ err: error }, 'the oldest logged contents could not be deleted; trying again later')
+      }
+    },
+  })
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ import type { Once } from './admin/once.ts'
 import type { ProviderDeps } from './admin/providers/deps.ts'
 import type { Caller } from './core/caller.ts'
 import type { Settlement } from './core/generation.ts'
+import type { ContentLog } from './core/generation-content.ts'
 import type { Measurements } from './core/measurements.ts'
 import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
@@ -41,6 +42,8 @@ export interface Deps {
   uploads: UploadedFiles
   /** What was measured of the endpoints, for the lists. */
   measurements: Measurements
+  /** What was asked and answered, where a workspace logs it. */
+  contents: ContentLog
   /** How the catalogue of models is replaced. */
   refresh: RefreshDeps
   /** What the operator says of models. */

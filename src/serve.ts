@@ -34,6 +34,7 @@ const IDLE_TIMEOUT_SECONDS = 30
 const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
 const MOST_WARNINGS = 10
+const MEGABYTE = 1_000_000
 
 /** Runs the gateway until SIGTERM or SIGINT, and answers the exit code. Throws a sentence when it cannot start. */
 export async function serve(config: Config): Promise<number> {
@@ -57,15 +58,20 @@ export async function serve(config: Config): Promise<number> {
     )
   const { deps, route, stopParts } = assemble({
     database,
-    files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
-    bodies: { file: folder.bodies, sealer, retentionDays: config.responsesRetentionDays },
+    files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * MEGABYTE),
+    bodies: {
+      file: folder.bodies,
+      sealer,
+      retentionDays: config.responsesRetentionDays,
+      mostBytes: config.bodiesMaxMb * MEGABYTE,
+    },
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     adminRateLimit: config.adminRateLimit,
     oidc: oidcSettings(config),
   })
-  const upkeep = await startUpkeep(folder.bodies, deps)
+  const upkeep = await startUpkeep(folder.bodies, deps, config.bodiesMaxMb * MEGABYTE)
   // Before anyone is told that we listen: a signal that comes at once must find its handler.
   const stopping = stopSignal()
   const server = listen(config, deps)

@@ -6,12 +6,14 @@ import type { Deps } from './deps.ts'
 import { failInterrupted } from './inference/responses/recover.ts'
 
 /**
- * What stored responses need beside requests: those that a former process left running are ended, before the first
- * request; then what has expired, or belonged to a workspace that is deleted, is swept: now and every ten minutes.
+ * What sealed bodies need beside requests: responses that a former process left running are ended, before the first
+ * request; then what has expired, belonged to a workspace that is deleted, or is more than the file may hold, is swept:
+ * now and every ten minutes.
  */
 export async function startUpkeep(
   bodies: Database,
   { log, now, database, responses }: Pick<Deps, 'log' | 'now' | 'database' | 'responses'>,
+  mostBytes: number,
 ): Promise<{ stop(): Promise<void> }> {
   const ended = await failInterrupted(responses.store, (error, id) =>
     log.error({ err: error, response_id: id }, 'a response that a crash had left running cannot be ended'),
@@ -20,9 +22,18 @@ export async function startUpkeep(
   return startSweeping(bodies, {
     now,
     retentionMs: responses.retentionMs,
+    mostBytes,
     deletedWorkspaces: () => deletedWorkspaces(database),
-    onSwept: (gone) => log.info({ responses: gone }, 'swept stored responses'),
-    onError: (error) => log.error({ err: error }, 'stored responses could not be swept; trying again later'),
+    onSwept({ responses: gone, contents, overBytes }) {
+      if (gone + contents > 0)
+        log.info({ responses: gone, contents }, 'swept stored responses and logged contents')
+      if (overBytes > 0)
+        log.warn(
+          { over_bytes: overBytes },
+          'stored responses alone are more than SLUICE_BODIES_MAX_MB: nothing is logged of generations',
+        )
+    },
+    onError: (error) => log.error({ err: error }, 'bodies.db could not be swept; trying again later'),
   })
 }
 

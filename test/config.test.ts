@@ -93,6 +93,7 @@ describe('where a value comes from', () => {
       shutdown_grace_ms: 0,
       outbound_allow: ['Intra.example.org', '*.lab.example', '192.168.0.0/16'],
       discover: false,
+      bodies_max_mb: 500,
       responses_retention_days: 7,
       admin_rate_limit: 9,
       files_quota_mb: 8,

@@ -1,25 +1,54 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { eq, inArray, lte } from 'drizzle-orm'
-import { responseItems, responses } from '../db/bodies-tables.ts'
+import { loggedContents, responseItems, responses } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
+import { giveBack, makeRoom, turn, usedBytes } from './room.ts'
 
 const ROWS_PER_SLICE = 100
-const PAGES_PER_SLICE = 500
 const SWEEP_MS = 10 * 60_000
 
+/** How many rows of each kind went. */
+export interface Swept {
+  responses: number
+  contents: number
+  /** What stored responses alone take beyond the file's bound. */
+  overBytes: number
+}
+
+export interface ToSweep {
+  /** Ids of workspaces whose bodies nobody can ask for any more. */
+  deletedWorkspaces?: readonly string[]
+  /** What the file may hold; 0, the default: without bound. */
+  mostBytes?: number
+}
+
 /**
- * Deletes what has expired and what deleted workspaces have left, a slice at a time with a turn of the event loop
- * between. Then gives the room back and empties the write-ahead log, so that nothing deleted is left in either file.
- * Answers how many went.
+ * Deletes what has expired, what deleted workspaces have left, and the oldest logged contents beyond the file's bound,
+ * a slice at a time with a turn of the event loop between. Then gives the room back and empties the write-ahead log, so
+ * that nothing deleted is left in either file. Answers how many went.
  */
 export async function sweep(
   bodies: Database,
   at: number,
-  deletedWorkspaces: readonly string[] = [],
+  { deletedWorkspaces = [], mostBytes = 0 }: ToSweep = {},
+): Promise<Swept> {
+  const gone = await deleteResponses(bodies, at, deletedWorkspaces)
+  const expired = await deleteContents(bodies, at, deletedWorkspaces)
+  const contents = expired + (await makeRoom(bodies, mostBytes))
+  await giveBack(bodies)
+  const overBytes = mostBytes === 0 ? 0 : Math.max(0, usedBytes(bodies) - mostBytes)
+  return { responses: gone, contents, overBytes }
+}
+
+async function deleteResponses(
+  { db }: Database,
+  at: number,
+  deletedWorkspaces: readonly string[],
 ): Promise<number> {
-  const { db } = bodies
-  let gone = await deleteAll(bodies, () =>
+  const remove = async (ids: string[]): Promise<void> =>
+    void (await db.delete(responses).where(inArray(responses.id, ids)))
+  let gone = await deleteAll(remove, () =>
     db
       .select({ id: responses.id })
       .from(responses)
@@ -27,7 +56,7 @@ export async function sweep(
       .limit(ROWS_PER_SLICE),
   )
   for (const workspaceId of deletedWorkspaces)
-    gone += await deleteAll(bodies, () =>
+    gone += await deleteAll(remove, () =>
       // Found by the items, which are in order by workspace: responses are not.
       db
         .selectDistinct({ id: responseItems.response_id })
@@ -35,32 +64,44 @@ export async function sweep(
         .where(eq(responseItems.workspace_id, workspaceId))
         .limit(ROWS_PER_SLICE),
     )
-  await giveBack(bodies)
   return gone
 }
 
-async function deleteAll({ db }: Database, next: () => Promise<{ id: string }[]>): Promise<number> {
+async function deleteContents(
+  { db }: Database,
+  at: number,
+  deletedWorkspaces: readonly string[],
+): Promise<number> {
+  const remove = async (ids: string[]): Promise<void> =>
+    void (await db.delete(loggedContents).where(inArray(loggedContents.generation_id, ids)))
+  const ofThese = [
+    lte(loggedContents.expires_at, new Date(at)),
+    ...deletedWorkspaces.map((workspaceId) => eq(loggedContents.workspace_id, workspaceId)),
+  ]
+  let gone = 0
+  for (const condition of ofThese)
+    gone += await deleteAll(remove, () =>
+      db
+        .select({ id: loggedContents.generation_id })
+        .from(loggedContents)
+        .where(condition)
+        .limit(ROWS_PER_SLICE),
+    )
+  return gone
+}
+
+async function deleteAll(
+  remove: (ids: string[]) => Promise<void>,
+  next: () => Promise<{ id: string }[]>,
+): Promise<number> {
   let gone = 0
   for (;;) {
     const ids = (await next()).map(({ id }) => id)
     if (ids.length === 0) return gone
-    await db.delete(responses).where(inArray(responses.id, ids))
+    await remove(ids)
     gone += ids.length
     await turn()
   }
-}
-
-async function giveBack({ file }: Database): Promise<void> {
-  const free = (): number =>
-    file.query<{ freelist_count: number }, []>('PRAGMA freelist_count').get()?.freelist_count ?? 0
-  for (let before = free(); before > 0; ) {
-    file.run(`PRAGMA incremental_vacuum(${PAGES_PER_SLICE})`)
-    const after = free()
-    if (after >= before) break
-    before = after
-    await turn()
-  }
-  file.run('PRAGMA wal_checkpoint(TRUNCATE)')
 }
 
 /** Copies from before a migration hold what is deleted since: they go when all that is in them would have. */
@@ -73,32 +114,33 @@ export function removeCopies({ path }: Database, olderThan: number): void {
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 export interface Sweeping {
   now(): number
   /** How long a response is kept. */
   retentionMs: number
-  /** Ids of workspaces whose responses nobody can ask for any more. */
+  /** What the file may hold; 0: without bound. */
+  mostBytes: number
+  /** Ids of workspaces whose bodies nobody can ask for any more. */
   deletedWorkspaces(): Promise<string[]>
-  onSwept(gone: number): void
+  /** Not told of a sweep that had nothing to do. */
+  onSwept(swept: Swept): void
   onError(error: unknown): void
 }
 
 /** Sweeps at once and then every ten minutes. `stop` waits for a sweep that is under way. */
 export function startSweeping(
   bodies: Database,
-  { now, retentionMs, deletedWorkspaces, onSwept, onError }: Sweeping,
+  { now, retentionMs, mostBytes, deletedWorkspaces, onSwept, onError }: Sweeping,
 ): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve()
   const run = (): void => {
     running = running
       .then(async () => {
         removeCopies(bodies, now() - retentionMs)
-        return sweep(bodies, now(), await deletedWorkspaces())
+        return sweep(bodies, now(), { deletedWorkspaces: await deletedWorkspaces(), mostBytes })
       })
-      .then((gone) => {
-        if (gone > 0) onSwept(gone)
+      .then((swept) => {
+        if (swept.responses + swept.contents + swept.overBytes > 0) onSwept(swept)
       }, onError)
   }
   run()

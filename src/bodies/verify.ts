@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs'
 import { RESPONSE_STATUSES } from '../core/response-status.ts'
 import { type Database, openForReading } from '../db/database.ts'
 import { appliedTags, BODIES_MIGRATIONS, newestTag } from '../db/migrations.ts'
+import { SEALED_OVERHEAD_BYTES, SEALED_VERSION } from '../db/seal.ts'
 
 export interface BodiesReport {
   path: string
   responses: number
+  /** Contents of generations that workspaces log. */
+  contents: number
   sealedBytes: number
   /** One sentence each; empty when nothing is wrong. */
   differences: string[]
@@ -17,7 +20,7 @@ export interface BodiesReport {
  */
 export function verifyBodies(path: string): BodiesReport | null {
   if (!existsSync(path)) return null
-  const report: BodiesReport = { path, responses: 0, sealedBytes: 0, differences: [] }
+  const report: BodiesReport = { path, responses: 0, contents: 0, sealedBytes: 0, differences: [] }
   try {
     const database = openForReading(path)
     try {
@@ -53,20 +56,37 @@ function examine(database: Database, report: BodiesReport): void {
       .query<{ table: string }, []>('PRAGMA foreign_key_check')
       .all()
       .map(({ table }) => `${report.path}: a row of "${table}" belongs to no response`)
-    report.differences.push(...damage, ...orphans, ...incomplete(database))
+    report.differences.push(...damage, ...orphans, ...incomplete(database), ...unsealed(database))
     Object.assign(report, totals(database))
   } finally {
     if (file.inTransaction) file.run('ROLLBACK')
   }
 }
 
-function totals({ file }: Database): { responses: number; sealedBytes: number } {
+function totals({ file }: Database): Pick<BodiesReport, 'responses' | 'contents' | 'sealedBytes'> {
   const row = file
-    .query<{ n: number; bytes: number }, []>(
-      'SELECT (SELECT count(*) FROM responses) AS n, (SELECT coalesce(sum(length(sealed)), 0) FROM response_parts) AS bytes',
+    .query<{ responses: number; contents: number; sealedBytes: number }, []>(
+      `SELECT (SELECT count(*) FROM responses) AS responses, (SELECT count(*) FROM logged_contents) AS contents,
+        (SELECT coalesce(sum(length(sealed)), 0) FROM response_parts)
+        + (SELECT coalesce(sum(length(sealed)), 0) FROM logged_contents) AS sealedBytes`,
     )
     .get()
-  return { responses: row?.n ?? 0, sealedBytes: row?.bytes ?? 0 }
+  return row ?? { responses: 0, contents: 0, sealedBytes: 0 }
+}
+
+/** Without the key only the form can be seen: nothing may lie there in clear, and each belongs to a generation. */
+function unsealed({ file }: Database): string[] {
+  return file
+    .query<{ id: string; isSealed: 0 | 1 }, [number, number]>(
+      `SELECT id, isSealed FROM (
+        SELECT generation_id AS id, unhex(printf('%02x', ?1)) = substr(sealed, 1, 1) AND length(sealed) > ?2 AS isSealed,
+          generation_id GLOB 'gen-*' AND workspace_id <> '' AND clear_bytes > 0 AS isWhole FROM logged_contents
+      ) WHERE NOT isSealed OR NOT isWhole`,
+    )
+    .all(SEALED_VERSION, SEALED_OVERHEAD_BYTES)
+    .map(({ id, isSealed }) =>
+      isSealed === 1 ? `content ${id}: it belongs to no generation` : `content ${id}: it is not sealed`,
+    )
 }
 
 function incomplete({ file }: Database): string[] {
@@ -86,8 +106,8 @@ function incomplete({ file }: Database): string[] {
 }
 
 /** What `sluice verify` prints of it. */
-export function sayBodies({ path, responses, sealedBytes, differences }: BodiesReport): string[] {
-  const what = `${responses} stored responses, ${sealedBytes} bytes sealed`
+export function sayBodies({ path, responses, contents, sealedBytes, differences }: BodiesReport): string[] {
+  const what = `${responses} stored responses, ${contents} logged contents, ${sealedBytes} bytes sealed`
   const verdict =
     differences.length === 0
       ? `ok: ${what}`

@@ -201,12 +201,19 @@ export const settings = {
     read: read.onOff,
     meaning: 'Look for Ollama, LM Studio, llama.cpp and vLLM on this machine.',
   }),
+  bodiesMaxMb: setting({
+    variable: 'SLUICE_BODIES_MAX_MB',
+    type: 'MB',
+    fallback: 0,
+    read: read.wholeNumber(0, 100_000_000, 'MB'),
+    meaning: 'Bound of `bodies.db`, 0 for none: the oldest logged contents go first, stored responses stay.',
+  }),
   responsesRetentionDays: setting({
     variable: 'SLUICE_RESPONSES_RETENTION_DAYS',
     type: 'days',
     fallback: 30,
     read: read.wholeNumber(1, 36_500, 'days'),
-    meaning: 'How long stored responses are kept after the last answer that rests on them.',
+    meaning: 'How long logged contents, and stored responses after the last answer on them, are kept.',
   }),
   adminRateLimit: setting({
     variable: 'SLUICE_ADMIN_RATE_LIMIT',

@@ -132,6 +132,8 @@ export interface RoutedRequest {
   /** The dialect that the caller speaks, and its body as it came: the same dialect outward starts from it. */
   dialect: DialectName
   body: JsonObject
+  /** What the caller sent of it, where `body` holds more: earlier turns, and the content of files. */
+  asked?: JsonObject
   /** In the order to try; the first is `requested` in the routing metadata. Never empty once planned. */
   models: string[]
   stream: boolean

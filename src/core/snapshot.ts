@@ -1,5 +1,6 @@
 import type { OwnKeyRecord } from './byok.ts'
 import type { DialectName, JsonObject } from './events.ts'
+import type { ContentLogging } from './generation-content.ts'
 import type { GuardrailRecord } from './guardrail.ts'
 import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
@@ -82,6 +83,8 @@ export interface WorkspaceRecord {
   /** Serves a request for images that names no model; absent: none does. */
   readonly defaultImageModel?: string | null
   readonly defaultProviderSort: string | null
+  /** Absent: it logs no prompts and answers. */
+  readonly contentLogging?: ContentLogging
   /** Absent: none. */
   readonly budgets?: readonly BudgetRecord[]
   /** Of all its requests together; absent: none. */

@@ -32,6 +32,26 @@ export const responses = table(
   ],
 )
 
+/** What was asked and answered in generations of workspaces that log it. */
+export const loggedContents = table(
+  'logged_contents',
+  {
+    /** Later ones sort after earlier ones: the oldest are found by it. */
+    generation_id: text().primaryKey(),
+    workspace_id: text().notNull(),
+    created_at: timestamp().notNull(),
+    expires_at: timestamp().notNull(),
+    /** Length in clear, before it was compressed. */
+    clear_bytes: integer().notNull(),
+    sealed: bytes().notNull(),
+  },
+  (t) => [
+    index('logged_contents_expiry').on(t.expires_at),
+    // A deleted workspace's are found by it.
+    index('logged_contents_workspace').on(t.workspace_id),
+  ],
+)
+
 /** `reply`: the Response object. `input`: the caller's items of this turn. `events`: a stretch of the stream. */
 export type ResponsePart = 'reply' | 'input' | 'events'
 

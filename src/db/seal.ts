@@ -89,8 +89,10 @@ export function makeSealer(secretKey: Uint8Array): Sealer {
   }
 }
 
-const BYTES_VERSION = 1
+/** What sealed bytes begin with, and how many they are more than what was sealed. */
+export const SEALED_VERSION = 1
 const HEADER_BYTES = 1 + 4 + NONCE_BYTES
+export const SEALED_OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES
 
 /**
  * Rows of bodies come by the million: a key for each place keeps the number of random nonces under one key far below
@@ -103,12 +105,12 @@ function makeBytesSealer(key: Buffer, keyId: string): Pick<Sealer, 'sealBytes' |
       const aad = placeOf(place)
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', keyOf(aad), nonce).setAAD(aad)
-      const header = Buffer.concat([Buffer.of(BYTES_VERSION), Buffer.from(keyId, 'hex'), nonce])
+      const header = Buffer.concat([Buffer.of(SEALED_VERSION), Buffer.from(keyId, 'hex'), nonce])
       return Buffer.concat([header, cipher.update(secret), cipher.final(), cipher.getAuthTag()])
     },
     openBytes(sealed, place) {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
-      if (bytes[0] !== BYTES_VERSION || bytes.length < HEADER_BYTES + TAG_BYTES)
+      if (bytes[0] !== SEALED_VERSION || bytes.length < SEALED_OVERHEAD_BYTES)
         throw new Error(`The sealed value in ${sayPlace(place)} is not readable`)
       const madeWith = bytes.toString('hex', 1, 5)
       if (madeWith !== keyId) throw otherKey(place, madeWith, keyId)

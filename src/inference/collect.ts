@@ -10,14 +10,14 @@ export async function collect(
   for await (const batch of frames) {
     for (const frame of batch) {
       see(frame)
-      for (const event of frame.events) add(result, event)
+      for (const event of frame.events) addEvent(result, event)
     }
   }
   result.choices.sort((a, b) => a.index - b.index)
   return result
 }
 
-function add(result: InferenceResult, event: InferenceEvent): void {
+export function addEvent(result: InferenceResult, event: InferenceEvent): void {
   switch (event.type) {
     case 'response-start':
       result.created ??= event.created

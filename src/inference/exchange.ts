@@ -1,6 +1,7 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { JournalEntry, Settlement } from '../core/generation.ts'
+import type { ContentLog, EndedContent } from '../core/generation-content.ts'
 import { newGenerationId } from '../core/ids.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
@@ -8,6 +9,7 @@ import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Admission, pricingOf } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
+import { type ContentRecord, recordFor } from './content/record.ts'
 import type { Ending, Meter, Metering, Settled } from './meter.ts'
 import type { Plan } from './plan.ts'
 import { type Cost, costOf } from './price.ts'
@@ -32,6 +34,8 @@ export interface Exchange<Kind extends Metering = Meter> {
   readonly meter: Kind
   readonly attempts: Attempt[]
   readonly log: DispatchLog
+  /** What is logged of it; null: its workspace logs nothing of it. */
+  readonly content: ContentRecord | null
   readonly hasSettled: boolean
   /** The caller's parameters that the answering endpoint could not carry. */
   dropped: string[]
@@ -45,6 +49,9 @@ export interface ExchangeDeps {
   ledger: Ledger
   now(): number
   onSettled(settlement: Settlement, caller: Caller): void
+  /** Where contents go that a workspace logs. */
+  contents: Pick<ContentLog, 'add'>
+  onLost(error: unknown, generationId: string): void
 }
 
 /** Reserves and journals. Throws the ledger's refusal; then nothing was begun. */
@@ -59,6 +66,7 @@ export function openExchange<Kind extends Metering>(
   deps.ledger.journal(journal)
 
   const log: DispatchLog = { tries: [], sentBodies: [], current: null, contents: new Map() }
+  const content = recordFor({ caller, request: input.request, generationId, log })
   let settled: Promise<Closing> | null = null
   let answered: Attempt | null = null
 
@@ -99,8 +107,10 @@ export function openExchange<Kind extends Metering>(
   async function settleOnce(ending: Ending): Promise<Closing> {
     const attempt = log.current ?? firstOf(admission.attempts)
     if (ending === 'whole') answered = attempt
+    const said = content && ended(content, ending)
     const { settlement, cost } = settledBy(ending, attempt)
     await deps.ledger.settle(admission.hold, settlement)
+    if (said) deps.contents.add(said)
     // A failure before any content has a status of its own, and its line is the request's.
     if (ending !== 'failed') deps.onSettled(settlement, caller)
     return {
@@ -114,11 +124,22 @@ export function openExchange<Kind extends Metering>(
     }
   }
 
+  /** No answer fails because it cannot be logged. */
+  function ended(record: ContentRecord, ending: Ending): EndedContent | null {
+    try {
+      return record.end(ending)
+    } catch (error) {
+      deps.onLost(error, generationId)
+      return null
+    }
+  }
+
   const exchange: Exchange<Kind> = {
     generationId,
     startedAt,
     meter,
     log,
+    content,
     attempts: admission.attempts,
     dropped: [],
     get hasSettled() {

@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
+import type { ContentLog } from '../core/generation-content.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { RoutingMetadata } from '../core/result.ts'
@@ -25,6 +26,8 @@ export interface RunDeps extends DispatchDeps {
   running: Running
   ticker: Ticker
   measurements: Measurements
+  /** Where contents go that a workspace logs. */
+  contents: Pick<ContentLog, 'add'>
   /** Told of every settled generation, for the log. */
   onSettled(settlement: Settlement, caller: Caller): void
   /** Told of failures that no caller can be told of any more. */
@@ -109,6 +112,7 @@ export async function failed(
   deps: RunDeps,
 ): Promise<GatewayError> {
   const hasLeft = signal.reason instanceof CallerLeft
+  exchange.content?.fail(whatToTell(error, signal, exchange.log))
   await exchange
     .settle(hasLeft ? 'left' : 'failed')
     .catch((lost: unknown) => deps.onLost(lost, exchange.generationId))

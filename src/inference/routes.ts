@@ -58,6 +58,9 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   const inference = ingresses[dialect].parse(clean, request.headers)
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
+  // The log names files, and does not repeat them.
+  if (whole !== body && caller.workspace.contentLogging !== undefined)
+    inference.asked = withFilters(body, caller, false).body
   checkUserUrls(inference, deps.outboundAllow)
   deps.keepOpen(request)
   return { snapshot, caller, request: inference, signal: request.signal, startedAt }

@@ -48,6 +48,7 @@ async function runUnary(
     const started = await dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
     exchange.dropped = started.dropped
     const result = await collect(started.frames, exchange.meter.see)
+    exchange.content?.take(result)
     const closing = await exchange.settle('whole')
     const body = ingress.writeReply(result, replyContext(exchange, started, request), closing)
     if (keeper) await keeper.end('whole', body)

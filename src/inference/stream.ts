@@ -92,6 +92,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
     for (let frame = batch[written]; frame && unsent.length < BURST_CHARACTERS; frame = batch[written]) {
       written += 1
       exchange.meter.see(frame)
+      exchange.content?.see(frame)
       unsent += writer?.write(frame) ?? ''
     }
   }
@@ -104,6 +105,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
 
   async function failureText(error: unknown): Promise<string> {
     const ending = iterator ? 'cut' : 'failed'
+    exchange.content?.fail(whatToTell(error, upstreamAbort.signal, exchange.log))
     // Even an end that cannot be settled must not look clean.
     await exchange.settle(ending).catch(input.onLost)
     return taken() + (await writtenFailure(error, ending, writer ?? input.failureWriter()))

@@ -230,4 +230,15 @@ const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord =
   defaultImageModel: row.default_image_model,
   defaultProviderSort: row.default_provider_sort,
   ...(row.rate_limits && { rateLimits: row.rate_limits }),
+  ...loggingOf(row),
 })
+
+const loggingOf = (row: typeof workspaces.$inferSelect): Pick<WorkspaceRecord, 'contentLogging'> =>
+  row.is_observability_io_logging_enabled
+    ? {
+        contentLogging: {
+          samplingRate: row.io_logging_sampling_rate,
+          keyIds: row.io_logging_api_key_ids && new Set(row.io_logging_api_key_ids),
+        },
+      }
+    : {}

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { type BodiesReport, verifyBodies } from '../../src/bodies/verify.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { readMigrations } from '../../src/db/embedded-migrations.ts'
 import { migrate } from '../../src/db/migrations.ts'
@@ -211,7 +212,11 @@ const deeds: [kind: string, put: () => Promise<unknown>][] = [
   [
     'prompts and replies, and what providers repeat of credentials',
     async () => {
+      await send('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: true })
       for (const { id } of models) await chat(id)
+      const { id } = await chat('tide')
+      const { data: content } = await send('GET', `/generation/content?id=${id}`)
+      logged = JSON.stringify(content)
       const kept = { model: 'tide', input: secret('stored-input'), store: true }
       await send('POST', '/responses', kept, inference)
       await send('POST', '/responses', { ...kept, background: true }, inference)
@@ -254,8 +259,11 @@ function givenTo({
   return 'plain'
 }
 
+/** A content as it is told: the mark is in it. */
+let logged = ''
 let onDisk: unknown[] = []
 let names: string[] = []
+let bodies: BodiesReport | null = null
 beforeAll(async () => {
   mkdirSync(data)
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(settings))
@@ -264,8 +272,11 @@ beforeAll(async () => {
   // As they lie there while it runs.
   names = filesOf(data).map((file) => relative(data, file))
   onDisk = leaksOnDisk()
+  // What waits to be written when the server stops is written.
+  await chat('tide')
   await server.stop()
   stderr += server.stderr()
+  bodies = verifyBodies(join(data, 'bodies.db'))
 }, 20_000)
 afterAll(async () => {
   killServers()
@@ -325,6 +336,9 @@ describe('no secret is found', () => {
       'POST /responses 200': 2,
       'POST /chat/completions 502': 2,
     })
+    // What was asked and answered is kept, for who may read it.
+    expect(logged.split(MARK).length).toBeGreaterThan(3)
+    expect(bodies).toMatchObject({ responses: 2, contents: models.length + 4, differences: [] })
   })
 
   test('in the log, at its most talkative, nor on stderr', () => {

@@ -89,5 +89,6 @@ test('content is a 404 that says why, to those who may know of the generation', 
   for (const key of [API_KEY, MANAGEMENT_KEY]) {
     const reply = await content(key, id)
     expect([reply.status, reply.text]).toEqual([404, expect.stringContaining('not logged')])
+    expect(reply.text).toContain('is_observability_io_logging_enabled')
   }
 })

@@ -42,6 +42,7 @@ const upstream = Bun.serve({
   port: 0,
   async fetch(request) {
     const body = await request.text()
+    if (body.includes('lab/broken')) return new Response(null, { status: 500 })
     if (request.url.endsWith('/chat/completions'))
       return body.includes('"stream":true') ? sse(frames(['High.'])) : Response.json(COMPLETION)
     return answers[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 })
@@ -76,6 +77,7 @@ beforeAll(async () => {
             pricing,
             architecture: { input_modalities: ['text'], output_modalities: ['text'] },
           },
+          { id: 'lab/broken', pricing },
           model('lab/vectors', 'text', 'embeddings'),
           model('lab/judge', 'text', 'rerank'),
           model('lab/paint', 'text', 'image'),
@@ -472,9 +474,37 @@ const flows: Flow[] = [
         providerName: 'Lab',
         apiType: 'completions',
       })
-      // Nothing that was said is kept: the SDK is told so with an error of its own.
-      const content = generations.listGenerationContent({ id: said.id })
-      await expect(content).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      // A workspace that does not log: the SDK is told so with an error of its own.
+      const content = (id: string) => generations.listGenerationContent({ id })
+      await expect(content(said.id)).rejects.toBeInstanceOf(errors.NotFoundResponseError)
+      await gateway.manage('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: true })
+      const logged = async (send: () => Promise<unknown>): Promise<unknown> => {
+        const before = gateway.generations().length
+        await send()
+        return known(await content(String(gateway.generations()[before]?.['id']))).data
+      }
+      const chatRequest = { model: 'lab/tide', messages: MESSAGES, stream: false } as const
+      expect(await logged(() => chat.send({ chatRequest }))).toEqual({
+        input: { messages: MESSAGES },
+        output: { completion: 'High.', reasoning: null },
+        error: null,
+      })
+      const requestBody = { model: 'lab/vectors', input: 'x' }
+      expect(await logged(() => embeddings.generate({ requestBody }))).toMatchObject({
+        input: { prompt: 'x' },
+      })
+      const failing = { chatRequest: { ...chatRequest, model: 'lab/broken' } }
+      expect(await logged(() => chat.send(failing).catch(() => null))).toMatchObject({
+        output: { completion: null },
+        error: {
+          message: 'Lab answered with an error of its own',
+          status: 502,
+          providerName: 'Lab',
+          raw: null,
+          previousErrors: [{ code: 500, providerName: 'Lab', raw: null }],
+        },
+      })
+      await gateway.manage('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: false })
       const submitGenerationFeedbackRequest = {
         generationId: said.id,
         category: 'latency' as const,

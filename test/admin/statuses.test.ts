@@ -45,7 +45,7 @@ const of =
     path: path.replace('{}', await thing.make(world, world.own)),
     ...(body === undefined ? {} : { body }),
   })
-const { file, generation, guardrail, key, member, preset, workspace } = things
+const { content, file, generation, guardrail, key, member, preset, workspace } = things
 const members =
   (verb: string): Make =>
   async (world) => ({
@@ -237,6 +237,26 @@ const operations: readonly Operation[] = [
     refused: { 400: at('/generation?id='), 404: at(`/generation?id=${generation.random()}`) },
     never: {
       402: 'reading a record costs nothing',
+      502: NO_PROVIDER,
+      524: NO_PROVIDER,
+      529: NO_PROVIDER,
+    },
+  },
+  {
+    name: 'GET /generation/content',
+    key: 'any',
+    isLimited: true,
+    ok: of(content, '/generation/content?id={}'),
+    refused: {
+      400: at('/generation/content?id='),
+      // Known, and not logged.
+      404: async (world) => {
+        await world.manage('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: false })
+        return of(generation, '/generation/content?id={}')(world)
+      },
+    },
+    never: {
+      403: 'both kinds of key may read what is theirs: the rest is unknown to them',
       502: NO_PROVIDER,
       524: NO_PROVIDER,
       529: NO_PROVIDER,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startSweeping, sweep } from '../../src/bodies/sweep.ts'
+import { type Swept, startSweeping, sweep } from '../../src/bodies/sweep.ts'
 import { RESPONSE_STATUSES, type ResponseStatus } from '../../src/core/response-status.ts'
 import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
 
@@ -150,7 +150,7 @@ describe('retention', () => {
     expect([await found(old.id), await found(young.id)]).toEqual([null, young])
     expect(await started.store.withItem('msg_1', 'workspace-a')).toEqual([])
     expect(await started.store.advance(old.id, { status: 'failed', reply: {} })).toBe(false)
-    expect(await sweep(started.bodies, started.at)).toBe(1)
+    expect(await sweep(started.bodies, started.at)).toMatchObject({ responses: 1 })
     const count = (table: string) => started.bodies.file.query(`SELECT count(*) AS n FROM ${table}`).get()
     expect([count('responses'), count('response_parts'), count('response_items')]).toEqual([
       { n: 1 },
@@ -182,7 +182,7 @@ describe('retention', () => {
     const before = onDisk().length
     expect(await started.store.remove(kept.id, 'workspace-a')).toBe(true)
     expect(await started.store.remove(kept.id, 'workspace-a')).toBe(false)
-    expect(await sweep(started.bodies, started.at)).toBe(0)
+    expect(await sweep(started.bodies, started.at)).toMatchObject({ responses: 0 })
     expect(pieces()).toBe(0)
     expect(onDisk().length).toBeLessThan(before / 4)
   })
@@ -195,7 +195,8 @@ describe('retention', () => {
         itemIds: [`one_${n}`, `two_${n}`],
       })
     }
-    expect(await sweep(started.bodies, START, ['workspace-b', 'workspace-c'])).toBe(60)
+    const deletedWorkspaces = ['workspace-b', 'workspace-c']
+    expect(await sweep(started.bodies, START, { deletedWorkspaces })).toMatchObject({ responses: 60 })
     expect(await found('resp_1000')).not.toBeNull()
     expect(await found('resp_1001', 'workspace-b')).toBeNull()
   })
@@ -209,16 +210,17 @@ describe('retention', () => {
     named('bodies.db.before-0001_next', 31)
     named('bodies.db.before-0002_later', 29)
     named('sluice.db.before-0001_next', 31)
-    const swept = Promise.withResolvers<number>()
+    const swept = Promise.withResolvers<Swept>()
     await started.store.keep(response('01', { expiresAt: START - 1 }), said('x'))
     const sweeping = startSweeping(started.bodies, {
       now: () => START,
       retentionMs: 30 * DAY_MS,
+      mostBytes: 0,
       deletedWorkspaces: async () => [],
       onSwept: swept.resolve,
       onError: swept.reject,
     })
-    expect(await swept.promise).toBe(1)
+    expect(await swept.promise).toEqual({ responses: 1, contents: 0, overBytes: 0 })
     await sweeping.stop()
     expect(
       readdirSync(started.folder)
@@ -235,7 +237,7 @@ describe('retention', () => {
       timer = setImmediate(count)
     }
     let timer = setImmediate(count)
-    expect(await sweep(started.bodies, START + 31 * DAY_MS)).toBe(250)
+    expect(await sweep(started.bodies, START + 31 * DAY_MS)).toMatchObject({ responses: 250 })
     clearImmediate(timer)
     expect(turns).toBeGreaterThanOrEqual(3)
   })

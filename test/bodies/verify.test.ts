@@ -1,21 +1,42 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createContentStore } from '../../src/bodies/contents.ts'
 import { sayBodies, verifyBodies } from '../../src/bodies/verify.ts'
-import { response, type Store, said, startStore } from './fixture.ts'
+import type { GenerationContent } from '../../src/core/generation-content.ts'
+import { makeSealer } from '../../src/db/seal.ts'
+import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
 
 let started: Store
 beforeEach(async () => {
   started = startStore()
   await started.store.keep(response('01'), said('x'))
+  await logged('gen-01')
 })
 afterEach(() => started.stop())
 
+/** A content of a generation, as it is kept. */
+async function logged(generationId: string): Promise<void> {
+  const contents = createContentStore({
+    bodies: started.bodies,
+    sealer: makeSealer(new Uint8Array(32).fill(1)),
+    now: () => START,
+    retentionMs: DAY_MS,
+  })
+  const content: GenerationContent = {
+    input: { prompt: 'x' },
+    output: { completion: 'y', reasoning: null },
+    error: null,
+  }
+  const ended = { generationId, workspaceId: 'workspace-a', weight: 1, content: async () => content }
+  await contents.write([await contents.seal(ended)])
+}
+
 test('a whole file, while it is served', () => {
   const report = verifyBodies(started.path)
-  expect(report).toMatchObject({ responses: 1, differences: [] })
+  expect(report).toMatchObject({ responses: 1, contents: 1, differences: [] })
   expect(report && sayBodies(report)).toEqual([
-    `${started.path}: ok: 1 stored responses, ${report?.sealedBytes} bytes sealed`,
+    `${started.path}: ok: 1 stored responses, 1 logged contents, ${report?.sealedBytes} bytes sealed`,
   ])
 })
 
@@ -26,6 +47,21 @@ const damages: [what: string, sql: string, says: string][] = [
     'a part without its response',
     "INSERT INTO response_parts VALUES ('resp_none', 'reply', 0, 0, 0, x'00')",
     'a row of "response_parts" belongs to no response',
+  ],
+  [
+    'a content in clear',
+    "UPDATE logged_contents SET sealed = CAST('What is this? It lies there as it was said.' AS BLOB)",
+    'content gen-01: it is not sealed',
+  ],
+  [
+    'a content that is cut',
+    'UPDATE logged_contents SET sealed = substr(sealed, 1, 20)',
+    'content gen-01: it is not sealed',
+  ],
+  [
+    'a content of nothing',
+    "UPDATE logged_contents SET generation_id = 'other'",
+    'content other: it belongs to no generation',
   ],
   ['a newer schema', "INSERT INTO schema_migrations VALUES ('9999_later', 0)", 'has the schema 9999_later'],
 ]

@@ -331,6 +331,8 @@ describe('streaming', () => {
     )
     const end = events.at(-1)
     if (end?.type !== 'response.completed') throw new Error(`it ended with ${end?.type}`)
+    // The end is told before the last stretch is stored.
+    await gateway.deps.responses.background.find(end.response.id)?.ended
     const stretches = gateway.bodies.file
       .query<{ first: number; last: number }, [string]>(
         "SELECT first, last FROM response_parts WHERE response_id = ? AND part = 'events' ORDER BY first",

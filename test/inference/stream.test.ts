@@ -56,6 +56,7 @@ function begin() {
     meter: createMeter(Date.now, 0),
     attempts: [attempt],
     log: { tries: [], sentBodies: [], current: null, contents: new Map() },
+    content: null,
     get hasSettled() {
       return settled !== null
     },

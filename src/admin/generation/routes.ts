@@ -1,13 +1,17 @@
 import { Elysia, t } from 'elysia'
-import type { Database } from '../../db/database.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
 import { feedbackBody, generation, generationContent, generationQuery } from './schema.ts'
-import { getGeneration, giveFeedback, refuseContent } from './service.ts'
+import { type ContentDeps, getContent, getGeneration, giveFeedback } from './service.ts'
 
 const tag = 'Generations'
+const CONTENT =
+  "Known as soon as the last byte of the reply has left, where the generation's workspace logs prompts and answers " +
+  '(`is_observability_io_logging_enabled`, `io_logging_api_key_ids`, `io_logging_sampling_rate`); else a 404 that says ' +
+  "why. The input is as the key's guardrails left it. An answer that is more than text (calls of tools, images, vectors) " +
+  'is JSON in `completion`. What was cut to size is marked.'
 
-export const generationRoutes = (deps: CallerDeps & { database: Database }) =>
+export const generationRoutes = (deps: CallerDeps & ContentDeps) =>
   new Elysia()
     .use(callerOption(deps))
     .get(
@@ -26,18 +30,22 @@ export const generationRoutes = (deps: CallerDeps & { database: Database }) =>
         }),
       },
     )
-    .get('/generation/content', ({ caller, query }) => refuseContent(deps.database, caller, query.id), {
-      caller: 'any',
-      query: generationQuery,
-      detail: operation({
-        id: 'getGenerationContent',
-        tag,
-        summary: 'What was asked and answered',
-        description: 'Prompts and answers are not logged, so there is none: always a 404 that says so.',
-        reply: t.Object({ data: generationContent }),
-        errors: [400, 401, 403, 404, 429, 500, 502, 524, 529],
-      }),
-    })
+    .get(
+      '/generation/content',
+      async ({ caller, query }) => ({ data: await getContent(deps, caller, query.id) }),
+      {
+        caller: 'any',
+        query: generationQuery,
+        detail: operation({
+          id: 'getGenerationContent',
+          tag,
+          summary: 'What was asked and answered',
+          description: CONTENT,
+          reply: t.Object({ data: generationContent }),
+          errors: [400, 401, 403, 404, 429, 500, 502, 524, 529],
+        }),
+      },
+    )
     .post(
       '/generation/feedback',
       async ({ body, caller }) => {

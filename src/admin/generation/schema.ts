@@ -40,12 +40,14 @@ const integer = t.Number({ documented: { type: 'integer' } })
 const milliseconds = t.Number({ description: 'Milliseconds.' })
 const usd = t.Number({ description: 'USD.' })
 
+const failedAttempt = t.Object({ code: integer, message: t.String(), provider_name: text, raw: text })
+
 const failure = t.Object({
   message: text,
   provider_name: text,
   raw: text,
   status: nullable(integer),
-  previous_errors: t.Array(t.Unknown()),
+  previous_errors: t.Array(failedAttempt),
 })
 
 export const generationContent = t.Object({

@@ -1,6 +1,8 @@
 import type { Caller } from '../../core/caller.ts'
 import { notFound } from '../../core/errors.ts'
+import type { ContentLog, GenerationContent } from '../../core/generation-content.ts'
 import { generationIdOf, newUuid } from '../../core/ids.ts'
+import type { Snapshot, WorkspaceRecord } from '../../core/snapshot.ts'
 import { atomically, type Database } from '../../db/database.ts'
 import { generationFeedback } from '../../db/tables.ts'
 import { findGeneration } from '../../ledger/generations.ts'
@@ -14,15 +16,36 @@ import { type FeedbackBody, type Generation, generationView } from './schema.ts'
 export const getGeneration = async (database: Database, caller: Caller, id: string): Promise<Generation> =>
   generationView(await visible(database, caller, id))
 
+export interface ContentDeps {
+  database: Database
+  contents: Pick<ContentLog, 'find'>
+  snapshot: { current(): Snapshot }
+}
+
 /**
- * Always a 404: what was said is not kept here, so that nobody can read it afterwards. Whose generation is known is told
- * so; another workspace's is as unknown as one that never was.
+ * What was asked and answered, where the workspace logged it. To whom the generation is known, a 404 says why there is
+ * none; another workspace's is as unknown as one that never was.
  */
-export async function refuseContent(database: Database, caller: Caller, id: string): Promise<never> {
-  await visible(database, caller, id)
+export async function getContent(
+  { database, contents, snapshot }: ContentDeps,
+  caller: Caller,
+  id: string,
+): Promise<GenerationContent> {
+  const generation = await visible(database, caller, id)
+  const workspace = snapshot.current().workspacesById.get(generation.workspace_id)
+  // What a deleted workspace has left goes with the next sweep, and is not shown until then.
+  const content = workspace && (await contents.find(generation.id, workspace.id))
+  if (content) return content
   throw notFound(
-    'The generation is known, and its content is not: prompts and answers are not logged by this gateway. A stored response is read with GET /responses/{id}',
+    `The generation is known, and its content was not logged: ${whyNot(workspace)}. A stored response is read with GET /responses/{id}`,
   )
+}
+
+function whyNot(workspace: WorkspaceRecord | undefined): string {
+  if (workspace === undefined) return 'its workspace is deleted'
+  if (workspace.contentLogging === undefined)
+    return 'its workspace logs no prompts and answers (is_observability_io_logging_enabled of PATCH /workspaces/{id} turns that on, for requests from then on)'
+  return 'its workspace logs, and not this one: it is older than that or than its retention, or its key (io_logging_api_key_ids) or itself (io_logging_sampling_rate) is not among those that are logged, or there was no room for it'
 }
 
 /** What a caller says of an answer, kept beside it. The row says by which key, so that the audit log need not. */

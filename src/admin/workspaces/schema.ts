@@ -55,14 +55,22 @@ const settings = {
     ),
   ),
   io_logging_sampling_rate: t.Optional(
-    t.Number({ minimum: 0.0001, maximum: 1, description: 'The share of requests whose bodies are logged.' }),
+    t.Number({
+      minimum: 0.0001,
+      maximum: 1,
+      description: 'The share of generations that are logged: which, their ids tell.',
+    }),
   ),
   is_data_discount_logging_enabled: t.Optional(
     t.Boolean({ description: 'Kept for older clients; it changes nothing here.' }),
   ),
   is_observability_broadcast_enabled: t.Optional(t.Boolean()),
-  is_observability_io_logging_enabled: t.Optional(t.Boolean()),
   rate_limits: rateLimitsField('all keys of the workspace together'),
+  is_observability_io_logging_enabled: t.Optional(
+    t.Boolean({
+      description: 'Keep what was asked and answered, sealed, for GET /generation/content.',
+    }),
+  ),
 }
 
 export const createWorkspaceBody = t.Object({ name, slug, ...settings }, { additionalProperties: false })

@@ -53,18 +53,16 @@ export const rerankIngress: OperationIngress<RerankRequest, RerankResult> = {
       topN: body.top_n ?? undefined,
     })
   },
-  writeReply({ ranking }, reply, closing) {
+  writeReply(result, reply, closing) {
     const { usage } = closing
-    const sorted = ranking.toSorted((a, b) => b.score - a.score)
     return {
       ...reply.native,
       id: reply.generationId,
       model: reply.model,
       provider: reply.providerName,
-      results: sorted.slice(0, reply.request.topN).map(({ index, score }) => ({
-        index,
-        relevance_score: score,
-        document: documentAt(reply.request.documents, index),
+      results: ranked(result, reply.request.topN).map((place) => ({
+        ...place,
+        document: documentAt(reply.request.documents, place.index),
       })),
       usage: defined({
         search_units: usage.searchUnits,
@@ -75,6 +73,13 @@ export const rerankIngress: OperationIngress<RerankRequest, RerankResult> = {
     }
   },
 }
+
+/** The best first, as many as were asked for. */
+export const ranked = ({ ranking }: RerankResult, topN: number | undefined) =>
+  ranking
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, topN)
+    .map(({ index, score }) => ({ index, relevance_score: score }))
 
 function documentAt(documents: readonly RerankDocument[], index: number) {
   const document = documents[index]

@@ -17,6 +17,7 @@ export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
     told === null
       ? { usage: embeddings.bound(request, pricing), source: 'estimated' }
       : { usage: told, source: 'provider' },
+  said: ({ embeddings }) => embeddings,
   addresses: ({ inputs }) =>
     inputs.flatMap((input, index) => {
       const item = `input[${index}].content`

@@ -99,6 +99,7 @@ async function answerOnce(
     const native: JsonObject = {}
     for (const frame of answered.answer) {
       exchange.meter.see(frame)
+      exchange.content?.see(frame)
       madeImages(frame.events, images, native)
     }
     const closing = await exchange.settle('whole')

@@ -1,5 +1,6 @@
 import { CallerLeft } from '../abort.ts'
 import type { Exchange } from '../exchange.ts'
+import { whatToTell } from '../failure.ts'
 import type { Metering } from '../meter.ts'
 import type { Ticker } from '../ticker.ts'
 
@@ -79,8 +80,9 @@ export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
       }
       finish()
       controller.close()
-    } catch {
+    } catch (error) {
       if (isOver) return
+      exchange.content?.fail(whatToTell(error, upstreamAbort.signal, exchange.log))
       await exchange.settle('cut').catch(input.onLost)
       finish()
       // Without a reason: Bun prints those it is given.

@@ -1,6 +1,6 @@
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { NO_USAGE, promptTokens } from '../../core/usage.ts'
-import { rerankIngress } from '../../dialects/operations/rerank.ts'
+import { ranked, rerankIngress } from '../../dialects/operations/rerank.ts'
 import { rerankSpeakers } from '../../dialects/operations.ts'
 import { textTokens } from '../estimate.ts'
 import type { Task } from './task.ts'
@@ -35,6 +35,7 @@ export const rerank: Task<RerankRequest, RerankResult> = {
       ? { usage: { ...told, inputTokens: bound.inputTokens }, source: 'estimated' }
       : { usage: told, source: 'provider' }
   },
+  said: (result, { topN }) => ranked(result, topN),
   addresses: ({ documents }) =>
     documents.flatMap((document, index): [string, string][] =>
       typeof document === 'string' || document.image === undefined

@@ -83,6 +83,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     const { result, upstreamId, usage } = answered.answer
     exchange.dropped = answered.dropped
     exchange.meter.take(upstreamId, (pricing) => task.count(request, result, usage, pricing))
+    exchange.content?.say(task.said(result, request))
     const closing = await exchange.settle('whole')
     const body = task.ingress.writeReply(
       result,

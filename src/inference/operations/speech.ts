@@ -56,7 +56,7 @@ async function speak(
   exchange.dropped = answered.dropped
   exchange.meter.take(null, (pricing) => countSpeech(request, usage, pricing))
   const body = relayBytes({
-    chunks: audio.chunks,
+    chunks: exchange.content?.hear(audio.mediaType, audio.chunks) ?? audio.chunks,
     exchange,
     ticker: deps.ticker,
     now: deps.now,

@@ -14,6 +14,8 @@ export interface Task<Request extends RoutedRequest, Result> {
   bound(request: Request, pricing: Pricing): Usage
   /** What an answer used: `told` by the provider, else counted or guessed. */
   count(request: Request, result: Result, told: Usage | null, pricing: Pricing): Counted
+  /** What an answer says, for the log of contents. */
+  said(result: Result, request: Request): unknown
   /** Addresses in the request, and where they stand. */
   addresses?(request: Request): readonly (readonly [url: string, path: string])[]
 }

@@ -17,6 +17,7 @@ export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
       outputTokens: Math.ceil(seconds * WORD_TOKENS_PER_SECOND) + 64,
     }
   },
+  said: ({ text }) => text,
   count(request, { text }, told, pricing) {
     const bound = transcription.bound(request, pricing)
     if (pricing.audioSecond !== undefined) {

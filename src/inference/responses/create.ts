@@ -88,6 +88,8 @@ async function parsed(
     const isSeen = whole['input'] === filtered.body['input']
     const again = isSeen ? { body: whole } : withFilters(whole, caller, wantsRoutingMetadata(headers))
     const inference = ingresses.responses.parse(again.body, headers)
+    // What earlier turns and files say is theirs: it is not logged anew with each turn.
+    if (!isSeen) inference.asked = filtered.body
     const pipeline = [...(filtered.pipeline ?? []), ...(again.pipeline ?? [])]
     if (pipeline.length > 0) inference.pipeline = pipeline
     return inference

@@ -52,6 +52,7 @@ const {
   guardrail,
   preset,
   file,
+  content,
   generation,
   response,
   member,
@@ -375,11 +376,7 @@ const providers: Row[] = [
 
 const records: Row[] = [
   row('get /generation', 'query id', generation, '/generation?id={}', { keys: 'any' }),
-  // What was said is not kept: what is known is told so.
-  row('get /generation/content', 'query id', generation, '/generation/content?id={}', {
-    keys: 'any',
-    found: 404,
-  }),
+  row('get /generation/content', 'query id', content, '/generation/content?id={}', { keys: 'any' }),
   row(
     'post /generation/feedback',
     'body generation_id',

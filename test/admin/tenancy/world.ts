@@ -148,6 +148,11 @@ async function infer(world: World, place: Place, path: string, body: object): Pr
   return told
 }
 
+async function generate(world: World, place: Place): Promise<string> {
+  const messages = [{ role: 'user', content: 'Hi' }]
+  return String((await infer(world, place, '/chat/completions', { messages })).json['id'])
+}
+
 export const things = {
   workspace: {
     async make({ manage }, _place) {
@@ -202,14 +207,21 @@ export const things = {
     readAt: (id) => ({ path: `/files/${id}/content`, with: 'inference' }),
   },
   generation: {
-    async make(world, place) {
-      const told = await infer(world, place, '/chat/completions', {
-        messages: [{ role: 'user', content: 'Hi' }],
-      })
-      return String(told.json['id'])
-    },
+    make: generate,
     random: () => `gen-${hex(32)}`,
     readAt: (id) => ({ path: `/generation?id=${id}`, with: 'inference' }),
+  },
+  /** What was asked and answered in a generation, logged. */
+  content: {
+    async make(world, place) {
+      await world.manage('PATCH', `/workspaces/${place.id}`, {
+        is_observability_io_logging_enabled: true,
+        io_logging_api_key_ids: null,
+      })
+      return generate(world, place)
+    },
+    random: () => `gen-${hex(32)}`,
+    readAt: (id) => ({ path: `/generation/content?id=${id}`, with: 'inference' }),
   },
   response: {
     make: async (world, place) =>

@@ -1,0 +1,64 @@
+import { asc, inArray, sql } from 'drizzle-orm'
+import { loggedContents } from '../db/bodies-tables.ts'
+import type { Database } from '../db/database.ts'
+
+const ROWS_PER_SLICE = 100
+const PAGES_PER_SLICE = 500
+
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+const pragma = ({ file }: Database, name: 'page_count' | 'page_size' | 'freelist_count'): number =>
+  file.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0
+
+/** What the file holds, pages that are free in it not counted. */
+export const usedBytes = (bodies: Database): number =>
+  (pragma(bodies, 'page_count') - pragma(bodies, 'freelist_count')) * pragma(bodies, 'page_size')
+
+/**
+ * Deletes the oldest logged contents until the file holds no more than `mostBytes` (0: no bound), a slice at a time.
+ * Stored responses are never deleted for room: somebody counts on them. The pages that are freed are written again
+ * first; the next sweep gives the rest back. Answers how many contents went.
+ */
+export async function makeRoom(bodies: Database, mostBytes: number): Promise<number> {
+  if (mostBytes === 0) return 0
+  let gone = 0
+  for (let excess = usedBytes(bodies) - mostBytes; excess > 0; excess = usedBytes(bodies) - mostBytes) {
+    const ids = await oldest(bodies, excess)
+    if (ids.length === 0) break
+    await bodies.db.delete(loggedContents).where(inArray(loggedContents.generation_id, ids))
+    gone += ids.length
+    await turn()
+  }
+  return gone
+}
+
+/** As many of the oldest as have so many bytes, of one slice at most. */
+async function oldest({ db }: Database, bytes: number): Promise<string[]> {
+  const rows = await db
+    .select({
+      id: loggedContents.generation_id,
+      bytes: sql<number>`length(${loggedContents.sealed})`,
+    })
+    .from(loggedContents)
+    .orderBy(asc(loggedContents.generation_id))
+    .limit(ROWS_PER_SLICE)
+  let sum = 0
+  const enough = rows.findIndex((row) => {
+    sum += row.bytes
+    return sum >= bytes
+  })
+  return rows.slice(0, enough === -1 ? rows.length : enough + 1).map(({ id }) => id)
+}
+
+/** Gives free pages back to the disk, and empties the write-ahead log: nothing deleted is left in either file. */
+export async function giveBack(bodies: Database): Promise<void> {
+  const { file } = bodies
+  for (let before = pragma(bodies, 'freelist_count'); before > 0; ) {
+    file.run(`PRAGMA incremental_vacuum(${PAGES_PER_SLICE})`)
+    const after = pragma(bodies, 'freelist_count')
+    if (after >= before) break
+    before = after
+    await turn()
+  }
+  file.run('PRAGMA wal_checkpoint(TRUNCATE)')
+}

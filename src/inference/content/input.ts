@@ -1,0 +1,58 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { GenerationContent } from '../../core/generation-content.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+
+type Input = GenerationContent['input']
+
+/**
+ * What was asked, in the caller's own words and dialect, as the guardrails of its key left it. A system prompt that
+ * stands beside the messages is the first of them.
+ */
+export function inputOf({ apiType, asked, body }: Pick<RoutedRequest, 'apiType' | 'asked' | 'body'>): Input {
+  const said = asked ?? body
+  switch (apiType) {
+    case 'completions':
+      return { messages: listOf(said['messages']) }
+    case 'messages':
+      return { messages: [...systemOf(said['system']), ...listOf(said['messages'])] }
+    case 'responses':
+      return responsesInput(said)
+    case 'embeddings':
+      return textOr(said['input'])
+    case 'rerank':
+      return { messages: [pick(said, ['query', 'documents'])] }
+    case 'image':
+      return said['input_references'] === undefined && said['mask'] === undefined
+        ? textOr(said['prompt'])
+        : { messages: [pick(said, ['prompt', 'input_references', 'mask'])] }
+    case 'tts':
+      return said['instructions'] === undefined && said['input_references'] === undefined
+        ? textOr(said['input'])
+        : { messages: [pick(said, ['input', 'instructions', 'input_references'])] }
+    case 'stt':
+      return { messages: [pick(said, ['prompt', 'input_audio'])] }
+  }
+}
+
+function responsesInput(said: JsonObject): Input {
+  const { input } = said
+  const system = systemOf(said['instructions'])
+  if (system.length === 0) return textOr(input)
+  return {
+    messages: [
+      ...system,
+      ...(typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input)),
+    ],
+  }
+}
+
+const textOr = (value: unknown): Input =>
+  typeof value === 'string' ? { prompt: value } : { messages: listOf(value) }
+
+const systemOf = (content: unknown): JsonObject[] =>
+  content === undefined || content === null || content === '' ? [] : [{ role: 'system', content }]
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+const pick = (body: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])))

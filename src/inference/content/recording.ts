@@ -1,0 +1,46 @@
+import type { GenerationContent } from '../../core/generation-content.ts'
+import { isObject } from '../../core/json.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+import { cutMark, MOST_CHARACTERS } from './limited.ts'
+
+/** A recording that came as a file of a form, and so stands in no body. */
+export interface Recording {
+  readonly format: string
+  /** Null: too long for the log. */
+  readonly content: Blob | null
+  readonly size: number
+  /** What it holds in memory. */
+  readonly bytes: number
+}
+
+/** Base64 has four characters for three bytes. */
+const MOST_BYTES = (MOST_CHARACTERS / 4) * 3
+
+export function recordingOf(request: RoutedRequest): Recording | null {
+  if (!('audio' in request) || request.body['input_audio'] !== undefined) return null
+  const { audio } = request
+  if (!isObject(audio) || !(audio['content'] instanceof Blob)) return null
+  const { content, name } = audio
+  const isKept = content.size <= MOST_BYTES
+  return {
+    format: String(name).split('.').at(-1) ?? '',
+    content: isKept ? content : null,
+    size: content.size,
+    bytes: isKept ? content.size : 0,
+  }
+}
+
+/** The recording where the body of JSON would have it. */
+export async function withRecording(
+  input: GenerationContent['input'],
+  recording: Recording | null,
+): Promise<GenerationContent['input']> {
+  if (recording === null || 'prompt' in input) return input
+  const { content, size, format } = recording
+  const data =
+    content === null
+      ? cutMark(`a recording of ${size} bytes`)
+      : Buffer.from(await content.arrayBuffer()).toString('base64')
+  const [asked] = input.messages
+  return { messages: [{ ...(isObject(asked) ? asked : {}), input_audio: { data, format } }] }
+}
