@@ -24,7 +24,7 @@ export interface GuardrailRecord {
   readonly includeByok: boolean
   /** `key`, `member` or `workspace`: whom it was assigned to, so that its budget counts by key or by member. */
   readonly scope: 'key' | 'member' | 'workspace'
-  /** What is looked for in what is asked; absent: nothing. */
+  /** What is looked for in what is asked and in what is answered; absent: nothing. */
   readonly filters?: ContentFilters
 }
 
