@@ -88,6 +88,8 @@ export interface Watch {
 export interface OutputFilters {
   /** Redacts or blocks; false: all of them only record. */
   readonly rewrites: boolean
+  /** True for filters of this guardrail. */
+  holds(filter: ContentFilter): boolean
   /** For a new text: of those that redact and block, or of those that only record. */
   open(which: 'rewriting' | 'recording'): readonly Watch[]
 }

@@ -89,6 +89,7 @@ function outputFilters(
   let compiled: readonly Compiled[] | null = null
   return {
     rewrites: [...own, ...patterns].some(({ action }) => action !== 'flag'),
+    holds: (filter) => compiled?.some((entry) => entry.filter === filter) ?? false,
     open(which) {
       compiled ??= allCompiled(own, patterns)
       const entries = compiled.filter(({ filter }) => (filter.action === 'flag') === (which === 'recording'))
