@@ -1,5 +1,5 @@
 import type { Piece } from '../../core/content-filter.ts'
-import { type Scan, textOf } from './scanners.ts'
+import { type Scan, type Scanners, textOf } from './scanners.ts'
 
 /**
  * The arguments of a tool call, as they come. JSON is looked through string by string, as it says and not as it is
@@ -19,7 +19,9 @@ const STRUCTURE = /[\s{}[\],:"]/
 
 type State = 'begin' | 'free' | 'between' | 'string'
 
-export function openArguments(open: () => Scan): ArgumentsScan {
+/** Nothing of it comes behind what is blocked. */
+export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): ArgumentsScan {
+  const { open } = scanners
   let state: State = 'begin'
   let free: Scan | null = null
   let text: StringScan | null = null
@@ -34,10 +36,12 @@ export function openArguments(open: () => Scan): ArgumentsScan {
         if (token.length > LONGEST_TOKEN) said += wholeToken()
         continue
       }
-      said += wholeToken() + character
+      said += wholeToken()
+      if (scanners.isBlocked) break
+      said += character
       if (character !== '"') continue
       state = 'string'
-      text = openString(open())
+      text = openString(scanners)
       return { said, at: at + 1 }
     }
     return { said, at: json.length }
@@ -54,7 +58,7 @@ export function openArguments(open: () => Scan): ArgumentsScan {
 
   function push(json: string): string {
     let said = ''
-    for (let at = 0; at < json.length; ) {
+    for (let at = 0; at < json.length && !scanners.isBlocked; ) {
       if (state === 'begin') {
         const first = json.slice(at).search(/\S/)
         if (first === -1) return said + json.slice(at)
@@ -98,7 +102,8 @@ interface StringScan {
 const SPECIAL = /["\\]/g
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-function openString(scan: Scan): StringScan {
+function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan {
+  const scan = scanners.open()
   /** The JSON text of what has not gone out, and where in it characters are escaped. */
   let raw = ''
   const escapes: { at: number; length: number }[] = []
@@ -163,7 +168,8 @@ function openString(scan: Scan): StringScan {
         else isEnd = next < json.length
       }
       let said = written(scan.push(own))
-      if (isEnd) said += `${written(scan.end())}"`
+      if (isEnd) said += written(scan.end())
+      if (isEnd && !scanners.isBlocked) said += '"'
       return { said, at: Math.min(at, json.length), isEnd }
     },
     end: () => written(scan.end()) + broken,

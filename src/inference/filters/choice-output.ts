@@ -133,7 +133,7 @@ export function createChoiceOutput(
   }
 
   function call(event: Extract<ChoiceEvent, { type: 'tool-call-delta' }>, out: InferenceEvent[]): void {
-    const known = calls.get(event.index) ?? openArguments(scanners.open)
+    const known = calls.get(event.index) ?? openArguments(scanners)
     calls.set(event.index, known)
     const json = known.push(event.json)
     if (json === event.json) out.push(event)

@@ -45,7 +45,7 @@ export function createMessagesRelay({ scanners, leave, drop }: NativeInput): Nat
     hasDelta = true
     const { type, partial_json: json } = delta
     if (type === 'input_json_delta' && !TOLD.has(open.get(index)?.['type']) && typeof json === 'string') {
-      const input = inputs.get(index) ?? openArguments(scanners.open)
+      const input = inputs.get(index) ?? openArguments(scanners)
       inputs.set(index, input)
       const said = input.push(json)
       if (said !== '') out.push(native({ ...event, delta: { ...delta, partial_json: said } }))
