@@ -1,16 +1,18 @@
 import { OverBudget } from '../../core/content-filter.ts'
-import type {
-  Finish,
-  FrameBatch,
-  InferenceEvent,
-  InferenceFrame,
-  InferenceFrames,
+import {
+  type Finish,
+  type FrameBatch,
+  type InferenceEvent,
+  type InferenceFrame,
+  type InferenceFrames,
+  isContent,
 } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { KeyRecord } from '../../core/snapshot.ts'
 import type { Dispatched } from '../dispatch.ts'
 import type { Meter } from '../meter.ts'
 import { type ChoiceOutput, createChoiceOutput } from './choice-output.ts'
+import { withFindings } from './findings.ts'
 import { createNativeOutput, type NativeOutput } from './output-natives.ts'
 import { createScanners, type Scanners } from './scanners.ts'
 
@@ -37,28 +39,29 @@ const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
 
 function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): GuardingMeter {
   const blocked: Finish[] = []
+  /** The reply came in one piece, with its usage. */
+  let isWhole = false
+  function see(frame: InferenceFrame): void {
+    meter.see(frame)
+    isWhole ||= !request.stream && frame.events.some(isContent) && frame.events.some(isUsage)
+  }
   return {
     // It has seen them before they were filtered.
     see: () => undefined,
     guard(started, upstreamAbort) {
       const dropped = [...started.dropped]
       const filter = createFrameFilter(scanners, request, blocked, dropped)
-      return { ...started, dropped, frames: filtered(started.frames, filter, meter, upstreamAbort) }
+      return { ...started, dropped, frames: filtered(started.frames, filter, see, upstreamAbort) }
     },
     settlement(ending, context) {
       const isCut = blocked.length > 0 && ending === 'whole'
-      const own = meter.settlement(isCut && meter.finishes.length === 0 ? 'cut' : ending, context)
-      const stages = scanners.report.stages()
-      if (stages.length === 0) return own
-      const { settlement, cost } = own
-      return {
-        cost,
-        settlement: {
-          ...settlement,
-          ...(isCut ? { finishReason: 'content_filter' } : {}),
-          guardrails: [...(settlement.guardrails ?? []), ...stages],
-        },
-      }
+      const wasLeft = isCut && !isWhole && meter.finishes.length === 0
+      const own = meter.settlement(wasLeft ? 'cut' : ending, context)
+      if (!isCut) return withFindings(own, scanners)
+      return withFindings(
+        { ...own, settlement: { ...own.settlement, finishReason: 'content_filter' } },
+        scanners,
+      )
     },
     get pipeline() {
       return scanners.report.stages()
@@ -72,10 +75,12 @@ function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): 
   }
 }
 
+const isUsage = ({ type }: InferenceEvent): boolean => type === 'usage'
+
 async function* filtered(
   frames: InferenceFrames,
   filter: FrameFilter,
-  meter: Meter,
+  see: (frame: InferenceFrame) => void,
   upstreamAbort: AbortController,
 ): AsyncGenerator<FrameBatch> {
   const iterator = frames[Symbol.asyncIterator]()
@@ -95,7 +100,7 @@ async function* filtered(
         isOver = true
         return
       }
-      for (const frame of result.value) meter.see(frame)
+      for (const frame of result.value) see(frame)
       const batch = filter.take(result.value)
       if (filter.isBlocked) upstreamAbort.abort(new Error('a content filter ended the answer'))
       if (batch.length > 0) yield batch
@@ -197,7 +202,7 @@ function createFrameFilter(
       isOver = scanners.isBlocked
     } catch (error) {
       if (!(error instanceof OverBudget)) throw error
-      scanners.report.overBudget()
+      scanners.giveUp()
       isOver = true
     }
     if (isOver) block(out)
@@ -224,7 +229,7 @@ function createFrameFilter(
         leave(out)
       } catch (error) {
         if (!(error instanceof OverBudget)) throw error
-        scanners.report.overBudget()
+        scanners.giveUp()
       }
       return out.length === 0 ? [] : [{ events: out }]
     },

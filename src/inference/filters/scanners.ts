@@ -14,6 +14,8 @@ export interface Scanners {
   readonly replaced: number
   /** Something was found that must not go out: nothing follows. */
   readonly isBlocked: boolean
+  /** It would take too long to find out: that blocks too. */
+  giveUp(): void
   /** For a text that comes in pieces. */
   open(): Scan
   /** A text, or whatever holds some, that is there at once; the value itself where nothing is changed. */
@@ -134,6 +136,10 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
     },
     get isBlocked() {
       return isBlocked
+    },
+    giveUp() {
+      isBlocked = true
+      report.overBudget()
     },
     open,
     whole: (value) => mapTexts(value, wholeText),
