@@ -18,8 +18,10 @@ import { createScanners, type Scanners } from './scanners.ts'
 
 /** A meter that counts what the provider delivered, and tells of what filters let pass of it. */
 export interface GuardingMeter extends Meter {
-  guard(started: Dispatched, upstreamAbort: AbortController): Dispatched
+  guard<Started extends Answering>(started: Started, upstreamAbort: AbortController): Started
 }
+
+type Answering = Pick<Dispatched, 'frames' | 'dropped'>
 
 /** The meter itself for a key whose guardrails do not look at what is answered. */
 export function metered(
@@ -32,8 +34,11 @@ export function metered(
 }
 
 /** The frames of an answer as the filters of its key let them pass: all that come after are shown no others. */
-export const guarded = (meter: Meter, started: Dispatched, upstreamAbort: AbortController): Dispatched =>
-  isGuarding(meter) ? meter.guard(started, upstreamAbort) : started
+export const guarded = <Started extends Answering>(
+  meter: Meter,
+  started: Started,
+  upstreamAbort: AbortController,
+): Started => (isGuarding(meter) ? meter.guard(started, upstreamAbort) : started)
 
 const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
 
