@@ -65,6 +65,13 @@ export function createMessagesRelay({ scanners, leave, drop }: NativeInput): Nat
     out.push(native(event))
   }
 
+  /** Why the model refused is said here once more. */
+  function explained(event: JsonObject): JsonObject {
+    const { delta } = event
+    if (!isObject(delta) || !isObject(delta['stop_details'])) return event
+    return { ...event, delta: { ...delta, stop_details: scanners.whole(delta['stop_details']) } }
+  }
+
   function takeMessage(message: JsonObject, out: InferenceEvent[]): void {
     leave(out)
     if (scanners.replaced === 0 && !scanners.isBlocked && scanners.isClean(message)) {
@@ -110,7 +117,7 @@ export function createMessagesRelay({ scanners, leave, drop }: NativeInput): Nat
       if (!isObject(event)) return
       switch (event['type']) {
         case 'message_start':
-          out.push(native(event))
+          out.push(native(begun(event)))
           return
         case 'content_block_start':
           return begin(event, out)
@@ -119,6 +126,8 @@ export function createMessagesRelay({ scanners, leave, drop }: NativeInput): Nat
         case 'content_block_stop':
           return stop(event, out)
         case 'message_delta':
+          last.push(native(explained(event)))
+          return
         case 'message_stop':
           last.push(native(event))
           return
@@ -148,6 +157,9 @@ export function createMessagesRelay({ scanners, leave, drop }: NativeInput): Nat
 const TOLD = new Set<unknown>(['text', 'thinking', 'redacted_thinking', 'tool_use'])
 /** What is added in these is written anew. */
 const RETOLD = new Set<unknown>(['text_delta', 'thinking_delta', 'signature_delta', 'input_json_delta'])
+
+const begun = (event: JsonObject): JsonObject =>
+  isObject(event['message']) ? { ...event, message: { ...event['message'], content: [] } } : event
 
 /** What it begins with is told as what is added. */
 function emptied(block: JsonObject): JsonObject {

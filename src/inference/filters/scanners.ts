@@ -169,7 +169,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (!isObject(value)) return value
   let next: Record<string, unknown> | null = null
   for (const [name, field] of Object.entries(value)) {
-    if (NO_TEXT.has(name)) continue
+    if (NO_TEXT.has(name) || name.endsWith('_id')) continue
     const changed = mapTexts(field, change)
     if (changed === field) continue
     next ??= { ...value }

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { FrameBatch, InferenceEvent, InferenceFrames, JsonObject } from '../../../src/core/events.ts'
 import type { PatternEntry } from '../../../src/filters/compile.ts'
+import { objectOf } from '../../../src/http/json.ts'
 import { collect } from '../../../src/inference/collect.ts'
+import { readStream, writtenStream } from '../../dialects/messages/written.ts'
 import { call, detail, frame, piece, text, thought } from '../../dialects/responses/frames.ts'
 import { framesOf, type Guarded, guard, guardrailOf } from './guarding.ts'
 
@@ -382,4 +384,172 @@ test('filters on what is asked alone, and no filters, give back the same frames'
   const input = guardrailOf([{ slug: 'email', action: 'redact' }], [])
   expect(guard(frames, [input]).frames).toBe(frames)
   expect(guard(frames, []).frames).toBe(frames)
+})
+
+describe('what a provider of the same dialect says beside neutral events', () => {
+  const native = (event: JsonObject): InferenceEvent => ({
+    type: 'native',
+    dialect: 'messages',
+    data: { event },
+  })
+  const start = (index: number, content_block: JsonObject) =>
+    native({ type: 'content_block_start', index, content_block })
+  const delta = (index: number, more: JsonObject) =>
+    native({ type: 'content_block_delta', index, delta: more })
+  const stop = (index: number) => native({ type: 'content_block_stop', index })
+  const relayed = async (...frames: InferenceEvent[][]) => {
+    const guarded = guard(framesOf(...frames.map((events) => [frame(...events)])), [EMAIL, BLOCK], {
+      dialect: 'messages',
+    })
+    return { guarded, message: await readStream(await writtenStream(guarded.frames)) }
+  }
+  const stopped = native({ type: 'message_delta', delta: { stop_reason: 'end_turn' } })
+  const begun = native({ type: 'message_start', message: { content: [{ type: 'text', text: MAIL }] } })
+
+  test('blocks stay, and their texts are filtered', async () => {
+    const { message } = await relayed(
+      [begun],
+      [start(0, { type: 'thinking', thinking: '', signature: '' })],
+      [delta(0, { type: 'thinking_delta', thinking: 'Is it ann@' }), thought('Is it ann@')],
+      [delta(0, { type: 'thinking_delta', thinking: 'site.example' }), thought('site.example')],
+      [stop(0)],
+      [start(1, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} })],
+      [delta(1, { type: 'input_json_delta', partial_json: '{"query":"who is ann@' })],
+      [delta(1, { type: 'input_json_delta', partial_json: 'site.example"}' })],
+      [stop(1)],
+      [
+        start(2, {
+          type: 'web_search_tool_result',
+          tool_use_id: 's',
+          content: [{ type: 'web_search_result', title: MAIL, url: 'u', encrypted_content: MAIL }],
+        }),
+      ],
+      [stop(2)],
+      [start(3, { type: 'text', text: 'To ', citations: null }), text('To ')],
+      [text('ann@site')],
+      [text('.example')],
+      [delta(3, { type: 'citations_delta', citation: { type: 'char_location', cited_text: `at ${MAIL}` } })],
+      [stop(3)],
+      [start(4, { type: 'tool_use', id: 't', name: 'f', input: {} }), call(0, 'f')],
+      [delta(4, { type: 'input_json_delta', partial_json: `{"a":"${MAIL}"}` }), piece(0, `{"a":"${MAIL}"}`)],
+      [stop(4)],
+      [stopped],
+      [end()],
+    )
+    expect(message.content).toMatchObject([
+      { type: 'thinking', thinking: `Is it ${MARK}` },
+      { type: 'server_tool_use', input: { query: `who is ${MARK}` } },
+      { type: 'web_search_tool_result', content: [{ title: MARK, encrypted_content: MAIL }] },
+      { type: 'text', text: `To ${MARK}`, citations: [{ cited_text: `at ${MARK}` }] },
+      { type: 'tool_use', input: { a: MARK } },
+    ])
+    expect(message.content).toHaveLength(5)
+    expect(message.stop_reason).toBe('end_turn')
+  })
+
+  test('a block that is cut ends, and so does the message', async () => {
+    const { message, guarded } = await relayed(
+      [begun],
+      [start(0, { type: 'text', text: '' })],
+      [text('The sec')],
+      [text('ret')],
+      [stop(0)],
+      [stopped],
+      [end()],
+    )
+    expect(message).toMatchObject({ content: [{ type: 'text', text: 'The ' }], stop_reason: 'refusal' })
+    expect(guarded.abort.signal.aborted).toBe(true)
+  })
+
+  test('the reason of a refusal', async () => {
+    const stop_details = { type: 'refusal', category: null, explanation: `Ask ${MAIL}` }
+    const { message } = await relayed(
+      [begun],
+      [
+        refusal(`Ask ${MAIL}`),
+        native({ type: 'message_delta', delta: { stop_reason: 'refusal', stop_details } }),
+      ],
+      [end()],
+    )
+    expect(JSON.stringify(message)).toContain(`Ask ${MARK}`)
+    expect(JSON.stringify(message)).not.toContain(MAIL)
+  })
+
+  test('of a reply that is not streamed they stay whole, or not at all', async () => {
+    const body = (said: string): InferenceEvent => ({
+      type: 'native',
+      dialect: 'messages',
+      data: { message: { content: [{ type: 'server_tool_use', input: { query: said } }] } },
+    })
+    const read = async (said: string, inNative: string) => {
+      const frames = framesOf([frame(text(said), body(inNative))], [frame(end())])
+      const guarded = guard(frames, [EMAIL], { dialect: 'messages', stream: false })
+      const { natives } = await collect(guarded.frames, () => undefined)
+      return [natives.length, guarded.dropped]
+    }
+    expect(await read('Hi', 'who')).toEqual([1, []])
+    expect(await read(MAIL, 'who')).toEqual([0, ['server_tool_use']])
+    expect(await read('Hi', MAIL)).toEqual([0, ['server_tool_use']])
+  })
+
+  test('items of Responses: changed ones end without content, and the pieces of tools are left out', async () => {
+    const told = (event: JsonObject): InferenceEvent => ({
+      type: 'native',
+      dialect: 'responses',
+      data: { event },
+    })
+    const item = (said: string) => ({
+      type: 'message',
+      id: 'i',
+      content: [{ type: 'output_text', text: said }],
+    })
+    const shown = async (said: string) => {
+      const guarded = guard(
+        framesOf(
+          [frame(told({ type: 'response.output_item.added', output_index: 0, item: item('') }))],
+          [frame(text(said), told({ type: 'response.output_item.done', output_index: 0, item: item(said) }))],
+          [frame(told({ type: 'response.mcp_call_arguments.delta', output_index: 1, delta: 'ann@' }))],
+          [frame(told({ type: 'response.mcp_call.failed', output_index: 1, item_id: MAIL, note: MAIL }))],
+          [frame(end())],
+        ),
+        [EMAIL],
+        { dialect: 'responses' },
+      )
+      const { natives } = await collect(guarded.frames, () => undefined)
+      expect(guarded.dropped).toEqual(['response.mcp_call_arguments.delta'])
+      return natives.map(({ data }) => objectOf(objectOf(data)['event']))
+    }
+    const [, clean, failed, ...rest] = await shown('Hello.')
+    expect(clean?.['item']).toEqual(item('Hello.'))
+    expect([failed?.['item_id'], failed?.['note'], rest.length]).toEqual([MAIL, MARK, 0])
+    const [, changed] = await shown(`To ${MAIL}`)
+    expect(changed?.['item']).toEqual({ type: 'message', id: 'i', content: [] })
+  })
+
+  test('unknown texts in the deltas of chat', async () => {
+    const told = (data: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'chat', data })
+    const guarded = guard(
+      framesOf(
+        [
+          frame(
+            text('Hi'),
+            told({
+              chunk: { system_fingerprint: 'fp', citations: [`https://x?${MAIL}`] },
+              choices: [{ index: 0, message: { hidden_text: 'ann@', thought_signature: 'abc' } }],
+            }),
+          ),
+        ],
+        [frame(end())],
+      ),
+      [EMAIL],
+    )
+    const { natives } = await collect(guarded.frames, () => undefined)
+    expect(natives.map(({ data }) => data)).toEqual([
+      {
+        chunk: { system_fingerprint: 'fp', citations: [`https://x?${MARK}`] },
+        choices: [{ index: 0, message: { thought_signature: 'abc' } }],
+      },
+    ])
+    expect(guarded.dropped).toEqual(['message.hidden_text'])
+  })
 })
