@@ -110,6 +110,8 @@ const bodies: Record<string, (text: string) => unknown> = {
 /** Of the stream that does not end: the gateway has left it. */
 let left = Promise.withResolvers<void>()
 let isOpen = false
+/** It ends in the midst. */
+let isCut = false
 
 const upstream = Bun.serve({
   hostname: '127.0.0.1',
@@ -119,7 +121,7 @@ const upstream = Bun.serve({
     if (path === '/audio/transcriptions') return Response.json({ text: SAID })
     const body = objectOf(JSON.parse(await request.text()))
     if (body['stream'] !== true) return Response.json(bodies[path]?.(SAID))
-    const pieces = streams[path]?.(WORDS, isOpen) ?? []
+    const pieces = streams[path]?.(WORDS, isOpen || isCut) ?? []
     const stays = isOpen
     return new Response(
       new ReadableStream<string>({
@@ -301,6 +303,23 @@ describe('what is blocked ends the answer, and the provider is left', () => {
     expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
   })
 })
+
+test.each(ROWS.filter(([, , , stream]) => stream))(
+  '%s → %s: what breaks off does not look finished',
+  async (path, to) => {
+    isOpen = false
+    isCut = true
+    const key = await guarded(email('redact'))
+    const { text, id } = await ask(key, path, { model: to, stream: true })
+    isCut = false
+    expect(text).toContain(MARK)
+    expect(text).toContain('ease.')
+    expect(text).not.toContain('@site')
+    expect(text).toMatch(/"finish_reason":"error"|event: error|event: response.failed/)
+    expect(text).not.toMatch(/"finish_reason":"stop"|message_stop|event: response.completed/)
+    expect(await rowOf(id)).toMatchObject({ finish_reason: 'error', usage_source: 'estimated' })
+  },
+)
 
 test('what is set for what is asked alone says nothing of what is answered, and the other way round', async () => {
   isOpen = false
