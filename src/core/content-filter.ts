@@ -36,8 +36,70 @@ export class OverBudget extends Error {
   }
 }
 
+/** A text that comes in pieces, looked through as they come. */
+export interface TextScan {
+  /**
+   * Reads on, and answers what may go out now: in order, and together the whole text up to a place. Throws
+   * `OverBudget`. After a piece that says `blocked` nothing more is answered.
+   */
+  push(text: string): readonly Piece[]
+  /** The text ends here: answers the rest. */
+  end(): readonly Piece[]
+}
+
+export interface Piece {
+  /** What goes out. */
+  readonly text: string
+  /** How many UTF-16 units of the text it stands for. */
+  readonly length: number
+  /** `replaced`: it is a placeholder. `blocked`: nothing from here on may go out. */
+  readonly kind: 'kept' | 'replaced' | 'blocked'
+}
+
+/** One filter as it is looked for in a text that comes in pieces. */
+export interface Sought {
+  readonly filter: ContentFilter
+  /** Where it matches from a place on, ascending and apart. Throws `OverBudget`. */
+  find(text: string, from: number, budget: ScanBudget): readonly Span[]
+}
+
+/** The part of a growing text that has not gone out yet. Places count from the beginning of the text. */
+export interface Window {
+  /** What stands before `held`, as far as a filter may look back. */
+  readonly before: string
+  readonly held: string
+  /** The place of `held`. */
+  readonly base: number
+}
+
+/** Automata of several filters that stand in a growing text. */
+export interface Watch {
+  /** The text goes on: `fresh` is the last of `held`. Throws `OverBudget`. */
+  read(window: Window, fresh: string, budget: ScanBudget): void
+  /** The text ends here. */
+  end(window: Window, budget: ScanBudget): void
+  /** No match that is under way, or is yet to come, begins before this place. */
+  safeTo(length: number): number
+  /** Where the last match of each filter ended, as far as is known; who has dealt with one deletes it. */
+  readonly hits: Map<Sought, number>
+}
+
+/** The filters of one guardrail that hold on what is answered. */
+export interface OutputFilters {
+  /** Redacts or blocks; false: all of them only record. */
+  readonly rewrites: boolean
+  /** True for filters of this guardrail. */
+  holds(filter: ContentFilter): boolean
+  /** For a new text: of those that redact and block, or of those that only record. */
+  open(which: 'rewriting' | 'recording'): readonly Watch[]
+}
+
 /** The filters of one guardrail. */
 export interface ContentFilters {
-  /** Those that match. Throws `OverBudget`. */
+  /** Some hold on what is asked. */
+  readonly holdOnInput: boolean
+  /** Absent: none holds on what is answered. */
+  readonly output?: OutputFilters
+  /** Those that hold on what is asked and match. Throws `OverBudget`. */
   scan(text: string, isUser: boolean, budget: ScanBudget): FilterMatch[]
 }

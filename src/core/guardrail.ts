@@ -27,7 +27,7 @@ export interface GuardrailRecord {
   readonly scope: 'key' | 'member' | 'workspace'
   /** How often each key and each member may ask; absent: as often as they like. */
   readonly rateLimits?: RateLimits
-  /** What is looked for in what is asked; absent: nothing. */
+  /** What is looked for in what is asked and in what is answered; absent: nothing. */
   readonly filters?: ContentFilters
 }
 

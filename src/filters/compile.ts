@@ -1,7 +1,18 @@
-import type { ContentFilter, ContentFilters, FilterMatch, ScanBudget, Span } from '../core/content-filter.ts'
+import type {
+  ContentFilter,
+  ContentFilters,
+  FilterMatch,
+  OutputFilters,
+  ScanBudget,
+  Sought,
+  Span,
+} from '../core/content-filter.ts'
 import type { Builtin } from './builtins/builtin.ts'
 import { builtins } from './builtins/index.ts'
 import { createDetector, createFinder, type Detector, type Finder } from './search.ts'
+import { createWatcher, type Watcher } from './watch.ts'
+
+export type Direction = 'input' | 'output' | 'both'
 
 /** As they are stored. */
 export interface BuiltinEntry {
@@ -9,11 +20,14 @@ export interface BuiltinEntry {
   readonly action: ContentFilter['action']
   readonly label?: string
   readonly scanScope?: 'user_only' | 'all_messages'
+  /** Default: input. */
+  readonly appliesTo?: Direction
 }
 export interface PatternEntry {
   readonly pattern: string
   readonly action: ContentFilter['action']
   readonly label?: string
+  readonly appliesTo?: Direction
 }
 
 interface Compiled {
@@ -32,11 +46,17 @@ export function compileFilters(
   own: readonly BuiltinEntry[],
   patterns: readonly PatternEntry[],
 ): ContentFilters {
+  const asked = [own.filter(isForInput), patterns.filter(isForInput)] as const
+  const output = outputFilters(own.filter(isForOutput), patterns.filter(isForOutput))
+  const holdOnInput = asked.some((entries) => entries.length > 0)
   let compiled: readonly Compiled[] | null = null
   let detector: Detector | null = null
   return {
+    holdOnInput,
+    ...(output && { output }),
     scan(text, isUser, budget) {
-      compiled ??= [...own.map(compiledBuiltin), ...patterns.map(compiledPattern)]
+      if (!holdOnInput) return NO_MATCHES
+      compiled ??= allCompiled(...asked)
       detector ??= createDetector(compiled.map(({ pattern }) => pattern))
       const found = detector(text, budget)
       if (found.size === 0) return NO_MATCHES
@@ -46,6 +66,49 @@ export function compileFilters(
     },
   }
 }
+
+interface Directed {
+  readonly appliesTo?: Direction
+}
+
+const isForInput = ({ appliesTo = 'input' }: Directed): boolean => appliesTo !== 'output'
+const isForOutput = ({ appliesTo = 'input' }: Directed): boolean => appliesTo !== 'input'
+
+const allCompiled = (own: readonly BuiltinEntry[], patterns: readonly PatternEntry[]): Compiled[] => [
+  ...own.map(compiledBuiltin),
+  ...patterns.map(compiledPattern),
+]
+
+/** Those that only record are watched apart: nothing is held back for them. */
+function outputFilters(
+  own: readonly BuiltinEntry[],
+  patterns: readonly PatternEntry[],
+): OutputFilters | undefined {
+  if (own.length + patterns.length === 0) return undefined
+  const watchers: Partial<Record<'rewriting' | 'recording', Watcher>> = {}
+  let compiled: readonly Compiled[] | null = null
+  return {
+    rewrites: [...own, ...patterns].some(({ action }) => action !== 'flag'),
+    holds: (filter) => compiled?.some((entry) => entry.filter === filter) ?? false,
+    open(which) {
+      compiled ??= allCompiled(own, patterns)
+      const entries = compiled.filter(({ filter }) => (filter.action === 'flag') === (which === 'recording'))
+      watchers[which] ??= createWatcher(
+        entries.map(soughtOf),
+        entries.map(({ pattern }) => pattern),
+      )
+      return watchers[which].open()
+    },
+  }
+}
+
+const soughtOf = (entry: Compiled): Sought => ({
+  filter: entry.filter,
+  find(text, from, budget) {
+    entry.finder ??= createFinder(entry.pattern)
+    return spansOf(text, from, entry.finder, entry.refine, true, budget)
+  },
+})
 
 const NO_MATCHES: FilterMatch[] = []
 
@@ -87,19 +150,20 @@ function matchOf(entry: Compiled, text: string, budget: ScanBudget): FilterMatch
   const isRedacted = filter.action === 'redact'
   if (!isRedacted && refine === undefined) return [{ filter, spans: [] }]
   entry.finder ??= createFinder(entry.pattern)
-  const spans = spansOf(text, entry.finder, refine, isRedacted, budget)
+  const spans = spansOf(text, 0, entry.finder, refine, isRedacted, budget)
   return spans.length === 0 ? [] : [{ filter, spans: isRedacted ? spans : [] }]
 }
 
 function spansOf(
   text: string,
+  from: number,
   find: Finder,
   refine: Builtin['refine'],
   wantsAll: boolean,
   budget: ScanBudget,
 ): Span[] {
   const spans: Span[] = []
-  for (let match = find(text, 0, budget); match !== null; match = find(text, match.end, budget)) {
+  for (let match = find(text, from, budget); match !== null; match = find(text, match.end, budget)) {
     if (refine === undefined) spans.push(match)
     else {
       budget.spend(match.end - match.start)

@@ -1,6 +1,6 @@
 import type { ScanBudget, Span } from '../core/content-filter.ts'
 import { type Automaton, createAutomaton } from './automaton.ts'
-import { joined, programOf } from './program.ts'
+import { joined, type Program, programOf } from './program.ts'
 
 /** Which of the patterns match anywhere in a text. Throws `OverBudget`. */
 export type Detector = (text: string, budget: ScanBudget) => ReadonlySet<number>
@@ -9,11 +9,22 @@ interface Learning {
   units: number
 }
 
-interface Group {
+/** Patterns that are looked for together. */
+export interface Group {
   readonly patterns: readonly number[]
   automaton: Automaton | null
   /** Once its patterns turned out to be too many for one automaton. */
   parts: readonly Group[] | null
+}
+
+/** Patterns in as few groups as they can be looked for in; that is found out while texts are read. */
+export interface Groups {
+  /** The groups that this one has become; it alone where it has not been parted. */
+  leavesOf(group?: Group): readonly Group[]
+  automatonOf(group: Group, budget: ScanBudget): Automaton
+  /** For one text: throws `TOO_MANY` where the group should be parted. */
+  budgetOf(group: Group, budget: ScanBudget): ScanBudget
+  part(group: Group): void
 }
 
 /** What a text may cost beyond reading it before its group of patterns is found to be too many for one automaton. */
@@ -23,53 +34,55 @@ const UNITS_OF_LEARNING = 4_000_000
 /** Of putting an automaton together. */
 const COST_OF_INSTRUCTION = 8
 
+/** Throws RE2JS's error for a pattern that is none. */
+export function createGroups(programs: readonly Program[]): Groups {
+  const lengths = programs.map(({ steps }) => steps.length)
+  const root: Group = groupOf([...programs.keys()])
+  const learning: Learning = { units: UNITS_OF_LEARNING }
+  const leavesOf = (group: Group = root): readonly Group[] =>
+    group.parts === null ? [group] : group.parts.flatMap((part) => leavesOf(part))
+  return {
+    leavesOf,
+    automatonOf(group, budget) {
+      if (group.automaton === null) {
+        const program = joined(group.patterns.flatMap((index) => programs[index] ?? []))
+        budget.spend(program.steps.length * COST_OF_INSTRUCTION)
+        group.automaton = createAutomaton(program, 'anywhere')
+      }
+      return group.automaton
+    },
+    budgetOf: (group, budget) => (group.patterns.length === 1 ? budget : bounded(budget, learning)),
+    part(group) {
+      if (group.parts === null) part(group, lengths)
+    },
+  }
+}
+
 /**
  * Reads a text once for all patterns. Where together they have too many states, the heaviest are taken out,
  * for this text and all that follow. Throws RE2JS's error for a pattern that is none.
  */
 export function createDetector(patterns: readonly string[]): Detector {
-  const programs = patterns.map(programOf)
-  const root = groupOf([...patterns.keys()])
-  const learning = { units: UNITS_OF_LEARNING }
-
-  function automatonOf(group: Group, budget: ScanBudget): Automaton {
-    if (group.automaton === null) {
-      const program = joined(group.patterns.flatMap((index) => programs[index] ?? []))
-      budget.spend(program.steps.length * COST_OF_INSTRUCTION)
-      group.automaton = createAutomaton(program, 'anywhere')
-    }
-    return group.automaton
-  }
+  const groups = createGroups(patterns.map(programOf))
 
   function detect(group: Group, text: string, budget: ScanBudget, found: Set<number>): void {
-    if (group.parts !== null) {
-      for (const part of group.parts) detect(part, text, budget, found)
-      return
-    }
-    const automaton = automatonOf(group, budget)
+    const automaton = groups.automatonOf(group, budget)
     budget.spend(text.length)
     try {
-      for (const hit of hitsIn(
-        text,
-        automaton,
-        group.patterns.length === 1 ? budget : bounded(budget, learning),
-      )) {
+      for (const hit of hitsIn(text, automaton, groups.budgetOf(group, budget))) {
         const pattern = group.patterns[hit]
         if (pattern !== undefined) found.add(pattern)
       }
     } catch (error) {
       if (error !== TOO_MANY) throw error
-      part(
-        group,
-        programs.map(({ steps }) => steps.length),
-      )
-      detect(group, text, budget, found)
+      groups.part(group)
+      for (const leaf of groups.leavesOf(group)) detect(leaf, text, budget, found)
     }
   }
 
   return (text, budget) => {
     const found = new Set<number>()
-    if (text !== '') detect(root, text, budget, found)
+    if (text !== '') for (const leaf of groups.leavesOf()) detect(leaf, text, budget, found)
     return found
   }
 }
@@ -105,7 +118,7 @@ function weightsOf({ patterns, automaton }: Group, lengths: readonly number[]): 
   return ways.map(({ size }) => size)
 }
 
-const TOO_MANY = new Error('these patterns have too many states together')
+export const TOO_MANY = new Error('these patterns have too many states together')
 
 function bounded(budget: ScanBudget, learning: Learning): ScanBudget {
   let left = MOST_UNITS_OF_GROUP
@@ -178,7 +191,7 @@ export function createFinder(pattern: string): Finder {
 }
 
 /** Where the character begins that ends here. */
-const beforeOf = (text: string, at: number): number => (isInsidePair(text, at - 1) ? at - 2 : at - 1)
+export const beforeOf = (text: string, at: number): number => (isInsidePair(text, at - 1) ? at - 2 : at - 1)
 
 function isInsidePair(text: string, at: number): boolean {
   const code = text.charCodeAt(at)

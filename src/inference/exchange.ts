@@ -78,7 +78,7 @@ export function openExchange<Kind extends Metering>(
           answered,
           exchange.dropped,
           boundOf(admission.attempts, answered),
-          input.request.pipeline,
+          pipelineOf(input.request, meter),
         )
       : null
 
@@ -172,6 +172,11 @@ function chargeOf(isByok: boolean, { totalNanoUsd, promptNanoUsd, completionNano
 
 const heldFor = ({ ownKey }: Attempt, { hold }: Admission): number =>
   ownKey === undefined ? (hold.sharedNanoUsd ?? hold.amountNanoUsd) : hold.amountNanoUsd
+
+/** What was done to the request, and then to the answer. */
+function pipelineOf({ pipeline: asked }: RoutedRequest, { pipeline: answered = [] }: Metering) {
+  return answered.length === 0 ? asked : [...(asked ?? []), ...answered]
+}
 
 /** The bound that money set for who answered; of a request that nobody answered, for whom it set one. */
 const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number | null =>

@@ -1,5 +1,5 @@
 import type { Attempt } from '../core/attempt.ts'
-import type { Finish, InferenceFrame } from '../core/events.ts'
+import type { Finish, InferenceFrame, JsonObject } from '../core/events.ts'
 import type { AttemptOutcome, JournalEntry, Settlement } from '../core/generation.ts'
 import type { Pricing } from '../core/snapshot.ts'
 import {
@@ -24,6 +24,8 @@ export type Ending = 'whole' | 'failed' | 'cut' | 'left'
 /** What was delivered in one generation, and what it comes to. */
 export interface Metering {
   readonly finishes: Finish[]
+  /** What content filters did to the answer, for the routing metadata; absent: nothing looked at it. */
+  readonly pipeline?: readonly JsonObject[]
   settlement(ending: Ending, context: SettlementContext): Settled
 }
 

@@ -6,6 +6,7 @@ import { admit, tokensOf } from './admission.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
+import { guarded, metered } from './filters/output.ts'
 import type { Keeper } from './keeper.ts'
 import { createMeter } from './meter.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from './opening.ts'
@@ -23,7 +24,7 @@ export interface RunInput extends Opening<InferenceRequest> {
 export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
   const { request, caller, startedAt } = input
   return withExchange(input, deps, {
-    meter: createMeter(deps.now, startedAt),
+    meter: metered(createMeter(deps.now, startedAt), caller.key, request),
     tokens: () => tokensOf(request),
     admit: (attempts, generationId) => admit(request, attempts, caller, deps.ledger, generationId, startedAt),
     answer: (exchange, upstreamAbort, end) =>
@@ -45,7 +46,7 @@ async function runUnary(
   signal.addEventListener('abort', leave, { once: true })
   try {
     if (keeper) await keeper.begin(unansweredContext(exchange, request))
-    const started = await dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
+    const started = await asked(request, deps, exchange, upstreamAbort)
     exchange.dropped = started.dropped
     const result = await collect(started.frames, exchange.meter.see)
     exchange.content?.take(result)
@@ -76,7 +77,7 @@ async function runStream(
     callerSignal: signal,
     keeper,
     begin: () => keeper?.begin(unansweredContext(exchange, request)),
-    start: () => dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log),
+    start: () => asked(request, deps, exchange, upstreamAbort),
     open: (started) => ({
       writer: ingress.writeStream(replyContext(exchange, started, request)),
       echoed: request.echoUpstreamBody ? exchange.log.sentBodies : [],
@@ -84,6 +85,16 @@ async function runStream(
     failureWriter: () => ingress.writeStream(unansweredContext(exchange, request)),
     ended: end,
   })
+}
+
+/** The answer of who answered, as the content filters of the caller's key let it pass. */
+async function asked(
+  request: InferenceRequest,
+  deps: RunDeps,
+  { attempts, log, meter }: Exchange,
+  upstreamAbort: AbortController,
+): Promise<Dispatched> {
+  return guarded(meter, await dispatch(request, attempts, deps, upstreamAbort.signal, log), upstreamAbort)
 }
 
 function replyContext(exchange: Exchange, { attempt }: Dispatched, request: InferenceRequest): ReplyContext {

@@ -1,7 +1,7 @@
 import type { ContentFilter, ContentFilters } from '../core/content-filter.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { Database } from '../db/database.ts'
-import { type BuiltinEntry, compileFilters, type PatternEntry } from '../filters/compile.ts'
+import { type BuiltinEntry, compileFilters, type Direction, type PatternEntry } from '../filters/compile.ts'
 
 interface Stored {
   id: string
@@ -36,21 +36,33 @@ export function filtersById(
   return byId
 }
 
-const builtinEntry = ({ slug, action, label, scan_scope: scope }: JsonObject): BuiltinEntry => ({
+const builtinEntry = ({
+  slug,
+  action,
+  label,
+  scan_scope: scope,
+  apply_to: to,
+}: JsonObject): BuiltinEntry => ({
   slug: String(slug),
   action: actionOf(action),
+  appliesTo: directionOf(to),
   ...labelOf(label),
   ...(scope === 'user_only' && { scanScope: scope }),
 })
 
-const patternEntry = ({ pattern, action, label }: JsonObject): PatternEntry => ({
+const patternEntry = ({ pattern, action, label, apply_to: to }: JsonObject): PatternEntry => ({
   pattern: String(pattern),
   action: actionOf(action),
+  appliesTo: directionOf(to),
   ...labelOf(label),
 })
 
 /** A word that is not known here forbids more than it lets pass. */
 const actionOf = (action: unknown): ContentFilter['action'] =>
   action === 'redact' || action === 'flag' ? action : 'block'
+
+/** What was stored before there was a choice holds on what is asked; an unknown word holds everywhere. */
+const directionOf = (to: unknown): Direction =>
+  to === undefined || to === null || to === 'input' ? 'input' : to === 'output' ? 'output' : 'both'
 
 const labelOf = (label: unknown): { label?: string } => (typeof label === 'string' ? { label } : {})

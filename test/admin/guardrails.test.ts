@@ -54,8 +54,14 @@ const FULL = {
   allowed_providers: ['openai', 'anthropic'],
   ignored_providers: ['lab'],
   allowed_data_regions: ['europe'],
-  content_filter_builtins: [{ slug: 'email', action: 'redact', label: '[EMAIL]' }],
-  content_filters: [{ pattern: 'PROJ-\\d{4}', action: 'block', label: null }],
+  content_filter_builtins: [
+    { slug: 'email', action: 'redact', label: '[EMAIL]' },
+    { slug: 'phone', action: 'flag', apply_to: 'both' },
+  ],
+  content_filters: [
+    { pattern: 'PROJ-\\d{4}', action: 'block', label: null },
+    { pattern: 'TASK-\\d{4}', action: 'block', apply_to: 'output' },
+  ],
   enable_free_model_publication: false,
   enable_free_model_training: false,
   enable_paid_model_training: true,
@@ -243,6 +249,20 @@ const refusedBodies: [name: string, fields: object, contains: string][] = [
     'an unknown action',
     { content_filters: [{ pattern: 'a', action: 'shout' }] },
     'content_filters[0].action',
+  ],
+  [
+    'an unknown direction',
+    { content_filters: [{ pattern: 'a', action: 'flag', apply_to: 'outward' }] },
+    'content_filters[0].apply_to',
+  ],
+  [
+    'users alone, in what no user wrote',
+    {
+      content_filter_builtins: [
+        { slug: 'regex-prompt-injection', action: 'flag', scan_scope: 'user_only', apply_to: 'output' },
+      ],
+    },
+    'content_filter_builtins[0].scan_scope',
   ],
   [
     'names of people',

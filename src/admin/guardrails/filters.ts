@@ -30,7 +30,13 @@ export function checkFilters({ content_filters, content_filter_builtins }: Filte
       )
     }
   }
-  for (const [index, { slug }] of (content_filter_builtins ?? []).entries()) {
+  for (const [index, { slug, scan_scope, apply_to }] of (content_filter_builtins ?? []).entries()) {
+    if (scan_scope === 'user_only' && apply_to === 'output') {
+      throw badRequest(
+        'user_only looks at what users wrote, and apply_to is output, which no user wrote: it would find nothing',
+        `content_filter_builtins[${index}].scan_scope`,
+      )
+    }
     if (slug !== 'person-name') continue
     throw badRequest(
       'person-name needs a model or a list of names, and this gateway has none: names cannot be told from other words by a pattern',

@@ -42,7 +42,8 @@ export function withFilters(
   }
 }
 
-const hasFilters = (guardrail: GuardrailRecord): guardrail is Guarding => guardrail.filters !== undefined
+const hasFilters = (guardrail: GuardrailRecord): guardrail is Guarding =>
+  guardrail.filters?.holdOnInput === true
 
 interface Place extends Span {
   readonly filter: ContentFilter

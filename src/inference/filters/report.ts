@@ -6,6 +6,8 @@ import type { GuardrailRecord } from '../../core/guardrail.ts'
 export interface FilterReport {
   /** `redacted` is how many places were replaced. */
   add(guardrail: GuardrailRecord, filter: ContentFilter, redacted: number): void
+  /** It would have taken too long to look through it: it was blocked. */
+  overBudget(): void
   readonly blocking: readonly ContentFilter[]
   /** For the routing metadata (api-surface §19); empty where nothing matched. */
   stages(): JsonObject[]
@@ -20,9 +22,15 @@ interface Row {
 const INJECTION = 'regex-prompt-injection'
 const SCOPES = { key: 'api-key', member: 'member', workspace: 'workspace' } as const
 
-export function createReport(): FilterReport {
+/** `output`: what is told is told of the answer. */
+export function createReport(of: 'input' | 'output' = 'input'): FilterReport {
   const rows = new Map<ContentFilter, Row>()
+  const side: JsonObject = of === 'output' ? { apply_to: of } : {}
+  let isOverBudget = false
   return {
+    overBudget() {
+      isOverBudget = true
+    },
     add(guardrail, filter, redacted) {
       const row = rows.get(filter)
       if (row === undefined) rows.set(filter, { guardrail, filter, redacted })
@@ -38,12 +46,20 @@ export function createReport(): FilterReport {
         const key = `${name}/${row.guardrail.id}/${row.guardrail.scope}`
         stages.set(key, [...(stages.get(key) ?? []), row])
       }
-      return [...stages].map(([key, own]) => stageOf(key.split('/')[0] ?? '', own))
+      const told = [...stages].map(([key, own]) => stageOf(key.split('/')[0] ?? '', own, side))
+      return isOverBudget ? [...told, stageOverBudget(side)] : told
     },
   }
 }
 
-function stageOf(name: string, rows: readonly Row[]): JsonObject {
+const stageOverBudget = (side: JsonObject): JsonObject => ({
+  type: 'guardrail',
+  name: 'content-filter',
+  summary: 'blocked: it would take too long to look through it',
+  data: { filters: [], ...side },
+})
+
+function stageOf(name: string, rows: readonly Row[], side: JsonObject): JsonObject {
   const guardrail = rows[0]?.guardrail
   return {
     type: 'guardrail',
@@ -56,6 +72,7 @@ function stageOf(name: string, rows: readonly Row[]): JsonObject {
         action: filter.action,
         ...(filter.action === 'redact' && { count: redacted }),
       })),
+      ...side,
     },
   }
 }

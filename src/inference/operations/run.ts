@@ -1,4 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
+import { OverBudget } from '../../core/content-filter.ts'
 import type { DialectName, JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
@@ -7,6 +8,8 @@ import { CallerLeft } from '../abort.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Asking, tryAttempts } from '../attempts.ts'
 import type { Exchange } from '../exchange.ts'
+import { answerBlocked, told } from '../filters/findings.ts'
+import { createScanners, type Scanners } from '../filters/scanners.ts'
 import { KINDS } from '../kinds.ts'
 import type { Metering } from '../meter.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from '../opening.ts'
@@ -22,15 +25,17 @@ export async function runOperation<Request extends RoutedRequest, Result>(
 ): Promise<Response> {
   const { request, caller, startedAt } = input
   const bound = (pricing: Parameters<typeof task.bound>[1]) => task.bound(request, pricing)
+  const scanners = task.filtered ? createScanners(caller.key.guardrails) : null
+  const meter = createUnitMeter(deps.now, startedAt, bound)
   return withExchange(input, deps, {
     refusal: refusalOf(request, task),
-    meter: createUnitMeter(deps.now, startedAt, bound),
+    meter: scanners === null ? meter : told(meter, scanners),
     tokens: (attempts) => tokensOfUnits(bound, attempts),
     admit: (attempts, generationId) =>
       admitUnits(bound, attempts, caller, deps.ledger, generationId, startedAt),
     answer: (exchange, upstreamAbort, end) =>
       whileConnected(input.signal, upstreamAbort, end, () =>
-        answerOnce(input, task, deps, exchange, upstreamAbort.signal),
+        answerOnce(input, task, deps, exchange, upstreamAbort.signal, scanners),
       ),
   })
 }
@@ -76,23 +81,43 @@ async function answerOnce<Request extends RoutedRequest, Result>(
   deps: RunDeps,
   exchange: Exchange<UnitMeter>,
   signal: AbortSignal,
+  scanners: Scanners | null,
 ): Promise<Response> {
   try {
     const asking = askingFor(request, task)
     const answered = await tryAttempts(asking, exchange.attempts, deps, signal, exchange.log)
     const { result, upstreamId, usage } = answered.answer
-    exchange.dropped = answered.dropped
+    const dropped = [...answered.dropped]
+    exchange.dropped = dropped
     exchange.meter.take(upstreamId, (pricing) => task.count(request, result, usage, pricing))
-    exchange.content?.say(task.said(result, request))
+    const shown = scanners === null ? result : passed(result, task, scanners, dropped)
+    if (!scanners?.isBlocked) exchange.content?.say(task.said(shown, request))
     const closing = await exchange.settle('whole')
+    if (scanners?.isBlocked) throw answerBlocked(scanners)
     const body = task.ingress.writeReply(
-      result,
+      shown,
       contextOf(request, exchange, answered.attempt, answered.answer.native ?? {}),
       closing,
     )
     return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
   } catch (error) {
     throw await failed(error, exchange, signal, deps)
+  }
+}
+
+/** What would take too long to look through is blocked as well. */
+function passed<Request extends RoutedRequest, Result>(
+  result: Result,
+  { filtered }: Task<Request, Result>,
+  scanners: Scanners,
+  dropped: string[],
+): Result {
+  try {
+    return filtered?.(result, scanners, (name) => dropped.push(name)) ?? result
+  } catch (error) {
+    if (!(error instanceof OverBudget)) throw error
+    scanners.giveUp()
+    return result
   }
 }
 

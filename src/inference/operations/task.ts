@@ -3,6 +3,7 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Operation, OperationIngress } from '../../dialects/operation.ts'
+import type { Scanners } from '../filters/scanners.ts'
 import type { Counted } from '../meter.ts'
 
 /** One kind of inference that is a question and an answer: how it is spoken, and what it uses. */
@@ -18,4 +19,6 @@ export interface Task<Request extends RoutedRequest, Result> {
   said(result: Result, request: Request): unknown
   /** Addresses in the request, and where they stand. */
   addresses?(request: Request): readonly (readonly [url: string, path: string])[]
+  /** What content filters leave of the answer; absent: it holds no text. `drop` is told the names of what is left out. */
+  filtered?(result: Result, scanners: Scanners, drop: (name: string) => void): Result
 }

@@ -37,6 +37,13 @@ export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
       source: 'estimated',
     }
   },
+  filtered(result, scanners, drop) {
+    const text = String(scanners.whole(result.text))
+    if (text === result.text && scanners.isClean(result.native)) return result
+    // Words and segments say the text once more, in pieces that nobody here can tell apart.
+    for (const name of Object.keys(result.native)) drop(name)
+    return { ...result, text, native: {} }
+  },
 }
 
 const secondsOf = ({ audioSeconds }: { audioSeconds?: number }) =>

@@ -1,0 +1,135 @@
+import type { ScanBudget, Sought, Watch, Window } from '../core/content-filter.ts'
+import type { Automaton, State } from './automaton.ts'
+import { longestMatch } from './longest.ts'
+import { type Program, programOf } from './program.ts'
+import { beforeOf, createGroups, type Group, type Groups, TOO_MANY } from './search.ts'
+
+/** Filters whose longest match is no longer than this are watched by themselves: what is older is safe at any time. */
+const SHORT = 512
+
+/** Filters that are looked for in texts as they come. */
+export interface Watcher {
+  open(): readonly Watch[]
+}
+
+interface Kind {
+  readonly sought: readonly Sought[]
+  readonly groups: Groups
+  /** Of all of them, in UTF-16 units. */
+  readonly longest: number
+}
+
+/** What is compiled and learned is kept from text to text. Throws RE2JS's error for a pattern that is none. */
+export function createWatcher(sought: readonly Sought[], patterns: readonly string[]): Watcher {
+  const programs = patterns.map(programOf)
+  const lengths = programs.map(longestMatch)
+  const kinds = [
+    kindOf(sought, programs, lengths, (length) => length <= SHORT),
+    kindOf(sought, programs, lengths, (length) => length > SHORT),
+  ].filter((kind) => kind.sought.length > 0)
+  return { open: () => kinds.map(openWatch) }
+}
+
+function kindOf(
+  sought: readonly Sought[],
+  programs: readonly Program[],
+  lengths: readonly number[],
+  isOfIt: (length: number) => boolean,
+): Kind {
+  const own = <T>(all: readonly T[]): T[] => all.filter((_, index) => isOfIt(lengths[index] ?? 0))
+  return {
+    sought: own(sought),
+    groups: createGroups(own(programs)),
+    longest: Math.max(0, ...own(lengths)),
+  }
+}
+
+/** Where one automaton stands in the text. */
+interface Standing {
+  readonly group: Group
+  readonly automaton: Automaton
+  readonly budget: ScanBudget
+  state: State
+  /** The last place where no match was under way. */
+  idleAt: number
+}
+
+/** Behind the end of a match stands what decides whether it is one. */
+const BEHIND = 2
+
+function openWatch({ sought, groups, longest }: Kind): Watch {
+  let standings: readonly Standing[] | null = null
+  const hits = new Map<Sought, number>()
+
+  function stand(group: Group, { before, base }: Window, budget: ScanBudget): Standing {
+    const automaton = groups.automatonOf(group, budget)
+    const state = automaton.begin(before, before.length, budget)
+    return { group, automaton, budget: groups.budgetOf(group, budget), state, idleAt: base }
+  }
+
+  function hit(standing: Standing, at: number): void {
+    for (const index of standing.state.hits ?? []) note(standing.group, index, at)
+  }
+
+  function note(group: Group, index: number, at: number): void {
+    const filter = sought[group.patterns[index] ?? -1]
+    if (filter) hits.set(filter, Math.max(at, hits.get(filter) ?? 0))
+  }
+
+  /** Reads `text`, which stands at `from`. */
+  function walk(standing: Standing, text: string, from: number, budget: ScanBudget): void {
+    budget.spend(text.length)
+    const cursor = { state: standing.state, at: 0, idleAt: -1 }
+    while (cursor.at < text.length) {
+      standing.automaton.walk(cursor, text, standing.budget)
+      standing.state = cursor.state
+      if (cursor.state.hits !== null) hit(standing, from + beforeOf(text, cursor.at))
+    }
+    if (cursor.state.list.length === 0) standing.idleAt = from + text.length
+    else if (cursor.idleAt >= 0) standing.idleAt = from + cursor.idleAt
+  }
+
+  /** Patterns that are too many together are parted, and read again what has not gone out yet. */
+  function walked(
+    standing: Standing,
+    text: string,
+    from: number,
+    window: Window,
+    budget: ScanBudget,
+  ): Standing[] {
+    try {
+      walk(standing, text, from, budget)
+      return [standing]
+    } catch (error) {
+      if (error !== TOO_MANY) throw error
+    }
+    groups.part(standing.group)
+    return groups
+      .leavesOf(standing.group)
+      .flatMap((leaf) => walked(stand(leaf, window, budget), window.held, window.base, window, budget))
+  }
+
+  return {
+    hits,
+    read(window, fresh, budget) {
+      const from = window.base + window.held.length - fresh.length
+      standings ??= groups.leavesOf().map((leaf) => stand(leaf, window, budget))
+      const [only] = standings
+      if (only && standings.length === 1) {
+        standings = walked(only, fresh, from, window, budget)
+        return
+      }
+      standings = standings.flatMap((standing) => walked(standing, fresh, from, window, budget))
+    },
+    end({ base, held }, budget) {
+      for (const { automaton, state, group } of standings ?? []) {
+        for (const index of automaton.atEnd(state, budget) ?? []) note(group, index, base + held.length)
+      }
+    },
+    safeTo(length) {
+      let safe = length
+      for (const { idleAt } of standings ?? []) safe = Math.min(safe, idleAt)
+      return Math.max(safe, length - longest - BEHIND)
+    },
+  }
+}

@@ -1,0 +1,179 @@
+import type { ContentFilter, OutputFilters, Piece, TextScan, Watch } from '../../core/content-filter.ts'
+import type { GuardrailRecord } from '../../core/guardrail.ts'
+import { isObject } from '../../core/json.ts'
+import { createBudget } from '../../filters/budget.ts'
+import { openTextScan } from '../../filters/text-scan.ts'
+import { createReport, type FilterReport } from './report.ts'
+
+/** The filters on the answer to one request. */
+export interface Scanners {
+  /** False: they only record, and everything goes out as it comes. */
+  readonly rewrites: boolean
+  readonly report: FilterReport
+  /** How many places were replaced so far. */
+  readonly replaced: number
+  /** Something was found that must not go out: nothing follows. */
+  readonly isBlocked: boolean
+  /** It would take too long to find out: that blocks too. */
+  giveUp(): void
+  /** For a text that comes in pieces. */
+  open(): Scan
+  /** A text, or whatever holds some, that is there at once; the value itself where nothing is changed. */
+  whole(value: unknown): unknown
+  /** True where none of these texts would be changed. Nothing is recorded. */
+  isClean(value: unknown): boolean
+}
+
+export interface Scan {
+  push(text: string): readonly Piece[]
+  end(): readonly Piece[]
+}
+
+interface Guarding extends GuardrailRecord {
+  filters: NonNullable<GuardrailRecord['filters']> & { output: OutputFilters }
+}
+
+/** Null: no guardrail holds on what is answered. */
+export function createScanners(guardrails: readonly GuardrailRecord[] | undefined): Scanners | null {
+  const guarding = (guardrails ?? []).filter(isGuarding)
+  return guarding.length === 0 ? null : scannersOf(guarding)
+}
+
+const isGuarding = (guardrail: GuardrailRecord): guardrail is Guarding =>
+  guardrail.filters?.output !== undefined
+
+/** Fields of what is shown as it came that hold marks of the protocol, sealed things and contents of files. */
+export const NO_TEXT: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'object',
+  'role',
+  'status',
+  'model',
+  'channel',
+  'phase',
+  'signature',
+  'thought_signature',
+  'thoughtSignature',
+  'encrypted_content',
+  'encrypted_index',
+  'data',
+  'result',
+  'b64_json',
+  'partial_image_b64',
+])
+
+function scannersOf(guarding: readonly Guarding[]): Scanners {
+  const report = createReport('output')
+  const budget = createBudget()
+  /** A guardrail may hold for several reasons: its filters are looked for once. */
+  const outputs = [...new Set(guarding.map(({ filters }) => filters.output))]
+  const rewrites = outputs.some((output) => output.rewrites)
+  let replaced = 0
+  let isBlocked = false
+
+  const watches = (which: 'rewriting' | 'recording'): Watch[] =>
+    outputs.flatMap((output) => output.open(which))
+
+  function found(filter: ContentFilter, places: number): void {
+    const owner = ownerOf(filter)
+    if (owner) report.add(owner, filter, places)
+  }
+
+  const owners = new Map<ContentFilter, Guarding | undefined>()
+  /** Told by the watch that found it; looked up once for each filter. */
+  function ownerOf(filter: ContentFilter): Guarding | undefined {
+    if (!owners.has(filter)) {
+      owners.set(
+        filter,
+        guarding.find(({ filters }) => filters.output.holds(filter)),
+      )
+    }
+    return owners.get(filter)
+  }
+
+  function counted(pieces: readonly Piece[]): readonly Piece[] {
+    for (const { kind } of pieces) {
+      if (kind === 'replaced') replaced += 1
+      if (kind === 'blocked') isBlocked = true
+    }
+    return pieces
+  }
+
+  function open(): Scan {
+    const recording = watches('recording')
+    const recorder = recording.length > 0 ? openTextScan(recording, budget, found) : null
+    const scan: TextScan | null = rewrites ? openTextScan(watches('rewriting'), budget, found) : null
+    return {
+      push(text) {
+        budget.grow(text.length * outputs.length)
+        recorder?.push(text)
+        return scan === null ? [{ text, length: text.length, kind: 'kept' }] : counted(scan.push(text))
+      },
+      end() {
+        recorder?.end()
+        return scan === null ? [] : counted(scan.end())
+      },
+    }
+  }
+
+  function wholeText(text: string): string {
+    const scan = open()
+    return textOf(scan.push(text)) + textOf(scan.end())
+  }
+
+  function isCleanText(text: string): boolean {
+    budget.grow(text.length * outputs.length)
+    const scan = openTextScan(watches('rewriting'), budget, () => undefined)
+    return [...scan.push(text), ...scan.end()].every(({ kind }) => kind === 'kept')
+  }
+
+  return {
+    rewrites,
+    report,
+    get replaced() {
+      return replaced
+    },
+    get isBlocked() {
+      return isBlocked
+    },
+    giveUp() {
+      isBlocked = true
+      report.overBudget()
+    },
+    open,
+    whole: (value) => mapTexts(value, wholeText),
+    isClean(value) {
+      let isClean = true
+      mapTexts(value, (text) => {
+        isClean &&= isCleanText(text)
+        return text
+      })
+      return isClean
+    },
+  }
+}
+
+export const textOf = (pieces: readonly Piece[]): string =>
+  pieces.length === 1 && pieces[0] ? pieces[0].text : pieces.map(({ text }) => text).join('')
+
+const SEALED = /^data:[^,;]*(?:;[^,;]*)*;base64,/
+
+/** The value with its texts changed; the value itself where none was. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return value === '' || SEALED.test(value) ? value : change(value)
+  if (Array.isArray(value)) {
+    const next = value.map((item: unknown) => mapTexts(item, change))
+    return next.some((item, index) => item !== value[index]) ? next : value
+  }
+  if (!isObject(value)) return value
+  let next: Record<string, unknown> | null = null
+  for (const [name, field] of Object.entries(value)) {
+    if (NO_TEXT.has(name) || name.endsWith('_id')) continue
+    const changed = mapTexts(field, change)
+    if (changed === field) continue
+    next ??= { ...value }
+    next[name] = changed
+  }
+  return next ?? value
+}
