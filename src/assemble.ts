@@ -19,6 +19,7 @@ import { createBackgroundRuns } from './inference/responses/background.ts'
 import { createRunning } from './inference/running.ts'
 import { createTicker } from './inference/ticker.ts'
 import { openLedger } from './ledger/open.ts'
+import { KEEP_ALL, type Retention } from './ledger/retention.ts'
 import type { Logger } from './log.ts'
 import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
@@ -32,6 +33,8 @@ export interface Parts {
   /** The file of sealed bodies, migrated; how they are sealed; how long responses are kept after their last use. */
   bodies: { readonly file: Database; readonly sealer: Sealer; readonly retentionDays: number }
   files: FileStore
+  /** How long rows of generations are kept; default: for ever. */
+  retention?: Retention
   logger: Logger
   /** What the routing is made from, how to make it anew, and where newer facts come from. */
   models: {
@@ -67,6 +70,7 @@ export function assemble({
   database,
   bodies,
   files,
+  retention = KEEP_ALL,
   logger,
   models,
   outboundAllow = NOTHING_ALLOWED,
@@ -114,6 +118,7 @@ export function assemble({
     once: createOnce({ database, sealer: bodies.sealer, now }),
     snapshot,
     ledger,
+    retention,
     measurements,
     refresh: {
       url: models.url,

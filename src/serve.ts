@@ -16,6 +16,7 @@ import { openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
+import { retentionOf } from './ledger/retention.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
 import { clientAddress, parseTrustedProxies } from './net/client-address.ts'
@@ -59,6 +60,7 @@ export async function serve(config: Config): Promise<number> {
     database,
     files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     bodies: { file: folder.bodies, sealer, retentionDays: config.responsesRetentionDays },
+    retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),

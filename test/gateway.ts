@@ -17,6 +17,7 @@ import { openSealer } from '../src/db/seal.ts'
 import type { Deps } from '../src/deps.ts'
 import { createFileStore, FILES_FOLDER } from '../src/files/store.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
+import { retentionOf } from '../src/ledger/retention.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
 import { parseOutboundAllow } from '../src/net/address.ts'
 import type { ProviderDefaults } from '../src/providers/environment.ts'
@@ -96,6 +97,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       retentionDays: config.responsesRetentionDays,
     },
     files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
+    retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),

@@ -201,6 +201,20 @@ export const settings = {
     read: read.onOff,
     meaning: 'Look for Ollama, LM Studio, llama.cpp and vLLM on this machine.',
   }),
+  ledgerRetentionDays: setting({
+    variable: 'SLUICE_LEDGER_RETENTION_DAYS',
+    type: 'days',
+    fallback: 0,
+    read: read.wholeNumber(0, 36_500, 'days'),
+    meaning: 'How long rows of single generations are kept; 0: for ever. Sums of them are always kept.',
+  }),
+  ledgerMaxMb: setting({
+    variable: 'SLUICE_LEDGER_MAX_MB',
+    type: 'MB',
+    fallback: 0,
+    read: read.wholeNumber(0, 100_000_000, 'MB'),
+    meaning: 'How much `sluice.db` may hold before its oldest rows go; 0: without bound.',
+  }),
   responsesRetentionDays: setting({
     variable: 'SLUICE_RESPONSES_RETENTION_DAYS',
     type: 'days',

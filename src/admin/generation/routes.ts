@@ -1,18 +1,17 @@
 import { Elysia, t } from 'elysia'
-import type { Database } from '../../db/database.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
 import { feedbackBody, generation, generationContent, generationQuery } from './schema.ts'
-import { getGeneration, giveFeedback, refuseContent } from './service.ts'
+import { type GenerationDeps, getGeneration, giveFeedback, refuseContent } from './service.ts'
 
 const tag = 'Generations'
 
-export const generationRoutes = (deps: CallerDeps & { database: Database }) =>
+export const generationRoutes = (deps: CallerDeps & GenerationDeps) =>
   new Elysia()
     .use(callerOption(deps))
     .get(
       '/generation',
-      async ({ caller, query }) => ({ data: await getGeneration(deps.database, caller, query.id) }),
+      async ({ caller, query }) => ({ data: await getGeneration(deps, caller, query.id) }),
       {
         caller: 'any',
         query: generationQuery,
@@ -26,7 +25,7 @@ export const generationRoutes = (deps: CallerDeps & { database: Database }) =>
         }),
       },
     )
-    .get('/generation/content', ({ caller, query }) => refuseContent(deps.database, caller, query.id), {
+    .get('/generation/content', ({ caller, query }) => refuseContent(deps, caller, query.id), {
       caller: 'any',
       query: generationQuery,
       detail: operation({

@@ -4,22 +4,29 @@ import { generationIdOf, newUuid } from '../../core/ids.ts'
 import { atomically, type Database } from '../../db/database.ts'
 import { generationFeedback } from '../../db/tables.ts'
 import { findGeneration } from '../../ledger/generations.ts'
+import { isBeforeAll } from '../../ledger/prune.ts'
+import { type Retention, sayRetention } from '../../ledger/retention.ts'
 import type { GenerationRow } from '../../ledger/row.ts'
 import { type FeedbackBody, type Generation, generationView } from './schema.ts'
+
+export interface GenerationDeps {
+  database: Database
+  retention: Retention
+}
 
 /**
  * By the generation's id or a reply's (`resp_…`, `msg_…`). An inference key sees its own workspace; another workspace's generation is as unknown as
  * one that never was.
  */
-export const getGeneration = async (database: Database, caller: Caller, id: string): Promise<Generation> =>
-  generationView(await visible(database, caller, id))
+export const getGeneration = async (deps: GenerationDeps, caller: Caller, id: string): Promise<Generation> =>
+  generationView(await visible(deps, caller, id))
 
 /**
  * Always a 404: what was said is not kept here, so that nobody can read it afterwards. Whose generation is known is told
  * so; another workspace's is as unknown as one that never was.
  */
-export async function refuseContent(database: Database, caller: Caller, id: string): Promise<never> {
-  await visible(database, caller, id)
+export async function refuseContent(deps: GenerationDeps, caller: Caller, id: string): Promise<never> {
+  await visible(deps, caller, id)
   throw notFound(
     'The generation is known, and its content is not: prompts and answers are not logged by this gateway. A stored response is read with GET /responses/{id}',
   )
@@ -27,11 +34,12 @@ export async function refuseContent(database: Database, caller: Caller, id: stri
 
 /** What a caller says of an answer, kept beside it. The row says by which key, so that the audit log need not. */
 export async function giveFeedback(
-  { database, now }: { database: Database; now(): number },
+  deps: GenerationDeps & { now(): number },
   caller: Caller,
   { generation_id: id, category, comment = null }: FeedbackBody,
 ): Promise<void> {
-  const generation = await visible(database, caller, id)
+  const { database, now } = deps
+  const generation = await visible(deps, caller, id)
   await atomically(database, (tx) => [
     tx.insert(generationFeedback).values({
       id: newUuid(),
@@ -45,9 +53,17 @@ export async function giveFeedback(
   ])
 }
 
-async function visible(database: Database, caller: Caller, id: string): Promise<GenerationRow> {
+async function visible(deps: GenerationDeps, caller: Caller, id: string): Promise<GenerationRow> {
   const workspaceId = caller.key.kind === 'management' ? null : caller.workspace.id
-  const row = await findGeneration(database.db, generationIdOf(id), workspaceId)
-  if (row === undefined) throw notFound('There is no generation with this id')
+  const generationId = generationIdOf(id)
+  const row = await findGeneration(deps.database.db, generationId, workspaceId)
+  if (row === undefined) throw notFound(`There is no generation with this id${whyGone(deps, generationId)}`)
   return row
+}
+
+/** The id tells the time: what would be older than every row that is there may have been pruned. */
+function whyGone({ database, retention }: GenerationDeps, id: string): string {
+  const kept = sayRetention(retention)
+  if (kept === null || !/^gen-[0-9a-f]{32}$/.test(id) || !isBeforeAll(database, id)) return ''
+  return `: it would be older than all that are kept. Records are kept ${kept}; what was used and spent is kept for ever, as sums`
 }
