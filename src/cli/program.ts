@@ -52,6 +52,7 @@ function build(terminal: Terminal, done: Done): Command {
     )
   addServe(program, terminal, done)
   addLocal(program, terminal, done)
+  addBackups(program, terminal, done)
   addKeys(program, terminal, done)
   addProviders(program, terminal, done)
   addModels(program, terminal, done)
@@ -104,6 +105,29 @@ function addLocal(program: Command, terminal: Terminal, done: Done): void {
     .addHelpText('after', example('sluice verify ./sluice-data'))
     .action(async (folder: string | undefined, options) =>
       done(await (await import('./verify.ts')).verifyCommand(folder, options.json === true, terminal)),
+    )
+}
+
+function addBackups(program: Command, terminal: Terminal, done: Done): void {
+  json(program.command('backup').description('copy the data folder, served or stopped, into a new folder'))
+    .argument('<folder>', 'a new folder, outside the data folder')
+    .option('--data <folder>', 'data folder')
+    .option(
+      '--with-secret-key',
+      'put secret.key in too: whoever has the backup then opens all that is sealed',
+    )
+    .addHelpText('after', example('sluice backup /backups/2027-01-31 --data /var/lib/sluice'))
+    .action(async (folder: string, options) =>
+      done(await (await import('./backup.ts')).backupCommand(folder, options, terminal)),
+    )
+
+  json(program.command('restore').description('make a data folder from a backup, compared by its hashes'))
+    .argument('<backup>', 'folder of a backup')
+    .option('--data <folder>', 'data folder to make: not there yet, or empty')
+    .option('--secret-key-file <file>', 'the secret key, to be kept in the data folder')
+    .addHelpText('after', example('sluice restore /backups/2027-01-31 --data /var/lib/sluice'))
+    .action(async (backup: string, options) =>
+      done(await (await import('./backup.ts')).restoreCommand(backup, options, terminal)),
     )
 }
 
