@@ -53,6 +53,7 @@ function build(terminal: Terminal, done: Done): Command {
   addServe(program, terminal, done)
   addLocal(program, terminal, done)
   addBackups(program, terminal, done)
+  addUsage(program, terminal, done)
   addKeys(program, terminal, done)
   addProviders(program, terminal, done)
   addModels(program, terminal, done)
@@ -129,6 +130,21 @@ function addBackups(program: Command, terminal: Terminal, done: Done): void {
     .action(async (backup: string, options) =>
       done(await (await import('./backup.ts')).restoreCommand(backup, options, terminal)),
     )
+}
+
+function addUsage(program: Command, terminal: Terminal, done: Done): void {
+  json(
+    program
+      .command('usage')
+      .description('what was used and spent: through the server with SLUICE_KEY, else from the data folder'),
+  )
+    .option('--by <what>', 'day, model, provider, key or workspace', 'day')
+    .option('--since <when>', '12h, 7d (today and the 6 days before), 8w, or 2027-01-31', '30d')
+    .option('--until <when>', 'a day or a time, such as 2027-02-01; default: now')
+    .option('--csv', 'answer in CSV')
+    .option('--data <folder>', 'data folder, served or stopped, or a copy of one')
+    .addHelpText('after', example('sluice usage --by model --since 7d'))
+    .action(async (options) => done(await (await import('./usage.ts')).usageCommand(options, terminal)))
 }
 
 function addKeys(program: Command, terminal: Terminal, done: Done): void {
