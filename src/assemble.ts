@@ -51,6 +51,8 @@ export interface Parts {
   adminRateLimit?: number
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
+  /** Whether the disk has room for what is settled; absent: it is not looked at. */
+  hasRoom?(): boolean
   /** The clock, in milliseconds since 1970. */
   now?(): number
 }
@@ -64,6 +66,8 @@ export interface Assembled {
 }
 
 const DAY_MS = 24 * 3_600_000
+const CANNOT_WRITE =
+  'the ledger cannot be written: settlements wait and are tried again, and no new request is taken until then'
 
 /** Everything behind the routes. Opens nothing but the ledger. */
 export function assemble({
@@ -76,12 +80,19 @@ export function assemble({
   outboundAllow = NOTHING_ALLOWED,
   adminRateLimit = 0,
   oidc = null,
+  hasRoom = () => true,
   now = Date.now,
 }: Parts): Assembled {
   const { ledger, recovered } = openLedger(database, {
     now,
-    onFailure: (error, waiting) =>
-      logger.error({ err: error, waiting }, 'the ledger could not be written; trying again'),
+    hasRoom,
+    onFailure(error, waiting, failures) {
+      if (failures === 0)
+        logger.error({ err: error }, 'a row of the ledger can never be written and is given up')
+      // Once: it is tried again every two seconds.
+      else if (failures === 1) logger.error({ err: error, waiting }, CANNOT_WRITE)
+    },
+    onRecovery: () => logger.warn('the ledger can be written again'),
   })
   if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
   const snapshot = createSnapshotSource(database, models.live.current(), {

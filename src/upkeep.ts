@@ -46,7 +46,7 @@ function pruneRows({
   return startPruning(database, {
     retention,
     now,
-    mayPrune: ledger.isWritable,
+    mayPrune: () => !ledger.hasBacklog(),
     onPruned({ pruned, freedPages, isOverCap }) {
       if (pruned > 0)
         log.info({ generations: pruned, freed_pages: freedPages }, 'pruned old rows of the ledger')

@@ -55,6 +55,8 @@ export interface GatewayOptions {
   credentials?: CredentialFields[]
   /** Takes every line of the log; absent: there is none. */
   log?(line: string): void
+  /** Whether the disk has room; absent: always. */
+  hasRoom?(): boolean
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -104,6 +106,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     adminRateLimit: config.adminRateLimit,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
+    ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),
   })
   const app = createApp(deps)
   const server = options.listens
