@@ -67,12 +67,17 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(imageModelRoutes(deps, `${basePath}/api/v1`))
     .use(modelAdminRoutes(deps))
 
+function whyNotReady({ run, ledger }: Deps): 'stopping' | 'storage' | null {
+  if (run.running.isDraining()) return 'stopping'
+  return ledger.isWritable() ? null : 'storage'
+}
+
 /** The whole server as one function from request to response, below `basePath` ('' or '/…'). */
 export function createApp(deps: Deps, basePath = ''): Handler {
   const formOf = errorFormOf(basePath)
   const app = new Elysia({ prefix: basePath, normalize: false, handler: { standardHostname: false } })
     .use(errorEnvelope(deps.log, formOf))
-    .use(healthRoutes({ isReady: () => !deps.run.running.isDraining() && deps.ledger.isWritable() }))
+    .use(healthRoutes({ whyNotReady: () => whyNotReady(deps) }))
     .use(documentRoutes())
     .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
     .use(apiRoutes(deps, basePath, '/api/v1'))

@@ -25,6 +25,7 @@ import { createBackgroundRuns } from './inference/responses/background.ts'
 import { createRunning } from './inference/running.ts'
 import { createTicker } from './inference/ticker.ts'
 import { openLedger } from './ledger/open.ts'
+import { KEEP_ALL, type Retention } from './ledger/retention.ts'
 import type { Logger } from './log.ts'
 import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
@@ -46,6 +47,8 @@ export interface Parts {
     readonly mostBytes?: number
   }
   files: FileStore
+  /** How long rows of generations are kept; default: for ever. */
+  retention?: Retention
   logger: Logger
   /** What the routing is made from, how to make it anew, and where newer facts come from. */
   models: {
@@ -62,6 +65,8 @@ export interface Parts {
   adminRateLimit?: number
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
+  /** Whether the disk has room for what is settled; absent: it is not looked at. */
+  hasRoom?(): boolean
   /** The clock, in milliseconds since 1970. */
   now?(): number
 }
@@ -75,23 +80,33 @@ export interface Assembled {
 }
 
 const DAY_MS = 24 * 3_600_000
+const CANNOT_WRITE =
+  'the ledger cannot be written: settlements wait and are tried again, and no new request is taken until then'
 
 /** Everything behind the routes. Opens nothing but the ledger. */
 export function assemble({
   database,
   bodies,
   files,
+  retention = KEEP_ALL,
   logger,
   models,
   outboundAllow = NOTHING_ALLOWED,
   adminRateLimit = 0,
   oidc = null,
+  hasRoom = () => true,
   now = Date.now,
 }: Parts): Assembled {
   const { ledger, recovered } = openLedger(database, {
     now,
-    onFailure: (error, waiting) =>
-      logger.error({ err: error, waiting }, 'the ledger could not be written; trying again'),
+    hasRoom,
+    onFailure(error, waiting, failures) {
+      if (failures === 0)
+        logger.error({ err: error }, 'a row of the ledger can never be written and is given up')
+      // Once: it is tried again every two seconds.
+      else if (failures === 1) logger.error({ err: error, waiting }, CANNOT_WRITE)
+    },
+    onRecovery: () => logger.warn('the ledger can be written again'),
   })
   if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
   const snapshot = createSnapshotSource(database, models.live.current(), {
@@ -129,6 +144,7 @@ export function assemble({
     once: createOnce({ database, sealer: bodies.sealer, now }),
     snapshot,
     ledger,
+    retention,
     measurements,
     contents,
     refresh: {

@@ -17,6 +17,7 @@ import type { WrongKeys } from './http/wrong-keys.ts'
 import type { ResponsesDeps } from './inference/responses/create.ts'
 import type { RunDeps } from './inference/run.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { Retention } from './ledger/retention.ts'
 import type { Logger } from './log.ts'
 import type { OutboundAllow } from './net/address.ts'
 import type { SnapshotSource } from './snapshot/source.ts'
@@ -37,6 +38,8 @@ export interface Deps {
   auth: Auth
   snapshot: SnapshotSource
   ledger: Ledger
+  /** How long rows of generations are kept. */
+  retention: Retention
   /** Uploaded files, to administer and to send along with requests that name them. */
   files: FileStore
   uploads: UploadedFiles

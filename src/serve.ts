@@ -14,8 +14,10 @@ import { type DataFolder, openDataFolder } from './data-folder.ts'
 import type { Database } from './db/database.ts'
 import { openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
+import { type DiskRoom, watchRoom } from './disk-room.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
+import { retentionOf } from './ledger/retention.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
 import { clientAddress, parseTrustedProxies } from './net/client-address.ts'
@@ -56,8 +58,10 @@ export async function serve(config: Config): Promise<number> {
       { providers: routing.outranked },
       'what is stored of providers is not used: the settings or the environment name these providers',
     )
+  const room = await watchDisk(config.data, logger)
   const { deps, route, stopParts } = assemble({
     database,
+    hasRoom: room.hasRoom,
     files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * MEGABYTE),
     bodies: {
       file: folder.bodies,
@@ -65,6 +69,7 @@ export async function serve(config: Config): Promise<number> {
       retentionDays: config.responsesRetentionDays,
       mostBytes: config.bodiesMaxMb * MEGABYTE,
     },
+    retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
@@ -97,6 +102,7 @@ export async function serve(config: Config): Promise<number> {
   await deps.run.running.drain(config.shutdownGraceMs)
   schedule.stop()
   await close(server)
+  room.stop()
   await upkeep.stop()
   await stopParts()
   folder.close()
@@ -121,6 +127,19 @@ async function prepare(
   const sealer = openSealer(database, config.data, config.secretKey ?? undefined)
   await ensureFirstRun(database, config)
   return sealer
+}
+
+/** Knows from the first request on whether the disk has room. */
+async function watchDisk(folder: string, logger: Logger): Promise<DiskRoom> {
+  const room = watchRoom(folder, {
+    onChange(hasRoom, { freeBytes }) {
+      const about = { free_mb: Math.floor(freeBytes / 1_000_000) }
+      if (hasRoom) logger.warn(about, 'the disk has room again')
+      else logger.error(about, 'the disk has hardly any room left: no new request is taken until it has')
+    },
+  })
+  await room.look()
+  return room
 }
 
 /** What is stored of providers. What cannot be used of it is told, and does not stop the start. */

@@ -4,22 +4,26 @@ import type { Database } from './db/database.ts'
 import { workspaces } from './db/tables.ts'
 import type { Deps } from './deps.ts'
 import { failInterrupted } from './inference/responses/recover.ts'
+import { startPruning } from './ledger/retention.ts'
 
 /**
- * What sealed bodies need beside requests: responses that a former process left running are ended, before the first
- * request; then what has expired, belonged to a workspace that is deleted, or is more than the file may hold, is swept:
- * now and every ten minutes.
+ * What both files need beside requests. Rows of generations are pruned, now and every minute, as the settings say.
+ * What sealed bodies need: responses that a former process left running are ended, before the first request; then what
+ * has expired, belonged to a workspace that is deleted, or is more than the file may hold, is swept: now and every ten
+ * minutes.
  */
 export async function startUpkeep(
   bodies: Database,
-  { log, now, database, responses }: Pick<Deps, 'log' | 'now' | 'database' | 'responses'>,
+  deps: Pick<Deps, 'log' | 'now' | 'database' | 'ledger' | 'retention' | 'responses'>,
   mostBytes: number,
 ): Promise<{ stop(): Promise<void> }> {
+  const { log, now, database, responses } = deps
   const ended = await failInterrupted(responses.store, (error, id) =>
     log.error({ err: error, response_id: id }, 'a response that a crash had left running cannot be ended'),
   )
   if (ended > 0) log.warn({ responses: ended }, 'ended responses that a crash had left running')
-  return startSweeping(bodies, {
+  const pruning = pruneRows(deps)
+  const sweeping = startSweeping(bodies, {
     now,
     retentionMs: responses.retentionMs,
     mostBytes,
@@ -34,6 +38,35 @@ export async function startUpkeep(
         )
     },
     onError: (error) => log.error({ err: error }, 'bodies.db could not be swept; trying again later'),
+  })
+  return {
+    async stop() {
+      await Promise.all([pruning.stop(), sweeping.stop()])
+    },
+  }
+}
+
+function pruneRows({
+  log,
+  now,
+  database,
+  ledger,
+  retention,
+}: Pick<Deps, 'log' | 'now' | 'database' | 'ledger' | 'retention'>): { stop(): Promise<void> } {
+  let isTold = false
+  return startPruning(database, {
+    retention,
+    now,
+    mayPrune: () => !ledger.hasBacklog(),
+    onPruned({ pruned, freedPages, isOverCap }) {
+      if (pruned > 0)
+        log.info({ generations: pruned, freed_pages: freedPages }, 'pruned old rows of the ledger')
+      if (isOverCap && !isTold)
+        log.warn('the ledger is larger than SLUICE_LEDGER_MAX_MB, and what is left in it is not pruned')
+      isTold = isOverCap
+    },
+    onError: (error) =>
+      log.error({ err: error }, 'old rows of the ledger could not be pruned; trying again later'),
   })
 }
 

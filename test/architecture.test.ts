@@ -28,6 +28,7 @@ const ranks: Readonly<Record<string, number>> = {
   snapshot: 3,
   inference: 3,
   admin: 4,
+  backup: 4,
   dashboard: 4,
   config: 5,
   cli: 5,

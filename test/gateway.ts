@@ -17,6 +17,7 @@ import { openSealer } from '../src/db/seal.ts'
 import type { Deps } from '../src/deps.ts'
 import { createFileStore, FILES_FOLDER } from '../src/files/store.ts'
 import { ensureFirstRun } from '../src/first-run.ts'
+import { retentionOf } from '../src/ledger/retention.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
 import { parseOutboundAllow } from '../src/net/address.ts'
 import type { ProviderDefaults } from '../src/providers/environment.ts'
@@ -54,6 +55,8 @@ export interface GatewayOptions {
   credentials?: CredentialFields[]
   /** Takes every line of the log; absent: there is none. */
   log?(line: string): void
+  /** Whether the disk has room; absent: always. */
+  hasRoom?(): boolean
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -97,12 +100,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       mostBytes: config.bodiesMaxMb * 1_000_000,
     },
     files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
+    retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     adminRateLimit: config.adminRateLimit,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
+    ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),
   })
   const app = createApp(deps)
   const server = options.listens

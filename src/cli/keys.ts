@@ -103,7 +103,7 @@ function settingsOf({ record }: Key): Record<string, unknown> {
 }
 
 /** All pages, disabled keys too. */
-async function allKeys(client: Client, workspace?: string): Promise<Key[]> {
+export async function allKeys(client: Client, workspace?: string): Promise<Key[]> {
   const keys = new Map<string, Key>()
   for (;;) {
     const query = new URLSearchParams({ include_disabled: 'true', offset: String(keys.size) })

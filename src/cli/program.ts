@@ -52,6 +52,8 @@ function build(terminal: Terminal, done: Done): Command {
     )
   addServe(program, terminal, done)
   addLocal(program, terminal, done)
+  addBackups(program, terminal, done)
+  addUsage(program, terminal, done)
   addKeys(program, terminal, done)
   addProviders(program, terminal, done)
   addModels(program, terminal, done)
@@ -105,6 +107,44 @@ function addLocal(program: Command, terminal: Terminal, done: Done): void {
     .action(async (folder: string | undefined, options) =>
       done(await (await import('./verify.ts')).verifyCommand(folder, options.json === true, terminal)),
     )
+}
+
+function addBackups(program: Command, terminal: Terminal, done: Done): void {
+  json(program.command('backup').description('copy the data folder, served or stopped, into a new folder'))
+    .argument('<folder>', 'a new folder, outside the data folder')
+    .option('--data <folder>', 'data folder')
+    .option(
+      '--with-secret-key',
+      'put secret.key in too: whoever has the backup then opens all that is sealed',
+    )
+    .addHelpText('after', example('sluice backup /backups/2027-01-31 --data /var/lib/sluice'))
+    .action(async (folder: string, options) =>
+      done(await (await import('./backup.ts')).backupCommand(folder, options, terminal)),
+    )
+
+  json(program.command('restore').description('make a data folder from a backup, compared by its hashes'))
+    .argument('<backup>', 'folder of a backup')
+    .option('--data <folder>', 'data folder to make: not there yet, or empty')
+    .option('--secret-key-file <file>', 'the secret key, to be kept in the data folder')
+    .addHelpText('after', example('sluice restore /backups/2027-01-31 --data /var/lib/sluice'))
+    .action(async (backup: string, options) =>
+      done(await (await import('./backup.ts')).restoreCommand(backup, options, terminal)),
+    )
+}
+
+function addUsage(program: Command, terminal: Terminal, done: Done): void {
+  json(
+    program
+      .command('usage')
+      .description('what was used and spent: through the server with SLUICE_KEY, else from the data folder'),
+  )
+    .option('--by <what>', 'day, model, provider, key or workspace', 'day')
+    .option('--since <when>', '12h, 7d (today and the 6 days before), 8w, or 2027-01-31', '30d')
+    .option('--until <when>', 'a day or a time, such as 2027-02-01; default: now')
+    .option('--csv', 'answer in CSV')
+    .option('--data <folder>', 'data folder, served or stopped, or a copy of one')
+    .addHelpText('after', example('sluice usage --by model --since 7d'))
+    .action(async (options) => done(await (await import('./usage.ts')).usageCommand(options, terminal)))
 }
 
 function addKeys(program: Command, terminal: Terminal, done: Done): void {

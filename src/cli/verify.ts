@@ -3,6 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { sayBodies, verifyBodies } from '../bodies/verify.ts'
 import { settings } from '../config.ts'
 import { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
+import { FILES_FOLDER } from '../files/store.ts'
+import { sayFiles, verifyFiles } from '../files/verify.ts'
 import { sayReport, verifyFile } from '../ledger/verify.ts'
 import { CommandError, EXIT, printJson, type Terminal } from './terminal.ts'
 
@@ -12,20 +14,38 @@ export async function verifyCommand(
   isJson: boolean,
   terminal: Terminal,
 ): Promise<number> {
-  const path = databaseIn(folder ?? (terminal.environment['SLUICE_DATA'] || settings.data.fallback))
-  const bodies = bodiesBeside(path)
-  const report = verifyFile(path)
-  const isOk = report.differences.length === 0 && (bodies?.differences ?? []).length === 0
-  if (isJson) printJson(terminal, { ok: isOk, ...report, ...(bodies && { bodies }) })
-  else for (const line of [...(bodies ? sayBodies(bodies) : []), ...sayReport(report)]) terminal.print(line)
-  return isOk ? EXIT.ok : EXIT.failed
+  const verdict = verifyAll(databaseIn(folder ?? dataFolder(terminal)))
+  if (isJson) printJson(terminal, verdict.json)
+  else for (const line of verdict.lines) terminal.print(line)
+  return verdict.isOk ? EXIT.ok : EXIT.failed
 }
 
-/** Another file than the folder's own, such as a copy, is looked at alone. */
-const bodiesBeside = (path: string) =>
-  basename(path) === DATABASE_FILE ? verifyBodies(join(dirname(path), BODIES_FILE)) : null
+/** The data folder that the environment names, else the usual one. */
+export const dataFolder = (terminal: Terminal, option?: unknown): string =>
+  resolve(typeof option === 'string' ? option : terminal.environment['SLUICE_DATA'] || settings.data.fallback)
 
-function databaseIn(folder: string): string {
+export interface Verdict {
+  readonly isOk: boolean
+  readonly json: Readonly<Record<string, unknown>>
+  /** The ledger's own summary last. */
+  readonly lines: readonly string[]
+}
+
+/** The ledger, and what lies beside it; another file than the folder's own, such as a copy, is looked at alone. */
+export function verifyAll(path: string): Verdict {
+  const isFolders = basename(path) === DATABASE_FILE
+  const bodies = isFolders ? verifyBodies(join(dirname(path), BODIES_FILE)) : null
+  const report = verifyFile(path)
+  const files = isFolders ? verifyFiles(path, join(dirname(path), FILES_FOLDER)) : null
+  const isOk = [report, bodies, files].every((each) => (each?.differences ?? []).length === 0)
+  return {
+    isOk,
+    json: { ok: isOk, ...report, ...(bodies && { bodies }), ...(files && { files }) },
+    lines: [...(bodies ? sayBodies(bodies) : []), ...(files ? sayFiles(files) : []), ...sayReport(report)],
+  }
+}
+
+export function databaseIn(folder: string): string {
   const path = resolve(folder)
   const file = existsSync(path) && statSync(path).isDirectory() ? join(path, DATABASE_FILE) : path
   if (!existsSync(file))

@@ -208,6 +208,20 @@ export const settings = {
     read: read.wholeNumber(0, 100_000_000, 'MB'),
     meaning: 'Bound of `bodies.db`, 0 for none: the oldest logged contents go first, stored responses stay.',
   }),
+  ledgerRetentionDays: setting({
+    variable: 'SLUICE_LEDGER_RETENTION_DAYS',
+    type: 'days',
+    fallback: 0,
+    read: read.wholeNumber(0, 36_500, 'days'),
+    meaning: 'How long rows of single generations are kept; 0: for ever. Sums of them are always kept.',
+  }),
+  ledgerMaxMb: setting({
+    variable: 'SLUICE_LEDGER_MAX_MB',
+    type: 'MB',
+    fallback: 0,
+    read: read.wholeNumber(0, 100_000_000, 'MB'),
+    meaning: 'How much `sluice.db` may hold before its oldest rows go; 0: without bound.',
+  }),
   responsesRetentionDays: setting({
     variable: 'SLUICE_RESPONSES_RETENTION_DAYS',
     type: 'days',

@@ -69,6 +69,30 @@ export const payloadTooLarge = (limitBytes: number): GatewayError =>
 export const unavailable = (message: string, retryAfterSeconds: number): GatewayError =>
   new GatewayError(503, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 
+const NO_ROOM = /^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/
+const NOT_NOW = /^(?:SQLITE_(?:BUSY|LOCKED|IOERR|CANTOPEN|READONLY)(?:_|$)|EIO$|EROFS$)/
+/** A disk that is full stays so for a while. */
+const STORAGE_RETRY_SECONDS = 10
+
+/**
+ * What callers are told when what they ask for could not be written, and it is nobody's mistake: 503, so that they come
+ * again. Null for any other failure.
+ */
+export function storageFailure(thrown: unknown): GatewayError | null {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    const code = 'code' in error ? String(error.code) : ''
+    if (NO_ROOM.test(code)) return unwritten('There is no room left on the disk of the gateway', thrown)
+    if (NOT_NOW.test(code)) return unwritten('The data of the gateway cannot be written or read', thrown)
+  }
+  return null
+}
+
+const unwritten = (what: string, cause: unknown): GatewayError =>
+  new GatewayError(503, `${what} at the moment, so the request was not carried out. Send it again later`, {
+    cause,
+    headers: { 'retry-after': String(STORAGE_RETRY_SECONDS) },
+  })
+
 /**
  * Why an attempt at a provider failed, as far as routing must know.
  * - `connect`: refused, reset, DNS, TLS, a 3xx: nothing was answered

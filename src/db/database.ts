@@ -45,13 +45,12 @@ const SERVER_PRAGMAS = [
 ]
 
 // Bodies are large and no money: a power cut may take the last of them, a killed process takes none. What is deleted
-// is overwritten. auto_vacuum must come first: it is written into a new file with its first page.
-const BODIES_PRAGMAS = [
-  'PRAGMA auto_vacuum = INCREMENTAL',
-  'PRAGMA secure_delete = ON',
-  ...SERVER_PRAGMAS,
-  'PRAGMA synchronous = NORMAL',
-]
+// is overwritten.
+const BODIES_PRAGMAS = ['PRAGMA secure_delete = ON', ...SERVER_PRAGMAS, 'PRAGMA synchronous = NORMAL']
+
+// So that room can be given back that deleted rows leave. It is written into a new file with its first page; said of a
+// file that is there it would change nothing, and write all the same.
+const MAKES_ROOM = 'PRAGMA auto_vacuum = INCREMENTAL'
 
 /**
  * Opens (and makes) the database for the server. Throws a plain sentence when the file is damaged or no database;
@@ -67,7 +66,8 @@ function openWith(path: string, pragmas: readonly string[]): Database {
   try {
     file = new SqliteFile(path, { create: true, readwrite: true, strict: true })
     file.run('PRAGMA busy_timeout = 250')
-    refuseDamage(file)
+    if (pagesOf(file) === 0) file.run(MAKES_ROOM)
+    else refuseDamage(file)
     for (const pragma of pragmas) file.run(pragma)
     return databaseOf(path, file)
   } catch (cause) {
@@ -138,9 +138,11 @@ export function openExclusively(path: string): { close(): void } | null {
 // Above this size a whole check would delay the start by more than a moment; `sluice verify` checks any size.
 const QUICK_CHECK_PAGES = 8192
 
+const pagesOf = (file: SqliteFile): number =>
+  file.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
+
 function refuseDamage(file: SqliteFile): void {
-  const pages = file.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
-  if (pages > QUICK_CHECK_PAGES) return
+  if (pagesOf(file) > QUICK_CHECK_PAGES) return
   const verdict = file.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
   if (verdict !== 'ok') throw new Error(verdict ?? 'quick_check said nothing')
 }

@@ -171,46 +171,79 @@ export const spending = table(
   ],
 )
 
-/** Sums per hour, written with the rows: usage pages read these and never the rows. */
-export const usageHourly = table(
-  'usage_hourly',
+/** What an hour's sums are kept by, and the sums. */
+const hourly = () => ({
+  /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
+  hour: integer().notNull(),
+  workspace_id: text().notNull(),
+  key_hash: text().notNull(),
+  /** The key's creator. */
+  user_id: text().notNull(),
+  model: text().notNull(),
+  provider_slug: text().notNull(),
+  provider_name: text().notNull(),
+  endpoint_id: text().notNull(),
+  is_byok: boolean().notNull(),
+  requests: integer().notNull().default(0),
+  /** Those that ended in an error. */
+  failed_requests: integer().notNull().default(0),
+  prompt_tokens: integer().notNull().default(0),
+  completion_tokens: integer().notNull().default(0),
+  reasoning_tokens: integer().notNull().default(0),
+  cached_tokens: integer().notNull().default(0),
+  usage_nano_usd: nanoUsd().notNull().default(0),
+  byok_usage_nano_usd: nanoUsd().notNull().default(0),
+})
+
+/** Sums per hour, written with the rows: usage pages read these and never the rows. Kept for ever. */
+export const usageHourly = table('usage_hourly', hourly(), (t) => [
+  primaryKey({
+    columns: [
+      t.hour,
+      t.workspace_id,
+      t.key_hash,
+      t.user_id,
+      t.model,
+      t.provider_slug,
+      t.provider_name,
+      t.endpoint_id,
+      t.is_byok,
+    ],
+  }),
+  index('usage_hourly_workspace').on(t.workspace_id, t.hour),
+  index('usage_hourly_key').on(t.key_hash, t.hour),
+])
+
+/**
+ * What the rows summed to that were pruned, by the same hours and names: written in the transaction that deletes them,
+ * so that rows and this together are still what counters and hours are sums of.
+ */
+export const prunedHourly = table('pruned_hourly', hourly(), (t) => [
+  primaryKey({
+    columns: [
+      t.hour,
+      t.workspace_id,
+      t.key_hash,
+      t.user_id,
+      t.model,
+      t.provider_slug,
+      t.provider_name,
+      t.endpoint_id,
+      t.is_byok,
+    ],
+  }),
+])
+
+/** What pruned rows were booked to beside their key and workspace, by UTC day: see `charged_scopes`. */
+export const prunedCharges = table(
+  'pruned_charges',
   {
-    /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
-    hour: integer().notNull(),
-    workspace_id: text().notNull(),
-    key_hash: text().notNull(),
-    /** The key's creator. */
-    user_id: text().notNull(),
-    model: text().notNull(),
-    provider_slug: text().notNull(),
-    provider_name: text().notNull(),
-    endpoint_id: text().notNull(),
-    is_byok: boolean().notNull(),
-    requests: integer().notNull().default(0),
-    /** Those that ended in an error. */
-    failed_requests: integer().notNull().default(0),
-    prompt_tokens: integer().notNull().default(0),
-    completion_tokens: integer().notNull().default(0),
-    reasoning_tokens: integer().notNull().default(0),
-    cached_tokens: integer().notNull().default(0),
+    scope: word<ChargedScope['scope']>().notNull(),
+    scope_id: text().notNull(),
+    /** Milliseconds since 1970. */
+    day: integer().notNull(),
     usage_nano_usd: nanoUsd().notNull().default(0),
     byok_usage_nano_usd: nanoUsd().notNull().default(0),
   },
-  (t) => [
-    primaryKey({
-      columns: [
-        t.hour,
-        t.workspace_id,
-        t.key_hash,
-        t.user_id,
-        t.model,
-        t.provider_slug,
-        t.provider_name,
-        t.endpoint_id,
-        t.is_byok,
-      ],
-    }),
-    index('usage_hourly_workspace').on(t.workspace_id, t.hour),
-    index('usage_hourly_key').on(t.key_hash, t.hour),
-  ],
+  (t) => [primaryKey({ columns: [t.scope, t.scope_id, t.day] })],
 )

@@ -169,12 +169,34 @@ export function readOrMakeSecretKey(folder: string): Uint8Array {
   return key
 }
 
+const CHECK_PLACE: Place = { table: 'meta', column: 'value', rowId: CHECK_NAME }
+
+/** Names the key with which a database was sealed, without telling it; null: nothing was sealed yet. Only reads. */
+export function sealedWith(database: Database): string | null {
+  const check = database.file
+    .query<{ value: string }, [string]>('SELECT value FROM meta WHERE name = ?')
+    .get(CHECK_NAME)
+  return check === null ? null : (/^v1\.([0-9a-f]{8})\./.exec(check.value)?.[1] ?? 'unknown')
+}
+
+/** Whether this is the key with which a database was sealed. Only reads. */
+export function isSealedWith(database: Database, key: Uint8Array): boolean {
+  const check = database.sync.select().from(meta).where(eq(meta.name, CHECK_NAME)).get()
+  if (check === undefined) return true
+  try {
+    makeSealer(key).open(check.value, CHECK_PLACE)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /**
  * The sealer of a data folder, from the setting's key or the folder's own file. Proves that it is the key with which
  * this database was sealed: throws a plain sentence when it is another, and makes no new one when it is missing.
  */
 export function openSealer(database: Database, folder: string, setting?: Uint8Array): Sealer {
-  const place: Place = { table: 'meta', column: 'value', rowId: CHECK_NAME }
+  const place = CHECK_PLACE
   const check = database.sync.select().from(meta).where(eq(meta.name, CHECK_NAME)).get()
   const key = setting ?? (check === undefined ? readOrMakeSecretKey(folder) : readSecretKey(folder))
   if (key === undefined) {

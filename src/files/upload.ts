@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
-import { badRequest, GatewayError, payloadTooLarge } from '../core/errors.ts'
+import { badRequest, GatewayError, payloadTooLarge, storageFailure } from '../core/errors.ts'
 
 /** A file as it arrived, beside its name: bytes at `path`, nothing of them in memory. */
 export interface Upload {
@@ -43,7 +43,7 @@ export async function receiveUpload(request: Request, path: string, limitBytes: 
 
 const broken = (cause: unknown): GatewayError =>
   cause instanceof Error && 'syscall' in cause
-    ? new GatewayError(500, 'The file could not be kept', { cause })
+    ? (storageFailure(cause) ?? new GatewayError(500, 'The file could not be kept', { cause }))
     : badRequest('The request body broke off before its end, or is no well-formed form')
 
 async function receive(
@@ -56,6 +56,7 @@ async function receive(
     headers: { 'content-type': type },
     limits: { files: 1, fileSize: limitBytes, fields: 16, fieldSize: 4096, parts: 17 },
   })
+  const unkept = new AbortController()
   let writing: Promise<Upload> | null = null
   let problem: GatewayError | null = null
   parser.on('file', (field, stream, filename) => {
@@ -65,8 +66,8 @@ async function receive(
       return
     }
     writing = keep(stream, path, filename)
-    // Awaited below; until then a failure must not count as unhandled.
-    writing.catch(() => undefined)
+    // A form whose file nobody takes any more would never end.
+    writing.catch((error: unknown) => unkept.abort(error))
     stream.on('limit', () => {
       problem ??= payloadTooLarge(limitBytes)
     })
@@ -74,7 +75,10 @@ async function receive(
   parser.on('filesLimit', () => {
     problem ??= badRequest('may come once in a form', FIELD)
   })
-  await pipeline(Readable.from(chunksOf(body)), counted(limitBytes), parser)
+  const { signal } = unkept
+  await pipeline(Readable.from(chunksOf(body)), counted(limitBytes), parser, { signal }).catch((error) => {
+    throw signal.aborted && problem === null ? signal.reason : error
+  })
   if (problem !== null) throw problem
   if (writing === null) throw badRequest('is required: the part of the form that is the file', FIELD)
   const upload: Upload = await writing

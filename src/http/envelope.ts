@@ -4,7 +4,7 @@
  */
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import type { Elysia, ValidationError } from 'elysia'
-import { badRequest, GatewayError, notFound } from '../core/errors.ts'
+import { badRequest, GatewayError, notFound, storageFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import { allowedMethods } from './methods.ts'
@@ -50,13 +50,14 @@ export function errorResponse(error: GatewayError, request: Request, formOf?: Fo
   return Response.json(body, { status, headers: { ...headers, 'request-id': requestId } })
 }
 
-/** What may be said of any thrown value: a `GatewayError` as it is, everything else is a plain 500. */
+/** What may be said of any thrown value: a `GatewayError` as it is, 503 of a full disk, of all else a plain 500. */
 export const publicError = (thrown: unknown): GatewayError =>
   thrown instanceof GatewayError
     ? thrown
-    : new GatewayError(500, 'Internal server error: the cause is in the log, under this request id', {
+    : (storageFailure(thrown) ??
+      new GatewayError(500, 'Internal server error: the cause is in the log, under this request id', {
         cause: thrown,
-      })
+      }))
 
 /** Sends the private cause to the log, where there is one. */
 export function logFailure(log: ErrorLog, error: GatewayError, request: Request): void {

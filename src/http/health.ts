@@ -1,20 +1,23 @@
 import { Elysia } from 'elysia'
 
 export interface HealthDeps {
-  /** False while draining, or while settlements cannot be written. */
-  isReady(): boolean
+  /** Null when it is: while draining, and while settlements cannot be written, it is not. */
+  whyNotReady(): 'stopping' | 'storage' | null
 }
 
 /** These are answered in every state. */
 export const isHealthCheck = (request: Request): boolean =>
   /\/health\/(?:live|ready)(?:\?|$)/.test(request.url)
 
-/** For load balancers and supervisors: public, and with no facts about what runs here. */
-export const healthRoutes = ({ isReady }: HealthDeps) =>
+/** For load balancers and supervisors: public, and with no facts about what runs here but why nothing does. */
+export const healthRoutes = ({ whyNotReady }: HealthDeps) =>
   new Elysia()
     .get('/health/live', () => ({ status: 'live' }), { detail: { hide: true } })
     .get(
       '/health/ready',
-      ({ status }) => (isReady() ? { status: 'ready' } : status(503, { status: 'not ready' })),
+      ({ status }) => {
+        const reason = whyNotReady()
+        return reason === null ? { status: 'ready' } : status(503, { status: 'not ready', reason })
+      },
       { detail: { hide: true } },
     )

@@ -3,6 +3,7 @@ import {
   type ErrorMetadata,
   type ErrorType,
   GatewayError,
+  storageFailure,
   UpstreamError,
   type UpstreamFailure,
 } from '../core/errors.ts'
@@ -139,7 +140,7 @@ export function whatToTell(error: unknown, signal: AbortSignal, log: DispatchLog
   }
   if (error instanceof GatewayError) return error
   if (error instanceof UpstreamError && log.current) return publicError(error, log.current, log.tries)
-  return new GatewayError(500, 'Internal server error', { cause: error })
+  return storageFailure(error) ?? new GatewayError(500, 'Internal server error', { cause: error })
 }
 
 /** Anything that is not an `UpstreamError` was our own mistake, or an abort: it is not the provider's. */

@@ -62,8 +62,10 @@ export interface Ledger {
   organizationUsage(): number
   /** Sum of the open holds: 0 when nothing runs. */
   heldNanoUsd(): number
-  /** False while commits fail (disk full …): no billable work is accepted until one succeeds. */
+  /** False while commits fail, or the disk has hardly any room: no billable work is accepted. */
   isWritable(): boolean
+  /** Something waits that could not be committed. */
+  hasBacklog(): boolean
   /** Commits what waits and stops. */
   close(): Promise<void>
 }

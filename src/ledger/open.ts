@@ -11,14 +11,20 @@ import { journalRowOf, rowOf } from './row.ts'
 import { createWriter } from './writer.ts'
 
 export interface LedgerOptions {
-  /** A commit failed, with the number of settlements that wait for the next try. For the log. */
-  onFailure?(error: unknown, waiting: number): void
+  /** A commit failed: see the writer's. For the log. */
+  onFailure?(error: unknown, waiting: number, failures: number): void
+  onRecovery?(): void
+  /** False while the disk has hardly any room: what runs may still be settled, and nothing new is taken. */
+  hasRoom?(): boolean
   retryDelayMs?(failures: number): number
   now?(): number
 }
 
 /** How long a caller is told to wait while nothing can be written. */
 const RETRY_AFTER_SECONDS = 2
+/** And while somebody must make room. */
+const NO_ROOM_RETRY_SECONDS = 10
+const always = (): boolean => true
 
 /**
  * Opens the ledger on a migrated database: settles what a crash left in the journal, then reads the counters. Gives
@@ -26,7 +32,7 @@ const RETRY_AFTER_SECONDS = 2
  */
 export function openLedger(
   database: Database,
-  { onFailure, retryDelayMs, now = Date.now }: LedgerOptions = {},
+  { onFailure, onRecovery, retryDelayMs, hasRoom = always, now = Date.now }: LedgerOptions = {},
 ): { ledger: Ledger; recovered: number } {
   const commit = prepareCommit(database)
   const recovered = recover(database, commit)
@@ -43,6 +49,7 @@ export function openLedger(
     },
     running: holds.count,
     onFailure,
+    onRecovery,
     retryDelayMs,
   })
   const settling = new Map<string, Promise<void>>()
@@ -54,6 +61,12 @@ export function openLedger(
         throw unavailable(
           'The ledger cannot be written at the moment, so no new request is taken',
           RETRY_AFTER_SECONDS,
+        )
+      }
+      if (!hasRoom()) {
+        throw unavailable(
+          'There is hardly any room left on the disk of the gateway, so no new request is taken',
+          NO_ROOM_RETRY_SECONDS,
         )
       }
       return holds.reserve(request)
@@ -87,7 +100,8 @@ export function openLedger(
     keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
     organizationUsage: () => counters.spent(counterKey('organization', '', 'lifetime', now())).usageNanoUsd,
     heldNanoUsd: holds.heldNanoUsd,
-    isWritable: writer.isWritable,
+    isWritable: () => writer.isWritable() && hasRoom(),
+    hasBacklog: () => !writer.isWritable(),
     close: writer.close,
   }
   return { ledger, recovered }

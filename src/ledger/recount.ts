@@ -17,8 +17,15 @@ interface Amounts {
   byok: number
 }
 
+/** What is summed: rows that were pruned count by what they summed to then. */
+const sayRows = ({ file }: Database): string =>
+  file.query('SELECT 1 FROM pruned_hourly LIMIT 1').get() === null
+    ? 'the rows'
+    : 'the rows, with those that were pruned,'
+
 /** Sums the rows anew, day by day in SQL and days into windows here, and compares with the counters. */
 export function compareCounters(database: Database): Comparison {
+  const source = sayRows(database)
   const summed = sumCounters(database)
   const differences: string[] = []
   const rows = database.file
@@ -35,7 +42,7 @@ export function compareCounters(database: Database): Comparison {
       if (counter[what] === sum[what]) continue
       differences.push(
         `${sayCounter(key)}: the ${what === 'byok' ? 'own-key ' : ''}counter says ${counter[what]} nano-dollars, ` +
-          `the rows sum to ${sum[what]}`,
+          `${source} sum to ${sum[what]}`,
       )
     }
   }
@@ -51,6 +58,27 @@ export function compareCounters(database: Database): Comparison {
   return { compared: new Set([...seen, ...summed.keys()]).size, differences }
 }
 
+const SPENT = `sum(CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END) AS usage,
+               sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok`
+const CARRIED = 'sum(usage_nano_usd) AS usage, sum(byok_usage_nano_usd) AS byok'
+
+/** What each scope spent on each day: by the rows, and by what pruned rows summed to. */
+const SUMS_BY_DAY = [
+  ...(['key', 'workspace'] as const).flatMap((scope) => {
+    const id = scope === 'key' ? 'key_hash' : 'workspace_id'
+    const named = `'${scope}' AS scope, ${id} AS id`
+    return [
+      `SELECT ${named}, created_at / 86400000 AS day, ${SPENT} FROM generations GROUP BY 1, 2, 3`,
+      `SELECT ${named}, hour / 86400000 AS day, ${CARRIED} FROM pruned_hourly GROUP BY 1, 2, 3`,
+    ]
+  }),
+  `SELECT json_extract(charged.value, '$.scope') AS scope, json_extract(charged.value, '$.id') AS id,
+          created_at / 86400000 AS day, ${SPENT}
+   FROM generations, json_each(generations.charged_scopes) AS charged
+   WHERE charged_scopes IS NOT NULL GROUP BY 1, 2, 3`,
+  `SELECT scope, scope_id AS id, day / 86400000 AS day, ${CARRIED} FROM pruned_charges GROUP BY 1, 2, 3`,
+]
+
 function sumCounters({ file }: Database): Map<string, { key: CounterKey; sum: Amounts }> {
   const summed = new Map<string, { key: CounterKey; sum: Amounts }>()
   const add = (scope: Scope, scopeId: string, at: number, { usage, byok }: Amounts) => {
@@ -64,29 +92,10 @@ function sumCounters({ file }: Database): Map<string, { key: CounterKey; sum: Am
       }
     }
   }
-  const days = file.query<{ id: string; day: number } & Amounts, []>(
-    `SELECT key_hash AS id, created_at / 86400000 AS day,
-            sum(CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END) AS usage,
-            sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok
-     FROM generations GROUP BY 1, 2`,
-  )
-  for (const row of days.iterate()) add('key', row.id, row.day * DAY_MS, row)
-  const workspaceDays = file.query<{ id: string; day: number } & Amounts, []>(
-    `SELECT workspace_id AS id, created_at / 86400000 AS day,
-            sum(CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END) AS usage,
-            sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok
-     FROM generations GROUP BY 1, 2`,
-  )
-  for (const row of workspaceDays.iterate()) add('workspace', row.id, row.day * DAY_MS, row)
-  const charged = file.query<{ scope: Scope; id: string; day: number } & Amounts, []>(
-    `SELECT json_extract(charged.value, '$.scope') AS scope, json_extract(charged.value, '$.id') AS id,
-            created_at / 86400000 AS day,
-            sum(CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END) AS usage,
-            sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok
-     FROM generations, json_each(generations.charged_scopes) AS charged
-     WHERE charged_scopes IS NOT NULL GROUP BY 1, 2, 3`,
-  )
-  for (const row of charged.iterate()) add(row.scope, row.id, row.day * DAY_MS, row)
+  for (const sums of SUMS_BY_DAY) {
+    const days = file.query<{ scope: Scope; id: string; day: number } & Amounts, []>(sums)
+    for (const row of days.iterate()) add(row.scope, row.id, row.day * DAY_MS, row)
+  }
   return summed
 }
 
@@ -97,8 +106,10 @@ const sayCounter = (key: CounterKey): string =>
 
 type Hour = Record<(typeof HOURLY_SUMS)[number], number> & { name: string }
 
-/** Sums the rows by hour anew, in SQL, and compares with the hourly table. */
-export function compareHours({ file }: Database): Comparison {
+/** Sums the rows by hour anew, in SQL, adds what pruned rows summed to, and compares with the hourly table. */
+export function compareHours(database: Database): Comparison {
+  const { file } = database
+  const source = sayRows(database)
   const names = `json_array(hour, workspace_id, key_hash, user_id, model, provider_slug, provider_name, endpoint_id,
                             is_byok)`
   const stored = file.query<Hour, []>(`SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM usage_hourly`)
@@ -110,19 +121,28 @@ export function compareHours({ file }: Database): Comparison {
             sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok_usage_nano_usd
      FROM (SELECT *, created_at / 3600000 * 3600000 AS hour FROM generations) GROUP BY 1`,
   )
+  const carried = file.query<Hour, []>(
+    `SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM pruned_hourly`,
+  )
   const rows = new Map(summed.all().map((line) => [line.name, line]))
+  for (const line of carried.iterate()) {
+    const known = rows.get(line.name)
+    if (known === undefined) rows.set(line.name, line)
+    else for (const sum of HOURLY_SUMS) known[sum] += line[sum]
+  }
   const differences: string[] = []
   const seen = new Set<string>()
   for (const line of stored.iterate()) {
     seen.add(line.name)
-    differences.push(...unequal(line.name, line, rows.get(line.name)))
+    differences.push(...unequal(line.name, source, line, rows.get(line.name)))
   }
-  for (const [name, line] of rows) if (!seen.has(name)) differences.push(...unequal(name, undefined, line))
+  for (const [name, line] of rows)
+    if (!seen.has(name)) differences.push(...unequal(name, source, undefined, line))
   return { compared: new Set([...seen, ...rows.keys()]).size, differences }
 }
 
-function unequal(name: string, stored: Hour | undefined, summed: Hour | undefined): string[] {
+function unequal(name: string, source: string, stored: Hour | undefined, summed: Hour | undefined): string[] {
   return HOURLY_SUMS.filter((sum) => (stored?.[sum] ?? 0) !== (summed?.[sum] ?? 0)).map(
-    (sum) => `hour ${name}: ${sum} says ${stored?.[sum] ?? 0}, the rows sum to ${summed?.[sum] ?? 0}`,
+    (sum) => `hour ${name}: ${sum} says ${stored?.[sum] ?? 0}, ${source} sum to ${summed?.[sum] ?? 0}`,
   )
 }

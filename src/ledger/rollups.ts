@@ -2,22 +2,44 @@ import { sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { usageHourly } from '../db/tables.ts'
+import { type prunedHourly, usageHourly } from '../db/tables.ts'
 import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
 import { hourStart } from './windows.ts'
 
 export type HourlyRow = typeof usageHourly.$inferSelect
+/** Where sums by the hour are kept. */
+type Hours = typeof usageHourly | typeof prunedHourly
+
+/** What is summed of a row, and by what. */
+export type RolledUp = Pick<
+  GenerationRow,
+  | 'created_at'
+  | 'workspace_id'
+  | 'key_hash'
+  | 'user_id'
+  | 'model'
+  | 'provider_slug'
+  | 'provider_name'
+  | 'endpoint_id'
+  | 'is_byok'
+  | 'finish_reason'
+  | 'tokens_prompt'
+  | 'tokens_completion'
+  | 'native_tokens_reasoning'
+  | 'native_tokens_cached'
+  | 'cost_nano_usd'
+>
 
 /** Adds the rows of one transaction to their hours. */
 export interface Rollups {
-  add(row: GenerationRow): void
+  add(row: RolledUp): void
   /** Writes inside the caller's transaction. */
   write(): void
 }
 
 /** Prepares the statement once; each transaction begins its own sums. */
-export function prepareRollups(database: Database): () => Rollups {
-  const addHourly = prepareHot(database, hourlyQuery(database.sync))
+export function prepareRollups(database: Database, hours: Hours = usageHourly): () => Rollups {
+  const addHourly = prepareHot(database, hourlyQuery(database.sync, hours))
   return () => {
     const byKey = new Map<string, HourlyRow[]>()
     return {
@@ -40,23 +62,22 @@ export function prepareRollups(database: Database): () => Rollups {
   }
 }
 
-function hourlyQuery(db: SyncDb) {
-  const plus = (name: (typeof HOURLY_SUMS)[number]) =>
-    sql`${usageHourly[name]} + excluded.${sql.identifier(name)}`
+function hourlyQuery(db: SyncDb, hours: Hours) {
+  const plus = (name: (typeof HOURLY_SUMS)[number]) => sql`${hours[name]} + excluded.${sql.identifier(name)}`
   return db
-    .insert(usageHourly)
-    .values(placeholders(usageHourly))
+    .insert(hours)
+    .values(placeholders(hours))
     .onConflictDoUpdate({
       target: [
-        usageHourly.hour,
-        usageHourly.workspace_id,
-        usageHourly.key_hash,
-        usageHourly.user_id,
-        usageHourly.model,
-        usageHourly.provider_slug,
-        usageHourly.provider_name,
-        usageHourly.endpoint_id,
-        usageHourly.is_byok,
+        hours.hour,
+        hours.workspace_id,
+        hours.key_hash,
+        hours.user_id,
+        hours.model,
+        hours.provider_slug,
+        hours.provider_name,
+        hours.endpoint_id,
+        hours.is_byok,
       ],
       set: Object.fromEntries(HOURLY_SUMS.map((name) => [name, plus(name)])),
     })
@@ -74,7 +95,7 @@ export const HOURLY_SUMS = [
   'byok_usage_nano_usd',
 ] as const satisfies readonly (keyof HourlyRow)[]
 
-const isSame = (line: HourlyRow, row: GenerationRow, hour: number): boolean =>
+const isSame = (line: HourlyRow, row: RolledUp, hour: number): boolean =>
   line.hour === hour &&
   line.endpoint_id === row.endpoint_id &&
   line.model === row.model &&
@@ -84,7 +105,7 @@ const isSame = (line: HourlyRow, row: GenerationRow, hour: number): boolean =>
   line.provider_slug === row.provider_slug &&
   line.provider_name === row.provider_name
 
-function lineOf(row: GenerationRow, hour: number): HourlyRow {
+function lineOf(row: RolledUp, hour: number): HourlyRow {
   const line: HourlyRow = {
     hour,
     workspace_id: row.workspace_id,
@@ -108,7 +129,7 @@ function lineOf(row: GenerationRow, hour: number): HourlyRow {
   return line
 }
 
-function addTo(line: HourlyRow, row: GenerationRow): void {
+function addTo(line: HourlyRow, row: RolledUp): void {
   line.requests += 1
   if (row.finish_reason === 'error') line.failed_requests += 1
   line.prompt_tokens += row.tokens_prompt

@@ -92,9 +92,10 @@ const responseOf = (tried: AttemptOutcome): ProviderResponseRow => ({
   status: tried.status,
 })
 
+type Cost = Pick<GenerationRow, 'is_byok' | 'cost_nano_usd'>
 /** Spending with the gateway's own credentials; what a caller's own provider key paid is counted apart. */
-export const usageOf = (row: GenerationRow): number => (row.is_byok ? 0 : row.cost_nano_usd)
-export const byokUsageOf = (row: GenerationRow): number => (row.is_byok ? row.cost_nano_usd : 0)
+export const usageOf = (row: Cost): number => (row.is_byok ? 0 : row.cost_nano_usd)
+export const byokUsageOf = (row: Cost): number => (row.is_byok ? row.cost_nano_usd : 0)
 
 export function journalRowOf(entry: JournalEntry, chargedScopes: ChargedScope[] | null): JournalRow {
   return {

@@ -8,8 +8,11 @@ import { compareCounters, compareHours } from './recount.ts'
 
 export interface VerifyReport {
   path: string
+  /** Rows that are there. */
   generations: number
-  /** The sum of all rows, own-key (BYOK) spending included. */
+  /** Rows that were there, and of which the sums are kept. */
+  pruned: number
+  /** The sum of all rows, those that were pruned and own-key (BYOK) spending included. */
   spentNanoUsd: number
   counters: number
   hours: number
@@ -40,6 +43,7 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
   const report: VerifyReport = {
     path,
     generations: 0,
+    pruned: 0,
     spentNanoUsd: 0,
     counters: 0,
     hours: 0,
@@ -66,8 +70,9 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
 
 /** What `sluice verify` prints: a line for each difference, and a summary last. */
 export function sayReport(report: VerifyReport): string[] {
-  const { differences, generations, counters, hours, spentNanoUsd } = report
-  const what = `${generations} generations, ${counters} counters and ${hours} hourly sums, ${sayUsd(spentNanoUsd)} in all`
+  const { differences, generations, pruned, counters, hours, spentNanoUsd } = report
+  const rows = `${generations} generations${pruned === 0 ? '' : ` and ${pruned} that were pruned`}`
+  const what = `${rows}, ${counters} counters and ${hours} hourly sums, ${sayUsd(spentNanoUsd)} in all`
   const verdict =
     differences.length === 0
       ? `ok: ${what}; everything agrees to the nano-dollar`
@@ -122,13 +127,23 @@ function damage({ file }: Database): string[] {
     .map((line) => `the file is damaged: ${line}`)
 }
 
-function totals({ file }: Database): { generations: number; spentNanoUsd: number } {
+function totals({ file }: Database): Pick<VerifyReport, 'generations' | 'pruned' | 'spentNanoUsd'> {
   const row = file
     .query<{ n: number; spent: number }, []>(
       'SELECT count(*) AS n, coalesce(sum(cost_nano_usd), 0) AS spent FROM generations',
     )
     .get()
-  return { generations: row?.n ?? 0, spentNanoUsd: row?.spent ?? 0 }
+  const gone = file
+    .query<{ n: number; spent: number }, []>(
+      `SELECT coalesce(sum(requests), 0) AS n, coalesce(sum(usage_nano_usd + byok_usage_nano_usd), 0) AS spent
+       FROM pruned_hourly`,
+    )
+    .get()
+  return {
+    generations: row?.n ?? 0,
+    pruned: gone?.n ?? 0,
+    spentNanoUsd: (row?.spent ?? 0) + (gone?.spent ?? 0),
+  }
 }
 
 /** Read past the indexes that should make them impossible. */

@@ -23,8 +23,10 @@ export interface WriterOptions {
   commit(batch: Batch): void
   /** How many requests run, those that wait for their commit included: with no others there is none to wait for. */
   running(): number
-  /** A commit failed: how many settlements wait for the next try. */
-  onFailure?(error: unknown, waiting: number): void
+  /** A commit failed: how many settlements wait for the next try, and the how many-th in a row it was; 0: one row's fault. */
+  onFailure?(error: unknown, waiting: number, failures: number): void
+  /** The first commit that went well again. */
+  onRecovery?(): void
   /** Milliseconds until the n-th try after a failure (n from 1). */
   retryDelayMs?(failures: number): number
 }
@@ -107,7 +109,7 @@ export function createWriter(options: WriterOptions): Writer {
 }
 
 /** Commits one batch after the other, and knows how that goes. */
-function createCommitter(queue: Queue, { commit, onFailure }: WriterOptions) {
+function createCommitter(queue: Queue, { commit, onFailure, onRecovery }: WriterOptions) {
   /** In a row, since the last commit that went well. */
   let failures = 0
   /** How many rows are still to be tried one by one, since one of them cannot be written. */
@@ -116,11 +118,12 @@ function createCommitter(queue: Queue, { commit, onFailure }: WriterOptions) {
   let lastDurationMs = 0
 
   function failed(batch: Batch, error: unknown): boolean {
-    onFailure?.(error, queue.settlements())
     if (!isRowAtFault(error)) {
       failures += 1
+      onFailure?.(error, queue.settlements(), failures)
       return false
     }
+    onFailure?.(error, queue.settlements(), 0)
     if (batch.settled.length + batch.journaled.length === 1) {
       queue.giveUp(batch, error)
       suspects -= 1
@@ -145,6 +148,7 @@ function createCommitter(queue: Queue, { commit, onFailure }: WriterOptions) {
       } catch (error) {
         return failed(batch, error)
       }
+      if (failures > 0) onRecovery?.()
       failures = 0
       suspects = Math.max(0, suspects - 1)
       lastEnd = performance.now()

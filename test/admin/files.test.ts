@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
@@ -229,6 +229,22 @@ describe('what is not kept leaves nothing behind', () => {
     })
     expect(declared.status).toBe(413)
     expect(kept()).toEqual(before)
+  })
+
+  test('a file that cannot be written is refused, and does not hang', async () => {
+    const broken = await startGateway({ now: () => now })
+    const own = createApp(broken.deps)
+    rmSync(join(broken.folder, 'files'), { recursive: true })
+    const reply = await own(
+      new Request('http://localhost/v1/files', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}` },
+        // More than what is read ahead.
+        body: form('x'.repeat(2_000_000), 'large.txt'),
+      }),
+    )
+    expect([reply.status, (await reply.json()).error.message]).toEqual([500, 'The file could not be kept'])
+    await broken.stop()
   })
 
   test('a start clears what a crash left: parts, and bytes that no row knows', () => {

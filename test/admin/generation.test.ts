@@ -4,6 +4,7 @@ import { newGenerationId } from '../../src/core/ids.ts'
 import { hashKey } from '../../src/core/keys.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import type { Handler } from '../../src/http/edge.ts'
+import { prune } from '../../src/ledger/retention.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
 import { call, runScenarios } from '../scenario.ts'
 import { addWorkspace, spend } from './fixtures.ts'
@@ -182,4 +183,41 @@ test.each(['resp_', 'msg_'])('a reply is found by its id in other dialects: %s',
   const reply = await read(id.replace('gen-', prefix))
   expect([reply.status, reply.json]).toMatchObject([200, { data: { id } }])
   expect((await read(id.replace('gen-', prefix), otherKey)).status).toBe(404)
+})
+
+test('what was pruned is told from what never was, in any workspace', async () => {
+  const kept = await startGateway({
+    now: () => NOW,
+    environment: { SLUICE_LEDGER_RETENTION_DAYS: '90', SLUICE_LEDGER_MAX_MB: '500' },
+  })
+  const [own, old] = [hashKey(API_KEY), NOW - 91 * 24 * 3_600_000]
+  const gone = await spend(kept, own, 5, { startedAt: old })
+  const young = await spend(kept, own, 7)
+  const activity = await (await kept.manage('GET', '/activity')).text()
+  const { retention, ledger, database } = kept.deps
+  await prune(database, {
+    retention,
+    now: () => NOW,
+    mayPrune: () => !ledger.hasBacklog(),
+    pause: async () => undefined,
+  })
+  const says = async (id: string, management = false): Promise<unknown[]> => {
+    const path = `/generation?id=${id}`
+    const reply = await (management ? kept.manage('GET', path) : kept.call(path))
+    const body = await reply.json()
+    return [reply.status, body.error?.message ?? body.data.id]
+  }
+  const why =
+    'There is no generation with this id: it would be older than all that are kept. Records are kept 90 days, ' +
+    'and as long as the ledger holds less than 500 MB; what was used and spent is kept for ever, as sums'
+  for (const management of [false, true]) {
+    expect(await says(young, management)).toEqual([200, young])
+    expect(await says(gone, management)).toEqual([404, why])
+    expect(await says(gone.replace('gen-', 'resp_'), management)).toEqual([404, why])
+    for (const never of [newGenerationId(), 'gen-nothing'])
+      expect(await says(never, management)).toEqual([404, 'There is no generation with this id'])
+  }
+  expect(await (await kept.manage('GET', '/activity')).text()).toBe(activity)
+  expect((await (await kept.manage('GET', `/keys/${own}`)).json()).data.usage).toBe(12e-9)
+  await kept.stop()
 })

@@ -43,7 +43,7 @@ function csvLine({ actor, resource, before, after, ...entry }: AuditEntry): stri
 }
 
 /** A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection). */
-function csvCell(text: string): string {
+export function csvCell(text: string): string {
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNull, lte, ne, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Session } from '../../core/caller.ts'
-import { notFound } from '../../core/errors.ts'
+import { notFound, storageFailure } from '../../core/errors.ts'
 import type { Database, Db, Write } from '../../db/database.ts'
 import { sessions, users } from '../../db/tables.ts'
 import { cookieOf, setCookie } from '../../http/cookies.ts'
@@ -53,16 +53,23 @@ function findSession(database: Database, id: string, now: number): Session | nul
     .where(and(eq(sessions.token_hash, id), gt(sessions.expires_at, new Date(now)), isNull(users.deleted_at)))
     .get()
   if (row === undefined) return null
-  if (now - row.session.last_seen_at.getTime() >= TOUCH_MS) {
-    const touched = { last_seen_at: new Date(now), expires_at: new Date(now + LIFETIME_MS) }
-    sync.update(sessions).set(touched).where(eq(sessions.token_hash, id)).run()
-  }
+  if (now - row.session.last_seen_at.getTime() >= TOUCH_MS) touch(database, id, now)
   return {
     id,
     userId: row.user.id,
     name: row.user.name,
     role: row.user.role,
     workspaceIds: workspaceIdsOf(database, row.user.id),
+  }
+}
+
+/** On a full disk people go on reading: the session is kept longer by a later request. */
+function touch({ sync }: Database, id: string, now: number): void {
+  const touched = { last_seen_at: new Date(now), expires_at: new Date(now + LIFETIME_MS) }
+  try {
+    sync.update(sessions).set(touched).where(eq(sessions.token_hash, id)).run()
+  } catch (error) {
+    if (storageFailure(error) === null) throw error
   }
 }
 

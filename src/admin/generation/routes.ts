@@ -16,7 +16,7 @@ export const generationRoutes = (deps: CallerDeps & ContentDeps) =>
     .use(callerOption(deps))
     .get(
       '/generation',
-      async ({ caller, query }) => ({ data: await getGeneration(deps.database, caller, query.id) }),
+      async ({ caller, query }) => ({ data: await getGeneration(deps, caller, query.id) }),
       {
         caller: 'any',
         query: generationQuery,

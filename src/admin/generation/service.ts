@@ -6,18 +6,24 @@ import type { Snapshot, WorkspaceRecord } from '../../core/snapshot.ts'
 import { atomically, type Database } from '../../db/database.ts'
 import { generationFeedback } from '../../db/tables.ts'
 import { findGeneration } from '../../ledger/generations.ts'
+import { isBeforeAll } from '../../ledger/prune.ts'
+import { type Retention, sayRetention } from '../../ledger/retention.ts'
 import type { GenerationRow } from '../../ledger/row.ts'
 import { type FeedbackBody, type Generation, generationView } from './schema.ts'
+
+export interface GenerationDeps {
+  database: Database
+  retention: Retention
+}
 
 /**
  * By the generation's id or a reply's (`resp_…`, `msg_…`). An inference key sees its own workspace; another workspace's generation is as unknown as
  * one that never was.
  */
-export const getGeneration = async (database: Database, caller: Caller, id: string): Promise<Generation> =>
-  generationView(await visible(database, caller, id))
+export const getGeneration = async (deps: GenerationDeps, caller: Caller, id: string): Promise<Generation> =>
+  generationView(await visible(deps, caller, id))
 
-export interface ContentDeps {
-  database: Database
+export interface ContentDeps extends GenerationDeps {
   contents: Pick<ContentLog, 'find'>
   snapshot: { current(): Snapshot }
 }
@@ -26,15 +32,11 @@ export interface ContentDeps {
  * What was asked and answered, where the workspace logged it. To whom the generation is known, a 404 says why there is
  * none; another workspace's is as unknown as one that never was.
  */
-export async function getContent(
-  { database, contents, snapshot }: ContentDeps,
-  caller: Caller,
-  id: string,
-): Promise<GenerationContent> {
-  const generation = await visible(database, caller, id)
-  const workspace = snapshot.current().workspacesById.get(generation.workspace_id)
+export async function getContent(deps: ContentDeps, caller: Caller, id: string): Promise<GenerationContent> {
+  const generation = await visible(deps, caller, id)
+  const workspace = deps.snapshot.current().workspacesById.get(generation.workspace_id)
   // What a deleted workspace has left goes with the next sweep, and is not shown until then.
-  const content = workspace && (await contents.find(generation.id, workspace.id))
+  const content = workspace && (await deps.contents.find(generation.id, workspace.id))
   if (content) return content
   throw notFound(
     `The generation is known, and its content was not logged: ${whyNot(workspace)}. A stored response is read with GET /responses/{id}`,
@@ -50,11 +52,12 @@ function whyNot(workspace: WorkspaceRecord | undefined): string {
 
 /** What a caller says of an answer, kept beside it. The row says by which key, so that the audit log need not. */
 export async function giveFeedback(
-  { database, now }: { database: Database; now(): number },
+  deps: GenerationDeps & { now(): number },
   caller: Caller,
   { generation_id: id, category, comment = null }: FeedbackBody,
 ): Promise<void> {
-  const generation = await visible(database, caller, id)
+  const { database, now } = deps
+  const generation = await visible(deps, caller, id)
   await atomically(database, (tx) => [
     tx.insert(generationFeedback).values({
       id: newUuid(),
@@ -68,9 +71,17 @@ export async function giveFeedback(
   ])
 }
 
-async function visible(database: Database, caller: Caller, id: string): Promise<GenerationRow> {
+async function visible(deps: GenerationDeps, caller: Caller, id: string): Promise<GenerationRow> {
   const workspaceId = caller.key.kind === 'management' ? null : caller.workspace.id
-  const row = await findGeneration(database.db, generationIdOf(id), workspaceId)
-  if (row === undefined) throw notFound('There is no generation with this id')
+  const generationId = generationIdOf(id)
+  const row = await findGeneration(deps.database.db, generationId, workspaceId)
+  if (row === undefined) throw notFound(`There is no generation with this id${whyGone(deps, generationId)}`)
   return row
+}
+
+/** The id tells the time: what would be older than every row that is there may have been pruned. */
+function whyGone({ database, retention }: GenerationDeps, id: string): string {
+  const kept = sayRetention(retention)
+  if (kept === null || !/^gen-[0-9a-f]{32}$/.test(id) || !isBeforeAll(database, id)) return ''
+  return `: it would be older than all that are kept. Records are kept ${kept}; what was used and spent is kept for ever, as sums`
 }

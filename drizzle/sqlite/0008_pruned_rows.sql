@@ -1,0 +1,29 @@
+CREATE TABLE `pruned_charges` (
+	`scope` text NOT NULL,
+	`scope_id` text NOT NULL,
+	`day` integer NOT NULL,
+	`usage_nano_usd` integer DEFAULT 0 NOT NULL,
+	`byok_usage_nano_usd` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`scope`, `scope_id`, `day`)
+);
+--> statement-breakpoint
+CREATE TABLE `pruned_hourly` (
+	`hour` integer NOT NULL,
+	`workspace_id` text NOT NULL,
+	`key_hash` text NOT NULL,
+	`user_id` text NOT NULL,
+	`model` text NOT NULL,
+	`provider_slug` text NOT NULL,
+	`provider_name` text NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`is_byok` integer NOT NULL,
+	`requests` integer DEFAULT 0 NOT NULL,
+	`failed_requests` integer DEFAULT 0 NOT NULL,
+	`prompt_tokens` integer DEFAULT 0 NOT NULL,
+	`completion_tokens` integer DEFAULT 0 NOT NULL,
+	`reasoning_tokens` integer DEFAULT 0 NOT NULL,
+	`cached_tokens` integer DEFAULT 0 NOT NULL,
+	`usage_nano_usd` integer DEFAULT 0 NOT NULL,
+	`byok_usage_nano_usd` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`hour`, `workspace_id`, `key_hash`, `user_id`, `model`, `provider_slug`, `provider_name`, `endpoint_id`, `is_byok`)
+);

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { makeBackup } from '../backup/make.ts'
+import type { Manifest } from '../backup/manifest.ts'
+import { type RestoreOptions, restoreBackup } from '../backup/restore.ts'
+import { DATABASE_FILE } from '../db/database.ts'
+import { parseSecretKey } from '../db/seal.ts'
+import { CommandError, EXIT, printJson, type Terminal } from './terminal.ts'
+import { dataFolder, verifyAll } from './verify.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+/** Needs neither lock nor key nor setting. Exit 1 too when the backup lacks uploaded files that the ledger names. */
+export async function backupCommand(folder: string, options: Options, terminal: Terminal): Promise<number> {
+  const target = resolve(folder)
+  const withSecretKey = options['withSecretKey'] === true
+  const manifest = await makeBackup(dataFolder(terminal, options['data']), target, {
+    withSecretKey,
+    now: Date.now,
+  })
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
+  if (options['json'] === true) {
+    printJson(terminal, {
+      ok: manifest.lacking.length === 0,
+      path: target,
+      made_at: manifest.madeAt,
+      files: manifest.files.length,
+      bytes,
+      schema: manifest.schema,
+      secret_key_id: manifest.secretKeyId,
+      has_secret_key: manifest.hasSecretKey,
+      lacking: manifest.lacking,
+    })
+  } else {
+    for (const path of manifest.lacking) terminal.note(`${path} was not there to be backed up`)
+    terminal.print(`${target}: ${manifest.files.length} files, ${bytes} bytes`)
+    terminal.print(sayKeyOf(manifest))
+  }
+  return manifest.lacking.length === 0 ? EXIT.ok : EXIT.failed
+}
+
+function sayKeyOf({ secretKeyId, hasSecretKey }: Manifest): string {
+  if (hasSecretKey) return 'The secret key is in it: whoever has this folder can open all that is sealed'
+  if (secretKeyId === null) return 'Nothing in it is sealed, so it needs no secret key'
+  return `The secret key ${secretKeyId} (secret.key or SLUICE_SECRET_KEY) is not in it: keep it elsewhere, nothing sealed opens without it`
+}
+
+/** Exit 1 too when what was restored does not add up; it is there all the same, as it was backed up. */
+export async function restoreCommand(backup: string, options: Options, terminal: Terminal): Promise<number> {
+  const data = dataFolder(terminal, options['data'])
+  const secretKey = secretKeyOf(options['secretKeyFile'], terminal)
+  const { manifest, secretKey: outcome, isOlder } = await restoreBackup(resolve(backup), data, { secretKey })
+  const verdict = isOlder ? null : verifyAll(join(data, DATABASE_FILE))
+  const isOk = verdict?.isOk ?? true
+  if (options['json'] === true) {
+    printJson(terminal, {
+      ok: isOk,
+      path: data,
+      made_at: manifest.madeAt,
+      version: manifest.version,
+      files: manifest.files.length,
+      secret_key: outcome,
+      secret_key_id: manifest.secretKeyId,
+      lacking: manifest.lacking,
+      verify: verdict?.json ?? null,
+    })
+    return isOk ? EXIT.ok : EXIT.failed
+  }
+  terminal.print(`${data}: ${manifest.files.length} files as they were backed up at ${manifest.madeAt}`)
+  if (outcome === 'fits') terminal.print(`The secret key ${manifest.secretKeyId} opens what is sealed`)
+  if (outcome === 'missing')
+    terminal.note(
+      `The secret key ${manifest.secretKeyId} is not in the backup: put it into ${join(data, 'secret.key')} or ` +
+        'SLUICE_SECRET_KEY before the start, which is refused without it',
+    )
+  if (verdict === null)
+    terminal.note(
+      'The backup is of an older version: the next start migrates it, and then sluice verify can read it',
+    )
+  for (const line of verdict?.lines ?? []) terminal.print(line)
+  return isOk ? EXIT.ok : EXIT.failed
+}
+
+/** A file that is named goes into the folder; what the environment has stays there. */
+function secretKeyOf(file: unknown, terminal: Terminal): RestoreOptions['secretKey'] {
+  if (typeof file === 'string') {
+    let text: string
+    try {
+      text = readFileSync(file, 'utf8')
+    } catch {
+      throw new CommandError(EXIT.usage, `--secret-key-file ${file} cannot be read`)
+    }
+    return { key: keyIn(text, file), from: file, isKept: true }
+  }
+  const said = terminal.environment['SLUICE_SECRET_KEY']
+  return said
+    ? { key: keyIn(said, 'SLUICE_SECRET_KEY'), from: 'SLUICE_SECRET_KEY', isKept: false }
+    : undefined
+}
+
+function keyIn(text: string, from: string): Uint8Array {
+  try {
+    return parseSecretKey(text, from)
+  } catch (error) {
+    throw new CommandError(EXIT.usage, error instanceof Error ? error.message : String(error))
+  }
+}

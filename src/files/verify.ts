@@ -1,0 +1,57 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { openForReading } from '../db/database.ts'
+
+export interface FilesReport {
+  path: string
+  files: number
+  bytes: number
+  /** One sentence each; empty when nothing is wrong. */
+  differences: string[]
+}
+
+interface Known {
+  id: string
+  size: number
+}
+
+/**
+ * Looks whether every uploaded file that the ledger names is there, whole by its size. Only reads. Null where there
+ * is no such folder and none is named: a copy of the database alone.
+ */
+export function verifyFiles(databasePath: string, folder: string): FilesReport | null {
+  const database = openForReading(databasePath)
+  try {
+    const { file } = database
+    const rows = file.query<Known, []>('SELECT id, size_bytes AS size FROM files').all()
+    if (!existsSync(folder) && rows.length === 0) return null
+    const isStillNamed = (id: string): boolean =>
+      file.query('SELECT 1 FROM files WHERE id = ?').get(id) !== null
+    const report: FilesReport = { path: folder, files: rows.length, bytes: 0, differences: [] }
+    for (const { id, size } of rows) {
+      const found = statSync(join(folder, id), { throwIfNoEntry: false })?.size
+      report.bytes += found ?? 0
+      if (found === size) continue
+      // Deleted this moment: the row goes before the bytes.
+      if (found === undefined && !isStillNamed(id)) continue
+      report.differences.push(
+        found === undefined
+          ? `file ${id}: its bytes are not there`
+          : `file ${id}: ${found} bytes are there, and ${size} were uploaded`,
+      )
+    }
+    return report
+  } finally {
+    database.close()
+  }
+}
+
+/** What `sluice verify` prints of it. */
+export function sayFiles({ path, files, bytes, differences }: FilesReport): string[] {
+  const what = `${files} uploaded files, ${bytes} bytes`
+  const verdict =
+    differences.length === 0
+      ? `ok: ${what}`
+      : `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${what}`
+  return [...differences, `${path}: ${verdict}`]
+}

@@ -1,0 +1,161 @@
+import type { Database } from '../db/database.ts'
+import { preparePruning } from './prune.ts'
+
+/** How long rows of generations are kept. Sums of them (counters, hours) are kept for ever. */
+export interface Retention {
+  /** Milliseconds since the request came; null: for ever. */
+  readonly maxAgeMs: number | null
+  /** What the ledger's file may hold, in bytes, its write-ahead log and free room apart; null: without bound. */
+  readonly maxBytes: number | null
+}
+
+export const KEEP_ALL: Retention = { maxAgeMs: null, maxBytes: null }
+
+const DAY_MS = 24 * 3_600_000
+
+/** As the settings say it: 0 is for ever, and without bound. */
+export const retentionOf = (days: number, megabytes: number): Retention => ({
+  maxAgeMs: days === 0 ? null : days * DAY_MS,
+  maxBytes: megabytes === 0 ? null : megabytes * 1_000_000,
+})
+
+/** What is kept, for people who ask for what is gone; null: everything. */
+export function sayRetention({ maxAgeMs, maxBytes }: Retention): string | null {
+  const bounds = [
+    ...(maxAgeMs === null ? [] : [`${maxAgeMs / DAY_MS} ${maxAgeMs === DAY_MS ? 'day' : 'days'}`]),
+    ...(maxBytes === null ? [] : [`as long as the ledger holds less than ${maxBytes / 1_000_000} MB`]),
+  ]
+  return bounds.length === 0 ? null : bounds.join(', and ')
+}
+
+export interface Pruning {
+  readonly retention: Retention
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Looked at before every slice: false while settlements wait that could not be committed, and when it is to stop. */
+  mayPrune(): boolean
+  /** Lets everybody else have their turn, for so many milliseconds at least. */
+  pause(ms: number): Promise<void>
+}
+
+export interface PruneReport {
+  pruned: number
+  /** Pages that went back to the disk. */
+  freedPages: number
+  /** The file holds more than it may, and nothing more can go: what is left are sums, and rows of the last hour. */
+  isOverCap: boolean
+}
+
+/** Rows younger than this stay, however full the file is: people look for what they have just asked. */
+const KEPT_IN_ANY_CASE_MS = 3_600_000
+/** The most that a settlement ever waits for, in rows. */
+export const MOST_ROWS = 250
+const FEWEST_ROWS = 10
+const FIRST_ROWS = 50
+/** A slice that took longer is followed by a smaller one, a much shorter one by a larger one. */
+const SLICE_MS = 4
+const SHORT_SLICE_MS = 2
+/** After a slice others have this many times as long: pruning takes at most a fifth of the thread. */
+const PAUSE_FACTOR = 4
+/** Free pages are left for the rows to come: a sixteenth of the file. Taking them back from the disk costs twice. */
+const RESERVE_SHARE = 1 / 16
+const RESERVE_PAGES = 1024
+const PAGES_PER_SLICE = 64
+
+/** Prunes what is too old, then the oldest until the file holds no more than it may, and gives the room back. */
+export async function prune(database: Database, pruning: Pruning): Promise<PruneReport> {
+  const { maxAgeMs, maxBytes } = pruning.retention
+  const run = sliced(database, pruning)
+  const report: PruneReport = { pruned: 0, freedPages: 0, isOverCap: false }
+  if (maxAgeMs !== null) report.pruned += await run(pruning.now() - maxAgeMs, () => true)
+  if (maxBytes !== null) {
+    const isOver = (): boolean => usedBytes(database) > maxBytes
+    report.pruned += await run(pruning.now() - KEPT_IN_ANY_CASE_MS, isOver)
+    report.isOverCap = isOver() && pruning.mayPrune()
+  }
+  if (report.pruned > 0) {
+    report.freedPages = await giveBack(database, pruning)
+    // Moves what was committed into the file, as far as nobody reads it. It waits for nobody.
+    if (pruning.mayPrune()) database.file.run('PRAGMA wal_checkpoint(PASSIVE)')
+  }
+  return report
+}
+
+/** Prunes slice by slice, as large as fit into a few milliseconds, while `goesOn`. */
+function sliced(database: Database, { mayPrune, pause }: Pruning) {
+  const pruneSlice = preparePruning(database)
+  let maxRows = FIRST_ROWS
+  return async (before: number, goesOn: () => boolean): Promise<number> => {
+    let pruned = 0
+    for (let after: string | null = ''; after !== null && mayPrune() && goesOn(); ) {
+      const startedAt = performance.now()
+      const slice = pruneSlice({ after, before, maxRows })
+      const tookMs = performance.now() - startedAt
+      pruned += slice.pruned
+      after = slice.next
+      if (tookMs > SLICE_MS) maxRows = Math.max(FEWEST_ROWS, maxRows >> 1)
+      else if (tookMs < SHORT_SLICE_MS) maxRows = Math.min(MOST_ROWS, maxRows * 2)
+      if (slice.pruned > 0) await pause(PAUSE_FACTOR * tookMs)
+    }
+    return pruned
+  }
+}
+
+const pragma = ({ file }: Database, name: 'page_count' | 'freelist_count' | 'page_size'): number =>
+  Number(file.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0)
+
+/** What is in use of the file: free room within it will be used again. */
+export const usedBytes = (database: Database): number =>
+  (pragma(database, 'page_count') - pragma(database, 'freelist_count')) * pragma(database, 'page_size')
+
+/** Does nothing in a file that was made without a map for it (before pruning was there): its room is used again. */
+async function giveBack(database: Database, { mayPrune, pause }: Pruning): Promise<number> {
+  const reserve = Math.max(RESERVE_PAGES, Math.floor(pragma(database, 'page_count') * RESERVE_SHARE))
+  let freed = 0
+  for (let before = pragma(database, 'freelist_count'); before > reserve && mayPrune(); ) {
+    const startedAt = performance.now()
+    database.file.run(`PRAGMA incremental_vacuum(${Math.min(PAGES_PER_SLICE, before - reserve)})`)
+    const after = pragma(database, 'freelist_count')
+    if (after >= before) break
+    freed += before - after
+    before = after
+    await pause(PAUSE_FACTOR * (performance.now() - startedAt))
+  }
+  return freed
+}
+
+export interface PruningSchedule extends Pick<Pruning, 'retention' | 'now' | 'mayPrune'> {
+  onPruned(report: PruneReport): void
+  onError(error: unknown): void
+}
+
+const EVERY_MS = 60_000
+
+/** Prunes at once and then every minute. `stop` waits for the slice that is under way. */
+export function startPruning(database: Database, schedule: PruningSchedule): { stop(): Promise<void> } {
+  if (schedule.retention.maxAgeMs === null && schedule.retention.maxBytes === null)
+    return { stop: async () => undefined }
+  let isStopping = false
+  let running: Promise<void> | null = null
+  const pruning: Pruning = {
+    ...schedule,
+    mayPrune: () => !isStopping && schedule.mayPrune(),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, isStopping ? 0 : ms)),
+  }
+  const run = (): void => {
+    running ??= prune(database, pruning)
+      .then(schedule.onPruned, schedule.onError)
+      .finally(() => {
+        running = null
+      })
+  }
+  run()
+  const timer = setInterval(run, EVERY_MS)
+  return {
+    async stop() {
+      isStopping = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
