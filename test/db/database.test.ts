@@ -37,7 +37,7 @@ const pragmas: [name: string, value: unknown][] = [
   ['trusted_schema', 0],
   ['journal_size_limit', 67_108_864],
   ['wal_autocheckpoint', 1000],
-  ['cache_size', -32_768],
+  ['cache_size', -8192],
   ['temp_store', 2],
 ]
 test.each(pragmas)('the server runs with %s = %p', (name, value) => {
