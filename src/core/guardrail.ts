@@ -24,6 +24,11 @@ export interface GuardrailRecord {
   readonly includeByok: boolean
   /** `key`, `member` or `workspace`: whom it was assigned to, so that its budget counts by key or by member. */
   readonly scope: 'key' | 'member' | 'workspace'
+  /**
+   * The same for two guardrails exactly where they do the same to requests and answers, whatever else they are; ''
+   * where they do nothing. Absent: nobody may take it for the same as another.
+   */
+  readonly rules?: string
   /** What is looked for in what is asked; absent: nothing. */
   readonly filters?: ContentFilters
 }

@@ -77,6 +77,11 @@ export interface WorkspaceRecord {
   /** Serves a request for images that names no model; absent: none does. */
   readonly defaultImageModel?: string | null
   readonly defaultProviderSort: string | null
+  /**
+   * Whether answers are kept and given again where the request does not say, and how long those that it says nothing
+   * of. Absent: they are not, and for 300 s.
+   */
+  readonly responseCache?: { readonly isOn: boolean; readonly ttlSeconds: number }
   /** Absent: none. */
   readonly budgets?: readonly BudgetRecord[]
   /** What the whole organisation may ever spend; absent: without limit. */

@@ -217,4 +217,5 @@ const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord =
   defaultTextModel: row.default_text_model,
   defaultImageModel: row.default_image_model,
   defaultProviderSort: row.default_provider_sort,
+  responseCache: { isOn: row.response_cache_enabled, ttlSeconds: row.response_cache_ttl_seconds },
 })

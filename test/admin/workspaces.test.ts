@@ -70,6 +70,8 @@ const FULL = {
   is_data_discount_logging_enabled: true,
   is_observability_broadcast_enabled: true,
   is_observability_io_logging_enabled: true,
+  response_cache_enabled: true,
+  response_cache_ttl_seconds: 60,
 }
 
 describe('workspaces', () => {
@@ -116,6 +118,8 @@ describe('workspaces', () => {
       disabled_server_tools: null,
       io_logging_sampling_rate: 1,
       is_observability_io_logging_enabled: false,
+      response_cache_enabled: false,
+      response_cache_ttl_seconds: 300,
     })
   })
 
