@@ -13,6 +13,7 @@ import { type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
 import { createRateLimit } from './http/rate-limit.ts'
+import { createResponseCache } from './inference/cache/store.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
 import { createBackgroundRuns } from './inference/responses/background.ts'
@@ -46,6 +47,8 @@ export interface Parts {
   outboundAllow?: OutboundAllow
   /** Requests of administration that one key may make in a minute; default 0: as many as it likes. */
   adminRateLimit?: number
+  /** How much kept answers may take in memory; default 64 MB, 0: none is kept. */
+  responseCacheBytes?: number
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
   /** The clock, in milliseconds since 1970. */
@@ -71,6 +74,7 @@ export function assemble({
   models,
   outboundAllow = NOTHING_ALLOWED,
   adminRateLimit = 0,
+  responseCacheBytes = 64_000_000,
   oidc = null,
   now = Date.now,
 }: Parts): Assembled {
@@ -155,6 +159,8 @@ export function assemble({
       upstream,
       health: metered(createHealth(now), measurements),
       measurements,
+      cache:
+        responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, now, ticker }) : null,
       ledger,
       running: createRunning(),
       ticker,

@@ -95,6 +95,7 @@ describe('where a value comes from', () => {
       discover: false,
       responses_retention_days: 7,
       admin_rate_limit: 9,
+      response_cache_mb: 4,
       files_quota_mb: 8,
       models_refresh: 'weekly',
       models_url: 'https://mirror.example/api.json',

@@ -8,6 +8,8 @@ import { NO_USAGE } from '../core/usage.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Admission, pricingOf } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
+import { atNoCost } from './cache/free.ts'
+import type { Lookup } from './cache/lookup.ts'
 import type { Ending, Meter, Metering } from './meter.ts'
 import type { Plan } from './plan.ts'
 import { type Cost, costOf } from './price.ts'
@@ -23,6 +25,8 @@ export interface ExchangeInput<Kind extends Metering> {
   /** Reserves the most that this request can cost. */
   admit(generationId: string): Admission
   meter: Kind
+  /** Absent: the cache has nothing to do with it. */
+  cached?: Lookup | undefined
 }
 
 /** One generation from its reservation to its settlement. Whatever happens, it settles exactly once. */
@@ -33,6 +37,7 @@ export interface Exchange<Kind extends Metering = Meter> {
   readonly attempts: Attempt[]
   readonly log: DispatchLog
   readonly hasSettled: boolean
+  readonly cached?: Lookup | undefined
   /** The caller's parameters that the answering endpoint could not carry. */
   dropped: string[]
   /** Resolves once the row is committed. A second call answers the first one's settlement. */
@@ -52,7 +57,7 @@ export function openExchange<Kind extends Metering>(
   input: ExchangeInput<Kind>,
   deps: ExchangeDeps,
 ): Exchange<Kind> {
-  const { caller, plan, startedAt, meter } = input
+  const { caller, plan, startedAt, meter, cached } = input
   const generationId = newGenerationId()
   const admission = input.admit(generationId)
   const journal = journalEntry(generationId, input, admission)
@@ -77,7 +82,7 @@ export function openExchange<Kind extends Metering>(
   async function settleOnce(ending: Ending): Promise<Closing> {
     const attempt = log.current ?? firstOf(admission.attempts)
     if (ending === 'whole') answered = attempt
-    const { settlement, cost } = meter.settlement(ending, {
+    const settled = meter.settlement(ending, {
       journal,
       attempt,
       tries: log.tries,
@@ -86,6 +91,7 @@ export function openExchange<Kind extends Metering>(
       router: plan.strategy,
       endedAt: deps.now(),
     })
+    const { settlement, cost } = cached?.hit ? atNoCost(settled, cached.hit.answer) : settled
     await deps.ledger.settle(admission.hold, settlement)
     // A failure before any content has a status of its own, and its line is the request's.
     if (ending !== 'failed') deps.onSettled(settlement, caller)
@@ -106,6 +112,7 @@ export function openExchange<Kind extends Metering>(
     meter,
     log,
     attempts: admission.attempts,
+    cached,
     dropped: [],
     get hasSettled() {
       return settled !== null

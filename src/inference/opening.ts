@@ -7,8 +7,11 @@ import type { RoutingMetadata } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { CallerLeft } from './abort.ts'
-import type { Admission } from './admission.ts'
+import { type Admission, admitFree } from './admission.ts'
 import type { DispatchDeps } from './attempts.ts'
+import type { CacheAsked } from './cache/asked.ts'
+import { lookUp } from './cache/lookup.ts'
+import type { ResponseCache } from './cache/store.ts'
 import { type Exchange, openExchange } from './exchange.ts'
 import { whatToTell } from './failure.ts'
 import type { Metering } from './meter.ts'
@@ -22,6 +25,8 @@ export interface RunDeps extends DispatchDeps {
   running: Running
   ticker: Ticker
   measurements: Measurements
+  /** Null: no answer is kept, whoever asks for it. */
+  cache: ResponseCache | null
   /** Told of every settled generation, for the log. */
   onSettled(settlement: Settlement, caller: Caller): void
   /** Told of failures that no caller can be told of any more. */
@@ -35,6 +40,8 @@ export interface Opening<Request extends RoutedRequest> {
   origin: RequestOrigin
   request: Request
   wantsMetadata: boolean
+  /** Absent: no answer is kept or given again. */
+  cache?: CacheAsked | undefined
   /** Aborts when the caller's connection goes away. */
   signal: AbortSignal
   startedAt: number
@@ -57,7 +64,7 @@ export async function withExchange<Kind extends Metering>(
   course: Course<Kind>,
 ): Promise<Response> {
   const { request, snapshot, caller, startedAt } = input
-  const planned = plan({
+  const planning: PlanInput = {
     request,
     caller,
     snapshot,
@@ -67,12 +74,22 @@ export async function withExchange<Kind extends Metering>(
     measured: deps.measurements.of,
     random: request.sessionId === undefined ? deps.random : sticky(request.sessionId),
     ...(course.refusal ? { refusal: course.refusal } : {}),
-  })
+  }
+  const cached = input.cache && deps.cache ? lookUp(input.cache, deps.cache, planning) : undefined
+  const hit = cached?.hit
+  const planned = hit?.plan ?? plan(planning)
   const upstreamAbort = new AbortController()
   const end = deps.running.begin((reason) => upstreamAbort.abort(reason))
   try {
-    const admitted = (generationId: string) => course.admit(planned, generationId)
-    const exchange = openExchange({ ...input, plan: planned, meter: course.meter, admit: admitted }, deps)
+    const admitted = (generationId: string) =>
+      hit
+        ? admitFree(planned.attempts, deps.ledger, generationId, startedAt)
+        : course.admit(planned, generationId)
+    const wantsMetadata = input.wantsMetadata && !hit
+    const exchange = openExchange(
+      { ...input, plan: planned, meter: course.meter, admit: admitted, cached, wantsMetadata },
+      deps,
+    )
     return await course.answer(exchange, upstreamAbort, end)
   } catch (error) {
     end()
@@ -115,10 +132,11 @@ const told = (
 /** nginx's status for a request whose caller is gone: nobody reads it but the log. */
 const CLIENT_CLOSED_REQUEST = 499
 
-export const jsonHeaders = ({ generationId }: Exchange<Metering>): Record<string, string> => ({
+export const jsonHeaders = ({ generationId, cached }: Exchange<Metering>): Record<string, string> => ({
   'content-type': 'application/json',
   'cache-control': 'no-store',
   'x-generation-id': generationId,
+  ...cached?.headers,
 })
 
 /** The same session goes to the same endpoint as long as the choice is the same: caches stay warm. */

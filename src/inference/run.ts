@@ -3,6 +3,7 @@ import type { ReplyContext } from '../core/result.ts'
 import type { Ingress } from '../dialects/dialect.ts'
 import { CallerLeft } from './abort.ts'
 import { admit } from './admission.ts'
+import { throughCache } from './cache/conversation.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,7 +23,9 @@ export interface RunInput extends Opening<InferenceRequest> {
 /** The whole story of one inference: plan, reserve, forward, relay, settle. */
 export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
   const { request, caller, startedAt } = input
-  return withExchange(input, deps, {
+  // An echo is of what was sent upstream, which is nothing where an answer is given again.
+  const opening = request.echoUpstreamBody ? { ...input, cache: undefined } : input
+  return withExchange(opening, deps, {
     meter: createMeter(deps.now, startedAt),
     admit: ({ attempts }, generationId) =>
       admit(request, attempts, caller, deps.ledger, generationId, startedAt),
@@ -45,7 +48,11 @@ async function runUnary(
   signal.addEventListener('abort', leave, { once: true })
   try {
     if (keeper) await keeper.begin(unansweredContext(exchange, request))
-    const started = await dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log)
+    const started = await throughCache(
+      exchange,
+      () => dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log),
+      ingress.gather,
+    )
     exchange.dropped = started.dropped
     const result = await collect(started.frames, exchange.meter.see)
     const closing = await exchange.settle('whole')
@@ -75,7 +82,10 @@ async function runStream(
     callerSignal: signal,
     keeper,
     begin: () => keeper?.begin(unansweredContext(exchange, request)),
-    start: () => dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log),
+    start: () =>
+      throughCache(exchange, () =>
+        dispatch(request, exchange.attempts, deps, upstreamAbort.signal, exchange.log),
+      ),
     open: (started) => ({
       writer: ingress.writeStream(replyContext(exchange, started, request)),
       echoed: request.echoUpstreamBody ? exchange.log.sentBodies : [],

@@ -6,6 +6,7 @@ import { readErrorReply } from '../../dialects/read-error.ts'
 import { CallerLeft } from '../abort.ts'
 import { admitUnits } from '../admission.ts'
 import { type Asking, tryAttempts } from '../attempts.ts'
+import { keepReply, keptReply } from '../cache/operation.ts'
 import type { Exchange } from '../exchange.ts'
 import { KINDS } from '../kinds.ts'
 import type { Metering } from '../meter.ts'
@@ -78,11 +79,14 @@ async function answerOnce<Request extends RoutedRequest, Result>(
 ): Promise<Response> {
   try {
     const asking = askingFor(request, task)
-    const answered = await tryAttempts(asking, exchange.attempts, deps, signal, exchange.log)
+    const answered =
+      keptReply<Result>(exchange) ??
+      (await tryAttempts(asking, exchange.attempts, deps, signal, exchange.log))
     const { result, upstreamId, usage } = answered.answer
     exchange.dropped = answered.dropped
     exchange.meter.take(upstreamId, (pricing) => task.count(request, result, usage, pricing))
     const closing = await exchange.settle('whole')
+    keepReply(exchange, answered)
     const body = task.ingress.writeReply(
       result,
       contextOf(request, exchange, answered.attempt, answered.answer.native ?? {}),

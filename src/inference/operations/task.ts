@@ -14,6 +14,8 @@ export interface Task<Request extends RoutedRequest, Result> {
   bound(request: Request, pricing: Pricing): Usage
   /** What an answer used: `told` by the provider, else counted or guessed. */
   count(request: Request, result: Result, told: Usage | null, pricing: Pricing): Counted
+  /** The same question has the same answer: it may be kept and given again. */
+  readonly isRepeatable?: boolean
   /** Addresses in the request, and where they stand. */
   addresses?(request: Request): readonly (readonly [url: string, path: string])[]
 }
