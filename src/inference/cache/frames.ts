@@ -81,6 +81,10 @@ export function framesOf(bytes: Uint8Array): FrameBatch {
   return parts.map(frameOf)
 }
 
-const frameOf = (part: string | InferenceEvent[]): InferenceFrame => ({
-  events: typeof part === 'string' ? [{ type: 'text-delta', choice: 0, text: part }] : part,
-})
+const frameOf = (part: string | InferenceEvent[]): InferenceFrame =>
+  typeof part === 'string'
+    ? {
+        events: [{ type: 'text-delta', choice: 0, text: part }],
+        plainText: { json: JSON.stringify(part).slice(1, -1) },
+      }
+    : { events: part }
