@@ -241,6 +241,7 @@ describe('what is not kept', () => {
   })
   const rows: [what: string, answer: Answer, more?: object][] = [
     ['an answer that was blocked', finish('content_filter')],
+    ['an answer that says nothing', unary('')],
     ['a refusal of the provider', () => Response.json({ error: { message: 'no' } }, { status: 400 })],
     [
       'an answer that breaks off',
@@ -264,7 +265,9 @@ describe('what is not kept', () => {
       upstream.on('tiny', answer)
       await (await ask(ON, more)).text()
       upstream.on('tiny', numbered)
-      expect((await ask(ON, more)).headers.get('x-openrouter-cache-status')).toBe('MISS')
+      const again = await ask(ON, more)
+      expect(again.headers.get('x-openrouter-cache-status')).toBe('MISS')
+      expect(await again.text()).toContain('Answer')
     })
   }
 
@@ -313,7 +316,9 @@ describe('callers who leave', () => {
     expect(gateway.generations().length).toBe(before + 1)
     expect(lastRow()).toMatchObject({ cancelled: 1, cost_nano_usd: 0, tokens_completion: 0 })
     expect(lastRow()['response_cache_source_id']).toBeString()
-    expect((await ask(ON, { stream: true })).headers.get('x-openrouter-cache-status')).toBe('HIT')
+    const again = await ask(ON, { stream: true })
+    expect(again.headers.get('x-openrouter-cache-status')).toBe('HIT')
+    expect((await again.text()).length).toBeGreaterThan(250_000)
   })
 })
 

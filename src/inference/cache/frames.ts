@@ -1,4 +1,10 @@
-import type { FinishReason, FrameBatch, InferenceEvent, InferenceFrame } from '../../core/events.ts'
+import {
+  type FinishReason,
+  type FrameBatch,
+  type InferenceEvent,
+  type InferenceFrame,
+  isContent,
+} from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { NO_USAGE } from '../../core/usage.ts'
 
@@ -20,12 +26,14 @@ export function newRecording(mostBytes: number, mayBeShort: boolean): Recording 
   let parts: string[] = []
   let length = 0
   let isTooLarge = false
+  let hasContent = false
   let reasons: FinishReason[] = []
   return {
     add(batch) {
       if (isTooLarge) return
       for (const { events } of batch) {
         const part = packed(events)
+        hasContent ||= events.some(isContent)
         length += part.length + 1
         parts.push(part)
         const last = events.at(-1)
@@ -35,7 +43,7 @@ export function newRecording(mostBytes: number, mayBeShort: boolean): Recording 
       if (isTooLarge) parts = []
     },
     whole() {
-      if (isTooLarge || reasons.length === 0) return null
+      if (isTooLarge || !hasContent || reasons.length === 0) return null
       if (!reasons.every((reason) => KEPT.includes(reason) && (mayBeShort || reason !== 'length')))
         return null
       const bytes = Buffer.from(`[${parts.join()}]`)
