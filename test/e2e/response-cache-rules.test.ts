@@ -27,6 +27,17 @@ const models = Object.entries(GIVEN).map(([id, given]) => ({
   architecture: { output_modalities: [given] },
 }))
 
+/** Takes forms, as transcriptions are asked for. */
+let heard = 0
+const ears = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch() {
+    heard += 1
+    return Response.json({ text: `Heard ${heard}` })
+  },
+})
+
 beforeAll(async () => {
   upstream = startUpstream()
   gateway = await startGateway({
@@ -38,6 +49,11 @@ beforeAll(async () => {
         api_key: 'two',
         models: [{ ...models[0], pricing: { prompt: '0.001', completion: '0.001' } }],
       },
+      {
+        slug: 'ears',
+        base_url: `http://127.0.0.1:${ears.port}/v1`,
+        models: [{ id: 'hear', pricing: PRICES, architecture: { output_modalities: ['transcription'] } }],
+      },
     ],
   })
   gateway.deps.run.wait = async () => undefined
@@ -45,6 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop()
   await upstream.stop()
+  await ears.stop(true)
 })
 beforeEach(() => {
   turn += 1
@@ -303,4 +320,12 @@ describe('beside conversations', () => {
       expect(upstream.seen.length).toBe(2)
     })
   }
+
+  test('/audio/transcriptions is asked for every time', async () => {
+    const body = { model: 'hear', input_audio: { data: 'UklGRg==', format: 'wav' } }
+    for (const text of ['Heard 1', 'Heard 2']) {
+      const { cache, reply } = await post('/audio/transcriptions', body)
+      expect([cache, reply['text']]).toEqual([null, text])
+    }
+  })
 })
