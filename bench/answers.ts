@@ -80,15 +80,16 @@ export function requestBody(model: string, kind: AnswerKind): string {
 }
 
 const FINISHED = '"finish_reason":"stop"'
-const COUNTED = `"completion_tokens":${CHUNKS}`
+/** `isAgain`: a kept answer, of which nothing is counted. */
+const counted = (isAgain: boolean): string => `"completion_tokens":${isAgain ? 0 : CHUNKS}`
 const DELTA = `"content":"${WORD}"`
 const DONE = 'data: [DONE]\n\n'
 
 /** Null for a complete and correct answer, else what is wrong with it. */
-export function faultOf(kind: AnswerKind, status: number, body: string): string | null {
+export function faultOf(kind: AnswerKind, status: number, body: string, isAgain = false): string | null {
   if (status !== 200) return `status ${status}: ${body.slice(0, 300)}`
   if (!body.includes(FINISHED)) return `no finish reason: ${body.slice(0, 300)}`
-  if (!body.includes(COUNTED)) return `no usage: ${body.slice(0, 300)}`
+  if (!body.includes(counted(isAgain))) return `no usage: ${body.slice(0, 300)}`
   return kind === 'unary' ? unaryFault(body) : streamFault(body)
 }
 

@@ -11,6 +11,10 @@ export interface LoadSpec {
   /** What the answer is written in; absent: chat. */
   wire?: WireName
   body: string
+  /** Beside those of every request. */
+  headers?: Record<string, string>
+  /** Kept answers are expected, of which nothing is counted. */
+  isAgain?: boolean
   /** Bearer keys, dealt to the connections in turn; none: no authorization header. */
   keys: string[]
   concurrency: number
@@ -122,6 +126,9 @@ function requestBytes(spec: LoadSpec, index: number): Buffer {
   return Buffer.from(
     `POST ${spec.path} HTTP/1.1\r\nhost: 127.0.0.1:${spec.port}\r\ncontent-type: application/json\r\n` +
       (key === undefined ? '' : `authorization: Bearer ${key}\r\n`) +
+      Object.entries(spec.headers ?? {})
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join('') +
       `content-length: ${Buffer.byteLength(spec.body)}\r\n\r\n${spec.body}`,
   )
 }
@@ -160,10 +167,10 @@ async function askOnce(run: Run, connection: Connection, request: Buffer): Promi
     if (firstByteMs > 0) run.open -= 1
   }
   const tookMs = performance.now() - startedAt
-  const { kind, wire } = run.spec
+  const { kind, wire, isAgain } = run.spec
   const wrong =
     wire === undefined
-      ? faultOf(kind, reply.status, reply.body)
+      ? faultOf(kind, reply.status, reply.body, isAgain)
       : wires[wire].faultOf(reply.status, reply.body)
   if (wrong !== null) {
     fault(run, wrong)

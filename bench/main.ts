@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchCache } from './cache.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
 import { benchFilters } from './filters.ts'
@@ -153,6 +154,7 @@ const benches = {
   dialects: benchDialects,
   catalog: benchCatalog,
   filters: benchFilters,
+  cache: benchCache,
 } satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { TARGET_NAMES, type TargetName } from './target.ts'
 
 /** What is measured: the gateway against other ways to the provider, or its parts. */
-export const BENCHES = ['gateway', 'dialects', 'catalog', 'filters'] as const
+export const BENCHES = ['gateway', 'dialects', 'catalog', 'filters', 'cache'] as const
 export type Bench = (typeof BENCHES)[number]
 
 export interface Settings {
@@ -19,12 +19,13 @@ export interface Settings {
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
 catalog      lists of 1,000 models
 filters      content filters: what they add to a request, and how well the built-in ones tell
+cache        an answer that is kept, and one that is given again, against one that is neither
 
 --quick      two short rounds
 --markdown   the tables for the README

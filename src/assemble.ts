@@ -18,6 +18,7 @@ import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createWrongKeys } from './http/wrong-keys.ts'
+import { createResponseCache } from './inference/cache/store.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
 import { createRates } from './inference/rates.ts'
@@ -63,6 +64,8 @@ export interface Parts {
   outboundAllow?: OutboundAllow
   /** Requests of administration that one key may make in a minute; default 0: as many as it likes. */
   adminRateLimit?: number
+  /** How much kept answers may take in memory; default 64 MB, 0: none is kept. */
+  responseCacheBytes?: number
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
   /** Whether the disk has room for what is settled; absent: it is not looked at. */
@@ -93,6 +96,7 @@ export function assemble({
   models,
   outboundAllow = NOTHING_ALLOWED,
   adminRateLimit = 0,
+  responseCacheBytes = 64_000_000,
   oidc = null,
   hasRoom = () => true,
   now = Date.now,
@@ -188,6 +192,8 @@ export function assemble({
       upstream,
       health: metered(createHealth(now), measurements),
       measurements,
+      cache:
+        responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, now, ticker }) : null,
       ledger,
       rates: createRates(now),
       running: createRunning(),

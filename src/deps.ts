@@ -83,6 +83,7 @@ export function logSettled(log: Logger, settlement: Settlement, caller: Caller):
       finish: settlement.finishReason,
       ...(settlement.cancelled ? { cancelled: true } : {}),
       ...(settlement.isByok ? { byok: true } : {}),
+      ...(settlement.responseCacheSourceId ? { cached_from: settlement.responseCacheSourceId } : {}),
       streamed: settlement.streamed,
       first_token_ms: Math.round(settlement.latencyMs),
       total_ms: Math.round(settlement.latencyMs + settlement.generationTimeMs),

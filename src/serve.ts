@@ -74,6 +74,7 @@ export async function serve(config: Config): Promise<number> {
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     adminRateLimit: config.adminRateLimit,
+    responseCacheBytes: config.responseCacheMb * 1_000_000,
     oidc: oidcSettings(config),
   })
   const upkeep = await startUpkeep(folder.bodies, deps, config.bodiesMaxMb * MEGABYTE)

@@ -98,6 +98,7 @@ describe('where a value comes from', () => {
       ledger_max_mb: 6,
       responses_retention_days: 7,
       admin_rate_limit: 9,
+      response_cache_mb: 4,
       files_quota_mb: 8,
       models_refresh: 'weekly',
       models_url: 'https://mirror.example/api.json',

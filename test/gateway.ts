@@ -105,6 +105,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     adminRateLimit: config.adminRateLimit,
+    responseCacheBytes: config.responseCacheMb * 1_000_000,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
     ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),

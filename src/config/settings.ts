@@ -236,6 +236,13 @@ export const settings = {
     read: read.wholeNumber(0, 1_000_000_000, 'requests a minute'),
     meaning: 'How often one key may call administration in a minute; 0: as often as it likes.',
   }),
+  responseCacheMb: setting({
+    variable: 'SLUICE_RESPONSE_CACHE_MB',
+    type: 'MB',
+    fallback: 64,
+    read: read.wholeNumber(0, 1_000_000, 'MB'),
+    meaning: 'How much memory kept answers may take together; 0: none is kept, whoever asks for it.',
+  }),
   filesQuotaMb: setting({
     variable: 'SLUICE_FILES_QUOTA_MB',
     type: 'MB',

@@ -52,6 +52,8 @@ export interface Settlement extends JournalEntry {
   readonly serviceTier: string | null
   /** How the model was found: `direct`, `fallback` … */
   readonly router: string
+  /** The generation whose answer was given again; absent: it is an answer of its own. */
+  readonly responseCacheSourceId?: string
   readonly tries: readonly AttemptOutcome[]
 }
 

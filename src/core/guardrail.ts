@@ -27,6 +27,11 @@ export interface GuardrailRecord {
   readonly scope: 'key' | 'member' | 'workspace'
   /** How often each key and each member may ask; absent: as often as they like. */
   readonly rateLimits?: RateLimits
+  /**
+   * The same for two guardrails exactly where they do the same to requests and answers, whatever else they are; ''
+   * where they do nothing. Absent: nobody may take it for the same as another.
+   */
+  readonly rules?: string
   /** What is looked for in what is asked and in what is answered; absent: nothing. */
   readonly filters?: ContentFilters
 }

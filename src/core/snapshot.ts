@@ -85,6 +85,11 @@ export interface WorkspaceRecord {
   readonly defaultProviderSort: string | null
   /** Absent: it logs no prompts and answers. */
   readonly contentLogging?: ContentLogging
+  /**
+   * Whether answers are kept and given again where the request does not say, and how long those that it says nothing
+   * of. Absent: they are not, and for 300 s.
+   */
+  readonly responseCache?: { readonly isOn: boolean; readonly ttlSeconds: number }
   /** Absent: none. */
   readonly budgets?: readonly BudgetRecord[]
   /** Of all its requests together; absent: none. */

@@ -95,6 +95,9 @@ export const workspaces = table(
     is_observability_io_logging_enabled: boolean().notNull().default(false),
     /** Of all its requests together; null: without limit. */
     rate_limits: json<RateLimits>(),
+    /** Whether whole answers are kept for a while, and given again to who asks the same. */
+    response_cache_enabled: boolean().notNull().default(false),
+    response_cache_ttl_seconds: integer().notNull().default(300),
     created_by: text()
       .notNull()
       .references(() => users.id),

@@ -1,6 +1,6 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { UpstreamError } from '../core/errors.ts'
-import type { InferenceFrame, InferenceFrames, JsonObject } from '../core/events.ts'
+import type { FrameBatch, InferenceFrame, InferenceFrames, JsonObject } from '../core/events.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Closing, InferenceResult, PublicError, ReplyContext } from '../core/result.ts'
@@ -14,6 +14,8 @@ export interface Ingress {
   parse(body: JsonObject, headers: Headers): InferenceRequest
   writeReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject
   writeStream(reply: ReplyContext): StreamWriter
+  /** A reply that was streamed, as it would have been told whole, for `writeReply`; absent: it says the same. */
+  gather?(frames: FrameBatch): FrameBatch
   /** The body of an error reply, where the dialect has a form of its own for it; absent: the gateway's envelope. */
   viewError?(error: PublicError, requestId: string): JsonObject
 }

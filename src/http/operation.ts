@@ -42,6 +42,27 @@ export const SERVICE_METADATA_HEADER: HeaderParameter = {
   schema: { type: 'string', enum: ['disabled', 'enabled'], default: 'disabled' },
 }
 
+/** Answers that are kept and given again; each of them is taken under `X-Service-Cache…` too. */
+export const CACHE_HEADERS: readonly HeaderParameter[] = [
+  {
+    name: 'X-OpenRouter-Cache',
+    description:
+      "Whether the answer is kept, and given again at no cost to who asks the same; default: the workspace's " +
+      'response_cache_enabled. The reply says in X-OpenRouter-Cache-Status, -Age, -TTL and -Source-Id what came of it.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+  {
+    name: 'X-OpenRouter-Cache-TTL',
+    description: 'How long a new answer is kept, in seconds from 1 to 86400.',
+    schema: { type: 'string', maxLength: 16 },
+  },
+  {
+    name: 'X-OpenRouter-Cache-Clear',
+    description: 'With `true` the answer is a new one, and takes the place of the one that is kept.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+]
+
 /** A creation that may be sent again without making a second thing. */
 export const IDEMPOTENCY_KEY_HEADER: HeaderParameter = {
   name: 'Idempotency-Key',

@@ -197,6 +197,18 @@ export function tokensOfUnits(
   return { prompt: Math.max(0, ...most), output: 0 }
 }
 
+/** For an answer that costs nothing, whatever its caller has left to spend. */
+export const admitFree = (
+  attempts: Attempt[],
+  ledger: Ledger,
+  generationId: string,
+  startedAt: number,
+): Admission => ({
+  hold: ledger.reserve({ generationId, gates: [], amountNanoUsd: 0, startedAt }),
+  attempts,
+  promptTokensEstimate: 0,
+})
+
 /** The longest answer, for each of the choices, that every attempt could give within `nanoUsd`. */
 const largestBound = (
   attempts: readonly Attempt[],

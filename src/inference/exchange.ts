@@ -9,6 +9,8 @@ import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Admission, pricingOf } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
+import { atNoCost } from './cache/free.ts'
+import type { Lookup } from './cache/lookup.ts'
 import { type ContentRecord, recordFor } from './content/record.ts'
 import type { Ending, Meter, Metering, Settled } from './meter.ts'
 import type { Plan } from './plan.ts'
@@ -25,6 +27,8 @@ export interface ExchangeInput<Kind extends Metering> {
   /** Reserves the most that this request can cost. */
   admit(generationId: string): Admission
   meter: Kind
+  /** Absent: the cache has nothing to do with it. */
+  cached?: Lookup | undefined
 }
 
 /** One generation from its reservation to its settlement. Whatever happens, it settles exactly once. */
@@ -37,6 +41,7 @@ export interface Exchange<Kind extends Metering = Meter> {
   /** What is logged of it; null: its workspace logs nothing of it. */
   readonly content: ContentRecord | null
   readonly hasSettled: boolean
+  readonly cached?: Lookup | undefined
   /** The caller's parameters that the answering endpoint could not carry. */
   dropped: string[]
   /** Resolves once the row is committed. A second call answers the first one's settlement. */
@@ -59,7 +64,7 @@ export function openExchange<Kind extends Metering>(
   input: ExchangeInput<Kind>,
   deps: ExchangeDeps,
 ): Exchange<Kind> {
-  const { caller, plan, startedAt, meter } = input
+  const { caller, plan, startedAt, meter, cached } = input
   const generationId = newGenerationId()
   const admission = input.admit(generationId)
   const journal = journalEntry(generationId, input, admission)
@@ -86,7 +91,7 @@ export function openExchange<Kind extends Metering>(
   function settledBy(ending: Ending, attempt: Attempt): Settled {
     let tokens = 0
     try {
-      const settled = meter.settlement(ending, {
+      const counted = meter.settlement(ending, {
         journal,
         attempt,
         tries: log.tries,
@@ -95,6 +100,7 @@ export function openExchange<Kind extends Metering>(
         router: plan.strategy,
         endedAt: deps.now(),
       })
+      const settled = cached?.hit ? atNoCost(counted, cached.hit.answer) : counted
       const { usage } = settled.settlement
       tokens = promptTokens(usage) + completionTokens(usage)
       return settled
@@ -141,6 +147,7 @@ export function openExchange<Kind extends Metering>(
     log,
     content,
     attempts: admission.attempts,
+    cached,
     dropped: [],
     get hasSettled() {
       return settled !== null

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { messagesBody } from '../dialects/messages/schema.ts'
-import { operation, SERVICE_METADATA_HEADER } from '../http/operation.ts'
+import { CACHE_HEADERS, operation, SERVICE_METADATA_HEADER } from '../http/operation.ts'
 import { nullable } from '../http/schemas.ts'
 
 const count = t.Integer({ minimum: 0 })
@@ -99,7 +99,7 @@ export const messagesOperation = operation({
   body: messagesBody,
   reply: message,
   streams: true,
-  headers: [SERVICE_METADATA_HEADER, KEY, BETA],
+  headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, KEY, BETA],
   error,
 })
 

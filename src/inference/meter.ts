@@ -10,7 +10,7 @@ import {
   type Usage,
   type UsageSource,
 } from '../core/usage.ts'
-import { type Cost, costOf, isPriced } from './price.ts'
+import { type Cost, costOf, FREE, isPriced } from './price.ts'
 
 /**
  * How a generation ended.
@@ -186,8 +186,6 @@ function count(
   const inputTokens = promptTokens(told) === 0 ? promptTokensEstimate : told.inputTokens
   return { usage: { ...told, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }
 }
-
-const FREE: Cost = { totalNanoUsd: 0, promptNanoUsd: 0, completionNanoUsd: 0, cacheDiscountNanoUsd: null }
 
 /** readings.md, Money: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
 function costFor(

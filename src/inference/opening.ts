@@ -9,8 +9,11 @@ import type { RoutingMetadata } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { CallerLeft } from './abort.ts'
-import type { Admission } from './admission.ts'
+import { type Admission, admitFree } from './admission.ts'
 import type { DispatchDeps } from './attempts.ts'
+import type { CacheAsked } from './cache/asked.ts'
+import { lookUp } from './cache/lookup.ts'
+import type { ResponseCache } from './cache/store.ts'
 import { type Exchange, openExchange } from './exchange.ts'
 import { whatToTell } from './failure.ts'
 import type { Metering } from './meter.ts'
@@ -28,6 +31,8 @@ export interface RunDeps extends DispatchDeps {
   measurements: Measurements
   /** Where contents go that a workspace logs. */
   contents: Pick<ContentLog, 'add'>
+  /** Null: no answer is kept, whoever asks for it. */
+  cache: ResponseCache | null
   /** Told of every settled generation, for the log. */
   onSettled(settlement: Settlement, caller: Caller): void
   /** Told of failures that no caller can be told of any more. */
@@ -41,19 +46,25 @@ export interface Opening<Request extends RoutedRequest> {
   origin: RequestOrigin
   request: Request
   wantsMetadata: boolean
+  /** Absent: no answer is kept or given again. */
+  cache?: CacheAsked | undefined
   /** Aborts when the caller's connection goes away. */
   signal: AbortSignal
   startedAt: number
 }
 
+/** How a request is let in. */
+interface Admitting {
+  /** What it will use, for limits on tokens; null: none. */
+  readonly tokens: ((attempts: readonly Attempt[]) => TokensNeeded) | null
+  admit(attempts: Attempt[], generationId: string): Admission
+}
+
 /** What one kind of inference is made of. */
-export interface Course<Kind extends Metering> {
+export interface Course<Kind extends Metering> extends Admitting {
   /** Which dialects can carry the request; absent: all. */
   refusal?: PlanInput['refusal']
   meter: Kind
-  /** What it will use, for limits on tokens. */
-  tokens(attempts: readonly Attempt[]): TokensNeeded
-  admit(attempts: Attempt[], generationId: string): Admission
   /** Runs from the first try to the settlement. `end` is called once, when nothing of it runs any more. */
   answer(exchange: Exchange<Kind>, upstreamAbort: AbortController, end: () => void): Promise<Response>
 }
@@ -65,7 +76,7 @@ export async function withExchange<Kind extends Metering>(
   course: Course<Kind>,
 ): Promise<Response> {
   const { request, snapshot, caller, startedAt } = input
-  const planned = plan({
+  const planning: PlanInput = {
     request,
     caller,
     snapshot,
@@ -75,12 +86,20 @@ export async function withExchange<Kind extends Metering>(
     measured: deps.measurements.of,
     random: request.sessionId === undefined ? deps.random : sticky(request.sessionId),
     ...(course.refusal ? { refusal: course.refusal } : {}),
-  })
+  }
+  const cached = input.cache && deps.cache ? lookUp(input.cache, deps.cache, planning) : undefined
+  const hit = cached?.hit
+  const planned = hit?.plan ?? plan(planning)
   const upstreamAbort = new AbortController()
   const end = deps.running.begin((reason) => upstreamAbort.abort(reason))
   try {
-    const admitted = (generationId: string) => admitOnce(planned, input, deps, course, generationId)
-    const exchange = openExchange({ ...input, plan: planned, meter: course.meter, admit: admitted }, deps)
+    const admitting = hit ? givingAgain(deps.ledger, startedAt) : course
+    const admitted = (generationId: string) => admitOnce(planned, input, deps, admitting, generationId)
+    const wantsMetadata = input.wantsMetadata && !hit
+    const exchange = openExchange(
+      { ...input, plan: planned, meter: course.meter, admit: admitted, cached, wantsMetadata },
+      deps,
+    )
     return await course.answer(exchange, upstreamAbort, end)
   } catch (error) {
     end()
@@ -95,14 +114,20 @@ function admitOnce(
   { attempts }: Plan,
   { caller: { key }, snapshot }: Opening<RoutedRequest>,
   { rates }: RunDeps,
-  course: Pick<Course<Metering>, 'admit' | 'tokens'>,
+  { tokens, admit }: Admitting,
   generationId: string,
 ): Admission {
-  const pass = rates.check({ key, snapshot, attempts, tokens: () => course.tokens(attempts) })
-  if (pass === null) return course.admit(attempts, generationId)
-  const admission = course.admit(pass.attempts, generationId)
+  const pass = rates.check({ key, snapshot, attempts, tokens: tokens && (() => tokens(attempts)) })
+  if (pass === null) return admit(attempts, generationId)
+  const admission = admit(pass.attempts, generationId)
   return { ...admission, rates: pass.take() }
 }
+
+/** An answer that is there already is a request without tokens, and free. */
+const givingAgain = (ledger: Ledger, startedAt: number): Admitting => ({
+  tokens: null,
+  admit: (attempts, generationId) => admitFree(attempts, ledger, generationId, startedAt),
+})
 
 /** Settles a generation that gave no answer, and says what the caller is told. */
 export async function failed(
@@ -138,10 +163,11 @@ const told = (
 /** nginx's status for a request whose caller is gone: nobody reads it but the log. */
 const CLIENT_CLOSED_REQUEST = 499
 
-export const jsonHeaders = ({ generationId }: Exchange<Metering>): Record<string, string> => ({
+export const jsonHeaders = ({ generationId, cached }: Exchange<Metering>): Record<string, string> => ({
   'content-type': 'application/json',
   'cache-control': 'no-store',
   'x-generation-id': generationId,
+  ...cached?.headers,
 })
 
 /** The same session goes to the same endpoint as long as the choice is the same: caches stay warm. */

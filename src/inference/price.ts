@@ -11,6 +11,13 @@ export interface Cost {
   cacheDiscountNanoUsd: number | null
 }
 
+export const FREE: Cost = {
+  totalNanoUsd: 0,
+  promptNanoUsd: 0,
+  completionNanoUsd: 0,
+  cacheDiscountNanoUsd: null,
+}
+
 type Rates = Pick<Pricing, 'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite'>
 
 /** The rates for a prompt of this length: the tier with the largest reached threshold holds for the whole request. */

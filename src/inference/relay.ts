@@ -56,9 +56,10 @@ export async function relay(input: RelayInput): Promise<Response> {
   return new Response(body, { headers: streamHeaders(exchange) })
 }
 
-const streamHeaders = ({ generationId }: Exchange): Record<string, string> => ({
+const streamHeaders = ({ generationId, cached }: Exchange): Record<string, string> => ({
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
   'x-generation-id': generationId,
+  ...cached?.headers,
 })

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { documentedBody } from '../dialects/responses/schema.ts'
-import { operation, SERVICE_METADATA_HEADER } from '../http/operation.ts'
+import { CACHE_HEADERS, operation, SERVICE_METADATA_HEADER } from '../http/operation.ts'
 import { nullable } from '../http/schemas.ts'
 
 const count = t.Integer({ minimum: 0 })
@@ -103,6 +103,7 @@ export const responsesOperation = operation({
   streams: true,
   headers: [
     SERVICE_METADATA_HEADER,
+    ...CACHE_HEADERS,
     {
       name: 'x-session-id',
       description: 'Requests of one session prefer one endpoint; `session_id` in the body wins.',

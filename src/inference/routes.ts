@@ -7,6 +7,7 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import { requestIdOf } from '../http/request-id.ts'
 import type { OutboundAllow } from '../net/address.ts'
+import { cacheAsked } from './cache/asked.ts'
 import { chatOperation } from './chat-operation.ts'
 import { countTokens } from './count-tokens.ts'
 import { withFiles } from './file-ids.ts'
@@ -75,6 +76,7 @@ async function infer(request: Request, dialect: Conversation, deps: InferenceRou
       origin: originOf(request),
       ingress: ingresses[dialect],
       wantsMetadata: wantsRoutingMetadata(request.headers),
+      cache: cacheAsked(request.headers, received.caller),
     },
     deps.run,
   )

@@ -3,6 +3,7 @@ import type { ReplyContext } from '../core/result.ts'
 import type { Ingress } from '../dialects/dialect.ts'
 import { CallerLeft } from './abort.ts'
 import { admit, tokensOf } from './admission.ts'
+import { throughCache } from './cache/conversation.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -23,7 +24,9 @@ export interface RunInput extends Opening<InferenceRequest> {
 /** The whole story of one inference: plan, reserve, forward, relay, settle. */
 export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
   const { request, caller, startedAt } = input
-  return withExchange(input, deps, {
+  // An echo is of what was sent upstream, which is nothing where an answer is given again.
+  const opening = request.echoUpstreamBody ? { ...input, cache: undefined } : input
+  return withExchange(opening, deps, {
     meter: metered(createMeter(deps.now, startedAt), caller.key, request),
     tokens: () => tokensOf(request),
     admit: (attempts, generationId) => admit(request, attempts, caller, deps.ledger, generationId, startedAt),
@@ -46,7 +49,8 @@ async function runUnary(
   signal.addEventListener('abort', leave, { once: true })
   try {
     if (keeper) await keeper.begin(unansweredContext(exchange, request))
-    const started = await asked(request, deps, exchange, upstreamAbort)
+    const ask = () => asked(request, deps, exchange, upstreamAbort)
+    const started = await throughCache(exchange, ask, ingress.gather)
     exchange.dropped = started.dropped
     const result = await collect(started.frames, exchange.meter.see)
     exchange.content?.take(result)
@@ -77,7 +81,7 @@ async function runStream(
     callerSignal: signal,
     keeper,
     begin: () => keeper?.begin(unansweredContext(exchange, request)),
-    start: () => asked(request, deps, exchange, upstreamAbort),
+    start: () => throughCache(exchange, () => asked(request, deps, exchange, upstreamAbort)),
     open: (started) => ({
       writer: ingress.writeStream(replyContext(exchange, started, request)),
       echoed: request.echoUpstreamBody ? exchange.log.sentBodies : [],

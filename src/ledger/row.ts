@@ -52,7 +52,7 @@ export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | nu
     num_search_results: 0,
     num_fetches: null,
     web_search_engine: null,
-    response_cache_source_id: null,
+    response_cache_source_id: settlement.responseCacheSourceId ?? null,
     usage_source: settlement.usageSource,
     estimated: settlement.usageSource === 'estimated',
     cost_nano_usd: amount(settlement.costNanoUsd),

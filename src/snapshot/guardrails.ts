@@ -29,6 +29,7 @@ export function readGuardrails(database: Database): GuardrailsOf {
   if (rows.size === 0) return () => NONE
   // One for all keys: they share what is compiled.
   const filters = filtersById([...rows.values()], database)
+  const rules = new Map([...rows.values()].map((row) => [row.id, rulesOf(row)]))
   const byKey = new Map(
     sync
       .select()
@@ -51,7 +52,7 @@ export function readGuardrails(database: Database): GuardrailsOf {
     ] as const
     return held.flatMap(([scope, id]) => {
       const row = id === undefined ? undefined : rows.get(id)
-      return row === undefined ? [] : [recordOf(row, scope, filters.get(row.id))]
+      return row === undefined ? [] : [recordOf(row, scope, rules.get(row.id) ?? row.id, filters.get(row.id))]
     })
   }
 }
@@ -81,12 +82,34 @@ const restricts = (row: Row): boolean =>
   (row.content_filter_builtins?.length ?? 0) > 0 ||
   (row.content_filters?.length ?? 0) > 0
 
+/** What is said of it, and what it lets be spent, changes no answer. Whatever else the row has, now or later, may. */
+const NO_RULES = new Set([
+  'id',
+  'workspace_id',
+  'name',
+  'description',
+  'limit_nano_usd',
+  'reset_interval',
+  'include_byok_in_budgets',
+  'rate_limits',
+  'created_at',
+  'updated_at',
+])
+
+function rulesOf(row: Row): string {
+  const said = Object.entries(row).filter(
+    ([name, value]) => !NO_RULES.has(name) && value !== null && !(Array.isArray(value) && value.length === 0),
+  )
+  return said.length === 0 ? '' : new Bun.CryptoHasher('sha256').update(JSON.stringify(said)).digest('hex')
+}
+
 const setOf = (list: readonly string[] | null): ReadonlySet<string> | null =>
   list === null ? null : new Set(list)
 
 const recordOf = (
   row: Row,
   scope: GuardrailRecord['scope'],
+  rules: string,
   filters: ContentFilters | undefined,
 ): GuardrailRecord => ({
   id: row.id,
@@ -107,6 +130,7 @@ const recordOf = (
   resetInterval: row.reset_interval,
   includeByok: row.include_byok_in_budgets,
   scope,
+  rules,
   ...(row.rate_limits && { rateLimits: row.rate_limits }),
   ...(filters && { filters }),
 })

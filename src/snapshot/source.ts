@@ -231,6 +231,7 @@ const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord =
   defaultProviderSort: row.default_provider_sort,
   ...(row.rate_limits && { rateLimits: row.rate_limits }),
   ...loggingOf(row),
+  responseCache: { isOn: row.response_cache_enabled, ttlSeconds: row.response_cache_ttl_seconds },
 })
 
 const loggingOf = (row: typeof workspaces.$inferSelect): Pick<WorkspaceRecord, 'contentLogging'> =>

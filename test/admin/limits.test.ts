@@ -262,6 +262,8 @@ const administration: Limit[] = [
   },
   ...workspace('description', ['', x(500), null], [x(501), 1]),
   ...workspace('io_logging_sampling_rate', [0.0001, 1, 0.5], [0, 0.00009, 1.0001, -1, '1', null]),
+  ...workspace('response_cache_ttl_seconds', [1, 300, 86_400], [0, 86_401, 1.5, -1, '60', null]),
+  ...workspace('response_cache_enabled', [true, false], ['true', 1, null]),
   ...['add', 'remove'].map(
     (verb): Limit => ({
       ...manages,

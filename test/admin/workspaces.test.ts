@@ -76,6 +76,8 @@ const FULL = {
     concurrent_requests: 20,
     models: [{ model: 'openai/gpt-5', requests_per_minute: 10, tokens_per_minute: 40_000 }],
   },
+  response_cache_enabled: true,
+  response_cache_ttl_seconds: 60,
 }
 
 describe('workspaces', () => {
@@ -122,6 +124,8 @@ describe('workspaces', () => {
       disabled_server_tools: null,
       io_logging_sampling_rate: 1,
       is_observability_io_logging_enabled: false,
+      response_cache_enabled: false,
+      response_cache_ttl_seconds: 300,
     })
   })
 

@@ -71,6 +71,24 @@ const settings = {
       description: 'Keep what was asked and answered, sealed, for GET /generation/content.',
     }),
   ),
+  response_cache_enabled: t.Optional(
+    t.Boolean({
+      description:
+        'Whether answers are kept and given again, at no cost, to who asks the same in this workspace. ' +
+        'The header X-OpenRouter-Cache of a request goes before it.',
+    }),
+  ),
+  response_cache_ttl_seconds: t.Optional(
+    // Elysia's own integers take "60" for one.
+    t.Number({
+      minimum: 1,
+      maximum: 86_400,
+      multipleOf: 1,
+      expects: 'an integer from 1 to 86400',
+      documented: { type: 'integer', minimum: 1, maximum: 86_400 },
+      description: 'How long an answer is kept where the request does not say; default 300.',
+    }),
+  ),
 }
 
 export const createWorkspaceBody = t.Object({ name, slug, ...settings }, { additionalProperties: false })
@@ -124,6 +142,8 @@ export const workspace = t.Object({
   is_observability_broadcast_enabled: t.Boolean(),
   is_observability_io_logging_enabled: t.Boolean(),
   rate_limits: rateLimitsView,
+  response_cache_enabled: t.Boolean(),
+  response_cache_ttl_seconds: t.Number({ documented: { type: 'integer' } }),
   created_at: instant('When it was made.'),
   created_by: t.String({ description: 'User id.' }),
   updated_at: nullable(instant('When it was last changed; null: never.')),
@@ -155,4 +175,6 @@ export const workspaceSettings = (row: WorkspaceRow) => ({
   is_observability_broadcast_enabled: row.is_observability_broadcast_enabled,
   is_observability_io_logging_enabled: row.is_observability_io_logging_enabled,
   rate_limits: row.rate_limits,
+  response_cache_enabled: row.response_cache_enabled,
+  response_cache_ttl_seconds: row.response_cache_ttl_seconds,
 })

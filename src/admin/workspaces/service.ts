@@ -108,6 +108,8 @@ const DEFAULTS = {
   is_observability_broadcast_enabled: false,
   is_observability_io_logging_enabled: false,
   rate_limits: null,
+  response_cache_enabled: false,
+  response_cache_ttl_seconds: 300,
   updated_at: null,
   deleted_at: null,
 } as const

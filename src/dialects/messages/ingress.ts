@@ -1,5 +1,6 @@
 import type { Ingress } from '../dialect.ts'
 import { viewError } from './error-view.ts'
+import { gatherMessage } from './gather.ts'
 import { parseMessages } from './parse.ts'
 import { writeMessagesReply } from './write-reply.ts'
 import { writeMessagesStream } from './write-stream.ts'
@@ -9,5 +10,6 @@ export const messagesIngress = {
   parse: parseMessages,
   writeReply: writeMessagesReply,
   writeStream: writeMessagesStream,
+  gather: gatherMessage,
   viewError,
 } satisfies Ingress

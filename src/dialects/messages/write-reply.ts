@@ -72,8 +72,8 @@ function eventsOf(whole: ResultChoice): InferenceEvent[] {
     { type: 'refusal-delta', choice, text: refusal },
     ...annotations.map((annotation) => ({ type: 'annotation' as const, choice, annotation })),
     ...images.map((url) => ({ type: 'image' as const, choice, url })),
-    ...toolCalls.flatMap(({ id, name, arguments: json }, index): InferenceEvent[] => [
-      { type: 'tool-call-start', choice, index, id, name },
+    ...toolCalls.flatMap(({ arguments: json, ...call }, index): InferenceEvent[] => [
+      { type: 'tool-call-start', choice, index, ...call },
       { type: 'tool-call-delta', choice, index, json },
     ]),
     ...(audio === null ? [] : [{ type: 'audio-delta' as const, choice, audio }]),

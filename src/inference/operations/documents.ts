@@ -4,7 +4,7 @@ import { imagesBody } from '../../dialects/operations/images-schema.ts'
 import { rerankBody } from '../../dialects/operations/rerank.ts'
 import { MEDIA_TYPES, speechBody } from '../../dialects/operations/speech.ts'
 import { transcriptionBody, transcriptionForm } from '../../dialects/operations/transcription.ts'
-import { operation, SERVICE_METADATA_HEADER } from '../../http/operation.ts'
+import { CACHE_HEADERS, operation, SERVICE_METADATA_HEADER } from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
 
 /** The operations as the API document shows them. */
@@ -65,7 +65,7 @@ export const embeddingsOperation = operation({
     usage: t.Object({ prompt_tokens: count, total_tokens: count, ...costs }),
     service_metadata: metadata,
   }),
-  headers: HEADERS,
+  headers: [...HEADERS, ...CACHE_HEADERS],
 })
 
 export const rerankOperation = operation({
@@ -89,7 +89,7 @@ export const rerankOperation = operation({
     usage: t.Object({ search_units: t.Optional(count), total_tokens: count, ...costs }),
     service_metadata: metadata,
   }),
-  headers: HEADERS,
+  headers: [...HEADERS, ...CACHE_HEADERS],
 })
 
 const file = t.String({ format: 'binary' })

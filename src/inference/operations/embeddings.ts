@@ -9,6 +9,7 @@ import type { Task } from './task.ts'
 export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
   ingress: embeddingsIngress,
   speakers: embeddingsSpeakers,
+  isRepeatable: true,
   bound: ({ inputs }) => ({
     ...NO_USAGE,
     inputTokens: inputs.reduce((sum, input) => sum + FRAME_TOKENS + tokensOf(input), 0),

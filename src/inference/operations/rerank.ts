@@ -13,6 +13,7 @@ import type { Task } from './task.ts'
 export const rerank: Task<RerankRequest, RerankResult> = {
   ingress: rerankIngress,
   speakers: rerankSpeakers,
+  isRepeatable: true,
   bound: ({ query, documents }) => {
     const queryTokens = textTokens(query)
     const lengths = documents.map((document) => queryTokens + FRAME_TOKENS + tokensOf(document))

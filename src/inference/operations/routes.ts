@@ -10,6 +10,7 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
 import type { OutboundAllow } from '../../net/address.ts'
+import { cacheAsked } from '../cache/asked.ts'
 import { withFilters } from '../filters/apply.ts'
 import type { Opening, RunDeps } from '../opening.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
@@ -129,7 +130,8 @@ const operate = <Request extends RoutedRequest, Result>(
     (body, headers, filter) => task.ingress.parse(filter(body), headers),
     (opening) => {
       checkAddresses(task.addresses?.(opening.request) ?? [], deps.outboundAllow)
-      return runOperation(opening, task, deps.run)
+      const cache = task.isRepeatable ? cacheAsked(request.headers, opening.caller) : undefined
+      return runOperation({ ...opening, cache }, task, deps.run)
     },
   )
 

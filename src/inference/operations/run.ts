@@ -7,6 +7,7 @@ import { readErrorReply } from '../../dialects/read-error.ts'
 import { CallerLeft } from '../abort.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Asking, tryAttempts } from '../attempts.ts'
+import { keepReply, keptReply } from '../cache/operation.ts'
 import type { Exchange } from '../exchange.ts'
 import { answerBlocked, told } from '../filters/findings.ts'
 import { createScanners, type Scanners } from '../filters/scanners.ts'
@@ -85,7 +86,9 @@ async function answerOnce<Request extends RoutedRequest, Result>(
 ): Promise<Response> {
   try {
     const asking = askingFor(request, task)
-    const answered = await tryAttempts(asking, exchange.attempts, deps, signal, exchange.log)
+    const answered =
+      keptReply<Result>(exchange) ??
+      (await tryAttempts(asking, exchange.attempts, deps, signal, exchange.log))
     const { result, upstreamId, usage } = answered.answer
     const dropped = [...answered.dropped]
     exchange.dropped = dropped
@@ -94,6 +97,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     if (!scanners?.isBlocked) exchange.content?.say(task.said(shown, request))
     const closing = await exchange.settle('whole')
     if (scanners?.isBlocked) throw answerBlocked(scanners)
+    keepReply(exchange, answered)
     const body = task.ingress.writeReply(
       shown,
       contextOf(request, exchange, answered.attempt, answered.answer.native ?? {}),

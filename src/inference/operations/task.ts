@@ -17,6 +17,8 @@ export interface Task<Request extends RoutedRequest, Result> {
   count(request: Request, result: Result, told: Usage | null, pricing: Pricing): Counted
   /** What an answer says, for the log of contents. */
   said(result: Result, request: Request): unknown
+  /** The same question has the same answer: it may be kept and given again. */
+  readonly isRepeatable?: boolean
   /** Addresses in the request, and where they stand. */
   addresses?(request: Request): readonly (readonly [url: string, path: string])[]
   /** What content filters leave of the answer; absent: it holds no text. `drop` is told the names of what is left out. */

@@ -8,6 +8,7 @@ import { deferLine, note } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import type { OutboundAllow } from '../../net/address.ts'
+import { cacheAsked } from '../cache/asked.ts'
 import { withFiles } from '../file-ids.ts'
 import { type FilteredBody, withFilters } from '../filters/apply.ts'
 import { withPreset } from '../preset.ts'
@@ -69,7 +70,9 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   }
   deps.keepOpen(request)
   const keeper = asked.store ? { keeper: foregroundKeeper(keeping) } : {}
-  const response = await run({ ...input, ...keeper, signal: request.signal }, deps.run)
+  // Its turns are in the input by now, and its own id is told in the reply.
+  const cache = asked.previousResponseId === null ? cacheAsked(request.headers, caller) : undefined
+  const response = await run({ ...input, ...keeper, cache, signal: request.signal }, deps.run)
   deferLine(request)
   return response
 }

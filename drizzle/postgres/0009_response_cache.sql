@@ -1,0 +1,2 @@
+ALTER TABLE "workspaces" ADD COLUMN "response_cache_enabled" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "workspaces" ADD COLUMN "response_cache_ttl_seconds" bigint DEFAULT 300 NOT NULL;

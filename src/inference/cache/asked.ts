@@ -1,0 +1,41 @@
+import type { Caller } from '../../core/caller.ts'
+
+/** What a request, or its workspace for it, wants of the cache. */
+export interface CacheAsked {
+  /** How long the answer is kept, should it be a new one. */
+  readonly ttlSeconds: number
+  /** What is kept is forgotten first: the answer is a new one. */
+  readonly isRefreshed: boolean
+}
+
+const DEFAULT_TTL_SECONDS = 300
+const MOST_TTL_SECONDS = 86_400
+
+/**
+ * Undefined: the cache has nothing to do with it. The request's header goes before its workspace's setting. A key
+ * whose guardrails want that nobody retains anything keeps nothing here either.
+ */
+export function cacheAsked(headers: Headers, { key, workspace }: Caller): CacheAsked | undefined {
+  const said = headerOf(headers, SWITCH)?.trim().toLowerCase()
+  const usual = workspace.responseCache
+  if (said !== 'true' && (said === 'false' || !usual?.isOn)) return undefined
+  if (key.guardrails?.some(({ zdrAuthors }) => zdrAuthors.size > 0)) return undefined
+  return {
+    ttlSeconds: secondsOf(headerOf(headers, TTL)) ?? usual?.ttlSeconds ?? DEFAULT_TTL_SECONDS,
+    isRefreshed: headerOf(headers, CLEAR)?.trim().toLowerCase() === 'true',
+  }
+}
+
+type Names = readonly [own: string, ofRealClients: string]
+const SWITCH: Names = ['x-service-cache', 'x-openrouter-cache']
+const TTL: Names = ['x-service-cache-ttl', 'x-openrouter-cache-ttl']
+const CLEAR: Names = ['x-service-cache-clear', 'x-openrouter-cache-clear']
+
+const headerOf = (headers: Headers, [own, other]: Names): string | null =>
+  headers.get(own) ?? headers.get(other)
+
+/** As the real service reads it: what does not begin with digits says nothing, what is out of bounds is the bound. */
+function secondsOf(text: string | null): number | undefined {
+  const digits = /^\s*(\d+)/.exec(text ?? '')?.[1]
+  return digits === undefined ? undefined : Math.min(MOST_TTL_SECONDS, Math.max(1, Number(digits)))
+}

@@ -1,0 +1,49 @@
+import type { FrameBatch, InferenceFrames } from '../../core/events.ts'
+import type { Dispatched } from '../dispatch.ts'
+import type { Exchange } from '../exchange.ts'
+import { framesOf, newRecording } from './frames.ts'
+import type { Lookup } from './lookup.ts'
+
+/**
+ * What is kept, told again in the form that `gather` gives it; else what `ask` answers, which is kept when it was
+ * whole.
+ */
+export function throughCache(
+  exchange: Exchange,
+  ask: () => Promise<Dispatched>,
+  gather?: (frames: FrameBatch) => FrameBatch,
+): Promise<Dispatched> {
+  const { cached } = exchange
+  if (!cached) return ask()
+  const { hit } = cached
+  if (hit) {
+    const told = framesOf(hit.answer.bytes)
+    const frames = atOnce(gather ? gather(told) : told)
+    return Promise.resolve({ attempt: hit.attempt, frames, dropped: [] })
+  }
+  return ask().then((asked) => ({ ...asked, frames: recorded(asked, exchange, cached) }))
+}
+
+async function* atOnce(batch: FrameBatch): InferenceFrames & AsyncGenerator<FrameBatch> {
+  yield batch
+}
+
+/** The same frames. An end that is reached is a whole one: any other is thrown, or nobody reads on to it. */
+async function* recorded(
+  { attempt, frames }: Dispatched,
+  exchange: Exchange,
+  cached: Lookup,
+): InferenceFrames & AsyncGenerator<FrameBatch> {
+  const recording = newRecording(cached.mostBytes, attempt.outputBound === undefined)
+  for await (const batch of frames) {
+    recording.add(batch)
+    yield batch
+  }
+  const bytes = exchange.hasSettled ? null : recording.whole()
+  if (bytes === null) return
+  // The row that hits name is there before them. Who waits for the settlement is told of its failure.
+  exchange.settle('whole').then(
+    () => cached.keep(exchange.generationId, attempt, bytes),
+    () => undefined,
+  )
+}
