@@ -232,17 +232,10 @@ describe('what is not kept leaves nothing behind', () => {
   })
 
   test('a file that cannot be written is refused, and does not hang', async () => {
-    const broken = await startGateway({ now: () => now })
-    const own = createApp(broken.deps)
+    const broken = await startGateway({ now: () => now, listens: true })
     rmSync(join(broken.folder, 'files'), { recursive: true })
-    const reply = await own(
-      new Request('http://localhost/v1/files', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${API_KEY}` },
-        // More than what is read ahead.
-        body: form('x'.repeat(2_000_000), 'large.txt'),
-      }),
-    )
+    // More than what is read ahead.
+    const reply = await broken.manage('POST', '/files', form('x'.repeat(20_000_000), 'large.txt'))
     expect([reply.status, (await reply.json()).error.message]).toEqual([500, 'The file could not be kept'])
     await broken.stop()
   })
