@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { objectOf } from '../../src/http/json.ts'
+import { type Gateway, startGateway } from '../gateway.ts'
+import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+
+/** What else holds for an answer that is given again: rates, filters on answers, the log of contents. */
+
+let gateway: Gateway
+let upstream: FakeUpstream
+let now = Date.UTC(2026, 6, 15, 12)
+let turn = 0
+
+beforeAll(async () => {
+  upstream = startUpstream()
+  gateway = await startGateway({
+    now: () => now,
+    providers: [
+      {
+        slug: 'lab',
+        base_url: upstream.baseUrl,
+        models: [{ id: 'tiny', pricing: { prompt: '0.000001', completion: '0.000002' } }],
+      },
+    ],
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+beforeEach(() => {
+  turn += 1
+  now += 3_600_000
+  upstream.seen.length = 0
+  upstream.on('tiny', unary('Write to ann@example.org.'))
+})
+
+const dataOf = async (response: Response) => objectOf(objectOf(await response.json())['data'])
+
+async function guarded(fields: object): Promise<string> {
+  const { key, hash } = await gateway.makeKey({})
+  const { id } = await dataOf(await gateway.manage('POST', '/guardrails', { name: 'Careful', ...fields }))
+  await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
+  return key
+}
+
+async function ask(key: string) {
+  const body = { model: 'tiny', messages: [{ role: 'user', content: `Question ${turn}` }] }
+  const headers = { 'x-openrouter-cache': 'true', authorization: `Bearer ${key}` }
+  const response = await gateway.call('/chat/completions', body, headers)
+  const { choices } = await response.json()
+  return {
+    status: response.status,
+    cache: response.headers.get('x-openrouter-cache-status'),
+    text: choices?.[0].message.content,
+    id: response.headers.get('x-generation-id') ?? '',
+  }
+}
+
+describe('an answer that is given again', () => {
+  test('is a request among those of the minute', async () => {
+    const key = await guarded({ rate_limits: { requests_per_minute: 3 } })
+    const seen = []
+    for (let i = 0; i < 4; i++) seen.push(await ask(key))
+    expect(seen.map(({ status, cache }) => [status, cache])).toEqual([
+      [200, 'MISS'],
+      [200, 'HIT'],
+      [200, 'HIT'],
+      [429, null],
+    ])
+    expect(gateway.deps.run.rates.held()).toBe(0)
+  })
+
+  test('uses no tokens, and is given where none are left', async () => {
+    // The first answer leaves a debt: 10 tokens in and 5 out, of 12.
+    const key = await guarded({ rate_limits: { tokens_per_minute: 12 } })
+    expect(await ask(key)).toMatchObject({ status: 200, cache: 'MISS' })
+    expect(await ask(key)).toMatchObject({ status: 200, cache: 'HIT' })
+    turn += 1000
+    expect(await ask(key)).toMatchObject({ status: 429, cache: null })
+  })
+
+  test('waits its turn among those that run at once, and leaves its place', async () => {
+    const key = await guarded({ rate_limits: { concurrent_requests: 1 } })
+    await ask(key)
+    for (let i = 0; i < 3; i++) expect(await ask(key)).toMatchObject({ status: 200, cache: 'HIT' })
+    expect(gateway.deps.run.rates.held()).toBe(0)
+  })
+
+  test('is shared by keys whose rates differ, for rates change no answer', async () => {
+    const [first, second] = [
+      await guarded({ rate_limits: { requests_per_minute: 30 } }),
+      await guarded({ rate_limits: { requests_per_minute: 40 } }),
+    ]
+    await ask(first)
+    expect(await ask(second)).toMatchObject({ cache: 'HIT' })
+  })
+
+  test('is what the filters on answers left, and only for keys with the same ones', async () => {
+    const email = (action: string) => ({
+      content_filter_builtins: [{ slug: 'email', action, apply_to: 'output' }],
+    })
+    const redacting = await guarded(email('redact'))
+    const again = await guarded(email('redact'))
+    const blocking = await guarded(email('block'))
+    const plain = (await gateway.makeKey({})).key
+    expect(await ask(plain)).toMatchObject({ cache: 'MISS', text: 'Write to ann@example.org.' })
+    const redacted = await ask(redacting)
+    expect(redacted).toMatchObject({ cache: 'MISS' })
+    expect(redacted.text).not.toContain('ann@')
+    expect(await ask(again)).toMatchObject({ cache: 'HIT', text: redacted.text })
+    // What was blocked is not kept.
+    for (let i = 0; i < 2; i++) expect(await ask(blocking)).toMatchObject({ cache: 'MISS' })
+    expect(upstream.seen.length).toBe(4)
+  })
+
+  test('is logged as any other where its workspace logs', async () => {
+    const { key } = await gateway.makeKey({})
+    const workspace = await dataOf(await gateway.manage('GET', '/workspaces/default'))
+    const change = (isOn: boolean) =>
+      gateway.manage('PATCH', `/workspaces/${workspace['id']}`, { is_observability_io_logging_enabled: isOn })
+    await change(true)
+    await ask(key)
+    const hit = await ask(key)
+    await change(false)
+    expect(hit.cache).toBe('HIT')
+    expect(await dataOf(await gateway.manage('GET', `/generation/content?id=${hit.id}`))).toMatchObject({
+      input: { messages: [{ role: 'user', content: `Question ${turn}` }] },
+      output: { completion: 'Write to ann@example.org.' },
+      error: null,
+    })
+  })
+})
