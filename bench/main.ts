@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
 import { benchFilters } from './filters.ts'
+import { benchLedger } from './ledger.ts'
 import type { LoadResult } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { measure, OPEN_STREAMS, SCENARIO_NAMES, SCENARIOS } from './measure.ts'
@@ -152,6 +153,7 @@ const benches = {
   dialects: benchDialects,
   catalog: benchCatalog,
   filters: benchFilters,
+  ledger: benchLedger,
 } satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {
