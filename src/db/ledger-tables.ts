@@ -171,30 +171,35 @@ export const spending = table(
   ],
 )
 
-/** Sums per hour, written with the rows: usage pages read these and never the rows. */
+/** What usage is split by, and what is summed of it: the same for hours and days. */
+const usageColumns = () => ({
+  workspace_id: text().notNull(),
+  key_hash: text().notNull(),
+  /** The key's creator. */
+  user_id: text().notNull(),
+  model: text().notNull(),
+  provider_slug: text().notNull(),
+  provider_name: text().notNull(),
+  endpoint_id: text().notNull(),
+  is_byok: boolean().notNull(),
+  requests: integer().notNull().default(0),
+  /** Those that ended in an error. */
+  failed_requests: integer().notNull().default(0),
+  prompt_tokens: integer().notNull().default(0),
+  completion_tokens: integer().notNull().default(0),
+  reasoning_tokens: integer().notNull().default(0),
+  cached_tokens: integer().notNull().default(0),
+  usage_nano_usd: nanoUsd().notNull().default(0),
+  byok_usage_nano_usd: nanoUsd().notNull().default(0),
+})
+
+/** Sums per hour, written with the rows: usage pages read sums and never the rows. */
 export const usageHourly = table(
   'usage_hourly',
   {
     /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
     hour: integer().notNull(),
-    workspace_id: text().notNull(),
-    key_hash: text().notNull(),
-    /** The key's creator. */
-    user_id: text().notNull(),
-    model: text().notNull(),
-    provider_slug: text().notNull(),
-    provider_name: text().notNull(),
-    endpoint_id: text().notNull(),
-    is_byok: boolean().notNull(),
-    requests: integer().notNull().default(0),
-    /** Those that ended in an error. */
-    failed_requests: integer().notNull().default(0),
-    prompt_tokens: integer().notNull().default(0),
-    completion_tokens: integer().notNull().default(0),
-    reasoning_tokens: integer().notNull().default(0),
-    cached_tokens: integer().notNull().default(0),
-    usage_nano_usd: nanoUsd().notNull().default(0),
-    byok_usage_nano_usd: nanoUsd().notNull().default(0),
+    ...usageColumns(),
   },
   (t) => [
     primaryKey({
@@ -212,5 +217,32 @@ export const usageHourly = table(
     }),
     index('usage_hourly_workspace').on(t.workspace_id, t.hour),
     index('usage_hourly_key').on(t.key_hash, t.hour),
+  ],
+)
+
+/** The same per day: a month of hours is too much to read for one page. In the order in which pages group it. */
+export const usageDaily = table(
+  'usage_daily',
+  {
+    /** Milliseconds since 1970, the day's start in UTC, of when the request came. */
+    day: integer().notNull(),
+    ...usageColumns(),
+  },
+  (t) => [
+    primaryKey({
+      columns: [
+        t.day,
+        t.model,
+        t.endpoint_id,
+        t.provider_name,
+        t.provider_slug,
+        t.is_byok,
+        t.workspace_id,
+        t.key_hash,
+        t.user_id,
+      ],
+    }),
+    index('usage_daily_workspace').on(t.workspace_id, t.day),
+    index('usage_daily_key').on(t.key_hash, t.day),
   ],
 )

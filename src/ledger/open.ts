@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts'
 import type { ChargedScope } from '../db/tables.ts'
 import { type Batch, prepareCommit } from './batch.ts'
 import { type Counters, counterKey, loadCounters } from './counters.ts'
+import { fillDays } from './days.ts'
 import type { KeyUsage, Ledger } from './ledger.ts'
 import { recover } from './recover.ts'
 import { createHolds } from './reserve.ts'
@@ -28,6 +29,7 @@ export function openLedger(
   database: Database,
   { onFailure, retryDelayMs, now = Date.now }: LedgerOptions = {},
 ): { ledger: Ledger; recovered: number } {
+  fillDays(database)
   const commit = prepareCommit(database)
   const recovered = recover(database, commit)
   const counters = loadCounters(database, now())

@@ -2,22 +2,23 @@ import { sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { usageHourly } from '../db/tables.ts'
+import { usageDaily, usageHourly } from '../db/tables.ts'
 import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
-import { hourStart } from './windows.ts'
+import { hourStart, windowStart } from './windows.ts'
 
 export type HourlyRow = typeof usageHourly.$inferSelect
 
-/** Adds the rows of one transaction to their hours. */
+/** Adds the rows of one transaction to their hours and days. */
 export interface Rollups {
   add(row: GenerationRow): void
   /** Writes inside the caller's transaction. */
   write(): void
 }
 
-/** Prepares the statement once; each transaction begins its own sums. */
+/** Prepares the statements once; each transaction begins its own sums. */
 export function prepareRollups(database: Database): () => Rollups {
   const addHourly = prepareHot(database, hourlyQuery(database.sync))
+  const addDaily = prepareHot(database, dailyQuery(database.sync))
   return () => {
     const byKey = new Map<string, HourlyRow[]>()
     return {
@@ -34,35 +35,50 @@ export function prepareRollups(database: Database): () => Rollups {
         else addTo(line, row)
       },
       write() {
-        for (const lines of byKey.values()) for (const line of lines) addHourly.run(line)
+        for (const line of [...byKey.values()].flat()) {
+          addHourly.run(line)
+          addDaily.run({ ...line, day: windowStart('daily', line.hour) })
+        }
       },
     }
   }
 }
 
-function hourlyQuery(db: SyncDb) {
-  const plus = (name: (typeof HOURLY_SUMS)[number]) =>
-    sql`${usageHourly[name]} + excluded.${sql.identifier(name)}`
-  return db
+const hourlyQuery = (db: SyncDb) =>
+  db
     .insert(usageHourly)
     .values(placeholders(usageHourly))
     .onConflictDoUpdate({
-      target: [
-        usageHourly.hour,
-        usageHourly.workspace_id,
-        usageHourly.key_hash,
-        usageHourly.user_id,
-        usageHourly.model,
-        usageHourly.provider_slug,
-        usageHourly.provider_name,
-        usageHourly.endpoint_id,
-        usageHourly.is_byok,
-      ],
-      set: Object.fromEntries(HOURLY_SUMS.map((name) => [name, plus(name)])),
+      target: [usageHourly.hour, ...partsOf(usageHourly)],
+      set: sumsOf(usageHourly),
     })
-}
 
-/** The columns of the hourly table that add up. */
+const dailyQuery = (db: SyncDb) =>
+  db
+    .insert(usageDaily)
+    .values(placeholders(usageDaily))
+    .onConflictDoUpdate({
+      target: [usageDaily.day, ...partsOf(usageDaily)],
+      set: sumsOf(usageDaily),
+    })
+
+type UsageTable = typeof usageHourly | typeof usageDaily
+
+const partsOf = (of: UsageTable) => [
+  of.workspace_id,
+  of.key_hash,
+  of.user_id,
+  of.model,
+  of.provider_slug,
+  of.provider_name,
+  of.endpoint_id,
+  of.is_byok,
+]
+
+const sumsOf = (of: UsageTable) =>
+  Object.fromEntries(HOURLY_SUMS.map((name) => [name, sql`${of[name]} + excluded.${sql.identifier(name)}`]))
+
+/** The columns of the hourly and the daily table that add up. */
 export const HOURLY_SUMS = [
   'requests',
   'failed_requests',

@@ -68,6 +68,18 @@ const lies: { what: string; sql: string; says: string; lines: number }[] = [
     lines: 1,
   },
   {
+    what: 'a daily sum that is off',
+    sql: "UPDATE usage_daily SET usage_nano_usd = usage_nano_usd + 1 WHERE key_hash = 'key-2'",
+    says: 'usage_nano_usd says 101, the hours sum to 100',
+    lines: 1,
+  },
+  {
+    what: 'a daily sum that is missing',
+    sql: "DELETE FROM usage_daily WHERE key_hash = 'key-2'",
+    says: 'requests says 0, the hours sum to 1',
+    lines: 7,
+  },
+  {
     what: 'a row that was removed',
     sql: 'DELETE FROM generations WHERE is_byok',
     says: 'requests says 1, the rows sum to 0',
