@@ -15,8 +15,7 @@ export async function manage(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await reply.text()
-  if (reply.status !== 200)
-    throw new Error(`${method} ${path} answered ${reply.status}: ${text.slice(0, 500)}`)
+  if (!reply.ok) throw new Error(`${method} ${path} answered ${reply.status}: ${text.slice(0, 500)}`)
   const answer: unknown = JSON.parse(text)
   if (!isObject(answer)) throw new Error(`${method} ${path} answered no object`)
   return answer
