@@ -4,7 +4,7 @@ import { DATABASE_FILE } from '../src/db/database.ts'
 import { sayReport, verifyFile } from '../src/ledger/verify.ts'
 import { ledgerProviders } from './ledger/asks.ts'
 import { bursts, burstTable } from './ledger/burst.ts'
-import { gatedKeys } from './ledger/gates.ts'
+import { gatedKeys, openKeys } from './ledger/gates.ts'
 import { killAgainAndAgain, killTable } from './ledger/kills.ts'
 import { arePairsGood, comparePairs, pairTable } from './ledger/pairs.ts'
 import { isQueryGood, queryLatencies, queryTable } from './ledger/queries.ts'
@@ -15,7 +15,7 @@ import { describeMachine } from './machine.ts'
 import { aligned, markdown } from './print.ts'
 import { openFileLimits } from './process.ts'
 import type { LedgerStep, Settings } from './settings.ts'
-import { BOOTSTRAP_KEY, hasBinary, startSluice } from './sluice.ts'
+import { hasBinary, startSluice } from './sluice.ts'
 import type { StartOptions } from './target.ts'
 import { startMock } from './targets.ts'
 
@@ -111,7 +111,7 @@ async function stepGates({ settings, folder, optionsFor, print }: Surroundings):
   const open = await startSluice({ ...optionsFor(join(folder, 'open')), keys: 0 })
   const gated = await startSluice({ ...optionsFor(join(folder, 'gated')), keys: 0 })
   const keys = await gatedKeys(gated)
-  const base = { name: 'no gate', target: open, keys: [BOOTSTRAP_KEY] }
+  const base = { name: 'no gate', target: open, keys: await openKeys(open) }
   const every = { name: 'every gate', target: gated, keys: keys.plain }
   const filtered = { name: '20 filters besides', target: gated, keys: keys.filtered }
   const spec = { pairs, turnMs: settings.turnMs }
