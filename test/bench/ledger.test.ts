@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ASKS } from '../../bench/ledger/asks.ts'
@@ -8,9 +8,10 @@ import { startMockUpstream } from '../../bench/mock-upstream.ts'
 import { LEDGER_STEPS, readSettings } from '../../bench/settings.ts'
 import { DATABASE_FILE, openForReading } from '../../src/db/database.ts'
 import { verifyFile } from '../../src/ledger/verify.ts'
+import { removeVerified } from '../verified.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-seed-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeVerified(folder))
 
 test('a seeded ledger verifies, spans a year, and knows its keys', async () => {
   const rows = 12_000

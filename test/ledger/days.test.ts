@@ -51,6 +51,9 @@ test('a ledger from before there were daily sums is given them when it is opened
   const left = days()
   await openLedger(database, { now: () => NOON }).ledger.close()
   expect(days()).toEqual(left)
+
+  database.file.run('DELETE FROM usage_daily')
+  await openLedger(database, { now: () => NOON }).ledger.close()
 })
 
 test('a crash is settled beside the days of before', async () => {
