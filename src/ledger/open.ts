@@ -97,12 +97,11 @@ export function openLedger(
 
 /** The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. */
 function chargedScopes(gates: readonly Gate[]): ChargedScope[] | null {
-  if (gates.every(({ scope }) => scope !== 'guardrail')) return null
-  const charged = new Map<string, ChargedScope>()
+  const charged: ChargedScope[] = []
   for (const { scope, id } of gates) {
-    if (scope === 'guardrail') charged.set(`${scope}|${id}`, { scope, id })
+    if (scope === 'guardrail' && !charged.some((known) => known.id === id)) charged.push({ scope, id })
   }
-  return [...charged.values()]
+  return charged.length === 0 ? null : charged
 }
 
 function keyUsage(counters: Counters, keyHash: string, at: number): KeyUsage {
