@@ -187,6 +187,7 @@ export function killTable(report: KillReport): string[][] {
     ['differences that verify found', ...none(report.differences)],
     ['settled by a later start, as errors', String(report.recovered), '', ''],
     ['ready again, median ms', percentile(ready, 0.5).toFixed(0), '', ''],
+    ['ready again, p99 ms', percentile(ready, 0.99).toFixed(0), '', ''],
     ['ready again, most ms', most.toFixed(0), `≤ ${READY_GOAL_MS}`, most <= READY_GOAL_MS ? 'yes' : 'NO'],
     ['generations at the end', String(report.rows), '', ''],
   ]
