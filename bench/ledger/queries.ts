@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { isObject } from '../../src/core/json.ts'
 import { DATABASE_FILE, openForReading } from '../../src/db/database.ts'
+import { cpuMicros } from '../proc.ts'
 import { MANAGEMENT_KEY } from '../sluice.ts'
 import { percentile } from '../statistics.ts'
 import type { Target } from '../target.ts'
@@ -13,6 +14,8 @@ export interface QueryRow {
   name: string
   p50Ms: number
   p95Ms: number
+  /** Processor time of the gateway for one of them: what a shared machine does not change. Null: not told. */
+  cpuMs: number | null
   /** Null: no goal is set for it. */
   goalMs: number | null
   bytes: number
@@ -97,16 +100,21 @@ export async function queryLatencies(target: Target, folder: string, times: numb
     for (let count = 0; count < WARMUP; count++) await ask(target, asked)
     const taken: number[] = []
     let bytes = 0
+    const before = cpuOf(target)
     for (let count = 0; count < times; count++) {
       const startedAt = performance.now()
       bytes = await ask(target, asked)
       taken.push(performance.now() - startedAt)
     }
-    rows.push({ name: asked.name, ...percentilesOf(taken), goalMs: asked.goalMs, bytes })
+    const after = cpuOf(target)
+    const cpuMs = before === null || after === null ? null : (after - before) / 1000 / times
+    rows.push({ name: asked.name, ...percentilesOf(taken), cpuMs, goalMs: asked.goalMs, bytes })
   }
   rows.push(newestFirst(folder, place.workspaceId, times))
   return rows
 }
+
+const cpuOf = ({ pid }: Target): number | null => (pid === null ? null : cpuMicros(pid))
 
 async function ask({ port }: Target, { path, body, key = MANAGEMENT_KEY }: Asked): Promise<number> {
   const reply = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
@@ -142,6 +150,7 @@ function newestFirst(folder: string, workspaceId: string, times: number): QueryR
     return {
       name: 'generations, newest first, 100 (the statement)',
       ...percentilesOf(taken),
+      cpuMs: null,
       goalMs: LIST_GOAL_MS,
       bytes,
     }
@@ -156,11 +165,12 @@ function percentilesOf(taken: number[]): { p50Ms: number; p95Ms: number } {
 }
 
 export const queryTable = (rows: readonly QueryRow[]): string[][] => [
-  ['asked one after the other', 'p50, ms', 'p95, ms', 'goal', 'reached', 'bytes'],
+  ['asked one after the other', 'p50, ms', 'p95, ms', 'CPU, ms', 'goal', 'reached', 'bytes'],
   ...rows.map((row) => [
     row.name,
     row.p50Ms.toFixed(1),
     row.p95Ms.toFixed(1),
+    row.cpuMs?.toFixed(1) ?? '',
     row.goalMs === null ? '' : `≤ ${row.goalMs}`,
     row.goalMs === null ? '' : isQueryGood(row) ? 'yes' : 'NO',
     String(row.bytes),
