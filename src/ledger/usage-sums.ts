@@ -58,9 +58,9 @@ const DAY_MS = 24 * HOUR_MS
 const TURN_MS = 10
 
 /**
- * Sums the rollups day by day, those of days where a whole one is wanted: a day lies in one bucket of every granularity
- * from days on, no statement reads more than a day, and between two of them others have their turn. Throws a `GatewayError`: 408 when it takes too long, 400
- * when there are more groups than can be held.
+ * Sums the rollups slice by slice: the hours of a day or, of days that are wanted whole, up to a week that lies in one
+ * bucket of the granularity. No statement reads more, and between two of them others have their turn. Throws a
+ * `GatewayError`: 408 when it takes too long, 400 when there are more groups than can be held.
  */
 export async function sumUsage(db: Db, query: UsageQuery, limits: UsageLimits): Promise<UsageGroup[]> {
   const startedAt = performance.now()
@@ -70,9 +70,9 @@ export async function sumUsage(db: Db, query: UsageQuery, limits: UsageLimits): 
     groups.set(JSON.stringify([null]), { bucket: null, values: [], sums: { ...EMPTY } })
   const [first, last] = await hoursOf(db, query)
   let turnEndedAt = startedAt
-  for (let from = first; from < last; from = windowStart('daily', from) + DAY_MS) {
-    const until = Math.min(windowStart('daily', from) + DAY_MS, last)
-    for (const row of await readDay(db, query, from, until)) addTo(groups, query, row)
+  for (let from = first, until: number; from < last; from = until) {
+    until = endOfSlice(query, from, last)
+    for (const row of await readSlice(db, query, from, until)) addTo(groups, query, row)
     if (groups.size > limits.maxGroups) throw tooMany(limits.maxGroups)
     const now = performance.now()
     if (now - startedAt > limits.timeoutMs) throw tooSlow()
@@ -101,13 +101,28 @@ async function hoursOf(db: Db, { from, until }: UsageQuery): Promise<[first: num
 
 type Row = { at: number } & Sums & { [Name in Dimension]?: unknown }
 
-/** The hours of one day, or the day itself where they are all of it and are not told apart. */
-async function readDay(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
-  const isWhole = query.granularity !== 'hour' && until - from === DAY_MS
+const SLICE_DAYS = 7
+
+function endOfSlice({ granularity }: UsageQuery, from: number, last: number): number {
+  const nextDay = windowStart('daily', from) + DAY_MS
+  const isWhole = from === windowStart('daily', from) && nextDay <= last
+  if (!isWhole || granularity === 'hour' || granularity === 'day') return Math.min(nextDay, last)
+  const bucket = granularity === null ? null : bucketOf(granularity, from)
+  let until = nextDay
+  while (
+    until + DAY_MS <= Math.min(last, from + SLICE_DAYS * DAY_MS) &&
+    (granularity === null || bucketOf(granularity, until) === bucket)
+  )
+    until += DAY_MS
+  return until
+}
+
+/** From the daily sums where whole days are wanted that are not told apart by the hour. */
+async function readSlice(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
+  const isWhole = query.granularity !== 'hour' && (until - from) % DAY_MS === 0
   const usage = isWhole ? usageDaily : usageHourly
   const columns = query.dimensions.map((name) => [name, usage[DIMENSIONS[name]]] as const)
   const at = isWhole ? usageDaily.day : usageHourly.hour
-  const inTime = isWhole ? eq(at, from) : and(gte(at, from), lt(at, until))
   const total = (name: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${usage[name]}), 0)`
   const rows = db
     .select({
@@ -123,7 +138,7 @@ async function readDay(db: Db, query: UsageQuery, from: number, until: number): 
       ...Object.fromEntries(columns),
     })
     .from(usage)
-    .where(and(inTime, ...query.filters.map((filter) => conditionOf(usage, filter))))
+    .where(and(gte(at, from), lt(at, until), ...query.filters.map((filter) => conditionOf(usage, filter))))
   const split = query.granularity === 'hour' ? [at] : []
   const grouped = [...split, ...columns.map(([, column]) => column)]
   const read: Row[] = await (grouped.length === 0 ? rows : rows.groupBy(...grouped))

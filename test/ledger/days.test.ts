@@ -12,7 +12,7 @@ const LIMITS = { timeoutMs: 10_000, maxGroups: 1000 }
 let folder: DataFolder
 let database: Database
 
-/** 60 settlements over six days, in no order of time, by two keys. */
+/** 60 settlements over seventeen days, in no order of time, by two keys. */
 beforeEach(async () => {
   folder = makeFolder()
   database = openMigrated(folder.databasePath)
@@ -21,7 +21,7 @@ beforeEach(async () => {
     const over = {
       keyHash: `key-${index % 2}`,
       isByok: index % 7 === 0,
-      startedAt: MIDNIGHT - ((index * 11) % 70) * 2 * HOUR_MS - (index % 3 === 0 ? 1 : 0),
+      startedAt: MIDNIGHT - ((index * 11) % 70) * 6 * HOUR_MS - (index % 3 === 0 ? 1 : 0),
     }
     const entry = entryOf(over)
     const hold = ledger.reserve({ ...entry, gates: [], amountNanoUsd: 0 })
@@ -74,6 +74,22 @@ const spans: [string, number, number][] = [
   ['everything', 0, NOON],
 ]
 
+test('a span is sliced where its weeks and months end', async () => {
+  const bucketsOf = async (granularity: 'week' | 'month') => {
+    const wanted = { dimensions: [], filters: [], granularity, from: 0, until: NOON }
+    return (await sumUsage(database.db, wanted, LIMITS)).map(({ bucket }) =>
+      new Date(bucket ?? 0).toISOString(),
+    )
+  }
+  expect((await bucketsOf('week')).map((bucket) => bucket.slice(0, 10))).toEqual([
+    '2026-10-26',
+    '2026-11-02',
+    '2026-11-09',
+    '2026-11-16',
+  ])
+  expect((await bucketsOf('month')).map((bucket) => bucket.slice(0, 7))).toEqual(['2026-10', '2026-11'])
+})
+
 test.each(spans)('days sum to what their hours do: %s', async (_, from, until) => {
   const ask = async (query: Partial<UsageQuery>) =>
     sumUsage(database.db, { dimensions: [], granularity: null, filters: [], from, until, ...query }, LIMITS)
@@ -81,8 +97,10 @@ test.each(spans)('days sum to what their hours do: %s', async (_, from, until) =
     const hours = await ask({ dimensions, granularity: 'hour' })
     expect(hours.length).toBeGreaterThan(0)
     const bySpan = await ask({ dimensions })
-    const byDay = await ask({ dimensions, granularity: 'day' })
-    for (const groups of [bySpan, byDay]) {
+    const longer = await Promise.all(
+      (['day', 'week', 'month'] as const).map((granularity) => ask({ dimensions, granularity })),
+    )
+    for (const groups of [bySpan, ...longer]) {
       const spent = new Map<string, number>()
       for (const { values, sums } of groups) {
         const name = JSON.stringify(values)
