@@ -43,6 +43,18 @@ export function unaryBody(model: string): string {
   })
 }
 
+/** Two vectors of eight numbers; as many prompt tokens as any other answer. */
+export function embeddingsBody(model: string): string {
+  const embedding = [0.25, -0.5, 0.75, 0.125, -0.0625, 0.5, -0.25, 1]
+  const { prompt_tokens } = USAGE
+  return JSON.stringify({
+    object: 'list',
+    model,
+    data: [0, 1].map((index) => ({ object: 'embedding', index, embedding })),
+    usage: { prompt_tokens, total_tokens: prompt_tokens },
+  })
+}
+
 /** The SSE events of one stream: the role, 50 pieces of text, the finish, usage and the terminal marker. */
 export function streamEvents(model: string): string[] {
   const choice = (delta: object, finishReason: string | null) => [

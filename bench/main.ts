@@ -5,6 +5,7 @@ import { benchCache } from './cache.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
 import { benchFilters } from './filters.ts'
+import { benchLedger } from './ledger.ts'
 import type { LoadResult } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { measure, OPEN_STREAMS, SCENARIO_NAMES, SCENARIOS } from './measure.ts'
@@ -155,6 +156,7 @@ const benches = {
   catalog: benchCatalog,
   filters: benchFilters,
   cache: benchCache,
+  ledger: benchLedger,
 } satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Socket } from 'bun'
-import { unaryBody } from './answers.ts'
+import { embeddingsBody, unaryBody } from './answers.ts'
 import { announce } from './child.ts'
 import { type Wire, wireOfPath } from './wires.ts'
 
@@ -23,13 +23,17 @@ interface Stream {
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const unaryReplies = new Map<string, Buffer>()
+const embeddingReplies = new Map<string, Buffer>()
 const streams = new Map<Wire, Map<string, Buffer[]>>()
 
-function unaryReply(model: string): Buffer {
-  let reply = unaryReplies.get(model)
+const unaryReply = (model: string): Buffer => replyOf(unaryReplies, model, unaryBody)
+const embeddingsReply = (model: string): Buffer => replyOf(embeddingReplies, model, embeddingsBody)
+
+function replyOf(known: Map<string, Buffer>, model: string, bodyOf: (model: string) => string): Buffer {
+  let reply = known.get(model)
   if (reply === undefined) {
-    reply = wholeReply('200 OK', unaryBody(model))
-    unaryReplies.set(model, reply)
+    reply = wholeReply('200 OK', bodyOf(model))
+    known.set(model, reply)
   }
   return reply
 }
@@ -130,7 +134,7 @@ function answer(socket: Socket<Connection>, path: string, body: string) {
     return
   }
   if (!/"stream":\s*true/.test(body)) {
-    write(socket, unaryReply(model))
+    write(socket, path.endsWith('/embeddings') ? embeddingsReply(model) : unaryReply(model))
     return
   }
   socket.data.stream = { chunks: streamChunks(wireOfPath(path), model), next: 0 }

@@ -2,11 +2,27 @@ import { parseArgs } from 'node:util'
 import { TARGET_NAMES, type TargetName } from './target.ts'
 
 /** What is measured: the gateway against other ways to the provider, or its parts. */
-export const BENCHES = ['gateway', 'dialects', 'catalog', 'filters', 'cache'] as const
+export const BENCHES = ['gateway', 'dialects', 'catalog', 'filters', 'cache', 'ledger'] as const
 export type Bench = (typeof BENCHES)[number]
+
+/** The parts of the ledger's bench, in the order in which they are run. */
+export const LEDGER_STEPS = ['burst', 'kill', 'gates', 'start', 'queries', 'cpu', 'settle', 'verify'] as const
+export type LedgerStep = (typeof LEDGER_STEPS)[number]
+
+export interface LedgerSettings {
+  steps: LedgerStep[]
+  /** Generations of the seeded ledger. */
+  rows: number
+  kills: number
+  /** How often two are asked in turn, for the median of their ratios. */
+  pairs: number
+  /** Where the seeded ledger is, or is made, and stays; null: in a folder that is gone at the end. */
+  folder: string | null
+}
 
 export interface Settings {
   bench: Bench
+  ledger: LedgerSettings
   targets: TargetName[]
   rounds: number
   /** The measured time of each turn. */
@@ -19,13 +35,14 @@ export interface Settings {
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
 catalog      lists of 1,000 models
 filters      content filters: what they add to a request, and how well the built-in ones tell
 cache        an answer that is kept, and one that is given again, against one that is neither
+ledger       whether money is enforced and kept, and what ten million generations cost
 
 --quick      two short rounds
 --markdown   the tables for the README
@@ -33,7 +50,14 @@ cache        an answer that is kept, and one that is given again, against one th
 --source     Sluice from source also when dist/sluice is there
 --targets    of ${TARGET_NAMES.join(', ')}; default: all that are installed
 --rounds     how often each target takes its turn; default 5
---seconds    the measured time of each turn; default 1`
+--seconds    the measured time of each turn; default 1
+
+Of the ledger's bench:
+--steps      of ${LEDGER_STEPS.join(', ')}; default: all
+--rows       generations of the seeded ledger; default 10000000
+--kills      default 200
+--pairs      default 9
+--folder     where the seeded ledger is, or is made, and stays`
 
 /** Null when help was asked for. Throws a sentence that names the wrong flag. */
 export function readSettings(args: readonly string[]): Settings | null {
@@ -49,12 +73,24 @@ export function readSettings(args: readonly string[]): Settings | null {
       targets: { type: 'string', default: TARGET_NAMES.join(',') },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
+      steps: { type: 'string', default: LEDGER_STEPS.join(',') },
+      rows: { type: 'string' },
+      kills: { type: 'string' },
+      pairs: { type: 'string' },
+      folder: { type: 'string' },
     },
   })
   if (values.help) return null
   return {
     bench: benchOf(positionals),
-    targets: targetsOf(values.targets),
+    targets: listOf('--targets', TARGET_NAMES, values.targets),
+    ledger: {
+      steps: listOf('--steps', LEDGER_STEPS, values.steps),
+      rows: within('--rows', values.rows ?? (values.quick ? '200000' : '10000000'), 10_000, 100_000_000),
+      kills: within('--kills', values.kills ?? (values.quick ? '10' : '200'), 1, 10_000),
+      pairs: within('--pairs', values.pairs ?? (values.quick ? '3' : '9'), 1, 100),
+      folder: values.folder ?? null,
+    },
     rounds: within('--rounds', values.rounds ?? (values.quick ? '2' : '5'), 1, 100),
     turnMs: within('--seconds', values.seconds ?? (values.quick ? '0.6' : '1'), 0.1, 600) * 1000,
     warmMs: values.quick ? 500 : 5_000,
@@ -72,14 +108,13 @@ function benchOf(names: readonly string[]): Bench {
   throw new Error(`"${names.join(' ')}" is not one of ${BENCHES.join(', ')}.`)
 }
 
-function targetsOf(text: string): TargetName[] {
+/** In the order in which they are known. */
+function listOf<Name extends string>(flag: string, known: readonly Name[], text: string): Name[] {
   const names = text.split(',')
-  const known: readonly string[] = TARGET_NAMES
-  const stranger = names.find((name) => !known.includes(name))
-  if (stranger !== undefined) {
-    throw new Error(`--targets: "${stranger}" is none of ${TARGET_NAMES.join(', ')}.`)
-  }
-  return TARGET_NAMES.filter((name) => names.includes(name))
+  const all: readonly string[] = known
+  const stranger = names.find((name) => !all.includes(name))
+  if (stranger !== undefined) throw new Error(`${flag}: "${stranger}" is none of ${known.join(', ')}.`)
+  return known.filter((name) => names.includes(name))
 }
 
 function within(flag: string, text: string, least: number, most: number): number {

@@ -7,8 +7,9 @@ import { firstHealthy, type StartOptions, type Target } from './target.ts'
 const root = join(import.meta.dir, '..')
 const binary = join(root, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
 
-const MANAGEMENT_KEY = 'bench-management-key-that-no-one-else-knows'
-const BOOTSTRAP_KEY = 'bench-inference-key-that-no-one-else-knows'
+export const MANAGEMENT_KEY = 'bench-management-key-that-no-one-else-knows'
+/** Without limits. */
+export const BOOTSTRAP_KEY = 'bench-inference-key-that-no-one-else-knows'
 const LIMITED_KEYS = 4
 const KEY_LIMIT_USD = 100_000
 
@@ -46,14 +47,15 @@ export async function startSluice(options: StartOptions): Promise<Target> {
     },
     log: join(folder, 'sluice.log'),
   })
-  const readyAt = await started(port, child, folder)
+  const { liveAt, readyAt } = await started(port, child, folder)
   return {
     name: 'sluice',
     port,
     path: '/api/v1/chat/completions',
-    keys: await limitedKeys(port),
+    keys: await limitedKeys(port, options.keys ?? LIMITED_KEYS),
     pid: child.pid,
-    coldStartMs: readyAt - startedAt,
+    coldStartMs: liveAt - startedAt,
+    readyMs: readyAt - startedAt,
     stop: child.stop,
   }
 }
@@ -63,11 +65,11 @@ function command(options: StartOptions): string[] {
   return [process.execPath, ...options.bunFlags, join(root, 'src', 'main.ts'), 'serve']
 }
 
-async function started(port: number, child: Child, folder: string): Promise<number> {
+async function started(port: number, child: Child, folder: string) {
   try {
     const liveAt = await firstHealthy(port, child)
-    await firstHealthy(port, child, '/health/ready')
-    return liveAt
+    const readyAt = await firstHealthy(port, child, '/health/ready')
+    return { liveAt, readyAt }
   } catch (error) {
     await child.stop()
     const log = await Bun.file(join(folder, 'sluice.log')).text()
@@ -101,9 +103,9 @@ export const entry = (
 })
 
 /** Keys with a limit that is checked and never reached: a bootstrap key would skip the check. */
-async function limitedKeys(port: number): Promise<string[]> {
+async function limitedKeys(port: number, wanted: number): Promise<string[]> {
   const keys: string[] = []
-  for (let index = 0; index < LIMITED_KEYS; index++) {
+  for (let index = 0; index < wanted; index++) {
     const reply = await fetch(`http://127.0.0.1:${port}/api/v1/keys`, {
       method: 'POST',
       headers: { authorization: `Bearer ${MANAGEMENT_KEY}`, 'content-type': 'application/json' },

@@ -10,6 +10,8 @@ export interface Target {
   pid: number | null
   /** From the start of the process to the first 200 on its health route. */
   coldStartMs: number | null
+  /** The same to the first 200 that says that requests are taken; absent where nobody asked. */
+  readyMs?: number
   stop(): Promise<void>
 }
 
@@ -26,6 +28,8 @@ export interface StartOptions {
   bunFlags: string[]
   /** Sluice's `providers:`; absent: one that speaks chat. */
   providers?: object[]
+  /** How many keys with limits to make; absent: some. */
+  keys?: number
 }
 
 const HEALTH_PATIENCE_MS = 20_000

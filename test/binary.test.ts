@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
@@ -7,6 +7,7 @@ import OpenAI from 'openai'
 import manifest from '../package.json' with { type: 'json' }
 import { BOOTSTRAP, killServers, sluice, startServer } from './cli/process.ts'
 import { type Expected, FIXTURES } from './recordings.ts'
+import { removeVerified } from './verified.ts'
 
 const BUILD_LIMIT_MS = 120_000
 const root = mkdtempSync(join(tmpdir(), 'sluice-binary-'))
@@ -42,7 +43,7 @@ beforeAll(async () => {
   built = await new Response(child.stdout).text()
   if ((await child.exited) !== 0) throw new Error(`the build failed: ${built}`)
 }, BUILD_LIMIT_MS)
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+afterAll(() => removeVerified(root))
 
 describe('the binary, in a hostile folder', () => {
   afterEach(killServers)

@@ -171,10 +171,8 @@ export const spending = table(
   ],
 )
 
-/** What an hour's sums are kept by, and the sums. */
-const hourly = () => ({
-  /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
-  hour: integer().notNull(),
+/** What usage is split by, and what is summed of it: the same for hours and days. */
+const usageColumns = () => ({
   workspace_id: text().notNull(),
   key_hash: text().notNull(),
   /** The key's creator. */
@@ -195,44 +193,60 @@ const hourly = () => ({
   byok_usage_nano_usd: nanoUsd().notNull().default(0),
 })
 
-/** Sums per hour, written with the rows: usage pages read these and never the rows. Kept for ever. */
-export const usageHourly = table('usage_hourly', hourly(), (t) => [
-  primaryKey({
-    columns: [
-      t.hour,
-      t.workspace_id,
-      t.key_hash,
-      t.user_id,
-      t.model,
-      t.provider_slug,
-      t.provider_name,
-      t.endpoint_id,
-      t.is_byok,
-    ],
-  }),
-  index('usage_hourly_workspace').on(t.workspace_id, t.hour),
-  index('usage_hourly_key').on(t.key_hash, t.hour),
-])
+/** Sums per hour, written with the rows: usage pages read sums and never the rows. Kept for ever. */
+export const usageHourly = table(
+  'usage_hourly',
+  {
+    /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
+    hour: integer().notNull(),
+    ...usageColumns(),
+  },
+  (t) => [
+    primaryKey({
+      columns: [
+        t.hour,
+        t.workspace_id,
+        t.key_hash,
+        t.user_id,
+        t.model,
+        t.provider_slug,
+        t.provider_name,
+        t.endpoint_id,
+        t.is_byok,
+      ],
+    }),
+    index('usage_hourly_workspace').on(t.workspace_id, t.hour),
+    index('usage_hourly_key').on(t.key_hash, t.hour),
+  ],
+)
 
 /**
  * What the rows summed to that were pruned, by the same hours and names: written in the transaction that deletes them,
  * so that rows and this together are still what counters and hours are sums of.
  */
-export const prunedHourly = table('pruned_hourly', hourly(), (t) => [
-  primaryKey({
-    columns: [
-      t.hour,
-      t.workspace_id,
-      t.key_hash,
-      t.user_id,
-      t.model,
-      t.provider_slug,
-      t.provider_name,
-      t.endpoint_id,
-      t.is_byok,
-    ],
-  }),
-])
+export const prunedHourly = table(
+  'pruned_hourly',
+  {
+    /** As in `usage_hourly`. */
+    hour: integer().notNull(),
+    ...usageColumns(),
+  },
+  (t) => [
+    primaryKey({
+      columns: [
+        t.hour,
+        t.workspace_id,
+        t.key_hash,
+        t.user_id,
+        t.model,
+        t.provider_slug,
+        t.provider_name,
+        t.endpoint_id,
+        t.is_byok,
+      ],
+    }),
+  ],
+)
 
 /** What pruned rows were booked to beside their key and workspace, by UTC day: see `charged_scopes`. */
 export const prunedCharges = table(
@@ -246,4 +260,31 @@ export const prunedCharges = table(
     byok_usage_nano_usd: nanoUsd().notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.scope, t.scope_id, t.day] })],
+)
+
+/** The same per day: a month of hours is too much to read for one page. In the order in which pages group it. */
+export const usageDaily = table(
+  'usage_daily',
+  {
+    /** Milliseconds since 1970, the day's start in UTC, of when the request came. */
+    day: integer().notNull(),
+    ...usageColumns(),
+  },
+  (t) => [
+    primaryKey({
+      columns: [
+        t.day,
+        t.model,
+        t.endpoint_id,
+        t.provider_name,
+        t.provider_slug,
+        t.is_byok,
+        t.workspace_id,
+        t.key_hash,
+        t.user_id,
+      ],
+    }),
+    index('usage_daily_workspace').on(t.workspace_id, t.day),
+    index('usage_daily_key').on(t.key_hash, t.day),
+  ],
 )

@@ -1,7 +1,7 @@
 import { and, asc, type Column, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { usdOf } from '../core/money.ts'
 import type { Db } from '../db/database.ts'
-import { usageHourly } from '../db/tables.ts'
+import { usageDaily } from '../db/tables.ts'
 import { windowStart } from './windows.ts'
 
 const DAY_MS = 86_400_000
@@ -39,40 +39,45 @@ export interface ActivityItem {
 export const firstActivityDay = (now: number): string =>
   dayOf(windowStart('daily', now) - (DAYS - 1) * DAY_MS)
 
-/** Usage by day, model and endpoint, from the hourly sums: newest day first, then the dearest. */
+/** Usage by day, model and endpoint, from the daily sums: newest day first, then the dearest. */
 export async function listActivity(db: Db, filter: ActivityFilter, now: number): Promise<ActivityItem[]> {
   const from = Date.parse(`${filter.date ?? firstActivityDay(now)}T00:00:00Z`)
   const until = filter.date === undefined ? windowStart('daily', now) + DAY_MS : from + DAY_MS
   const conditions: (SQL | undefined)[] = [
-    gte(usageHourly.hour, from),
-    lt(usageHourly.hour, until),
-    filter.apiKeyHash === undefined ? undefined : eq(usageHourly.key_hash, filter.apiKeyHash),
-    filter.userId === undefined ? undefined : eq(usageHourly.user_id, filter.userId),
-    filter.workspaceId === undefined ? undefined : eq(usageHourly.workspace_id, filter.workspaceId),
+    gte(usageDaily.day, from),
+    lt(usageDaily.day, until),
+    filter.apiKeyHash === undefined ? undefined : eq(usageDaily.key_hash, filter.apiKeyHash),
+    filter.userId === undefined ? undefined : eq(usageDaily.user_id, filter.userId),
+    filter.workspaceId === undefined ? undefined : eq(usageDaily.workspace_id, filter.workspaceId),
   ]
-  const day = sql<number>`${usageHourly.hour} / 86400000`
-  const workspaces = filter.groupByWorkspace === true ? [usageHourly.workspace_id] : []
-  const spent = total(usageHourly.usage_nano_usd)
+  const workspaces = filter.groupByWorkspace === true ? [usageDaily.workspace_id] : []
+  const spent = total(usageDaily.usage_nano_usd)
   const rows = await db
     .select({
-      day,
-      workspaceId: sql<string>`min(${usageHourly.workspace_id})`,
-      model: usageHourly.model,
-      endpointId: usageHourly.endpoint_id,
-      providerName: usageHourly.provider_name,
+      day: usageDaily.day,
+      workspaceId: sql<string>`min(${usageDaily.workspace_id})`,
+      model: usageDaily.model,
+      endpointId: usageDaily.endpoint_id,
+      providerName: usageDaily.provider_name,
       spent,
-      byokSpent: total(usageHourly.byok_usage_nano_usd),
-      requests: total(usageHourly.requests),
-      promptTokens: total(usageHourly.prompt_tokens),
-      completionTokens: total(usageHourly.completion_tokens),
-      reasoningTokens: total(usageHourly.reasoning_tokens),
+      byokSpent: total(usageDaily.byok_usage_nano_usd),
+      requests: total(usageDaily.requests),
+      promptTokens: total(usageDaily.prompt_tokens),
+      completionTokens: total(usageDaily.completion_tokens),
+      reasoningTokens: total(usageDaily.reasoning_tokens),
     })
-    .from(usageHourly)
+    .from(usageDaily)
     .where(and(...conditions))
-    .groupBy(day, ...workspaces, usageHourly.model, usageHourly.endpoint_id, usageHourly.provider_name)
-    .orderBy(desc(day), desc(spent), asc(usageHourly.model), asc(usageHourly.endpoint_id))
+    .groupBy(
+      usageDaily.day,
+      ...workspaces,
+      usageDaily.model,
+      usageDaily.endpoint_id,
+      usageDaily.provider_name,
+    )
+    .orderBy(desc(usageDaily.day), desc(spent), asc(usageDaily.model), asc(usageDaily.endpoint_id))
   return rows.map((row) => ({
-    date: dayOf(row.day * DAY_MS),
+    date: dayOf(row.day),
     model: row.model,
     model_permaslug: row.model,
     endpoint_id: row.endpointId,

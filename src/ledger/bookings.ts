@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { spending } from '../db/tables.ts'
-import { type CounterKey, counterKey, type Scope, type Spent } from './counters.ts'
+import { type CounterKey, keepCounterKeys, type Scope, type Spent } from './counters.ts'
 import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
 import { INTERVALS, windowStart } from './windows.ts'
 
@@ -42,10 +42,11 @@ interface Booking {
 export function prepareBookings(database: Database): () => Bookings {
   const add = prepareHot(database, addition(database.sync))
   const read = prepareHot(database, standing(database.sync))
+  const keyOf = keepCounterKeys()
 
   function write(booking: Booking): BookedCounter[] {
     const { scope, scopeId, day, usageNanoUsd, byokUsageNanoUsd } = booking
-    const keys = INTERVALS.map((interval) => counterKey(scope, scopeId, interval, day))
+    const keys = INTERVALS.map((interval) => keyOf(scope, scopeId, interval, day))
     const starts = Object.fromEntries(keys.map(({ interval, windowStart }) => [interval, windowStart]))
     add.run({ ...starts, ...booking })
     const spent = { usageNanoUsd, byokUsageNanoUsd }

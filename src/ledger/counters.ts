@@ -12,6 +12,8 @@ export interface CounterKey {
   readonly scopeId: string
   readonly interval: Interval
   readonly windowStart: number
+  /** What `nameOf` says, where somebody keeps the key. */
+  readonly name?: string
 }
 
 export interface Spent {
@@ -33,7 +35,7 @@ export interface Counters {
 const NOTHING: Spent = Object.freeze({ usageNanoUsd: 0, byokUsageNanoUsd: 0 })
 
 export const nameOf = (key: CounterKey): string =>
-  `${key.scope}|${key.scopeId}|${key.interval}|${key.windowStart}`
+  key.name ?? `${key.scope}|${key.scopeId}|${key.interval}|${key.windowStart}`
 
 export const counterKey = (scope: Scope, scopeId: string, interval: Interval, at: number): CounterKey => ({
   scope,
@@ -41,6 +43,33 @@ export const counterKey = (scope: Scope, scopeId: string, interval: Interval, at
   interval,
   windowStart: windowStart(interval, at),
 })
+
+const KEPT_KEYS = 10_000
+
+/**
+ * The same as `counterKey` with its name, kept from one request to the next: to put names together anew for each gate
+ * of each request was most of what gates cost.
+ */
+export function keepCounterKeys(): (
+  scope: Scope,
+  scopeId: string,
+  interval: Interval,
+  at: number,
+) => CounterKey {
+  const keys = () => new Map<string, CounterKey>()
+  const intervals = () => ({ daily: keys(), weekly: keys(), monthly: keys(), lifetime: keys() })
+  const kept = { key: intervals(), workspace: intervals(), guardrail: intervals(), organization: intervals() }
+  return (scope, scopeId, interval, at) => {
+    const byId = kept[scope][interval]
+    const known = byId.get(scopeId)
+    if (known !== undefined && known.windowStart === windowStart(interval, at)) return known
+    const key = counterKey(scope, scopeId, interval, at)
+    const named = { ...key, name: nameOf(key) }
+    if (byId.size >= KEPT_KEYS) byId.clear()
+    byId.set(scopeId, named)
+    return named
+  }
+}
 
 /** Loads the counters of the windows that hold `now`. It reads counters and never sums rows. */
 export function loadCounters(database: Database, now: number): Counters {

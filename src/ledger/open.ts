@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts'
 import type { ChargedScope } from '../db/tables.ts'
 import { type Batch, prepareCommit } from './batch.ts'
 import { type Counters, counterKey, loadCounters } from './counters.ts'
+import { fillDays } from './days.ts'
 import type { KeyUsage, Ledger } from './ledger.ts'
 import { recover } from './recover.ts'
 import { createHolds } from './reserve.ts'
@@ -34,6 +35,7 @@ export function openLedger(
   database: Database,
   { onFailure, onRecovery, retryDelayMs, hasRoom = always, now = Date.now }: LedgerOptions = {},
 ): { ledger: Ledger; recovered: number } {
+  fillDays(database)
   const commit = prepareCommit(database)
   const recovered = recover(database, commit)
   const counters = loadCounters(database, now())
@@ -109,12 +111,11 @@ export function openLedger(
 
 /** The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. */
 function chargedScopes(gates: readonly Gate[]): ChargedScope[] | null {
-  if (gates.every(({ scope }) => scope !== 'guardrail')) return null
-  const charged = new Map<string, ChargedScope>()
+  const charged: ChargedScope[] = []
   for (const { scope, id } of gates) {
-    if (scope === 'guardrail') charged.set(`${scope}|${id}`, { scope, id })
+    if (scope === 'guardrail' && !charged.some((known) => known.id === id)) charged.push({ scope, id })
   }
-  return [...charged.values()]
+  return charged.length === 0 ? null : charged
 }
 
 function keyUsage(counters: Counters, keyHash: string, at: number): KeyUsage {

@@ -2,8 +2,8 @@ import { and, asc, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import { type Database, transact } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { generationFeedback, generations, prunedCharges, prunedHourly } from '../db/tables.ts'
-import { prepareRollups } from './rollups.ts'
+import { generationFeedback, generations, prunedCharges } from '../db/tables.ts'
+import { preparePrunedRollups } from './rollups.ts'
 import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
 import { windowStart } from './windows.ts'
 
@@ -71,7 +71,7 @@ export function preparePruning(database: Database): (slice: Slice) => PrunedSlic
     sync.delete(generationFeedback).where(inArray(generationFeedback.generation_id, oldIds)),
   )
   const remove = prepareHot(database, sync.delete(generations).where(old))
-  const beginHours = prepareRollups(database, prunedHourly)
+  const beginHours = preparePrunedRollups(database)
   const carryCharges = prepareCharges(database)
 
   return ({ after, before, maxRows }) => {

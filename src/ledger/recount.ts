@@ -104,16 +104,16 @@ const sayCounter = (key: CounterKey): string =>
     ? `${key.scope} ${key.scopeId}, lifetime`
     : `${key.scope} ${key.scopeId}, ${key.interval} from ${sayInstant(key.windowStart)}`
 
-type Hour = Record<(typeof HOURLY_SUMS)[number], number> & { name: string }
+type Sum = Record<(typeof HOURLY_SUMS)[number], number> & { name: string }
+
+const PARTS = 'workspace_id, key_hash, user_id, model, provider_slug, provider_name, endpoint_id, is_byok'
 
 /** Sums the rows by hour anew, in SQL, adds what pruned rows summed to, and compares with the hourly table. */
 export function compareHours(database: Database): Comparison {
   const { file } = database
-  const source = sayRows(database)
-  const names = `json_array(hour, workspace_id, key_hash, user_id, model, provider_slug, provider_name, endpoint_id,
-                            is_byok)`
-  const stored = file.query<Hour, []>(`SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM usage_hourly`)
-  const summed = file.query<Hour, []>(
+  const names = `json_array(hour, ${PARTS})`
+  const stored = file.query<Sum, []>(`SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM usage_hourly`)
+  const summed = file.query<Sum, []>(
     `SELECT ${names} AS name, count(*) AS requests, sum(finish_reason = 'error') AS failed_requests,
             sum(tokens_prompt) AS prompt_tokens, sum(tokens_completion) AS completion_tokens,
             sum(native_tokens_reasoning) AS reasoning_tokens, sum(native_tokens_cached) AS cached_tokens,
@@ -121,28 +121,46 @@ export function compareHours(database: Database): Comparison {
             sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok_usage_nano_usd
      FROM (SELECT *, created_at / 3600000 * 3600000 AS hour FROM generations) GROUP BY 1`,
   )
-  const carried = file.query<Hour, []>(
-    `SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM pruned_hourly`,
-  )
+  const carried = file.query<Sum, []>(`SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM pruned_hourly`)
   const rows = new Map(summed.all().map((line) => [line.name, line]))
   for (const line of carried.iterate()) {
     const known = rows.get(line.name)
     if (known === undefined) rows.set(line.name, line)
     else for (const sum of HOURLY_SUMS) known[sum] += line[sum]
   }
-  const differences: string[] = []
-  const seen = new Set<string>()
-  for (const line of stored.iterate()) {
-    seen.add(line.name)
-    differences.push(...unequal(line.name, source, line, rows.get(line.name)))
-  }
-  for (const [name, line] of rows)
-    if (!seen.has(name)) differences.push(...unequal(name, source, undefined, line))
-  return { compared: new Set([...seen, ...rows.keys()]).size, differences }
+  return compareSums('hour', stored.iterate(), [...rows.values()], sayRows(database))
 }
 
-function unequal(name: string, source: string, stored: Hour | undefined, summed: Hour | undefined): string[] {
-  return HOURLY_SUMS.filter((sum) => (stored?.[sum] ?? 0) !== (summed?.[sum] ?? 0)).map(
-    (sum) => `hour ${name}: ${sum} says ${stored?.[sum] ?? 0}, ${source} sum to ${summed?.[sum] ?? 0}`,
+/** Sums the hourly table by day and compares with the daily one. */
+export function compareDays({ file }: Database): Comparison {
+  const names = `json_array(day, ${PARTS})`
+  const stored = file.query<Sum, []>(`SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM usage_daily`)
+  const summed = file.query<Sum, []>(
+    `SELECT ${names} AS name, ${HOURLY_SUMS.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}
+     FROM (SELECT *, hour / 86400000 * 86400000 AS day FROM usage_hourly) GROUP BY 1`,
   )
+  return compareSums('day', stored.iterate(), summed.all(), 'the hours')
+}
+
+function compareSums(
+  what: string,
+  stored: Iterable<Sum>,
+  summed: readonly Sum[],
+  summands: string,
+): Comparison {
+  const sums = new Map(summed.map((line) => [line.name, line]))
+  const differences: string[] = []
+  const seen = new Set<string>()
+  const compare = (name: string, said: Sum | undefined, sum: Sum | undefined): void => {
+    for (const column of HOURLY_SUMS) {
+      const [a, b] = [said?.[column] ?? 0, sum?.[column] ?? 0]
+      if (a !== b) differences.push(`${what} ${name}: ${column} says ${a}, ${summands} sum to ${b}`)
+    }
+  }
+  for (const line of stored) {
+    seen.add(line.name)
+    compare(line.name, line, sums.get(line.name))
+  }
+  for (const [name, line] of sums) if (!seen.has(name)) compare(name, undefined, line)
+  return { compared: new Set([...seen, ...sums.keys()]).size, differences }
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { sayUsd } from '../core/money.ts'
-import { type Counters, counterKey, nameOf } from './counters.ts'
+import { type Counters, keepCounterKeys, nameOf } from './counters.ts'
 import type { Hold, ReserveRequest, Room } from './ledger.ts'
 import { INTERVALS, resetsAt, sayInstant } from './windows.ts'
 
@@ -36,9 +36,10 @@ export function createHolds(counters: Counters): Holds {
   const open = new Map<string, OpenHold>()
   const heldByWindow = new Map<string, number>()
   let heldTotal = 0
+  const keyOf = keepCounterKeys()
 
   function standingOf(gate: Gate, at: number): Standing {
-    const key = counterKey(gate.scope, gate.id, gate.interval, at)
+    const key = keyOf(gate.scope, gate.id, gate.interval, at)
     const spent = counters.spent(key)
     const usedNanoUsd = spent.usageNanoUsd + (gate.includeByok === true ? spent.byokUsageNanoUsd : 0)
     const window = nameOf(key)

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { type prunedHourly, usageHourly } from '../db/tables.ts'
+import { prunedHourly, usageDaily, usageHourly } from '../db/tables.ts'
 import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
-import { hourStart } from './windows.ts'
+import { hourStart, windowStart } from './windows.ts'
 
 export type HourlyRow = typeof usageHourly.$inferSelect
 /** Where sums by the hour are kept. */
@@ -30,60 +30,86 @@ export type RolledUp = Pick<
   | 'cost_nano_usd'
 >
 
-/** Adds the rows of one transaction to their hours. */
+/** Adds the rows of one transaction to their hours and days. */
 export interface Rollups {
   add(row: RolledUp): void
   /** Writes inside the caller's transaction. */
   write(): void
 }
 
-/** Prepares the statement once; each transaction begins its own sums. */
-export function prepareRollups(database: Database, hours: Hours = usageHourly): () => Rollups {
-  const addHourly = prepareHot(database, hourlyQuery(database.sync, hours))
-  return () => {
-    const byKey = new Map<string, HourlyRow[]>()
-    return {
-      add(row) {
-        let lines = byKey.get(row.key_hash)
-        if (lines === undefined) {
-          lines = []
-          byKey.set(row.key_hash, lines)
-        }
-        const hour = hourStart(row.created_at.getTime())
-        // A batch has few lines for a key, so they are looked through.
-        const line = lines.find((known) => isSame(known, row, hour))
-        if (line === undefined) lines.push(lineOf(row, hour))
-        else addTo(line, row)
-      },
-      write() {
-        for (const lines of byKey.values()) for (const line of lines) addHourly.run(line)
-      },
-    }
-  }
-}
-
-function hourlyQuery(db: SyncDb, hours: Hours) {
-  const plus = (name: (typeof HOURLY_SUMS)[number]) => sql`${hours[name]} + excluded.${sql.identifier(name)}`
-  return db
-    .insert(hours)
-    .values(placeholders(hours))
-    .onConflictDoUpdate({
-      target: [
-        hours.hour,
-        hours.workspace_id,
-        hours.key_hash,
-        hours.user_id,
-        hours.model,
-        hours.provider_slug,
-        hours.provider_name,
-        hours.endpoint_id,
-        hours.is_byok,
-      ],
-      set: Object.fromEntries(HOURLY_SUMS.map((name) => [name, plus(name)])),
+/** Prepares the statements once; each transaction begins its own sums, of hours and days. */
+export function prepareRollups(database: Database): () => Rollups {
+  const addHourly = prepareHot(database, hourlyQuery(database.sync, usageHourly))
+  const addDaily = prepareHot(database, dailyQuery(database.sync))
+  return () =>
+    sumsByHour((line) => {
+      addHourly.run(line)
+      addDaily.run({ ...line, day: windowStart('daily', line.hour) })
     })
 }
 
-/** The columns of the hourly table that add up. */
+/** The same for rows that are pruned: their sums are kept by the hour alone. */
+export function preparePrunedRollups(database: Database): () => Rollups {
+  const addHourly = prepareHot(database, hourlyQuery(database.sync, prunedHourly))
+  return () => sumsByHour(addHourly.run)
+}
+
+function sumsByHour(write: (line: HourlyRow) => void): Rollups {
+  const byKey = new Map<string, HourlyRow[]>()
+  return {
+    add(row) {
+      let lines = byKey.get(row.key_hash)
+      if (lines === undefined) {
+        lines = []
+        byKey.set(row.key_hash, lines)
+      }
+      const hour = hourStart(row.created_at.getTime())
+      // A batch has few lines for a key, so they are looked through.
+      const line = lines.find((known) => isSame(known, row, hour))
+      if (line === undefined) lines.push(lineOf(row, hour))
+      else addTo(line, row)
+    },
+    write() {
+      for (const line of [...byKey.values()].flat()) write(line)
+    },
+  }
+}
+
+const hourlyQuery = (db: SyncDb, hours: Hours) =>
+  db
+    .insert(hours)
+    .values(placeholders(hours))
+    .onConflictDoUpdate({
+      target: [hours.hour, ...partsOf(hours)],
+      set: sumsOf(hours),
+    })
+
+const dailyQuery = (db: SyncDb) =>
+  db
+    .insert(usageDaily)
+    .values(placeholders(usageDaily))
+    .onConflictDoUpdate({
+      target: [usageDaily.day, ...partsOf(usageDaily)],
+      set: sumsOf(usageDaily),
+    })
+
+type UsageTable = Hours | typeof usageDaily
+
+const partsOf = (of: UsageTable) => [
+  of.workspace_id,
+  of.key_hash,
+  of.user_id,
+  of.model,
+  of.provider_slug,
+  of.provider_name,
+  of.endpoint_id,
+  of.is_byok,
+]
+
+const sumsOf = (of: UsageTable) =>
+  Object.fromEntries(HOURLY_SUMS.map((name) => [name, sql`${of[name]} + excluded.${sql.identifier(name)}`]))
+
+/** The columns of the hourly and the daily table that add up. */
 export const HOURLY_SUMS = [
   'requests',
   'failed_requests',

@@ -1,20 +1,20 @@
 import { and, asc, desc, eq, gte, inArray, lt, ne, notInArray, type SQL, sql } from 'drizzle-orm'
 import { badRequest, GatewayError } from '../core/errors.ts'
 import type { Db } from '../db/database.ts'
-import { usageHourly } from '../db/tables.ts'
+import { usageDaily, usageHourly } from '../db/tables.ts'
 import { HOURLY_SUMS } from './rollups.ts'
 import { hourStart, windowStart } from './windows.ts'
 
 /** By what usage can be split, and the column that holds it. */
 const DIMENSIONS = {
-  model: usageHourly.model,
-  provider: usageHourly.provider_name,
-  provider_slug: usageHourly.provider_slug,
-  endpoint_id: usageHourly.endpoint_id,
-  workspace_id: usageHourly.workspace_id,
-  api_key_hash: usageHourly.key_hash,
-  user_id: usageHourly.user_id,
-  is_byok: usageHourly.is_byok,
+  model: 'model',
+  provider: 'provider_name',
+  provider_slug: 'provider_slug',
+  endpoint_id: 'endpoint_id',
+  workspace_id: 'workspace_id',
+  api_key_hash: 'key_hash',
+  user_id: 'user_id',
+  is_byok: 'is_byok',
 } as const
 export type Dimension = keyof typeof DIMENSIONS
 export type Granularity = 'hour' | 'day' | 'week' | 'month'
@@ -58,9 +58,9 @@ const DAY_MS = 24 * HOUR_MS
 const TURN_MS = 10
 
 /**
- * Sums the hourly rollups day by day: a day lies in one bucket of every granularity from days on, no statement reads more
- * than a day, and between two of them others have their turn. Throws a `GatewayError`: 408 when it takes too long, 400
- * when there are more groups than can be held.
+ * Sums the rollups slice by slice: the hours of a day or, of days that are wanted whole, up to a week that lies in one
+ * bucket of the granularity. No statement reads more, and between two of them others have their turn. Throws a
+ * `GatewayError`: 408 when it takes too long, 400 when there are more groups than can be held.
  */
 export async function sumUsage(db: Db, query: UsageQuery, limits: UsageLimits): Promise<UsageGroup[]> {
   const startedAt = performance.now()
@@ -70,9 +70,9 @@ export async function sumUsage(db: Db, query: UsageQuery, limits: UsageLimits): 
     groups.set(JSON.stringify([null]), { bucket: null, values: [], sums: { ...EMPTY } })
   const [first, last] = await hoursOf(db, query)
   let turnEndedAt = startedAt
-  for (let from = first; from < last; from = windowStart('daily', from) + DAY_MS) {
-    const until = Math.min(windowStart('daily', from) + DAY_MS, last)
-    for (const row of await readDay(db, query, from, until)) addTo(groups, query, row)
+  for (let from = first, until: number; from < last; from = until) {
+    until = endOfSlice(query, from, last)
+    for (const row of await readSlice(db, query, from, until)) addTo(groups, query, row)
     if (groups.size > limits.maxGroups) throw tooMany(limits.maxGroups)
     const now = performance.now()
     if (now - startedAt > limits.timeoutMs) throw tooSlow()
@@ -99,14 +99,34 @@ async function hoursOf(db: Db, { from, until }: UsageQuery): Promise<[first: num
   ]
 }
 
-type Row = { hour: number } & Sums & { [Name in Dimension]?: unknown }
+type Row = { at: number } & Sums & { [Name in Dimension]?: unknown }
 
-async function readDay(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
-  const columns = query.dimensions.map((name) => [name, DIMENSIONS[name]] as const)
-  const split = query.granularity === 'hour' ? [usageHourly.hour] : []
+const SLICE_DAYS = 7
+
+function endOfSlice({ granularity }: UsageQuery, from: number, last: number): number {
+  const nextDay = windowStart('daily', from) + DAY_MS
+  const isWhole = from === windowStart('daily', from) && nextDay <= last
+  if (!isWhole || granularity === 'hour' || granularity === 'day') return Math.min(nextDay, last)
+  const bucket = granularity === null ? null : bucketOf(granularity, from)
+  let until = nextDay
+  while (
+    until + DAY_MS <= Math.min(last, from + SLICE_DAYS * DAY_MS) &&
+    (granularity === null || bucketOf(granularity, until) === bucket)
+  )
+    until += DAY_MS
+  return until
+}
+
+/** From the daily sums where whole days are wanted that are not told apart by the hour. */
+async function readSlice(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
+  const isWhole = query.granularity !== 'hour' && (until - from) % DAY_MS === 0
+  const usage = isWhole ? usageDaily : usageHourly
+  const columns = query.dimensions.map((name) => [name, usage[DIMENSIONS[name]]] as const)
+  const at = isWhole ? usageDaily.day : usageHourly.hour
+  const total = (name: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${usage[name]}), 0)`
   const rows = db
     .select({
-      hour: sql<number>`min(${usageHourly.hour})`,
+      at: sql<number>`min(${at})`,
       requests: total('requests'),
       failed_requests: total('failed_requests'),
       prompt_tokens: total('prompt_tokens'),
@@ -117,29 +137,31 @@ async function readDay(db: Db, query: UsageQuery, from: number, until: number): 
       byok_usage_nano_usd: total('byok_usage_nano_usd'),
       ...Object.fromEntries(columns),
     })
-    .from(usageHourly)
-    .where(and(gte(usageHourly.hour, from), lt(usageHourly.hour, until), ...query.filters.map(conditionOf)))
+    .from(usage)
+    .where(and(gte(at, from), lt(at, until), ...query.filters.map((filter) => conditionOf(usage, filter))))
+  const split = query.granularity === 'hour' ? [at] : []
   const grouped = [...split, ...columns.map(([, column]) => column)]
   const read: Row[] = await (grouped.length === 0 ? rows : rows.groupBy(...grouped))
   // Without groups SQL answers with one row of nulls where there is nothing.
   return read.filter(({ requests }) => requests > 0)
 }
 
-const total = (name: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${usageHourly[name]}), 0)`
-
-function conditionOf({ dimension, values, isNegated }: DimensionFilter): SQL {
+function conditionOf(
+  usage: typeof usageHourly | typeof usageDaily,
+  { dimension, values, isNegated }: DimensionFilter,
+): SQL {
   if (dimension === 'is_byok') {
     const wanted = values.map((value) => value === 'true')
-    return (isNegated ? notInArray : inArray)(usageHourly.is_byok, wanted)
+    return (isNegated ? notInArray : inArray)(usage.is_byok, wanted)
   }
-  const column = DIMENSIONS[dimension]
+  const column = usage[DIMENSIONS[dimension]]
   const [only = ''] = values
   if (values.length === 1) return isNegated ? ne(column, only) : eq(column, only)
   return isNegated ? notInArray(column, [...values]) : inArray(column, [...values])
 }
 
 function addTo(groups: Map<string, Group>, { dimensions, granularity }: UsageQuery, row: Row): void {
-  const bucket = granularity === null ? null : bucketOf(granularity, row.hour)
+  const bucket = granularity === null ? null : bucketOf(granularity, row.at)
   const values = dimensions.map((name) => {
     const value = row[name]
     return typeof value === 'boolean' ? value : String(value)

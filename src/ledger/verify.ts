@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sayUsd } from '../core/money.ts'
 import { DATABASE_FILE, type Database, isClosedToUs, openForReading, unreadable } from '../db/database.ts'
 import { appliedTags, newestTag } from '../db/migrations.ts'
-import { compareCounters, compareHours } from './recount.ts'
+import { compareCounters, compareDays, compareHours } from './recount.ts'
 
 export interface VerifyReport {
   path: string
@@ -16,12 +16,13 @@ export interface VerifyReport {
   spentNanoUsd: number
   counters: number
   hours: number
+  days: number
   /** One sentence each; empty when everything agrees to the nano-dollar. */
   differences: string[]
 }
 
 /**
- * Recomputes every counter and every hourly sum from the rows and compares them. Only reads: the file may be served,
+ * Recomputes every counter and every hourly sum from the rows, every daily sum from the hours, and compares them. Only reads: the file may be served,
  * stopped or a copy, and needs no lock, key or setting. Throws a plain sentence when it cannot be read at all.
  */
 export function verifyFile(path: string): VerifyReport {
@@ -47,6 +48,7 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
     spentNanoUsd: 0,
     counters: 0,
     hours: 0,
+    days: 0,
     differences: [],
   }
   // One transaction: a server that goes on writing does not move what is compared.
@@ -58,8 +60,10 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
     const counters = compareCounters(database)
     const hours = compareHours(database)
     report.counters = counters.compared
+    const days = compareDays(database)
     report.hours = hours.compared
-    report.differences.push(...counters.differences, ...hours.differences)
+    report.days = days.compared
+    report.differences.push(...counters.differences, ...hours.differences, ...days.differences)
   } catch (cause) {
     report.differences.push(`the file cannot be read to its end: ${String(cause)}`)
   } finally {

@@ -8,20 +8,26 @@ const HOUR_MS = 3_600_000
 const DAYS_SINCE_MONDAY_AT_EPOCH = 3
 
 /** When the window that holds `at` began, in milliseconds since 1970: 00:00 UTC, weeks on Monday; 0 for `lifetime`. */
-export function windowStart(interval: Interval, at: number): number {
-  switch (interval) {
-    case 'daily':
-      return Math.floor(at / DAY_MS) * DAY_MS
-    case 'weekly': {
-      const day = Math.floor(at / DAY_MS)
-      return (day - ((((day + DAYS_SINCE_MONDAY_AT_EPOCH) % 7) + 7) % 7)) * DAY_MS
-    }
-    case 'monthly': {
-      const date = new Date(at)
-      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
-    }
-    case 'lifetime':
-      return 0
+export const windowStart = (interval: Interval, at: number): number => windowsOf(at)[interval]
+
+type Windows = Readonly<Record<Interval, number>>
+
+// All gates of a request, and nearly all requests, ask for the same day.
+let latest: Windows = windowsOfDay(0)
+
+function windowsOf(at: number): Windows {
+  const day = Math.floor(at / DAY_MS)
+  if (latest.daily !== day * DAY_MS) latest = windowsOfDay(day)
+  return latest
+}
+
+function windowsOfDay(day: number): Windows {
+  const date = new Date(day * DAY_MS)
+  return {
+    daily: day * DAY_MS,
+    weekly: (day - ((((day + DAYS_SINCE_MONDAY_AT_EPOCH) % 7) + 7) % 7)) * DAY_MS,
+    monthly: Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1),
+    lifetime: 0,
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -18,6 +18,7 @@ import { makeSealer, openSealer } from '../../src/db/seal.ts'
 import { vendors } from '../../src/providers/compatible.ts'
 import { createRoutingSource } from '../../src/routing.ts'
 import { defaults } from '../providers/defaults.ts'
+import { removeVerified } from '../verified.ts'
 
 const SECRET = 'sk-proj-Canary-0123456789-Zebra'
 const OTHER = 'sk-proj-Second-9876543210-Tiger'
@@ -34,7 +35,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   database.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeVerified(folder)
 })
 
 const add = (fields: Partial<CredentialFields> = {}) =>

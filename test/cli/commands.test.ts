@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { inFolder, sluice } from './process.ts'
@@ -181,6 +181,7 @@ describe('doctor', () => {
         expect(JSON.stringify(found)).not.toMatch(/secret-credential|other-credential|aws-credential/)
       } finally {
         server.stop(true)
+        rmSync(join(data, 'sluice.db'))
       }
     })
   })

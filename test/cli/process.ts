@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeVerified } from '../verified.ts'
 
 export const SOURCE = [process.execPath, join(import.meta.dir, '../../src/main.ts')]
 
@@ -19,11 +20,13 @@ export const bare = (extra: Readonly<Record<string, string>> = {}): Record<strin
   ...extra,
 })
 
-/** A folder that is gone after `run`. */
+/** A folder that is gone after `run`, which fails where it leaves a ledger in it that does not verify. */
 export async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
   try {
-    return await run(folder)
+    const result = await run(folder)
+    removeVerified(folder)
+    return result
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startUpstream, unary } from '../upstream.ts'
+import { removeVerified } from '../verified.ts'
 import { BOOTSTRAP, inFolder, killServers, type Served, sluice, startServer } from './process.ts'
 
 describe('keys, through a running server', () => {
@@ -15,7 +16,7 @@ describe('keys, through a running server', () => {
   })
   afterAll(async () => {
     await server.stop()
-    rmSync(folder, { recursive: true })
+    removeVerified(folder)
   })
 
   const infer = async (key: string): Promise<number> => {

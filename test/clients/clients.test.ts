@@ -1,6 +1,6 @@
 /** Clients that people have already, unchanged but for the address and the key, against the binary. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
@@ -11,6 +11,7 @@ import OpenAI, { toFile } from 'openai'
 import { z } from 'zod'
 import { BOOTSTRAP, killServers, type Served, startServer } from '../cli/process.ts'
 import { ANSWER, CALLS, RESULTS, SHAPES, SIGNATURES } from '../e2e/thinking/shapes.ts'
+import { removeVerified } from '../verified.ts'
 import { PIXEL, SOUND, startUpstream, TRANSCRIPT, type Upstream, unknownIn, wireOf } from './upstream.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-clients-'))
@@ -35,7 +36,7 @@ afterAll(async () => {
   expect(await server.stop()).toBe(0)
   killServers()
   await upstream.stop()
-  rmSync(root, { recursive: true, force: true })
+  removeVerified(root)
 })
 
 /** The clients' promises are answered only when they are awaited. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { openForReading } from '../../src/db/database.ts'
 import { verifyFolder } from '../../src/ledger/verify.ts'
 import { BOOTSTRAP, type Served, startServer } from '../cli/process.ts'
 import { chunk, type FakeUpstream, frames, paced, startUpstream, unary } from '../upstream.ts'
+import { removeVerified } from '../verified.ts'
 
 const KEY = BOOTSTRAP.SLUICE_API_KEY
 let upstream: FakeUpstream
@@ -36,7 +37,7 @@ afterAll(async () => {
   expect(await server.stop()).toBe(0)
   expect(verifyFolder(join(folder, 'data')).differences).toEqual([])
   await Promise.all([upstream.stop(), other.stop()])
-  rmSync(folder, { recursive: true, force: true })
+  removeVerified(folder)
 })
 
 const post = (body: Record<string, unknown>, signal?: AbortSignal) =>

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openForReading } from '../../src/db/database.ts'
 import { verifyFolder } from '../../src/ledger/verify.ts'
 import { BOOTSTRAP, type Served, startServer } from '../cli/process.ts'
 import { type FakeUpstream, startUpstream, streamed, unary } from '../upstream.ts'
+import { removeVerified } from '../verified.ts'
 
 /** Gateway processes that are killed under load; the same seed gives the same moments. */
 const KILLS = 20
@@ -32,7 +33,7 @@ beforeAll(() => {
 })
 afterAll(async () => {
   await upstream.stop()
-  rmSync(folder, { recursive: true, force: true })
+  removeVerified(folder)
 })
 
 /** One answer; its id when the caller saw it finished, null when the connection broke first. */

@@ -1,12 +1,13 @@
 /** Stored responses over the end of their process, by a kill and by SIGTERM. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { DATABASE_FILE, openForReading } from '../../src/db/database.ts'
 import { BOOTSTRAP, killServers, type Served, sluice, startServer } from '../cli/process.ts'
 import { type FakeUpstream, frames, paced, startUpstream, streamed, unary } from '../upstream.ts'
+import { removeVerified } from '../verified.ts'
 
 const CANARY = 'canary-over-the-end'
 const WORDS = ['One', ` ${CANARY}`, ' three']
@@ -50,7 +51,7 @@ beforeEach(() => {
 afterEach(() => {
   goOn()
   killServers()
-  rmSync(folder, { recursive: true, force: true })
+  removeVerified(folder)
 })
 afterAll(() => upstream.stop())
 

@@ -7,11 +7,15 @@ import { newGenerationId } from '../../src/core/ids.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import { DATABASE_FILE, type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations.ts'
+import { removeVerified } from '../verified.ts'
 
 export interface DataFolder {
   path: string
   databasePath: string
+  /** Throws when the ledger in it does not verify. */
   remove(): void
+  /** For one that a test has broken on purpose. */
+  removeBroken(): void
 }
 
 export function makeFolder(): DataFolder {
@@ -19,7 +23,8 @@ export function makeFolder(): DataFolder {
   return {
     path,
     databasePath: join(path, DATABASE_FILE),
-    remove: () => rmSync(path, { recursive: true, force: true }),
+    remove: () => removeVerified(path),
+    removeBroken: () => rmSync(path, { recursive: true, force: true }),
   }
 }
 

@@ -29,7 +29,7 @@ interface Order {
 }
 
 /**
- * Answers from the hourly sums of the whole organisation, never from rows. Throws a `GatewayError`: 400 for what cannot
+ * Answers from the sums of the whole organisation, never from rows. Throws a `GatewayError`: 400 for what cannot
  * be asked, 408 instead of a long wait.
  */
 export async function queryAnalytics(
