@@ -17,3 +17,6 @@ export function removeVerified(folder: string): void {
   }
   if (differences.length > 0) throw new Error(`verify: ${differences.join('; ')}`)
 }
+
+/** Removes a folder in which a test broke ledgers on purpose. */
+export const removeBroken = (folder: string): void => rmSync(folder, { recursive: true, force: true })

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDataFolder } from '../../src/data-folder.ts'
 import { openDatabase } from '../../src/db/database.ts'
+import { removeBroken, removeVerified } from '../verified.ts'
 import { BOOTSTRAP, inFolder, killServers, type Served, sluice, startServer } from './process.ts'
 
 const { SLUICE_API_KEY, SLUICE_MANAGEMENT_KEY } = BOOTSTRAP
@@ -87,7 +88,7 @@ test('a served folder is backed up whole while requests run, and a server goes o
     // Everything is gone but the backup and the key.
     const key = join(folder, 'kept.key')
     cpSync(join(data, 'secret.key'), key)
-    rmSync(data, { recursive: true })
+    removeVerified(data)
     const restored = await sluice(['restore', backup, '--data', again, '--secret-key-file', key, '--json'])
     expect([restored.exitCode, restored.stderr]).toEqual([0, ''])
     expect(JSON.parse(restored.stdout)).toMatchObject({ ok: true, secret_key: 'fits', verify: { ok: true } })
@@ -118,7 +119,11 @@ describe('a stopped folder', () => {
     await server.stop()
     expect((await sluice(['backup', backup, '--data', data])).exitCode).toBe(0)
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => {
+    removeVerified(data)
+    removeVerified(backup)
+    removeBroken(folder)
+  })
 
   const there = (name: string): string => join(folder, name)
   const inManifest = (path: string, edit: (manifest: Record<string, unknown>) => unknown): void => {

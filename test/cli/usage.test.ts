@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { periodOf } from '../../src/cli/period.ts'
@@ -10,6 +10,7 @@ import { prepareCommit } from '../../src/ledger/batch.ts'
 import { prune } from '../../src/ledger/retention.ts'
 import { rowOf } from '../../src/ledger/row.ts'
 import { settlementOf } from '../ledger/fixture.ts'
+import { removeVerified } from '../verified.ts'
 import { BOOTSTRAP, killServers, type Served, sluice, startServer } from './process.ts'
 
 const at = (day: number, hour = 12): number => Date.UTC(2026, 6, day, hour)
@@ -54,7 +55,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop()
   killServers()
-  rmSync(folder, { recursive: true, force: true })
+  removeVerified(folder)
 })
 
 const line = (requests: number, usage: number, more: Record<string, unknown> = {}) => ({
