@@ -144,6 +144,7 @@ function pricingOf(written: SeedPricing): Pricing {
     ...optional('inputCacheRead', written.input_cache_read),
     ...optional('inputCacheWrite', written.input_cache_write),
     ...optional('internalReasoning', written.internal_reasoning),
+    ...optional('imageInput', written.image_token),
     ...optional('audio', written.audio),
     ...optional('audioOutput', written.audio_output),
     ...optional('audioSecond', written.audio_second),

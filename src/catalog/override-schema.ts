@@ -37,6 +37,7 @@ const entry = Type.Object(
           completion: price,
           request: price,
           image: price,
+          image_token: price,
           image_output: price,
           audio: price,
           audio_output: price,

@@ -22,6 +22,7 @@ const pricing = t.Object({
   completion: price,
   image: price,
   request: price,
+  image_token: maybePrice,
   image_output: maybePrice,
   audio: maybePrice,
   audio_output: maybePrice,

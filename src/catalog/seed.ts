@@ -50,6 +50,7 @@ export interface SeedPricing {
   readonly input_cache_read?: string
   readonly input_cache_write?: string
   readonly internal_reasoning?: string
+  readonly image_token?: string
   readonly audio?: string
   readonly audio_output?: string
   /** USD per second of a recording. */

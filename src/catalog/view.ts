@@ -174,6 +174,7 @@ export function pricingView(pricing: Pricing | null): PricingView {
   if (pricing === null) return shown
   return {
     ...shown,
+    ...optional('image_token', pricing.imageInput),
     ...optional('image_output', pricing.imageOutput),
     ...optional('audio', pricing.audio),
     ...optional('audio_output', pricing.audioOutput),

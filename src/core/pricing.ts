@@ -6,6 +6,8 @@ export interface Pricing {
   readonly completion: Price
   readonly request: Price
   readonly image?: Price
+  /** Per token of an image that is looked at. */
+  readonly imageInput?: Price
   readonly imageOutput?: Price
   readonly audio?: Price
   readonly audioOutput?: Price

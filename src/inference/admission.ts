@@ -7,8 +7,8 @@ import type { InferenceRequest } from '../core/request.ts'
 import type { Pricing } from '../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../core/usage.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
-import { estimatePromptTokens } from './estimate.ts'
-import { costOf, holdOf, outputBoundWithin } from './price.ts'
+import { estimatePrompt, estimatePromptTokens } from './estimate.ts'
+import { type AnswerKinds, costOf, holdOf, outputBoundWithin, type PromptBound, tokensIn } from './price.ts'
 import type { RateHold, TokensNeeded } from './rates.ts'
 
 export interface Admission {
@@ -88,26 +88,27 @@ export function admit(
   startedAt: number,
 ): Admission {
   const gates = gatesOf(caller)
-  const prompt = estimatePromptTokens(request)
+  const prompt = estimatePrompt(request)
   const choices = request.choiceCount ?? 1
   const { maxOutputTokens } = request
+  const speaks = request.modalities?.includes('audio') === true
   const fit = (group: Attempt[], roomNanoUsd: number): Fitted => {
-    const whole = dearest(group, prompt, maxOutputTokens, choices)
+    const whole = dearest(group, prompt, maxOutputTokens, choices, speaks)
     if (whole <= roomNanoUsd) return { attempts: group, amountNanoUsd: whole, fits: true }
-    const bound = largestBound(group, prompt, roomNanoUsd, choices)
+    const bound = largestBound(group, prompt, roomNanoUsd, choices, speaks)
     if (maxOutputTokens !== undefined || bound < LEAST_BOUND_TOKENS) {
       return { attempts: group, amountNanoUsd: whole, fits: false }
     }
     return {
       attempts: group.map((attempt) => ({ ...attempt, outputBound: bound })),
-      amountNanoUsd: dearest(group, prompt, bound, choices),
+      amountNanoUsd: dearest(group, prompt, bound, choices, speaks),
       fits: true,
     }
   }
   const admitted = admitGroups(attempts, fit, { gates, ledger, generationId, startedAt }, (reserve) =>
     maxOutputTokens === undefined ? withHint(reserve) : reserve(),
   )
-  return { ...admitted, promptTokensEstimate: prompt }
+  return { ...admitted, promptTokensEstimate: tokensIn(prompt) }
 }
 
 /** What `admit` is about to let in, in tokens. */
@@ -212,26 +213,35 @@ export const admitFree = (
 /** The longest answer, for each of the choices, that every attempt could give within `nanoUsd`. */
 const largestBound = (
   attempts: readonly Attempt[],
-  promptTokens: number,
+  prompt: PromptBound,
   nanoUsd: number,
   choices: number,
-): number =>
-  Math.floor(
-    Math.min(...attempts.map((attempt) => outputBoundWithin(pricingOf(attempt), promptTokens, nanoUsd))) /
-      choices,
+  speaks: boolean,
+): number => {
+  const bounds = attempts.map((attempt) =>
+    outputBoundWithin(pricingOf(attempt), prompt, nanoUsd, kindsOf(attempt, speaks)),
   )
+  return Math.floor(Math.min(...bounds) / choices)
+}
+
+/** Sound is answered where it is asked for; a model that paints may do so unasked. */
+const kindsOf = ({ endpoint }: Attempt, speaks: boolean): AnswerKinds => ({
+  audio: speaks,
+  image: endpoint.outputModalities.includes('image'),
+})
 
 function dearest(
   attempts: readonly Attempt[],
-  promptTokens: number,
+  prompt: PromptBound,
   bound: number | undefined,
   choices: number,
+  speaks: boolean,
 ): number {
   let most = 0
   for (const attempt of attempts) {
     const longest = attempt.endpoint.maxCompletionTokens ?? attempt.endpoint.contextLength
     const output = Math.min(bound ?? longest ?? UNKNOWN_BOUND_TOKENS, longest ?? Number.POSITIVE_INFINITY)
-    most = Math.max(most, holdOf(pricingOf(attempt), promptTokens, output * choices))
+    most = Math.max(most, holdOf(pricingOf(attempt), prompt, output * choices, kindsOf(attempt, speaks)))
   }
   return most
 }

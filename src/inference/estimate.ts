@@ -1,23 +1,32 @@
 import type { ContentPart, InferenceRequest } from '../core/request.ts'
+import { type PromptBound, tokensIn } from './price.ts'
 
 /**
  * An upper guess of the prompt's tokens, for reservations: three bytes of UTF-8 a token (English has four and
  * more, CJK about three) and fixed figures for what is not text. It never reads the network and costs one pass.
  */
-export function estimatePromptTokens(request: InferenceRequest): number {
+export function estimatePrompt(request: InferenceRequest): PromptBound {
+  const media = { audio: 0, image: 0 }
   let bytes = 0
   let tokens = 3
   for (const message of request.messages) {
     tokens += MESSAGE_OVERHEAD
     if (typeof message.content === 'string') bytes += utf8Bytes(message.content)
-    else for (const part of message.content ?? []) tokens += partTokens(part)
+    else
+      for (const part of message.content ?? []) {
+        if (part.type === 'audio') media.audio += partTokens(part)
+        else if (part.type === 'image' || part.type === 'video') media.image += partTokens(part)
+        else tokens += partTokens(part)
+      }
     for (const call of message.toolCalls ?? []) bytes += utf8Bytes(call.name) + utf8Bytes(call.arguments)
     if (message.reasoning !== undefined) bytes += utf8Bytes(message.reasoning)
   }
   for (const tool of request.tools) bytes += utf8Bytes(JSON.stringify(tool))
   if (request.responseFormat) bytes += utf8Bytes(JSON.stringify(request.responseFormat))
-  return tokens + Math.ceil(bytes / BYTES_PER_TOKEN)
+  return { text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN), ...media }
 }
+
+export const estimatePromptTokens = (request: InferenceRequest): number => tokensIn(estimatePrompt(request))
 
 const BYTES_PER_TOKEN = 3
 const MESSAGE_OVERHEAD = 4

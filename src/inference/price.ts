@@ -52,7 +52,7 @@ export function costOf(usage: Usage, pricing: Pricing): Cost {
     [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
     [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
     [usage.audioInputTokens, pricing.audio ?? rates.prompt],
-    [usage.imageInputTokens, rates.prompt],
+    [usage.imageInputTokens, pricing.imageInput ?? rates.prompt],
     [usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n],
     // Seconds have fractions; their price is per millisecond then, exactly.
     ...secondsOf(usage, pricing),
@@ -102,26 +102,60 @@ function cacheDiscount(usage: Usage, rates: Rates): number | null {
   return full - paid
 }
 
+/** What a prompt comes to at most, in tokens, by what they may be billed as. */
+export interface PromptBound {
+  readonly text: number
+  readonly audio: number
+  readonly image: number
+}
+
+export const tokensIn = ({ text, audio, image }: PromptBound): number => text + audio + image
+
+/** What an answer may hold beside words, where it has prices of its own. */
+export interface AnswerKinds {
+  readonly audio: boolean
+  readonly image: boolean
+}
+
+export const WORDS_ALONE: AnswerKinds = { audio: false, image: false }
+
 /** The most that a request can cost here if the prompt is as long as estimated and the answer as long as allowed. */
-export function holdOf(pricing: Pricing, estimatedPromptTokens: number, outputBound: number): number {
-  const rates = ratesFor(pricing, estimatedPromptTokens)
+export function holdOf(
+  pricing: Pricing,
+  prompt: PromptBound,
+  outputBound: number,
+  kinds: AnswerKinds = WORDS_ALONE,
+): number {
+  const rates = ratesFor(pricing, tokensIn(prompt))
   return costNanoUsd([
-    [estimatedPromptTokens, rates.prompt],
-    [outputBound, dearestOutputRate(pricing, rates)],
+    [prompt.text, rates.prompt],
+    // Not every provider counts them apart: then they are the prompt's.
+    [prompt.audio, dearest(rates.prompt, pricing.audio)],
+    [prompt.image, dearest(rates.prompt, pricing.imageInput)],
+    [outputBound, dearestOutputRate(pricing, rates, kinds)],
     [1, pricing.request],
   ])
 }
 
-function dearestOutputRate(pricing: Pricing, rates: Rates): Price {
-  const reasoning = reasoningRate(pricing, rates)
-  return reasoning > rates.completion ? reasoning : rates.completion
+function dearestOutputRate(pricing: Pricing, rates: Rates, { audio, image }: AnswerKinds): Price {
+  const words = dearest(rates.completion, reasoningRate(pricing, rates))
+  const spoken = audio ? dearest(words, pricing.audioOutput) : words
+  return image ? dearest(spoken, pricing.imageOutput) : spoken
 }
 
+const dearest = (price: Price, other: Price | undefined): Price =>
+  other !== undefined && other > price ? other : price
+
 /** The longest answer whose hold is within `nanoUsd`; Infinity when output is free and the rest fits, 0 when nothing does. */
-export function outputBoundWithin(pricing: Pricing, estimatedPromptTokens: number, nanoUsd: number): number {
-  const fixed = holdOf(pricing, estimatedPromptTokens, 0)
+export function outputBoundWithin(
+  pricing: Pricing,
+  prompt: PromptBound,
+  nanoUsd: number,
+  kinds: AnswerKinds = WORDS_ALONE,
+): number {
+  const fixed = holdOf(pricing, prompt, 0)
   if (fixed > nanoUsd) return 0
-  const rate = dearestOutputRate(pricing, ratesFor(pricing, estimatedPromptTokens))
+  const rate = dearestOutputRate(pricing, ratesFor(pricing, tokensIn(prompt)), kinds)
   if (rate === 0n) return Number.POSITIVE_INFINITY
   return Number((BigInt(nanoUsd - fixed) * 1_000_000_000n) / rate)
 }

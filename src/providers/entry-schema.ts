@@ -15,6 +15,7 @@ const pricing = Type.Partial(
     completion: price,
     request: price,
     image: price,
+    image_token: price,
     image_output: price,
     audio: price,
     audio_output: price,

@@ -8,6 +8,7 @@ const BUCKETS = {
   completion: 'completion',
   request: 'request',
   image: 'image',
+  image_token: 'imageInput',
   image_output: 'imageOutput',
   audio: 'audio',
   audio_output: 'audioOutput',

@@ -102,20 +102,38 @@ describe('costs', () => {
 })
 
 describe('holds', () => {
+  const TEN = { text: 10, audio: 0, image: 0 }
   const prices = pricing('0.000001', '0.000002', {
     internalReasoning: usd('0.000004'),
     request: usd('0.001'),
   })
   test('the dearer of completion and reasoning, plus the fee', () => {
-    expect(holdOf(prices, 10, 100)).toBe(10_000 + 400_000 + 1_000_000)
+    expect(holdOf(prices, TEN, 100)).toBe(10_000 + 400_000 + 1_000_000)
+  })
+  test('sound and images at their own price where it is dearer', () => {
+    const dear = pricing('0.000001', '0.000002', {
+      audio: usd('0.00004'),
+      imageInput: usd('0.0000005'),
+      audioOutput: usd('0.00008'),
+      imageOutput: usd('0.00003'),
+    })
+    const mixed = { text: 10, audio: 5, image: 7 }
+    expect(holdOf(dear, mixed, 0)).toBe(10_000 + 5 * 40_000 + 7_000)
+    expect(holdOf(dear, mixed, 100)).toBe(217_000 + 200_000)
+    expect(holdOf(dear, mixed, 100, { audio: true, image: false })).toBe(217_000 + 8_000_000)
+    expect(holdOf(dear, mixed, 100, { audio: false, image: true })).toBe(217_000 + 3_000_000)
+    const both = { audio: true, image: true }
+    const bound = outputBoundWithin(dear, mixed, 5_000_000, both)
+    expect(holdOf(dear, mixed, bound, both)).toBeLessThanOrEqual(5_000_000)
+    expect(holdOf(dear, mixed, bound + 1, both)).toBeGreaterThan(5_000_000)
   })
   test('the largest bound that fits does fit, and one more token does not', () => {
-    const bound = outputBoundWithin(prices, 10, 5_000_000)
-    expect(holdOf(prices, 10, bound)).toBeLessThanOrEqual(5_000_000)
-    expect(holdOf(prices, 10, bound + 1)).toBeGreaterThan(5_000_000)
+    const bound = outputBoundWithin(prices, TEN, 5_000_000)
+    expect(holdOf(prices, TEN, bound)).toBeLessThanOrEqual(5_000_000)
+    expect(holdOf(prices, TEN, bound + 1)).toBeGreaterThan(5_000_000)
   })
   test('nothing fits when the prompt alone is too dear; everything when output is free', () => {
-    expect(outputBoundWithin(prices, 10, 1_000)).toBe(0)
-    expect(outputBoundWithin(pricing('0', '0'), 10, 0)).toBe(Number.POSITIVE_INFINITY)
+    expect(outputBoundWithin(prices, TEN, 1_000)).toBe(0)
+    expect(outputBoundWithin(pricing('0', '0'), TEN, 0)).toBe(Number.POSITIVE_INFINITY)
   })
 })

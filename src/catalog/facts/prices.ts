@@ -8,6 +8,8 @@ export const TOKEN_BUCKETS = [
   ['input_cache_read', ['cache_read', 'cached_input', 'cache_input']],
   ['input_cache_write', ['cache_write', 'cached_write']],
   ['internal_reasoning', ['reasoning']],
+  // A name of our own supplement.
+  ['image_token', ['input_image']],
   ['audio', ['input_audio']],
   ['audio_output', ['output_audio']],
 ] as const

@@ -35,10 +35,10 @@ export const supplement: Readonly<Record<string, readonly FactModel[]>> = {
         input_audio: 3,
       },
     ),
-    painter('gpt-image-1', '2025-04-24', { input: 5, cache_read: 1.25, output: 40 }),
-    painter('gpt-image-1-mini', '2025-09-26', { input: 2, cache_read: 0.2, output: 8 }),
-    painter('gpt-image-1.5', '2025-11-25', { input: 5, cache_read: 1.25, output: 32 }),
-    painter('chatgpt-image-latest', '2025-12-16', { input: 5, cache_read: 1.25, output: 32 }),
+    painter('gpt-image-1', '2025-04-24', { input: 5, input_image: 10, cache_read: 1.25, output: 40 }),
+    painter('gpt-image-1-mini', '2025-09-26', { input: 2, input_image: 2.5, cache_read: 0.2, output: 8 }),
+    painter('gpt-image-1.5', '2025-11-25', { input: 5, input_image: 8, cache_read: 1.25, output: 32 }),
+    painter('chatgpt-image-latest', '2025-12-16', { input: 5, input_image: 8, cache_read: 1.25, output: 32 }),
   ],
 }
 

@@ -72,6 +72,6 @@ function imagePricing(
   add('output_image', 'request', pricing.request)
   if (outputs.includes('text')) add('output_text', 'token', pricing.completion)
   add('input_text', 'token', pricing.prompt)
-  if (takesImages) add('input_image', 'token', pricing.prompt)
+  if (takesImages) add('input_image', 'token', pricing.imageInput ?? pricing.prompt)
   return entries.length > 0 ? entries : [{ billable: 'output_image', unit: 'image', cost_usd: 0 }]
 }
