@@ -16,6 +16,7 @@ import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
+import { builtinsWith } from './filters/builtins/index.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createWrongKeys } from './http/wrong-keys.ts'
 import { createResponseCache } from './inference/cache/store.ts'
@@ -32,6 +33,7 @@ import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
 import { contentFetcher } from './net/content.ts'
 import type { LiveRouting } from './routing.ts'
+import type { OwnKeySecrets } from './snapshot/own-keys.ts'
 import { createSnapshotSource, type Routing } from './snapshot/source.ts'
 
 export interface Parts {
@@ -62,6 +64,8 @@ export interface Parts {
     readonly settings: readonly unknown[]
   }
   outboundAllow?: OutboundAllow
+  /** What `person-name` looks for; absent or empty: there is no such filter. */
+  personNames?: readonly string[]
   /** Requests of administration that one key may make in a minute; default 0: as many as it likes. */
   adminRateLimit?: number
   /** How much kept answers may take in memory; default 64 MB, 0: none is kept. */
@@ -95,6 +99,7 @@ export function assemble({
   logger,
   models,
   outboundAllow = NOTHING_ALLOWED,
+  personNames = [],
   adminRateLimit = 0,
   responseCacheBytes = 64_000_000,
   oidc = null,
@@ -113,14 +118,15 @@ export function assemble({
     onRecovery: () => logger.warn('the ledger can be written again'),
   })
   if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
-  const snapshot = createSnapshotSource(database, models.live.current(), {
+  const secrets: OwnKeySecrets = {
     sealer: bodies.sealer,
     onUnreadable: ({ id, workspaceId, provider, label, reason }) =>
       logger.error(
         { byok_key: id, workspace_id: workspaceId, provider, label, reason },
         "a workspace's own provider key cannot be used and is left out",
       ),
-  })
+  }
+  const snapshot = createSnapshotSource(database, models.live.current(), secrets, builtinsWith(personNames))
   const keepPrices = (): void => {
     try {
       recordPrices(database, snapshot.current().models, now())
@@ -144,6 +150,7 @@ export function assemble({
     sealer: bodies.sealer,
     files,
     uploads: uploadedFiles(files),
+    knowsNames: personNames.length > 0,
     ...createAuth({ database, now, outboundAllow, oidc }),
     once: createOnce({ database, sealer: bodies.sealer, now }),
     snapshot,

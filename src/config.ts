@@ -34,8 +34,8 @@ export interface ConfigSources {
   readonly workingFolder?: string
   /** What is wrong with the file's `providers:`, so that all problems are told together. */
   readonly entryProblems?: (providers: readonly unknown[], environment: Environment) => readonly string[]
-  /** The same for the file's `models:` and the file of scores; the settings may have problems of their own. */
-  readonly modelProblems?: (config: Config) => readonly string[]
+  /** The same for the file's `models:`, the file of scores and that of names; the settings may have problems of their own. */
+  readonly fileProblems?: (config: Config) => readonly string[]
 }
 
 /** All that is wrong with the settings, at once. No line holds a secret. */
@@ -96,6 +96,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
     ...values,
     data: resolve(folder, values.data),
     benchmarks: values.benchmarks === null ? null : resolve(folder, values.benchmarks),
+    personNames: values.personNames === null ? null : resolve(folder, values.personNames),
     configFile: file?.path ?? null,
     providers,
     models,
@@ -105,7 +106,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   problems.push(
     ...joinedProblems(values),
     ...(sources.entryProblems?.(providers, environment) ?? []),
-    ...(sources.modelProblems?.(config) ?? []),
+    ...(sources.fileProblems?.(config) ?? []),
   )
   if (problems.length > 0) throw new ConfigError(problems)
   return config

@@ -43,6 +43,8 @@ export interface Deps {
   /** Uploaded files, to administer and to send along with requests that name them. */
   files: FileStore
   uploads: UploadedFiles
+  /** Whether content filters know names of people. */
+  knowsNames: boolean
   /** What was measured of the endpoints, for the lists. */
   measurements: Measurements
   /** What was asked and answered, where a workspace logs it. */

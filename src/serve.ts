@@ -16,6 +16,7 @@ import { openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
 import { type DiskRoom, watchRoom } from './disk-room.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
+import { readNameList } from './filters/name-list.ts'
 import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
 import { retentionOf } from './ledger/retention.ts'
 import { createLog, type Logger } from './log.ts'
@@ -73,6 +74,7 @@ export async function serve(config: Config): Promise<number> {
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    personNames: config.personNames === null ? [] : readNameList(config.personNames).names,
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     oidc: oidcSettings(config),

@@ -45,6 +45,7 @@ describe('where a value comes from', () => {
       modelsUrl: 'https://models.dev/api.json',
       modelsList: 'configured',
       benchmarks: null,
+      personNames: null,
       unpriced: 'refuse',
       secretKey: null,
       configFile: null,
@@ -104,6 +105,7 @@ describe('where a value comes from', () => {
       models_url: 'https://mirror.example/api.json',
       models_list: 'all',
       benchmarks: '/data/scores.json',
+      person_names: '/data/names.txt',
       unpriced: '0.000001,0.000002',
     }
     expect(Object.keys(inFile)).toEqual(

@@ -57,6 +57,8 @@ export interface GatewayOptions {
   log?(line: string): void
   /** Whether the disk has room; absent: always. */
   hasRoom?(): boolean
+  /** What `person-name` looks for. */
+  personNames?: string[]
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -104,6 +106,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    personNames: options.personNames ?? [],
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     oidc: oidcSettings(config),

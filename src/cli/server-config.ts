@@ -1,4 +1,5 @@
 import { type Config, type Flags, loadConfig } from '../config.ts'
+import { readNameList } from '../filters/name-list.ts'
 import { readEntries } from '../providers/entries.ts'
 import { readModels } from '../routing.ts'
 import type { Terminal } from './terminal.ts'
@@ -12,10 +13,11 @@ export const loadServerConfig = (flags: Flags, terminal: Terminal): Promise<Conf
       readEntries(entries, environment, checkDefaults).problems.map(
         ({ path, message }) => `${path} ${message}`,
       ),
-    modelProblems: (config) =>
-      readModels(config, readEntries(config.providers, config.environment, checkDefaults)).problems.map(
-        ({ path, message }) => `${path} ${message}`,
-      ),
+    fileProblems: (config) =>
+      [
+        ...readModels(config, readEntries(config.providers, config.environment, checkDefaults)).problems,
+        ...(config.personNames === null ? [] : readNameList(config.personNames).problems),
+      ].map(({ path, message }) => `${path} ${message}`),
   })
 
 /** Only the entries' problems are of interest here. */

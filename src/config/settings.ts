@@ -277,6 +277,12 @@ export const settings = {
     read: read.text('the path of a file', (value) => value !== ''),
     meaning: 'Scores and categories of models, for sorts and filters of lists: JSON by model id.',
   }),
+  personNames: optional({
+    variable: 'SLUICE_PERSON_NAMES',
+    type: 'file',
+    read: read.text('the path of a file', (value) => value !== ''),
+    meaning: 'Names of people that the content filter `person-name` looks for: one a line, UTF-8.',
+  }),
   unpriced: setting<read.UnpricedPolicy>({
     variable: 'SLUICE_UNPRICED',
     type: '`refuse`, USD per token',

@@ -7,8 +7,9 @@ import type {
   Sought,
   Span,
 } from '../core/content-filter.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { Builtin } from './builtins/builtin.ts'
-import { builtins } from './builtins/index.ts'
+import { type Builtins, builtins } from './builtins/index.ts'
 import { createDetector, createFinder, type Detector, type Finder } from './search.ts'
 import { createWatcher, type Watcher } from './watch.ts'
 
@@ -45,9 +46,10 @@ interface Compiled {
 export function compileFilters(
   own: readonly BuiltinEntry[],
   patterns: readonly PatternEntry[],
+  known: Builtins = builtins,
 ): ContentFilters {
   const asked = [own.filter(isForInput), patterns.filter(isForInput)] as const
-  const output = outputFilters(own.filter(isForOutput), patterns.filter(isForOutput))
+  const output = outputFilters(own.filter(isForOutput), patterns.filter(isForOutput), known)
   const holdOnInput = asked.some((entries) => entries.length > 0)
   let compiled: readonly Compiled[] | null = null
   let detector: Detector | null = null
@@ -56,7 +58,7 @@ export function compileFilters(
     ...(output && { output }),
     scan(text, isUser, budget) {
       if (!holdOnInput) return NO_MATCHES
-      compiled ??= allCompiled(...asked)
+      compiled ??= allCompiled(...asked, known)
       detector ??= createDetector(compiled.map(({ pattern }) => pattern))
       const found = detector(text, budget)
       if (found.size === 0) return NO_MATCHES
@@ -74,15 +76,17 @@ interface Directed {
 const isForInput = ({ appliesTo = 'input' }: Directed): boolean => appliesTo !== 'output'
 const isForOutput = ({ appliesTo = 'input' }: Directed): boolean => appliesTo !== 'input'
 
-const allCompiled = (own: readonly BuiltinEntry[], patterns: readonly PatternEntry[]): Compiled[] => [
-  ...own.map(compiledBuiltin),
-  ...patterns.map(compiledPattern),
-]
+const allCompiled = (
+  own: readonly BuiltinEntry[],
+  patterns: readonly PatternEntry[],
+  known: Builtins,
+): Compiled[] => [...own.map((entry) => compiledBuiltin(entry, known)), ...patterns.map(compiledPattern)]
 
 /** Those that only record are watched apart: nothing is held back for them. */
 function outputFilters(
   own: readonly BuiltinEntry[],
   patterns: readonly PatternEntry[],
+  known: Builtins,
 ): OutputFilters | undefined {
   if (own.length + patterns.length === 0) return undefined
   const watchers: Partial<Record<'rewriting' | 'recording', Watcher>> = {}
@@ -91,7 +95,7 @@ function outputFilters(
     rewrites: [...own, ...patterns].some(({ action }) => action !== 'flag'),
     holds: (filter) => compiled?.some((entry) => entry.filter === filter) ?? false,
     open(which) {
-      compiled ??= allCompiled(own, patterns)
+      compiled ??= allCompiled(own, patterns, known)
       const entries = compiled.filter(({ filter }) => (filter.action === 'flag') === (which === 'recording'))
       watchers[which] ??= createWatcher(
         entries.map(soughtOf),
@@ -112,9 +116,9 @@ const soughtOf = (entry: Compiled): Sought => ({
 
 const NO_MATCHES: FilterMatch[] = []
 
-function compiledBuiltin({ slug, action, label, scanScope }: BuiltinEntry): Compiled {
-  const builtin = Object.hasOwn(builtins, slug) ? builtins[slug] : undefined
-  if (builtin === undefined) throw new Error(`there is no content filter ${slug}`)
+function compiledBuiltin({ slug, action, label, scanScope }: BuiltinEntry, known: Builtins): Compiled {
+  const builtin = Object.hasOwn(known, slug) ? known[slug] : undefined
+  if (builtin === undefined) throw notThere(slug)
   return {
     filter: {
       action,
@@ -128,6 +132,15 @@ function compiledBuiltin({ slug, action, label, scanScope }: BuiltinEntry): Comp
     finder: null,
   }
 }
+
+/** A guardrail may be older than the settings: what it asks for must not be passed over. */
+const notThere = (slug: string): GatewayError =>
+  new GatewayError(
+    503,
+    slug === 'person-name'
+      ? 'A guardrail of this key looks for names of people (person-name), and this gateway has no list of them: SLUICE_PERSON_NAMES names none'
+      : `A guardrail of this key has a content filter that this version does not know: ${slug}`,
+  )
 
 const LONGEST_NAME = 200
 

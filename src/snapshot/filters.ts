@@ -1,6 +1,7 @@
 import type { ContentFilter, ContentFilters } from '../core/content-filter.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { Database } from '../db/database.ts'
+import type { Builtins } from '../filters/builtins/index.ts'
 import { type BuiltinEntry, compileFilters, type Direction, type PatternEntry } from '../filters/compile.ts'
 
 interface Stored {
@@ -19,6 +20,7 @@ const kept = new WeakMap<Database, ReadonlyMap<string, ContentFilters>>()
 export function filtersById(
   rows: readonly Stored[],
   database: Database,
+  known: Builtins | undefined,
 ): ReadonlyMap<string, ContentFilters> {
   const former = kept.get(database)
   const current = new Map<string, ContentFilters>()
@@ -28,7 +30,7 @@ export function filtersById(
     const stored = JSON.stringify([id, builtins, patterns])
     const filters =
       former?.get(stored) ??
-      compileFilters((builtins ?? []).map(builtinEntry), (patterns ?? []).map(patternEntry))
+      compileFilters((builtins ?? []).map(builtinEntry), (patterns ?? []).map(patternEntry), known)
     current.set(stored, filters)
     byId.set(id, filters)
   }

@@ -3,6 +3,7 @@ import type { GuardrailRecord } from '../core/guardrail.ts'
 import type { KeyRecord } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { guardrailKeys, guardrailMembers, guardrails } from '../db/tables.ts'
+import type { Builtins } from '../filters/builtins/index.ts'
 import { filtersById } from './filters.ts'
 
 type Row = typeof guardrails.$inferSelect
@@ -16,7 +17,7 @@ export type GuardrailsOf = (
 const NONE: readonly GuardrailRecord[] = []
 
 /** Reads the tables once. What restricts nothing is left out. */
-export function readGuardrails(database: Database): GuardrailsOf {
+export function readGuardrails(database: Database, filterBuiltins?: Builtins): GuardrailsOf {
   const { sync } = database
   const rows = new Map(
     sync
@@ -28,7 +29,7 @@ export function readGuardrails(database: Database): GuardrailsOf {
   )
   if (rows.size === 0) return () => NONE
   // One for all keys: they share what is compiled.
-  const filters = filtersById([...rows.values()], database)
+  const filters = filtersById([...rows.values()], database, filterBuiltins)
   const rules = new Map([...rows.values()].map((row) => [row.id, rulesOf(row)]))
   const byKey = new Map(
     sync

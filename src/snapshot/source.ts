@@ -17,7 +17,8 @@ import {
   workspaceBudgets,
   workspaces,
 } from '../db/tables.ts'
-import { readGuardrails } from './guardrails.ts'
+import type { Builtins } from '../filters/builtins/index.ts'
+import { type GuardrailsOf, readGuardrails } from './guardrails.ts'
 import { createOwnKeys, type OwnKeySecrets, type ReadOwnKeys } from './own-keys.ts'
 
 /** The part of a Snapshot that comes from settings and discovery, not from tables. */
@@ -46,21 +47,24 @@ export interface SnapshotSource {
 
 /**
  * Reads the tables once now. Throws when the database has no organisation yet (the first run makes it). Without
- * `secrets` there are no provider keys of workspaces.
+ * `secrets` there are no provider keys of workspaces; `filterBuiltins` are the built-in content filters where there are
+ * more than usual.
  */
 export function createSnapshotSource(
   database: Database,
   routing: Routing,
   secrets?: OwnKeySecrets,
+  filterBuiltins?: Builtins,
 ): SnapshotSource {
   let version = 1
   const readOwnKeys = secrets && createOwnKeys(database, secrets)
   let wider = createWider()
-  let latest = build(database, routing, version, readOwnKeys, wider)
   let latestRouting = routing
+  const made = (): Snapshot => build(database, latestRouting, version, { readOwnKeys, wider, filterBuiltins })
+  let latest = made()
   const rebuild = (): void => {
     version += 1
-    latest = build(database, latestRouting, version, readOwnKeys, wider)
+    latest = made()
   }
   return {
     current: () => latest,
@@ -103,12 +107,17 @@ function ownKeysOf(routing: Routing, read: ReadOwnKeys | undefined, wider: Wider
   return { ownKeys, ...(brought === undefined ? {} : { brought }) }
 }
 
+interface Reading {
+  readonly readOwnKeys: ReadOwnKeys | undefined
+  readonly wider: Wider
+  readonly filterBuiltins: Builtins | undefined
+}
+
 function build(
   database: Database,
   routing: Routing,
   version: number,
-  readOwnKeys: ReadOwnKeys | undefined,
-  wider: Wider,
+  { readOwnKeys, wider, filterBuiltins }: Reading,
 ): Snapshot {
   const organization = database.sync.select().from(organizations).get()
   if (!organization) throw new Error('the database has no organisation')
@@ -119,7 +128,7 @@ function build(
     version,
     organizationId: organization.id,
     defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
-    keysByHash: keysOf(database, keys, workspacesById),
+    keysByHash: keysOf(keys, workspacesById, readGuardrails(database, filterBuiltins)),
     workspacesById,
     presets: presetsOf(database),
     providersBySlug: bySlug(routing.providers),
@@ -135,11 +144,10 @@ const bySlug = (providers: readonly ProviderRecord[]): ReadonlyMap<string, Provi
   new Map(providers.map((provider) => [provider.slug, provider]))
 
 function keysOf(
-  database: Database,
   keys: readonly (typeof apiKeys.$inferSelect)[],
   workspacesById: Snapshot['workspacesById'],
+  guardrailsOf: GuardrailsOf,
 ): ReadonlyMap<string, KeyRecord> {
-  const guardrailsOf = readGuardrails(database)
   return new Map(
     keys.map((row) => {
       const record = keyRecord(row)

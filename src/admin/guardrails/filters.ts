@@ -10,8 +10,11 @@ interface Filters {
 /** Of all patterns together, once compiled: a repetition such as `.{1000}` is a thousand of them. */
 const MOST_INSTRUCTIONS = 300_000
 
-/** Throws a `GatewayError` 400 that names the filter which could not work. */
-export function checkFilters({ content_filters, content_filter_builtins }: Filters): void {
+/** Throws a `GatewayError` 400 that names the filter which could not work. `knowsNames`: there is a list of people. */
+export function checkFilters(
+  { content_filters, content_filter_builtins }: Filters,
+  knowsNames: boolean,
+): void {
   let instructions = 0
   for (const [index, { pattern }] of (content_filters ?? []).entries()) {
     const read = readPattern(pattern)
@@ -37,9 +40,9 @@ export function checkFilters({ content_filters, content_filter_builtins }: Filte
         `content_filter_builtins[${index}].scan_scope`,
       )
     }
-    if (slug !== 'person-name') continue
+    if (slug !== 'person-name' || knowsNames) continue
     throw badRequest(
-      'person-name needs a model or a list of names, and this gateway has none: names cannot be told from other words by a pattern',
+      'person-name needs a list of names, and this gateway has none: the operator names a file of them with SLUICE_PERSON_NAMES. No pattern tells names from other words',
       `content_filter_builtins[${index}].slug`,
     )
   }

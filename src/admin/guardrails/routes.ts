@@ -1,7 +1,6 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
-import type { ChangeDeps } from '../change.ts'
 import type { Once } from '../once.ts'
 import {
   createGuardrailBody,
@@ -10,13 +9,20 @@ import {
   listGuardrailsQuery,
   updateGuardrailBody,
 } from './schema.ts'
-import { createGuardrail, deleteGuardrail, getGuardrail, listGuardrails, updateGuardrail } from './service.ts'
+import {
+  createGuardrail,
+  deleteGuardrail,
+  type GuardrailDeps,
+  getGuardrail,
+  listGuardrails,
+  updateGuardrail,
+} from './service.ts'
 
 const tag = 'Guardrails'
 const caller = 'management'
 const one = t.Object({ data: guardrail })
 
-export const guardrailRoutes = (deps: ChangeDeps & CallerDeps & { once: Once }) =>
+export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/guardrails', ({ query }) => listGuardrails(deps, query), {

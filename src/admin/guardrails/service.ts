@@ -41,9 +41,14 @@ export async function listGuardrails(
 export const getGuardrail = async ({ database }: ChangeDeps, id: string): Promise<Guardrail> =>
   guardrailView(await findGuardrail(database, id))
 
+export interface GuardrailDeps extends ChangeDeps {
+  /** Whether there is a list of names of people to look for. */
+  knowsNames: boolean
+}
+
 /** It restricts nothing until it is assigned. */
 export async function createGuardrail(
-  deps: ChangeDeps,
+  deps: GuardrailDeps,
   actor: Actor,
   { workspace_id, ...body }: CreateGuardrailBody,
 ): Promise<Guardrail> {
@@ -59,7 +64,7 @@ export async function createGuardrail(
     created_at: new Date(deps.now()),
     updated_at: null,
   }
-  checkFilters(body)
+  checkFilters(body, deps.knowsNames)
   refuseHalfBudget(row)
   const made = {
     action: 'guardrail.create',
@@ -73,7 +78,7 @@ export async function createGuardrail(
 
 /** The change holds for the next request. */
 export async function updateGuardrail(
-  deps: ChangeDeps,
+  deps: GuardrailDeps,
   actor: Actor,
   id: string,
   body: UpdateGuardrailBody,
@@ -82,7 +87,7 @@ export async function updateGuardrail(
   if (Object.keys(body).length === 0) return guardrailView(row)
   const columns = columnsOf(body)
   const changed: GuardrailRow = { ...row, ...columns, updated_at: new Date(deps.now()) }
-  checkFilters(body)
+  checkFilters(body, deps.knowsNames)
   refuseHalfBudget(changed)
   const update = {
     action: 'guardrail.update',

@@ -3,13 +3,16 @@ import type { Builtin } from './builtin.ts'
 import { creditCard } from './credit-card.ts'
 import { email } from './email.ts'
 import { ipAddress } from './ip-address.ts'
+import { personName } from './person-name.ts'
 import { phone } from './phone.ts'
 import { promptInjection } from './prompt-injection.ts'
 import { secrets } from './secrets.ts'
 import { ssn } from './ssn.ts'
 
-/** By slug. Names of people are none: no pattern tells them from other words. */
-export const builtins: Readonly<Record<string, Builtin>> = {
+export type Builtins = Readonly<Record<string, Builtin>>
+
+/** By slug. Names of people are none of them: no pattern tells them from other words. */
+export const builtins: Builtins = {
   email,
   phone,
   ssn,
@@ -19,3 +22,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   address,
   'regex-prompt-injection': promptInjection,
 }
+
+/** With names of people, where there is a list of them. */
+export const builtinsWith = (names: readonly string[]): Builtins =>
+  names.length === 0 ? builtins : { ...builtins, 'person-name': personName(names) }
