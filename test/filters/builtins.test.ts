@@ -101,6 +101,8 @@ test('five megabytes of anything are read in one go', () => {
 })
 
 test('a filter that is none is told where it would be used', () => {
-  const unknown = compileFilters([{ slug: 'person-name', action: 'block' }], [])
-  expect(() => unknown.scan('x', true, { spend: () => undefined })).toThrow('no content filter person-name')
+  const scanning = (slug: string) => () =>
+    compileFilters([{ slug, action: 'block' }], []).scan('x', true, { spend: () => undefined })
+  expect(scanning('moods')).toThrow('this version does not know: moods')
+  expect(scanning('person-name')).toThrow('no list of them: SLUICE_PERSON_NAMES')
 })
