@@ -58,9 +58,29 @@ function sourceOf(param: unknown): Source {
     const { encoder } = param
     const { name } = param.value
     const storesAsGiven = encoder.mapToDriverValue === Column.prototype.mapToDriverValue
-    return { name, fixed: null, encode: storesAsGiven ? null : (value) => encoder.mapToDriverValue(value) }
+    const encode = (value: unknown) => encoder.mapToDriverValue(value)
+    if (storesAsGiven) return { name, fixed: null, encode: null }
+    return {
+      name,
+      fixed: null,
+      encode: is(encoder, Column) && encoder.dataType === 'json' ? onceFrozen(encode) : encode,
+    }
   }
   return { name: null, fixed: boundOf(param), encode: null }
+}
+
+/** What is frozen, all through, is encoded once: the same list stands in row after row. */
+function onceFrozen(encode: (value: unknown) => unknown): (value: unknown) => unknown {
+  const kept = new WeakMap<object, unknown>()
+  return (value) => {
+    if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return encode(value)
+    let encoded = kept.get(value)
+    if (encoded === undefined) {
+      encoded = encode(value)
+      kept.set(value, encoded)
+    }
+    return encoded
+  }
 }
 
 function boundOf(value: unknown): Bound {

@@ -120,7 +120,7 @@ export const generations = table(
     upstream_cost_nano_usd: nanoUsd(),
     cache_discount_nano_usd: nanoUsd(),
     provider_responses: json<ProviderResponseRow[]>(),
-    charged_scopes: json<ChargedScope[]>(),
+    charged_scopes: json<readonly ChargedScope[]>(),
     /** What content filters did to the request, by name; null: nothing. */
     guardrails: json<JsonObject[]>(),
   },
@@ -150,7 +150,7 @@ export const journal = table('journal', {
   started_at: timestamp().notNull(),
   prompt_tokens_estimate: integer().notNull(),
   prompt_cost_nano_usd: nanoUsd().notNull(),
-  charged_scopes: json<ChargedScope[]>(),
+  charged_scopes: json<readonly ChargedScope[]>(),
 })
 
 /** The counters: what was settled by one scope in one window. Own-key (BYOK) spending is counted apart. */

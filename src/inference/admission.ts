@@ -4,7 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { type Gate, intervalOf } from '../core/gate.ts'
 import { gatesOfGuardrails } from '../core/guardrail.ts'
 import type { InferenceRequest } from '../core/request.ts'
-import type { Pricing } from '../core/snapshot.ts'
+import type { KeyRecord, Pricing, WorkspaceRecord } from '../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../core/usage.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { estimatePrompt, estimatePromptTokens } from './estimate.ts'
@@ -27,8 +27,20 @@ const UNKNOWN_BOUND_TOKENS = 16_384
 /** A shorter answer than this is not worth sending in place of a refusal. */
 const LEAST_BOUND_TOKENS = 1_024
 
+/** By the key as one snapshot has it, with the workspace of the same. */
+const keptGates = new WeakMap<KeyRecord, { workspace: WorkspaceRecord; gates: readonly Gate[] }>()
+
+/** Made once for each key of a snapshot: the ledger knows the list again when the key asks again. */
+export function gatesOf({ key, workspace }: Caller): readonly Gate[] {
+  const kept = keptGates.get(key)
+  if (kept !== undefined && kept.workspace === workspace) return kept.gates
+  const gates = Object.freeze(makeGates(key, workspace))
+  keptGates.set(key, { workspace, gates })
+  return gates
+}
+
 /** Every bound on this caller's spending: the key's limit, the budgets of workspace and guardrails, the allowance. */
-export function gatesOf({ key, workspace }: Caller): Gate[] {
+function makeGates(key: KeyRecord, workspace: WorkspaceRecord): Gate[] {
   const gates: Gate[] = []
   if (key.limitNanoUsd !== null) {
     gates.push({
@@ -198,6 +210,8 @@ export function tokensOfUnits(
   return { prompt: Math.max(0, ...most), output: 0 }
 }
 
+const NO_GATES: readonly Gate[] = []
+
 /** For an answer that costs nothing, whatever its caller has left to spend. */
 export const admitFree = (
   attempts: Attempt[],
@@ -205,7 +219,7 @@ export const admitFree = (
   generationId: string,
   startedAt: number,
 ): Admission => ({
-  hold: ledger.reserve({ generationId, gates: [], amountNanoUsd: 0, startedAt }),
+  hold: ledger.reserve({ generationId, gates: NO_GATES, amountNanoUsd: 0, startedAt }),
   attempts,
   promptTokensEstimate: 0,
 })

@@ -109,13 +109,20 @@ export function openLedger(
   return { ledger, recovered }
 }
 
-/** The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. */
-function chargedScopes(gates: readonly Gate[]): ChargedScope[] | null {
-  const charged: ChargedScope[] = []
-  for (const { scope, id } of gates) {
-    if (scope === 'guardrail' && !charged.some((known) => known.id === id)) charged.push({ scope, id })
-  }
-  return charged.length === 0 ? null : charged
+const keptScopes = new WeakMap<readonly Gate[], readonly ChargedScope[] | null>()
+
+/**
+ * The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. Made once
+ * for each list of gates, and frozen, so that it is encoded once.
+ */
+function chargedScopes(gates: readonly Gate[]): readonly ChargedScope[] | null {
+  const kept = keptScopes.get(gates)
+  if (kept !== undefined) return kept
+  const ids = new Set(gates.filter(({ scope }) => scope === 'guardrail').map(({ id }) => id))
+  const scopes = [...ids].map((id) => Object.freeze<ChargedScope>({ scope: 'guardrail', id }))
+  const charged = scopes.length === 0 ? null : Object.freeze(scopes)
+  keptScopes.set(gates, charged)
+  return charged
 }
 
 function keyUsage(counters: Counters, keyHash: string, at: number): KeyUsage {

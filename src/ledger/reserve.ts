@@ -1,14 +1,16 @@
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { sayUsd } from '../core/money.ts'
-import { type Counters, keepCounterKeys, nameOf } from './counters.ts'
+import type { Counters } from './counters.ts'
+import { type Counted, type HeldWindow, keepHeldWindows } from './held-windows.ts'
 import type { Hold, ReserveRequest, Room } from './ledger.ts'
 import { INTERVALS, resetsAt, sayInstant } from './windows.ts'
 
 export interface OpenHold extends Hold {
+  readonly sharedNanoUsd: number | null
   readonly gates: readonly Gate[]
-  /** How much is held against which counter, by its name. */
-  readonly windows: ReadonlyMap<string, number>
+  /** What it is held against. */
+  readonly windows: readonly HeldWindow[]
 }
 
 /** The open holds, in memory alone: a start begins with none. */
@@ -25,73 +27,68 @@ export interface Holds {
 /** What stands against one gate. */
 interface Standing {
   readonly gate: Gate
-  readonly window: string
   readonly usedNanoUsd: number
   readonly heldNanoUsd: number
-  /** Below 0 where a reply cost more than was held for it. */
-  readonly roomNanoUsd: number
 }
 
 export function createHolds(counters: Counters): Holds {
   const open = new Map<string, OpenHold>()
-  const heldByWindow = new Map<string, number>()
+  const windowsOf = keepHeldWindows()
   let heldTotal = 0
-  const keyOf = keepCounterKeys()
 
-  function standingOf(gate: Gate, at: number): Standing {
-    const key = keyOf(gate.scope, gate.id, gate.interval, at)
+  function usedOf(gate: Gate, { key }: Counted): number {
     const spent = counters.spent(key)
-    const usedNanoUsd = spent.usageNanoUsd + (gate.includeByok === true ? spent.byokUsageNanoUsd : 0)
-    const window = nameOf(key)
-    const heldNanoUsd = heldByWindow.get(window) ?? 0
-    return {
-      gate,
-      window,
-      usedNanoUsd,
-      heldNanoUsd,
-      roomNanoUsd: gate.limitNanoUsd - usedNanoUsd - heldNanoUsd,
-    }
+    return gate.includeByok === true ? spent.usageNanoUsd + spent.byokUsageNanoUsd : spent.usageNanoUsd
   }
 
-  function hold(window: string, amountNanoUsd: number): void {
-    const held = (heldByWindow.get(window) ?? 0) + amountNanoUsd
-    if (held === 0) heldByWindow.delete(window)
-    else heldByWindow.set(window, held)
+  /** Below 0 where a reply cost more than was held for it. */
+  const roomOf = (gate: Gate, counted: Counted): number =>
+    gate.limitNanoUsd - usedOf(gate, counted) - counted.heldNanoUsd
+
+  function hold({ windows, amountNanoUsd, sharedNanoUsd }: OpenHold, sign: 1 | -1): void {
+    for (const { counted, hasByok, hasShared } of windows) {
+      const ofAll = hasByok ? amountNanoUsd : 0
+      counted.heldNanoUsd += sign * (hasShared ? Math.max(ofAll, sharedNanoUsd ?? 0) : ofAll)
+    }
   }
 
   return {
     room(gates, startedAt) {
-      let tightest: Room = { nanoUsd: Number.POSITIVE_INFINITY, gate: null }
-      for (const gate of gates) {
-        const nanoUsd = Math.max(0, standingOf(gate, startedAt).roomNanoUsd)
-        if (nanoUsd < tightest.nanoUsd) tightest = { nanoUsd, gate }
+      let nanoUsd = Number.POSITIVE_INFINITY
+      let tightest: Gate | null = null
+      const { counted } = windowsOf(gates, startedAt)
+      for (let index = 0; index < gates.length; index++) {
+        const gate = gates[index]!
+        const left = Math.max(0, roomOf(gate, counted[index]!))
+        if (left >= nanoUsd) continue
+        nanoUsd = left
+        tightest = gate
       }
-      return tightest
+      return { nanoUsd, gate: tightest }
     },
     reserve({ generationId, gates, amountNanoUsd, sharedNanoUsd = amountNanoUsd, startedAt }) {
-      for (const amount of [amountNanoUsd, sharedNanoUsd ?? 0]) {
-        if (!Number.isSafeInteger(amount) || amount < 0)
-          throw new RangeError(`A hold is a whole number of nano-dollars, not ${amount}`)
-      }
+      mustBeWhole(amountNanoUsd)
+      mustBeWhole(sharedNanoUsd ?? 0)
       if (open.has(generationId)) throw new Error(`${generationId} has a hold already`)
       const neededBy = (gate: Gate) => (gate.includeByok === true ? amountNanoUsd : sharedNanoUsd)
-      const standings = gates.flatMap((gate) => {
+      const { counted, windows } = windowsOf(gates, startedAt)
+      // A list of what is shut is made only where something is.
+      let closed: Standing[] | undefined
+      for (let index = 0; index < gates.length; index++) {
+        const gate = gates[index]!
         const needed = neededBy(gate)
-        return needed === null ? [] : [{ ...standingOf(gate, startedAt), needed }]
-      })
-      const closed = standings.filter(({ roomNanoUsd, needed }) => roomNanoUsd < needed)
-      if (closed.length > 0) {
+        if (needed === null || roomOf(gate, counted[index]!) >= needed) continue
+        closed ??= []
+        const { heldNanoUsd } = counted[index]!
+        closed.push({ gate, usedNanoUsd: usedOf(gate, counted[index]!), heldNanoUsd })
+      }
+      if (closed !== undefined) {
         const first = broadest(closed)
         throw refusal(first, neededBy(first.gate) ?? 0, startedAt)
       }
-
-      // The same counter behind two gates is held once.
-      const windows = new Map<string, number>()
-      for (const { window, needed } of standings)
-        windows.set(window, Math.max(needed, windows.get(window) ?? 0))
       const made: OpenHold = { generationId, amountNanoUsd, sharedNanoUsd, gates, windows }
       open.set(generationId, made)
-      for (const [window, amount] of windows) hold(window, amount)
+      hold(made, 1)
       heldTotal += amountNanoUsd
       return made
     },
@@ -100,13 +97,18 @@ export function createHolds(counters: Counters): Holds {
       const ended = open.get(generationId)
       if (ended === undefined) return false
       open.delete(generationId)
-      for (const [window, amount] of ended.windows) hold(window, -amount)
+      hold(ended, -1)
       heldTotal -= ended.amountNanoUsd
       return true
     },
     count: () => open.size,
     heldNanoUsd: () => heldTotal,
   }
+}
+
+function mustBeWhole(amount: number): void {
+  if (!Number.isSafeInteger(amount) || amount < 0)
+    throw new RangeError(`A hold is a whole number of nano-dollars, not ${amount}`)
 }
 
 /** Of the gates that are shut, the first one's scope, at its longest interval: waiting for a shorter one is in vain. */

@@ -10,7 +10,7 @@ export type JournalRow = typeof journal.$inferSelect
  * The row of a settlement. `user_id` and `app_id` are filled in by the commit, which knows the tables. Throws a
  * `RangeError` for an amount that is no whole number of nano-dollars: money is never repaired in silence.
  */
-export function rowOf(settlement: Settlement, chargedScopes: ChargedScope[] | null): GenerationRow {
+export function rowOf(settlement: Settlement, chargedScopes: readonly ChargedScope[] | null): GenerationRow {
   const { usage } = settlement
   return {
     id: settlement.generationId,
@@ -97,7 +97,7 @@ type Cost = Pick<GenerationRow, 'is_byok' | 'cost_nano_usd'>
 export const usageOf = (row: Cost): number => (row.is_byok ? 0 : row.cost_nano_usd)
 export const byokUsageOf = (row: Cost): number => (row.is_byok ? row.cost_nano_usd : 0)
 
-export function journalRowOf(entry: JournalEntry, chargedScopes: ChargedScope[] | null): JournalRow {
+export function journalRowOf(entry: JournalEntry, chargedScopes: readonly ChargedScope[] | null): JournalRow {
   return {
     generation_id: entry.generationId,
     key_hash: entry.keyHash,
