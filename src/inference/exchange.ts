@@ -90,6 +90,7 @@ export function openExchange<Kind extends Metering>(
 
   /** What it came to. The rates are free again whatever comes of it. */
   function settledBy(ending: Ending, attempt: Attempt): Settled {
+    const { rates } = admission
     let tokens = 0
     try {
       const counted = meter.settlement(ending, {
@@ -106,8 +107,11 @@ export function openExchange<Kind extends Metering>(
       tokens = promptTokens(usage) + completionTokens(usage)
       return settled
     } finally {
-      const triedModelIds = log.tries.map(({ modelId }) => modelId)
-      admission.rates?.end({ tokens, modelId: attempt.model.id, triedModelIds })
+      rates?.end({
+        tokens,
+        modelId: attempt.model.id,
+        triedModelIds: log.tries.map(({ modelId }) => modelId),
+      })
     }
   }
 

@@ -40,7 +40,8 @@ export const guarded = <Started extends Answering>(
   upstreamAbort: AbortController,
 ): Started => (isGuarding(meter) ? meter.guard(started, upstreamAbort) : started)
 
-const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
+/** Whether filters look at what is answered. */
+export const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
 
 function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): GuardingMeter {
   const blocked: Finish[] = []
