@@ -1,5 +1,6 @@
 import { nanoUsdOf } from '../core/money.ts'
 import { openForReading } from '../db/database.ts'
+import { hasDays } from '../ledger/days.ts'
 import { type Dimension, sumUsage } from '../ledger/usage-sums.ts'
 import { sayInstant } from '../ledger/windows.ts'
 import { type Client, isRecord } from './client.ts'
@@ -51,6 +52,7 @@ export async function localUsage(path: string, by: Split, period: Period): Promi
       dimensions: dimension === null ? [] : [dimension],
       granularity: dimension === null ? ('day' as const) : null,
       filters: [],
+      isWithoutDays: !hasDays(database),
       ...period,
     }
     const groups = await sumUsage(database.db, query, LOCAL_LIMITS)

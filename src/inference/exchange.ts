@@ -40,10 +40,11 @@ export interface Exchange<Kind extends Metering = Meter> {
   readonly log: DispatchLog
   /** What is logged of it; null: its workspace logs nothing of it. */
   readonly content: ContentRecord | null
-  readonly hasSettled: boolean
   readonly cached?: Lookup | undefined
   /** The caller's parameters that the answering endpoint could not carry. */
   dropped: string[]
+  /** Called where the answer came to its end, once its row is committed: what names the row comes after it. */
+  onWhole: (() => void) | null
   /** Resolves once the row is committed. A second call answers the first one's settlement. */
   settle(ending: Ending): Promise<Closing>
   /** What `onSettled` was told: for the log line. */
@@ -89,6 +90,7 @@ export function openExchange<Kind extends Metering>(
 
   /** What it came to. The rates are free again whatever comes of it. */
   function settledBy(ending: Ending, attempt: Attempt): Settled {
+    const { rates } = admission
     let tokens = 0
     try {
       const counted = meter.settlement(ending, {
@@ -105,8 +107,11 @@ export function openExchange<Kind extends Metering>(
       tokens = promptTokens(usage) + completionTokens(usage)
       return settled
     } finally {
-      const triedModelIds = log.tries.map(({ modelId }) => modelId)
-      admission.rates?.end({ tokens, modelId: attempt.model.id, triedModelIds })
+      rates?.end({
+        tokens,
+        modelId: attempt.model.id,
+        triedModelIds: log.tries.map(({ modelId }) => modelId),
+      })
     }
   }
 
@@ -116,6 +121,7 @@ export function openExchange<Kind extends Metering>(
     const said = content && ended(content, ending)
     const { settlement, cost } = settledBy(ending, attempt)
     await deps.ledger.settle(admission.hold, settlement)
+    if (ending === 'whole') exchange.onWhole?.()
     if (said) deps.contents.add(said)
     // A failure before any content has a status of its own, and its line is the request's.
     if (ending !== 'failed') deps.onSettled(settlement, caller)
@@ -149,9 +155,7 @@ export function openExchange<Kind extends Metering>(
     attempts: admission.attempts,
     cached,
     dropped: [],
-    get hasSettled() {
-      return settled !== null
-    },
+    onWhole: null,
     settle: (ending) => {
       settled ??= settleOnce(ending)
       return settled

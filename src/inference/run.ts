@@ -7,7 +7,7 @@ import { throughCache } from './cache/conversation.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
-import { guarded, metered } from './filters/output.ts'
+import { guarded, isGuarding, metered } from './filters/output.ts'
 import type { Keeper } from './keeper.ts'
 import { createMeter } from './meter.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from './opening.ts'
@@ -92,13 +92,14 @@ async function runStream(
 }
 
 /** The answer of who answered, as the content filters of the caller's key let it pass. */
-async function asked(
+function asked(
   request: InferenceRequest,
   deps: RunDeps,
   { attempts, log, meter }: Exchange,
   upstreamAbort: AbortController,
 ): Promise<Dispatched> {
-  return guarded(meter, await dispatch(request, attempts, deps, upstreamAbort.signal, log), upstreamAbort)
+  const starting = dispatch(request, attempts, deps, upstreamAbort.signal, log)
+  return isGuarding(meter) ? starting.then((started) => guarded(meter, started, upstreamAbort)) : starting
 }
 
 function replyContext(exchange: Exchange, { attempt }: Dispatched, request: InferenceRequest): ReplyContext {

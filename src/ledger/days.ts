@@ -5,6 +5,11 @@ import { windowStart } from './windows.ts'
 const DAY_MS = 86_400_000
 const PARTS = 'workspace_id, key_hash, user_id, model, provider_slug, provider_name, endpoint_id, is_byok'
 
+/** False for a file of an older version, or one that was migrated and not served yet: then hours say all. */
+export const hasDays = ({ file }: Database): boolean =>
+  file.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'usage_daily'").get() !== null &&
+  file.query('SELECT 1 FROM usage_daily LIMIT 1').get() !== null
+
 /**
  * Fills the daily sums of a ledger that was written before there were any, from its hours: all or nothing, a day at a
  * time, so that a large ledger needs no large memory. Does nothing for any other.

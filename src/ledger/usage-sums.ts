@@ -34,6 +34,8 @@ export interface UsageQuery {
   readonly from: number
   readonly until: number
   readonly filters: readonly DimensionFilter[]
+  /** Of a file that `hasDays` says has none. Default false. */
+  readonly isWithoutDays?: boolean
 }
 
 export type Sums = Readonly<Record<(typeof HOURLY_SUMS)[number], number>>
@@ -119,7 +121,7 @@ function endOfSlice({ granularity }: UsageQuery, from: number, last: number): nu
 
 /** From the daily sums where whole days are wanted that are not told apart by the hour. */
 async function readSlice(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
-  const isWhole = query.granularity !== 'hour' && (until - from) % DAY_MS === 0
+  const isWhole = query.granularity !== 'hour' && !query.isWithoutDays && (until - from) % DAY_MS === 0
   const usage = isWhole ? usageDaily : usageHourly
   const columns = query.dimensions.map((name) => [name, usage[DIMENSIONS[name]]] as const)
   const at = isWhole ? usageDaily.day : usageHourly.hour

@@ -1,10 +1,12 @@
+import { Database as SqliteFile } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { periodOf } from '../../src/cli/period.ts'
 import { hashKey } from '../../src/core/keys.ts'
 import { openDataFolder } from '../../src/data-folder.ts'
+import { DATABASE_FILE } from '../../src/db/database.ts'
 import { workspaces } from '../../src/db/tables.ts'
 import { prepareCommit } from '../../src/ledger/batch.ts'
 import { prune } from '../../src/ledger/retention.ts'
@@ -124,6 +126,28 @@ test.each(answers)('by $by: beside a server, and the same through it', async ({ 
     total: line(4, 0.020001001, { failed_requests: 1, byok_usage: 3e-7 }),
   })
   expect(remote.stdout).toBe(local.stdout)
+})
+
+test('a copy that the version before days were summed has left, and one whose days are not filled yet', async () => {
+  const copy = join(folder, 'copy')
+  mkdirSync(copy)
+  const file = new SqliteFile(join(data, DATABASE_FILE), { readonly: true })
+  file.run('VACUUM INTO ?', [join(copy, DATABASE_FILE)])
+  file.close()
+  const models = async (from: string) => {
+    const { stdout } = await sluice(['usage', '--data', from, '--by', 'model', '--json', ...PERIOD])
+    return stdout
+  }
+  const whole = await models(data)
+  expect(whole).toContain('lab/large')
+  for (const lost of ['DELETE FROM usage_daily', 'DROP TABLE usage_daily']) {
+    const older = new SqliteFile(join(copy, DATABASE_FILE))
+    older.run(lost)
+    older.close()
+    expect(await models(copy)).toBe(whole)
+  }
+  // It would not verify.
+  rmSync(copy, { recursive: true })
 })
 
 test('for people, and for spreadsheets', async () => {

@@ -254,7 +254,7 @@ describe('block', () => {
       message: 'The request was blocked by content filters of a guardrail: credit-card, [TICKET]',
       metadata: { error_type: 'permission_denied', patterns: ['credit-card', '[TICKET]'] },
     })
-    expect(text).not.toContain('4111')
+    expect(text).not.toContain('4111 1111')
     expect(objectOf(json['service_metadata'])).toMatchObject({
       requested: 'in-chat',
       attempt: 0,
@@ -413,7 +413,7 @@ test('what is kept of a response is redacted, and so are turns that were kept be
 
 test('nothing of what was asked or found stands in the log', () => {
   expect(logged).toContain('/chat/completions')
-  for (const secret of ['ann@site', '4111', '555 0147', 'ACME-1234', 'ignore all previous', MARK]) {
+  for (const secret of ['ann@site', '4111 1111', '555 0147', 'ACME-1234', 'ignore all previous', MARK]) {
     expect(logged).not.toContain(secret)
   }
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
-import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { type FakeUpstream, frames, startUpstream, streamed, unary } from '../upstream.ts'
 
 /** What else holds for an answer that is given again: rates, filters on answers, the log of contents. */
 
@@ -43,15 +43,15 @@ async function guarded(fields: object): Promise<string> {
   return key
 }
 
-async function ask(key: string) {
-  const body = { model: 'tiny', messages: [{ role: 'user', content: `Question ${turn}` }] }
+async function ask(key: string, stream = false) {
+  const body = { model: 'tiny', messages: [{ role: 'user', content: `Question ${turn}` }], stream }
   const headers = { 'x-openrouter-cache': 'true', authorization: `Bearer ${key}` }
   const response = await gateway.call('/chat/completions', body, headers)
-  const { choices } = await response.json()
+  const text = await response.text()
   return {
     status: response.status,
     cache: response.headers.get('x-openrouter-cache-status'),
-    text: choices?.[0].message.content,
+    text: stream ? text : JSON.parse(text).choices?.[0].message.content,
     id: response.headers.get('x-generation-id') ?? '',
   }
 }
@@ -113,20 +113,42 @@ describe('an answer that is given again', () => {
     expect(upstream.seen.length).toBe(4)
   })
 
+  test('ends as it ended for a key whose answers are filtered', async () => {
+    const key = await guarded({
+      content_filter_builtins: [{ slug: 'email', action: 'redact', apply_to: 'output' }],
+    })
+    for (const stream of [false, true]) {
+      upstream.on(
+        'tiny',
+        stream ? streamed(frames(['Write to ', 'ann@example.org.'])) : unary('To a@b.example.'),
+      )
+      turn += 1000
+      const [miss, hit] = [await ask(key, stream), await ask(key, stream)]
+      expect([miss.cache, hit.cache]).toEqual(['MISS', 'HIT'])
+      const rows = []
+      for (const { id } of [miss, hit])
+        rows.push(await dataOf(await gateway.manage('GET', `/generation?id=${id}`)))
+      expect(rows.map((row) => [row['finish_reason'], row['native_finish_reason']])).toEqual([
+        ['stop', 'stop'],
+        ['stop', 'stop'],
+      ])
+    }
+  })
+
   test('is logged as any other where its workspace logs', async () => {
     const { key } = await gateway.makeKey({})
     const workspace = await dataOf(await gateway.manage('GET', '/workspaces/default'))
     const change = (isOn: boolean) =>
       gateway.manage('PATCH', `/workspaces/${workspace['id']}`, { is_observability_io_logging_enabled: isOn })
     await change(true)
-    await ask(key)
-    const hit = await ask(key)
+    const asked = [await ask(key), await ask(key)]
     await change(false)
-    expect(hit.cache).toBe('HIT')
-    expect(await dataOf(await gateway.manage('GET', `/generation/content?id=${hit.id}`))).toMatchObject({
-      input: { messages: [{ role: 'user', content: `Question ${turn}` }] },
-      output: { completion: 'Write to ann@example.org.' },
-      error: null,
-    })
+    expect(asked.map(({ cache }) => cache)).toEqual(['MISS', 'HIT'])
+    for (const { id } of asked)
+      expect(await dataOf(await gateway.manage('GET', `/generation/content?id=${id}`))).toMatchObject({
+        input: { messages: [{ role: 'user', content: `Question ${turn}` }] },
+        output: { completion: 'Write to ann@example.org.' },
+        error: null,
+      })
   })
 })

@@ -57,10 +57,8 @@ function begin() {
     attempts: [attempt],
     log: { tries: [], sentBodies: [], current: null, contents: new Map() },
     content: null,
-    get hasSettled() {
-      return settled !== null
-    },
     dropped: [],
+    onWhole: null,
     settle(ending) {
       settling.resolve()
       if (settled === null) told.endings.push(ending)

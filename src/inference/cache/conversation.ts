@@ -28,7 +28,10 @@ async function* atOnce(batch: FrameBatch): InferenceFrames & AsyncGenerator<Fram
   yield batch
 }
 
-/** The same frames. An end that is reached is a whole one: any other is thrown, or nobody reads on to it. */
+/**
+ * The same frames. An end that is reached is a whole one: any other is thrown, or nobody reads on to it. Whoever reads
+ * them settles: what its workspace logs of the answer is noted before that.
+ */
 async function* recorded(
   { attempt, frames }: Dispatched,
   exchange: Exchange,
@@ -39,11 +42,8 @@ async function* recorded(
     recording.add(batch)
     yield batch
   }
-  const bytes = exchange.hasSettled ? null : recording.whole()
-  if (bytes === null) return
-  // The row that hits name is there before them. Who waits for the settlement is told of its failure.
-  exchange.settle('whole').then(
-    () => cached.keep(exchange.generationId, attempt, bytes),
-    () => undefined,
-  )
+  exchange.onWhole = () => {
+    const bytes = recording.whole()
+    if (bytes !== null) cached.keep(exchange.generationId, attempt, bytes)
+  }
 }

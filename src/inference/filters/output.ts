@@ -40,20 +40,25 @@ export const guarded = <Started extends Answering>(
   upstreamAbort: AbortController,
 ): Started => (isGuarding(meter) ? meter.guard(started, upstreamAbort) : started)
 
-const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
+/** Whether filters look at what is answered. */
+export const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
 
 function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): GuardingMeter {
   const blocked: Finish[] = []
   /** The reply came in one piece, with its usage. */
   let isWhole = false
+  let isGuarded = false
   function see(frame: InferenceFrame): void {
     meter.see(frame)
     isWhole ||= !request.stream && frame.events.some(isContent) && frame.events.some(isUsage)
   }
   return {
-    // It has seen them before they were filtered.
-    see: () => undefined,
+    // It has seen them before they were filtered; but not what is given again, which was filtered when it was kept.
+    see(frame) {
+      if (!isGuarded) meter.see(frame)
+    },
     guard(started, upstreamAbort) {
+      isGuarded = true
       const dropped = [...started.dropped]
       const filter = createFrameFilter(scanners, request, blocked, dropped)
       return { ...started, dropped, frames: filtered(started.frames, filter, see, upstreamAbort) }

@@ -1,6 +1,7 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { NativeInput, NativeOutput } from './output-natives.ts'
+import { NO_TEXT } from './scanners.ts'
 
 /**
  * The events of a provider that speaks the caller's dialect, Responses, in a stream. Items begin and end as they
@@ -32,12 +33,23 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
     }
   }
 
+  /** Its items are told by themselves; what else it says is looked through, but for what it repeats of the question. */
+  function wholeResponse(response: JsonObject): JsonObject {
+    const entries = Object.entries(response).map(([name, value]) => [
+      name,
+      ASKED.has(name) || NO_TEXT.has(name) || name.endsWith('_id') ? value : scanners.whole(value),
+    ])
+    return Object.fromEntries(entries)
+  }
+
   return {
     take({ data }, out) {
       if (!isObject(data)) return
       const { event, response } = data
       if (isObject(response)) {
-        const told: InferenceEvent = { type: 'native', dialect: 'responses', data: { response } }
+        const shown = wholeResponse(response)
+        if (scanners.isBlocked) return
+        const told: InferenceEvent = { type: 'native', dialect: 'responses', data: { response: shown } }
         // Why a response is not complete is said at the end, where a filter may know better.
         if (isObject(response['incomplete_details'])) last.push(told)
         else out.push(told)
@@ -57,6 +69,24 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
     },
   }
 }
+
+/** What it repeats of the question, says of its end, or the writer says itself. */
+const ASKED: ReadonlySet<string> = new Set([
+  'error',
+  'incomplete_details',
+  'instructions',
+  'metadata',
+  'output_text',
+  'prompt',
+  'prompt_cache_key',
+  'reasoning',
+  'safety_identifier',
+  'text',
+  'tool_choice',
+  'tools',
+  'truncation',
+  'user',
+])
 
 /** Items whose content neutral events tell. */
 const TOLD = new Set<unknown>(['message', 'reasoning', 'function_call', 'custom_tool_call'])

@@ -35,7 +35,8 @@ interface Guarding extends GuardrailRecord {
 
 /** Null: no guardrail holds on what is answered. */
 export function createScanners(guardrails: readonly GuardrailRecord[] | undefined): Scanners | null {
-  const guarding = (guardrails ?? []).filter(isGuarding)
+  if (guardrails === undefined) return null
+  const guarding = guardrails.filter(isGuarding)
   return guarding.length === 0 ? null : scannersOf(guarding)
 }
 

@@ -526,6 +526,24 @@ describe('what a provider of the same dialect says beside neutral events', () =>
     expect(changed?.['item']).toEqual({ type: 'message', id: 'i', content: [] })
   })
 
+  test('texts of a streamed response as a whole that nobody here knows, and not what it repeats of the question', async () => {
+    const response = { instructions: MAIL, text: { format: { description: MAIL } }, abstract: `To ${MAIL}` }
+    for (const incomplete of [{}, { incomplete_details: { reason: 'max_output_tokens' } }]) {
+      const told: InferenceEvent = {
+        type: 'native',
+        dialect: 'responses',
+        data: { response: { ...response, ...incomplete } },
+      }
+      const guarded = guard(framesOf([frame(text('Hi.'))], [frame(told)], [frame(end())]), [EMAIL], {
+        dialect: 'responses',
+      })
+      const { natives } = await collect(guarded.frames, () => undefined)
+      expect(natives.map(({ data }) => objectOf(data)['response'])).toEqual([
+        { ...response, ...incomplete, abstract: `To ${MARK}` },
+      ])
+    }
+  })
+
   test('unknown texts in the deltas of chat', async () => {
     const told = (data: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'chat', data })
     const guarded = guard(
