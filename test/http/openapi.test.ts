@@ -309,6 +309,18 @@ describe('/openapi.json', () => {
     expect(offset).toMatchObject({ name: 'offset', in: 'query', schema: { type: 'integer', minimum: 0 } })
   })
 
+  test('no number of a body may be text', () => {
+    const texts: string[] = []
+    const look = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { type, format } = objectOf(value)
+      if (type === 'string' && (format === 'integer' || format === 'numeric')) texts.push(path)
+      for (const [name, inner] of Object.entries(value)) look(inner, `${path}/${name}`)
+    }
+    look(document['paths'], '')
+    expect(texts).toEqual([])
+  })
+
   test('holds no keyword of ours', () => {
     expect(JSON.stringify(document)).not.toMatch(/"(documented|expects|x-shapes|x-errors|patternProperties)"/)
   })
