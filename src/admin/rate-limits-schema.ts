@@ -1,6 +1,5 @@
-import { Type } from '@sinclair/typebox'
 import { type Static, t } from 'elysia'
-import { nullable } from '../http/schemas.ts'
+import { integer, nullable } from '../http/schemas.ts'
 
 /** What counts still tell apart to the last one. */
 const MOST_REQUESTS = 1_000_000_000
@@ -8,11 +7,8 @@ const MOST_TOKENS = 1_000_000_000_000
 const MOST_AT_ONCE = 1_000_000
 const MOST_MODELS = 100
 
-// The framework's own integer takes text too.
 const count = (maximum: number, description: string) =>
-  t.Optional(
-    nullable(Type.Integer({ minimum: 1, maximum, description: `${description}; null: without limit.` })),
-  )
+  t.Optional(nullable(integer({ minimum: 1, maximum, description: `${description}; null: without limit.` })))
 const requests = count(MOST_REQUESTS, 'A burst may take all of them; they fill up evenly over a minute')
 const tokens = count(
   MOST_TOKENS,

@@ -54,13 +54,13 @@ export function flushToDisk(path: string): void {
   }
 }
 
-/** True for what is not there, and for a folder with nothing in it. */
+/** True for what is not there (below a file too), and for a folder with nothing in it. */
 export function isVacant(path: string): boolean {
   try {
     return readdirSync(path).length === 0
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true
-    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return !existsSync(path)
     throw error
   }
 }
@@ -71,9 +71,14 @@ export function isVacant(path: string): boolean {
  */
 export async function wholeFolder<T>(target: string, fill: (draft: string) => Promise<T>): Promise<T> {
   const draft = `${target}.part-${process.pid}`
-  rmSync(draft, { recursive: true, force: true })
-  mkdirSync(dirname(target), { recursive: true })
-  makeOwnFolder(draft)
+  try {
+    rmSync(draft, { recursive: true, force: true })
+    mkdirSync(dirname(target), { recursive: true })
+    makeOwnFolder(draft)
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? cause.code : cause
+    throw new Error(`${target} cannot be made (${why}): name another folder`, { cause })
+  }
   try {
     const filled = await fill(draft)
     if (existsSync(target)) rmdirSync(target)

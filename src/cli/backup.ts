@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { makeBackup } from '../backup/make.ts'
 import type { Manifest } from '../backup/manifest.ts'
@@ -14,7 +14,10 @@ type Options = Readonly<Record<string, unknown>>
 export async function backupCommand(folder: string, options: Options, terminal: Terminal): Promise<number> {
   const target = resolve(folder)
   const withSecretKey = options['withSecretKey'] === true
-  const manifest = await makeBackup(dataFolder(terminal, options['data']), target, {
+  const data = dataFolder(terminal, options['data'])
+  if (!existsSync(join(data, DATABASE_FILE)))
+    throw new CommandError(EXIT.notFound, `There is no data folder at ${data}: name it with --data`)
+  const manifest = await makeBackup(data, target, {
     withSecretKey,
     now: Date.now,
   })
@@ -47,6 +50,7 @@ function sayKeyOf({ secretKeyId, hasSecretKey }: Manifest): string {
 
 /** Exit 1 too when what was restored does not add up; it is there all the same, as it was backed up. */
 export async function restoreCommand(backup: string, options: Options, terminal: Terminal): Promise<number> {
+  if (!existsSync(backup)) throw new CommandError(EXIT.notFound, `There is no backup at ${resolve(backup)}`)
   const data = dataFolder(terminal, options['data'])
   const secretKey = secretKeyOf(options['secretKeyFile'], terminal)
   const { manifest, secretKey: outcome, isOlder } = await restoreBackup(resolve(backup), data, { secretKey })

@@ -1,5 +1,6 @@
 /** The one place that opens database files and knows the driver. */
 import { Database as SqliteFile } from 'bun:sqlite'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import { awaitable } from './columns.ts'
@@ -64,6 +65,7 @@ export const openBodies = (path: string): Database => openWith(path, BODIES_PRAG
 function openWith(path: string, pragmas: readonly string[]): Database {
   let file: SqliteFile | undefined
   try {
+    makeOwnFile(path)
     file = new SqliteFile(path, { create: true, readwrite: true, strict: true })
     file.run('PRAGMA busy_timeout = 250')
     if (pagesOf(file) === 0) file.run(MAKES_ROOM)
@@ -73,6 +75,19 @@ function openWith(path: string, pragmas: readonly string[]): Database {
   } catch (cause) {
     file?.close()
     throw unreadable(path, cause)
+  }
+}
+
+/**
+ * Makes an empty file that its owner alone can read, whoever may enter the folder; SQLite gives its logs the same mode.
+ * One that is there stays as it is, and is not opened: to close it would drop the locks of this process.
+ */
+export function makeOwnFile(path: string): void {
+  if (existsSync(path)) return
+  try {
+    closeSync(openSync(path, 'a', 0o600))
+  } catch {
+    // Whoever opens it says why it cannot be made.
   }
 }
 
@@ -120,6 +135,7 @@ function emptyLog(file: SqliteFile): void {
 
 /** Opens `path` and keeps it locked against every other process until it is closed; null when another has it. */
 export function openExclusively(path: string): { close(): void } | null {
+  makeOwnFile(path)
   const file = new SqliteFile(path, { create: true, readwrite: true })
   try {
     file.run('PRAGMA busy_timeout = 500')

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import { type Database, type SqliteFile, transact } from './database.ts'
+import { type Database, makeOwnFile, type SqliteFile, transact } from './database.ts'
 import { readMigrations } from './embedded-migrations.ts' with { type: 'macro' }
 import type { Migration } from './embedded-migrations.ts'
 
@@ -68,6 +68,7 @@ function copyBefore(database: Database, tag: string): string {
   let copy = `${database.path}.before-${tag}`
   for (let n = 2; existsSync(copy); n++) copy = `${database.path}.before-${tag}.${n}`
   try {
+    makeOwnFile(copy)
     database.file.run('VACUUM INTO ?', [copy])
   } catch (cause) {
     rmSync(copy, { force: true })

@@ -6,6 +6,7 @@ import { Elysia } from 'elysia'
 import type { JsonObject } from '../core/events.ts'
 import { isJsonObject, objectOf } from './json.ts'
 import { schemaOf31 } from './openapi-schema.ts'
+import { REFUSAL_HEADERS } from './operation.ts'
 import { errorReply } from './schemas.ts'
 
 /** The routes are the same under both prefixes; the document shows them once, under this one. */
@@ -102,7 +103,7 @@ function pathsOf(raw: JsonObject): JsonObject {
 
 function operationOf(raw: JsonObject): JsonObject {
   const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
-  const { body, form, reply, media, streams, headers, error, status } = objectOf(shapes)
+  const { body, form, reply, media, streams, headers, replyHeaders, error, status } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
   return {
@@ -117,6 +118,7 @@ function operationOf(raw: JsonObject): JsonObject {
         : {
             [typeof status === 'number' ? status : 200]: {
               description: 'Success',
+              ...(replyHeaders === undefined ? {} : { headers: replyHeaders }),
               content: Array.isArray(media)
                 ? mediaContent(media)
                 : replyContent(replySchema, streams === true),
@@ -183,6 +185,7 @@ const REASONS: Readonly<Record<number, string>> = {
 /** `form`: the schema of errors that are not in the envelope. */
 const errorOf = (status: number, form: unknown): JsonObject => ({
   description: REASONS[status] ?? 'Error',
+  ...(REFUSAL_HEADERS[status] === undefined ? {} : { headers: { ...REFUSAL_HEADERS[status] } }),
   content: isJsonObject(form)
     ? jsonContent(form)
     : { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },

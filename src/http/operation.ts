@@ -23,6 +23,8 @@ export interface Operation {
   /** With `stream: true` in the body the 200 reply is a server-sent event stream. */
   streams?: boolean
   headers?: readonly HeaderParameter[]
+  /** What a success may say in its headers. */
+  replyHeaders?: Readonly<Record<string, ReplyHeader>>
   /** Schema of the errors, where they are not in the envelope. */
   error?: TSchema
   /** Who may ask, where it is not a key: anyone, or a person who has signed in. */
@@ -33,6 +35,11 @@ export interface HeaderParameter {
   name: string
   description: string
   schema: { type: 'string'; enum?: string[]; maxLength?: number; default?: string }
+}
+
+export interface ReplyHeader {
+  description: string
+  schema: { type: 'string' | 'integer'; enum?: string[] }
 }
 
 /** Opts in to routing metadata on inference replies. */
@@ -62,6 +69,46 @@ export const CACHE_HEADERS: readonly HeaderParameter[] = [
     schema: { type: 'string', enum: ['true', 'false'] },
   },
 ]
+
+/** Each of them is sent under `X-Service-Cache…` too. */
+export const CACHE_REPLY_HEADERS: Readonly<Record<string, ReplyHeader>> = {
+  'X-OpenRouter-Cache-Status': {
+    description: 'Whether the answer is one that was kept; absent where nothing is kept or looked for.',
+    schema: { type: 'string', enum: ['HIT', 'MISS'] },
+  },
+  'X-OpenRouter-Cache-Age': {
+    description: 'Of a hit: seconds since the answer was made.',
+    schema: { type: 'integer' },
+  },
+  'X-OpenRouter-Cache-TTL': {
+    description: 'Seconds that the answer is kept from now on.',
+    schema: { type: 'integer' },
+  },
+  'X-OpenRouter-Cache-Source-Id': {
+    description: 'Of a hit: the generation that the answer was.',
+    schema: { type: 'string' },
+  },
+}
+
+/** Of refusals that waiting helps against. The others are of 429 alone, where a limit of this gateway refuses. */
+const RETRY_AFTER: ReplyHeader = {
+  description: 'Seconds after which to try again; absent where waiting does not help.',
+  schema: { type: 'integer' },
+}
+export const REFUSAL_HEADERS: Readonly<Record<number, Readonly<Record<string, ReplyHeader>>>> = {
+  429: {
+    'Retry-After': RETRY_AFTER,
+    RateLimit: { description: 'What is left, and when there is room.', schema: { type: 'string' } },
+    'RateLimit-Policy': { description: 'The limit that refused.', schema: { type: 'string' } },
+    'X-RateLimit-Limit': { description: 'How much is allowed.', schema: { type: 'integer' } },
+    'X-RateLimit-Remaining': { description: 'How much of it is left.', schema: { type: 'integer' } },
+    'X-RateLimit-Reset': {
+      description: 'When there is room: milliseconds since 1970.',
+      schema: { type: 'integer' },
+    },
+  },
+  503: { 'Retry-After': RETRY_AFTER },
+}
 
 /** A creation that may be sent again without making a second thing. */
 export const IDEMPOTENCY_KEY_HEADER: HeaderParameter = {

@@ -1,6 +1,9 @@
 /** Pieces of schemas that several resources share. `expects` are the words of a refusal (see validation.ts). */
-import type { TProperties, TSchema } from '@sinclair/typebox'
+import { type IntegerOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
+
+/** A whole number in a body. The framework's own integer takes text too, and its refusals and the API document say so. */
+export const integer = (options: IntegerOptions) => Type.Integer(options)
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { documentedBody } from '../dialects/responses/schema.ts'
-import { CACHE_HEADERS, operation, SERVICE_METADATA_HEADER } from '../http/operation.ts'
+import { CACHE_HEADERS, CACHE_REPLY_HEADERS, operation, SERVICE_METADATA_HEADER } from '../http/operation.ts'
 import { nullable } from '../http/schemas.ts'
 
 const count = t.Integer({ minimum: 0 })
@@ -101,6 +101,7 @@ export const responsesOperation = operation({
   body: documentedBody,
   reply: responseReply,
   streams: true,
+  replyHeaders: CACHE_REPLY_HEADERS,
   headers: [
     SERVICE_METADATA_HEADER,
     ...CACHE_HEADERS,

@@ -216,7 +216,7 @@ describe('a stopped folder', () => {
     {
       what: 'no data folder',
       args: (p) => ['backup', p, '--data', `${p}/none`],
-      code: 1,
+      code: 3,
       says: 'no data folder',
     },
     {
@@ -225,6 +225,13 @@ describe('a stopped folder', () => {
       make: (p) => [mkdirSync(p), writeFileSync(join(p, 'x'), '')],
       code: 1,
       says: 'is not empty',
+    },
+    {
+      what: 'a target that cannot be made',
+      args: (p) => ['backup', join(p, 'file/copy'), '--data', join(p, '../data')],
+      make: (p) => [mkdirSync(p), writeFileSync(join(p, 'file'), '')],
+      code: 1,
+      says: 'file/copy cannot be made (',
     },
     {
       what: 'a target in the data folder',
@@ -252,6 +259,12 @@ describe('a stopped folder', () => {
       says: 'is not a Sluice database',
     },
     { what: 'no folder', args: () => ['backup'], code: 2, says: 'missing required argument' },
+    {
+      what: 'no backup at all',
+      args: (p) => ['restore', join(p, 'none'), '--data', p],
+      code: 3,
+      says: 'There is no backup at',
+    },
     {
       what: 'something that is no backup',
       args: (p) => ['restore', join(p, '../data'), '--data', p],

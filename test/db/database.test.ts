@@ -1,5 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -134,3 +144,20 @@ test('a path that cannot be opened is named', () => {
     /^The database .*nowhere.* cannot be opened/,
   )
 })
+
+test.if(process.platform !== 'win32')(
+  'a new database is for its owner alone in a folder that is not, and keeps a mode that was set',
+  () => {
+    const shared = join(folder, 'shared')
+    mkdirSync(shared, { mode: 0o755 })
+    const path = join(shared, 'new.db')
+    const modes = (): number[] => readdirSync(shared).map((name) => statSync(join(shared, name)).mode & 0o777)
+    const first = openDatabase(path)
+    first.file.run('CREATE TABLE sums (n INTEGER)')
+    expect(modes()).toEqual([0o600, 0o600, 0o600])
+    first.close()
+    chmodSync(path, 0o640)
+    openDatabase(path).close()
+    expect(modes()).toEqual([0o640])
+  },
+)

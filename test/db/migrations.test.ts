@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getTableColumns, is, Table } from 'drizzle-orm'
@@ -106,6 +106,7 @@ test('what is there is copied first, then all that is missing is applied', () =>
   database.file.run("INSERT INTO a (note) VALUES ('kept')")
   const report = migrate(database, [first, second])
   expect(report).toEqual({ applied: ['0001_second'], copy: `${path}.before-0001_second` })
+  expect(statSync(`${path}.before-0001_second`).mode & 0o077).toBe(process.platform === 'win32' ? 0o066 : 0)
   expect(columnNames('a')).toEqual(['id', 'note', 'more'])
   const copy = openDatabase(String(report.copy))
   expect(appliedTags(copy.file)).toEqual(['0000_first'])

@@ -309,6 +309,32 @@ describe('/openapi.json', () => {
     expect(offset).toMatchObject({ name: 'offset', in: 'query', schema: { type: 'integer', minimum: 0 } })
   })
 
+  test('replies and refusals say their headers', () => {
+    const headers = (path: string, status: string): string[] =>
+      Object.keys(objectOf(at(document, 'paths', path, 'post', 'responses', status, 'headers')))
+    const cache = ['Status', 'Age', 'TTL', 'Source-Id'].map((name) => `X-OpenRouter-Cache-${name}`)
+    for (const path of ['/chat/completions', '/responses', '/messages', '/embeddings', '/rerank'])
+      expect([path, headers(path, '200')]).toEqual([path, cache])
+    expect(headers('/images', '200')).toEqual([])
+    const rate = ['Limit', 'Remaining', 'Reset'].map((name) => `X-RateLimit-${name}`)
+    expect(headers('/images', '429')).toEqual(['Retry-After', 'RateLimit', 'RateLimit-Policy', ...rate])
+    expect(headers('/keys', '429')).toContain('Retry-After')
+    expect(headers('/images', '503')).toEqual(['Retry-After'])
+    expect(headers('/keys', '400')).toEqual([])
+  })
+
+  test('no number of a body may be text', () => {
+    const texts: string[] = []
+    const look = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { type, format } = objectOf(value)
+      if (type === 'string' && (format === 'integer' || format === 'numeric')) texts.push(path)
+      for (const [name, inner] of Object.entries(value)) look(inner, `${path}/${name}`)
+    }
+    look(document['paths'], '')
+    expect(texts).toEqual([])
+  })
+
   test('holds no keyword of ours', () => {
     expect(JSON.stringify(document)).not.toMatch(/"(documented|expects|x-shapes|x-errors|patternProperties)"/)
   })

@@ -1,5 +1,5 @@
 import { type Static, t } from 'elysia'
-import { nullable } from '../../http/schemas.ts'
+import { integer, nullable } from '../../http/schemas.ts'
 import { DIMENSION_LABELS, GRANULARITY_LABELS, METRICS, OPERATORS } from './metrics.ts'
 
 /** One of the names of a record; the sentence of a refusal lists them. */
@@ -62,9 +62,9 @@ export const analyticsQuery = t.Object(
         { additionalProperties: false },
       ),
     ),
-    limit: t.Optional(t.Integer({ minimum: 1, maximum: 10_000, description: 'Most rows; default 1000.' })),
+    limit: t.Optional(integer({ minimum: 1, maximum: 10_000, description: 'Most rows; default 1000.' })),
     group_limit: t.Optional(
-      t.Integer({ minimum: 1, maximum: 10_000, description: 'Most rows of one combination of dimensions.' }),
+      integer({ minimum: 1, maximum: 10_000, description: 'Most rows of one combination of dimensions.' }),
     ),
     classifier_dimensions: t.Optional(t.Unknown({ description: 'Refused: there are no classifiers here.' })),
     classifier_filters: t.Optional(t.Unknown({ description: 'Refused: there are no classifiers here.' })),

@@ -1,6 +1,6 @@
 import { type Static, t } from 'elysia'
 import type { presets, presetVersions } from '../../db/tables.ts'
-import { instant, nullable, pageQuery, uuid } from '../../http/schemas.ts'
+import { instant, integer, nullable, pageQuery, uuid } from '../../http/schemas.ts'
 
 export type PresetRow = typeof presets.$inferSelect
 export type PresetVersionRow = typeof presetVersions.$inferSelect
@@ -40,7 +40,7 @@ export const updatePresetBody = t.Object(
     description: t.Optional(nullable(t.String({ maxLength: 1000 }))),
     status: t.Optional(status),
     designated_version: t.Optional(
-      t.Integer({ minimum: 1, description: 'The number of the version that requests get.' }),
+      integer({ minimum: 1, description: 'The number of the version that requests get.' }),
     ),
   },
   { additionalProperties: false },

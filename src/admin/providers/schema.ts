@@ -1,6 +1,6 @@
 import { type Static, t } from 'elysia'
 import type { providerCredentials } from '../../db/tables.ts'
-import { instant, nullable, uuid } from '../../http/schemas.ts'
+import { instant, integer, nullable, uuid } from '../../http/schemas.ts'
 import { providerEntry } from '../../providers/entry-schema.ts'
 
 export type CredentialRow = typeof providerCredentials.$inferSelect
@@ -50,7 +50,7 @@ const settings = {
   name: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
   disabled: t.Optional(t.Boolean({ description: 'Whether it is left unused; default false.' })),
   sort_order: t.Optional(
-    t.Integer({ minimum: 0, maximum: 1_000_000, description: 'Ascending is the order of trying.' }),
+    integer({ minimum: 0, maximum: 1_000_000, description: 'Ascending is the order of trying.' }),
   ),
   weight: t.Optional(
     nullable(

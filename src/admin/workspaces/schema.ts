@@ -1,6 +1,6 @@
 import { type Static, t } from 'elysia'
 import type { workspaces } from '../../db/tables.ts'
-import { instant, nullable, pageQuery } from '../../http/schemas.ts'
+import { instant, integer, nullable, pageQuery } from '../../http/schemas.ts'
 import { rateLimitsField, rateLimitsView } from '../rate-limits-schema.ts'
 
 export type WorkspaceRow = typeof workspaces.$inferSelect
@@ -48,7 +48,7 @@ const settings = {
   ),
   io_logging_api_key_ids: t.Optional(
     nullable(
-      t.Array(t.Integer({ minimum: 1 }), {
+      t.Array(integer({ minimum: 1 }), {
         maxItems: 1000,
         description: 'Log only requests of these keys (`id` of the key record); null: of all.',
       }),

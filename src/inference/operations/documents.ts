@@ -4,7 +4,12 @@ import { imagesBody } from '../../dialects/operations/images-schema.ts'
 import { rerankBody } from '../../dialects/operations/rerank.ts'
 import { MEDIA_TYPES, speechBody } from '../../dialects/operations/speech.ts'
 import { transcriptionBody, transcriptionForm } from '../../dialects/operations/transcription.ts'
-import { CACHE_HEADERS, operation, SERVICE_METADATA_HEADER } from '../../http/operation.ts'
+import {
+  CACHE_HEADERS,
+  CACHE_REPLY_HEADERS,
+  operation,
+  SERVICE_METADATA_HEADER,
+} from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
 
 /** The operations as the API document shows them. */
@@ -66,6 +71,7 @@ export const embeddingsOperation = operation({
     service_metadata: metadata,
   }),
   headers: [...HEADERS, ...CACHE_HEADERS],
+  replyHeaders: CACHE_REPLY_HEADERS,
 })
 
 export const rerankOperation = operation({
@@ -90,6 +96,7 @@ export const rerankOperation = operation({
     service_metadata: metadata,
   }),
   headers: [...HEADERS, ...CACHE_HEADERS],
+  replyHeaders: CACHE_REPLY_HEADERS,
 })
 
 const file = t.String({ format: 'binary' })
