@@ -28,6 +28,8 @@ export interface DispatchLog {
   sentBodies: JsonObject[]
   /** The attempt that runs or ran last. */
   current: Attempt | null
+  /** Somebody has the request and has not refused it: who leaves now leaves what may be charged. */
+  isAsked: boolean
   /** What addresses of the request led to. */
   contents: UrlContents
 }
@@ -153,6 +155,7 @@ async function tryOne<Answer>(
     return { attempt, answer, dropped }
   } catch (caught) {
     const error = asUpstreamError(caught)
+    if (!signal.aborted) log.isAsked = false
     const latencyMs = deps.now() - startedAt
     log.tries.push({
       ...outcome,
@@ -178,6 +181,7 @@ async function send<Answer>(
   log.sentBodies.push(built.body)
   const outbound = { send: deps.upstream.send, now: deps.now, signal }
   const call = await kind.prepare(provider, attempt.credential, built, outbound)
+  log.isAsked = true
   const reply = await deps.upstream.send(call, {
     group: provider.slug,
     maxInFlight: provider.maxInFlight,

@@ -71,7 +71,7 @@ export function openExchange<Kind extends Metering>(
   const journal = journalEntry(generationId, input, admission)
   deps.ledger.journal(journal)
 
-  const log: DispatchLog = { tries: [], sentBodies: [], current: null, contents: new Map() }
+  const log: DispatchLog = { tries: [], sentBodies: [], current: null, isAsked: false, contents: new Map() }
   const content = recordFor({ caller, request: input.request, generationId, log })
   let settled: Promise<Closing> | null = null
   let answered: Attempt | null = null
@@ -97,6 +97,7 @@ export function openExchange<Kind extends Metering>(
         journal,
         attempt,
         tries: log.tries,
+        isAsked: log.isAsked,
         pricing: pricingOf(attempt),
         holdNanoUsd: heldFor(attempt, admission),
         router: plan.strategy,

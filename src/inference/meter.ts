@@ -44,6 +44,8 @@ export interface SettlementContext {
   journal: JournalEntry
   attempt: Attempt
   tries: readonly AttemptOutcome[]
+  /** Somebody has the request and has not refused it. */
+  isAsked: boolean
   pricing: Pricing
   /** What may be charged at most where we estimate. */
   holdNanoUsd: number
@@ -132,11 +134,16 @@ export interface Delivered {
   serviceTier: string | null
 }
 
+const NOTHING: Counted = { usage: NO_USAGE, source: 'none' }
+
 /** The row of a generation of any kind, and its cost. */
 export function settledAs(ending: Ending, context: SettlementContext, delivered: Delivered): Settled {
   const { journal, endedAt, attempt } = context
-  const { counted, finish, startedAt } = delivered
-  const cost = costFor(ending, counted, context)
+  const { finish, startedAt } = delivered
+  // Who leaves before anybody was asked, or when all who were have refused, leaves nothing to charge.
+  const isInVain = ending === 'left' && !context.isAsked
+  const counted = isInVain ? NOTHING : delivered.counted
+  const cost = isInVain ? FREE : costFor(ending, counted, context)
   const contentAt = delivered.firstContentAt ?? endedAt
   return {
     cost,
@@ -172,7 +179,7 @@ function count(
   delivered: { textLength: number; reasoningLength: number },
   promptTokensEstimate: number,
 ): Counted {
-  if (ending === 'failed') return { usage: NO_USAGE, source: 'none' }
+  if (ending === 'failed') return NOTHING
   const outputTokens = estimateTokens(delivered.textLength)
   const reasoningTokens = estimateTokens(delivered.reasoningLength)
   if (told === null) {

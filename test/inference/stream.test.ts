@@ -55,7 +55,7 @@ function begin() {
     startedAt: 0,
     meter: createMeter(Date.now, 0),
     attempts: [attempt],
-    log: { tries: [], sentBodies: [], current: null, contents: new Map() },
+    log: { tries: [], sentBodies: [], current: null, isAsked: false, contents: new Map() },
     content: null,
     dropped: [],
     onWhole: null,
