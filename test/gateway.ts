@@ -40,6 +40,8 @@ export interface Gateway {
   manage(method: string, path: string, body?: unknown): Promise<Response>
   /** A further inference key with the given limits; answers it in clear. */
   makeKey(fields: Record<string, unknown>): Promise<{ key: string; hash: string }>
+  /** A further inference key with a guardrail of its own. */
+  makeGuardedKey(guardrail: object): Promise<{ key: string; hash: string; guardrailId: string }>
   generations(): Record<string, unknown>[]
   stop(): Promise<void>
 }
@@ -141,6 +143,18 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     const target = `${server ? url : 'http://localhost'}/api/v1${path}`
     return server ? fetch(target, init) : app(new Request(target, init))
   }
+  /** The answer to a change of administration, which must go well. */
+  const taken = async (path: string, body: object, status: number) => {
+    const response = await send('POST', path, MANAGEMENT_KEY, body)
+    if (response.status !== status)
+      throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`)
+    const reply = await response.json()
+    return { ...reply, ...reply.data }
+  }
+  const makeKey: Gateway['makeKey'] = async (fields) => {
+    const { key, hash } = await taken('/keys', { name: 'test', ...fields }, 200)
+    return { key, hash }
+  }
   return {
     url,
     deps,
@@ -149,12 +163,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     folder,
     call: (path, body, headers) => send(body === undefined ? 'GET' : 'POST', path, API_KEY, body, headers),
     manage: (method, path, body) => send(method, path, MANAGEMENT_KEY, body),
-    async makeKey(fields) {
-      const response = await send('POST', '/keys', MANAGEMENT_KEY, { name: 'test', ...fields })
-      if (response.status !== 200)
-        throw new Error(`POST /keys answered ${response.status}: ${await response.text()}`)
-      const { key, data } = await response.json()
-      return { key, hash: data.hash }
+    makeKey,
+    async makeGuardedKey(guardrail) {
+      const made = await makeKey({})
+      const { id } = await taken('/guardrails', { name: 'Careful', ...guardrail }, 201)
+      await taken(`/guardrails/${id}/assignments/keys`, { key_hashes: [made.hash] }, 200)
+      return { ...made, guardrailId: String(id) }
     },
     generations: () =>
       database.file.query<Record<string, unknown>, []>('SELECT * FROM generations ORDER BY id').all(),

@@ -7,7 +7,6 @@ import type { InferenceRequest } from '../core/request.ts'
 import type { KeyRecord, Pricing, WorkspaceRecord } from '../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../core/usage.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
-import { estimatePrompt, estimatePromptTokens } from './estimate.ts'
 import { type AnswerKinds, costOf, holdOf, outputBoundWithin, type PromptBound, tokensIn } from './price.ts'
 import type { RateHold, TokensNeeded } from './rates.ts'
 
@@ -93,6 +92,7 @@ export function pricingOf(attempt: Attempt): Pricing {
  */
 export function admit(
   request: InferenceRequest,
+  prompt: PromptBound,
   attempts: Attempt[],
   caller: Caller,
   ledger: Ledger,
@@ -100,7 +100,6 @@ export function admit(
   startedAt: number,
 ): Admission {
   const gates = gatesOf(caller)
-  const prompt = estimatePrompt(request)
   const choices = request.choiceCount ?? 1
   const { maxOutputTokens } = request
   const speaks = request.modalities?.includes('audio') === true
@@ -124,8 +123,8 @@ export function admit(
 }
 
 /** What `admit` is about to let in, in tokens. */
-export const tokensOf = (request: InferenceRequest): TokensNeeded => ({
-  prompt: estimatePromptTokens(request),
+export const tokensOf = (request: InferenceRequest, prompt: PromptBound): TokensNeeded => ({
+  prompt: tokensIn(prompt),
   output: (request.maxOutputTokens ?? 0) * (request.choiceCount ?? 1),
 })
 

@@ -6,11 +6,13 @@ import { admit, tokensOf } from './admission.ts'
 import { throughCache } from './cache/conversation.ts'
 import { collect } from './collect.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
+import { estimatePrompt } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
 import { guarded, isGuarding, metered } from './filters/output.ts'
 import type { Keeper } from './keeper.ts'
 import { createMeter } from './meter.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from './opening.ts'
+import type { PromptBound } from './price.ts'
 import { relay } from './relay.ts'
 
 export type { RunDeps }
@@ -26,10 +28,17 @@ export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
   const { request, caller, startedAt } = input
   // An echo is of what was sent upstream, which is nothing where an answer is given again.
   const opening = request.echoUpstreamBody ? { ...input, cache: undefined } : input
+  // Once: limits on tokens and on money both ask for it.
+  let estimated: PromptBound | undefined
+  const prompt = (): PromptBound => {
+    estimated ??= estimatePrompt(request)
+    return estimated
+  }
   return withExchange(opening, deps, {
     meter: metered(createMeter(deps.now, startedAt), caller.key, request),
-    tokens: () => tokensOf(request),
-    admit: (attempts, generationId) => admit(request, attempts, caller, deps.ledger, generationId, startedAt),
+    tokens: () => tokensOf(request, prompt()),
+    admit: (attempts, generationId) =>
+      admit(request, prompt(), attempts, caller, deps.ledger, generationId, startedAt),
     answer: (exchange, upstreamAbort, end) =>
       request.stream
         ? runStream(input, deps, exchange, upstreamAbort, end)

@@ -93,13 +93,7 @@ afterAll(async () => {
 })
 
 /** A key of its own with one guardrail. */
-async function guarded(fields: object): Promise<string> {
-  const { key, hash } = await gateway.makeKey({})
-  const made = await gateway.manage('POST', '/guardrails', { name: 'Careful', ...fields })
-  const { id } = objectOf(objectOf(await made.json())['data'])
-  await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
-  return key
-}
+const guarded = async (fields: object): Promise<string> => (await gateway.makeGuardedKey(fields)).key
 
 async function ask(key: string, path: string, body: unknown, headers: Record<string, string> = {}) {
   sent = []

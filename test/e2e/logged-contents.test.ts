@@ -461,13 +461,9 @@ describe('what is logged', () => {
   })
 
   test('as the guardrails left it: what a filter takes out is in no file', async () => {
-    const { key, hash } = await gateway.makeKey({})
-    const made = await gateway.manage('POST', '/guardrails', {
-      name: 'Careful',
+    const { key } = await gateway.makeGuardedKey({
       content_filters: [{ pattern: 'heron-\\d+', action: 'redact', label: '[BIRD]' }],
     })
-    const { id } = objectOf(objectOf(await made.json())['data'])
-    await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
     const asks: [path: string, body: Record<string, unknown>][] = [
       ['/chat/completions', { model: 'tiny', messages: [{ role: 'user', content: 'heron-77' }] }],
       ['/messages', { model: 'tiny', max_tokens: 5, system: 'heron-77', messages: MESSAGES }],

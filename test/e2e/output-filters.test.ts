@@ -156,14 +156,7 @@ afterAll(async () => {
   await upstream.stop(true)
 })
 
-async function guarded(fields: object): Promise<string> {
-  const { key, hash } = await gateway.makeKey({})
-  const made = await gateway.manage('POST', '/guardrails', { name: 'Careful', ...fields })
-  expect(made.status).toBe(201)
-  const { id } = objectOf(objectOf(await made.json())['data'])
-  await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
-  return key
-}
+const guarded = async (fields: object): Promise<string> => (await gateway.makeGuardedKey(fields)).key
 
 const email = (action: string, apply_to = 'output') => ({
   content_filter_builtins: [{ slug: 'email', action, apply_to }],

@@ -36,12 +36,7 @@ beforeEach(() => {
 
 const dataOf = async (response: Response) => objectOf(objectOf(await response.json())['data'])
 
-async function guarded(fields: object): Promise<string> {
-  const { key, hash } = await gateway.makeKey({})
-  const { id } = await dataOf(await gateway.manage('POST', '/guardrails', { name: 'Careful', ...fields }))
-  await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
-  return key
-}
+const guarded = async (fields: object): Promise<string> => (await gateway.makeGuardedKey(fields)).key
 
 async function ask(key: string, stream = false) {
   const body = { model: 'tiny', messages: [{ role: 'user', content: `Question ${turn}` }], stream }

@@ -92,10 +92,8 @@ const dataOf = async (response: Response): Promise<Record<string, unknown>> => {
   return objectOf(body['data'])
 }
 async function guarded(fields: object) {
-  const { key, hash } = await gateway.makeKey({})
-  const { id } = await dataOf(await gateway.manage('POST', '/guardrails', { name: 'Careful', ...fields }))
-  await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
-  return { key, hash, change: (more: object) => gateway.manage('PATCH', `/guardrails/${id}`, more) }
+  const { key, hash, guardrailId } = await gateway.makeGuardedKey(fields)
+  return { key, hash, change: (more: object) => gateway.manage('PATCH', `/guardrails/${guardrailId}`, more) }
 }
 
 describe('keys of one workspace', () => {

@@ -6,8 +6,7 @@ import { createBudget } from '../../src/filters/budget.ts'
 import { builtinsWith } from '../../src/filters/builtins/index.ts'
 import { compileFilters } from '../../src/filters/compile.ts'
 import { readNameList } from '../../src/filters/name-list.ts'
-import { objectOf } from '../../src/http/json.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
+import { startGateway } from '../gateway.ts'
 import { type FakeUpstream, startUpstream, streamed } from '../upstream.ts'
 
 const NAMES = ['Ann', 'Ann Lee', 'Müller', 'Will', "O'Brien", 'Jean-Luc Picard', '王小明', 'A. (Bob) Ray']
@@ -90,14 +89,7 @@ describe('a guardrail that looks for them', () => {
     base_url: upstream.baseUrl,
     models: [{ id: 'tiny', pricing: { prompt: '0', completion: '0' } }],
   })
-  const guarded = async (gateway: Gateway) => {
-    const { key, hash } = await gateway.makeKey({})
-    const filters = [{ slug: 'person-name', action: 'redact', apply_to: 'both' }]
-    const made = await gateway.manage('POST', '/guardrails', { name: 'G', content_filter_builtins: filters })
-    const { id } = objectOf(objectOf(await made.json())['data'])
-    await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
-    return { key, id }
-  }
+  const filters = [{ slug: 'person-name', action: 'redact', apply_to: 'both' }]
   beforeAll(() => {
     upstream = startUpstream()
   })
@@ -106,7 +98,7 @@ describe('a guardrail that looks for them', () => {
   test('finds them in what is asked and in what is answered, cut anywhere', async () => {
     const gateway = await startGateway({ providers: [entry()], personNames: NAMES })
     upstream.on('tiny', streamed(['I know A', 'nn', ' L', 'ee and Joann.']))
-    const { key } = await guarded(gateway)
+    const { key } = await gateway.makeGuardedKey({ content_filter_builtins: filters })
     const body = { model: 'tiny', stream: true, messages: [{ role: 'user', content: 'Who is Ann Lee?' }] }
     const reply = await gateway.call('/chat/completions', body, { authorization: `Bearer ${key}` })
     const text = [...(await reply.text()).matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
@@ -117,17 +109,16 @@ describe('a guardrail that looks for them', () => {
 
   test('is refused where there is no list, and one from before stops requests and says why', async () => {
     const gateway = await startGateway({ providers: [entry()] })
-    const filters = [{ slug: 'person-name', action: 'flag' }]
     const refused = await gateway.manage('POST', '/guardrails', {
       name: 'G',
       content_filter_builtins: filters,
     })
     expect(refused.status).toBe(400)
     expect((await refused.json()).error.message).toContain('SLUICE_PERSON_NAMES')
-    const { key, id } = await guarded({ ...gateway, manage: withoutFilters(gateway) })
+    const { key, guardrailId } = await gateway.makeGuardedKey({})
     gateway.database.file.run('UPDATE guardrails SET content_filter_builtins = ? WHERE id = ?', [
       JSON.stringify(filters),
-      String(id),
+      guardrailId,
     ])
     gateway.deps.snapshot.rebuild()
     const body = { model: 'tiny', messages: [{ role: 'user', content: 'Who is Ann Lee?' }] }
@@ -137,8 +128,3 @@ describe('a guardrail that looks for them', () => {
     await gateway.stop()
   })
 })
-
-const withoutFilters =
-  (gateway: Gateway): Gateway['manage'] =>
-  (method, path, body) =>
-    gateway.manage(method, path, path === '/guardrails' ? { name: 'G' } : body)

@@ -14,19 +14,25 @@ import {
   signInBody,
   signInMethods,
 } from './schema.ts'
-import { endSession, listSessions } from './sessions.ts'
+import { endSession, listSessions, type Opened } from './sessions.ts'
 import { needsSetup, setUp } from './setup.ts'
 import { actorOfSession, changePassword, signedInView, signIn, signOut } from './sign-in.ts'
 
 const tag = 'Sign-in'
-const entered = { 200: t.Object({ data: signedIn }) }
+const whoEntered = { 200: t.Object({ data: signedIn }) }
 
 /** How people get in: passwords, links, sessions. Single sign-on is in `oidc/`. */
 export const authRoutes = (deps: AuthDeps & VisitorDeps) =>
   new Elysia().use(enteringRoutes(deps)).use(sessionRoutes(deps))
 
 const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
-  const view = ({ userId }: { userId: string }) => ({ data: signedInView(deps, userId) })
+  const entered = (
+    set: { headers: Record<string, unknown> },
+    { cookie, userId }: Opened & { userId: string },
+  ) => {
+    set.headers['set-cookie'] = cookie
+    return { data: signedInView(deps, userId) }
+  }
   return new Elysia()
     .use(visitorOptions(deps))
     .get(
@@ -55,15 +61,11 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
     )
     .post(
       '/auth/sign-in',
-      async ({ visitor, body, set }) => {
-        const opened = await signIn(deps, visitor, body)
-        set.headers['set-cookie'] = opened.cookie
-        return view(opened)
-      },
+      async ({ visitor, body, set }) => entered(set, await signIn(deps, visitor, body)),
       {
         visitor: true,
         body: signInBody,
-        response: entered,
+        response: whoEntered,
         detail: operation({
           id: 'signIn',
           tag,
@@ -74,37 +76,25 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         }),
       },
     )
-    .post(
-      '/auth/setup',
-      async ({ visitor, body, set }) => {
-        const opened = await setUp(deps, visitor, body)
-        set.headers['set-cookie'] = opened.cookie
-        return view(opened)
-      },
-      {
-        visitor: true,
-        body: setupBody,
-        response: entered,
-        detail: operation({
-          id: 'setUpOwner',
-          tag,
-          summary: 'Set the e-mail address and the password of the owner, with the token of a set-up link',
-          errors: [400, 403, 404, 409, 413, 500, 503],
-          access: 'anyone',
-        }),
-      },
-    )
+    .post('/auth/setup', async ({ visitor, body, set }) => entered(set, await setUp(deps, visitor, body)), {
+      visitor: true,
+      body: setupBody,
+      response: whoEntered,
+      detail: operation({
+        id: 'setUpOwner',
+        tag,
+        summary: 'Set the e-mail address and the password of the owner, with the token of a set-up link',
+        errors: [400, 403, 404, 409, 413, 500, 503],
+        access: 'anyone',
+      }),
+    })
     .post(
       '/auth/accept-invitation',
-      async ({ visitor, body, set }) => {
-        const opened = await acceptInvitation(deps, visitor, body)
-        set.headers['set-cookie'] = opened.cookie
-        return view(opened)
-      },
+      async ({ visitor, body, set }) => entered(set, await acceptInvitation(deps, visitor, body)),
       {
         visitor: true,
         body: acceptBody,
-        response: entered,
+        response: whoEntered,
         detail: operation({
           id: 'acceptInvitation',
           tag,
@@ -141,7 +131,7 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
     .use(visitorOptions(deps))
     .get('/auth/session', ({ session }) => ({ data: signedInView(deps, session.userId) }), {
       signedIn: true,
-      response: entered,
+      response: whoEntered,
       detail: operation({
         id: 'getSession',
         tag,
@@ -194,7 +184,7 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
       {
         signedIn: true,
         body: passwordBody,
-        response: entered,
+        response: whoEntered,
         detail: operation({
           id: 'changePassword',
           tag,

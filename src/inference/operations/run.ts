@@ -94,9 +94,11 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     exchange.dropped = dropped
     exchange.meter.take(upstreamId, (pricing) => task.count(request, result, usage, pricing))
     const shown = scanners === null ? result : passed(result, task, scanners, dropped)
-    if (!scanners?.isBlocked) exchange.content?.say(task.said(shown, request))
+    const blocked = scanners?.isBlocked ? answerBlocked(scanners) : null
+    if (blocked) exchange.content?.fail(blocked)
+    else exchange.content?.say(task.said(shown, request))
     const closing = await exchange.settle('whole')
-    if (scanners?.isBlocked) throw answerBlocked(scanners)
+    if (blocked) throw blocked
     keepReply(exchange, answered)
     const body = task.ingress.writeReply(
       shown,
