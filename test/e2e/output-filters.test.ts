@@ -382,9 +382,18 @@ test('the text of a transcription', async () => {
   }
   const [status, text] = await send('redact')
   expect([status, JSON.parse(text).text]).toEqual([200, CLEAN])
+  const logging = (isOn: boolean) =>
+    gateway.manage('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: isOn })
+  await logging(true)
   const [refused, why] = await send('block')
+  await logging(false)
   expect(refused).toBe(403)
   expect(why).not.toContain('ann@')
+  // The log says what the caller was told, and nothing of the text.
+  const id = gateway.generations().at(-1)?.['id']
+  const { data } = await (await gateway.manage('GET', `/generation/content?id=${id}`)).json()
+  expect(data.output).toEqual({ completion: null, reasoning: null })
+  expect(data.error).toMatchObject({ status: 403, message: JSON.parse(why).error.message })
 })
 
 test('nothing that was found stands in the log', () => {

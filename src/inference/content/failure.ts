@@ -9,7 +9,8 @@ export function failureOf(
   told: GatewayError | null,
   tries: readonly AttemptOutcome[],
 ): GenerationFailure | null {
-  if (ending === 'whole') return null
+  // An answer that came whole and was blocked has a reason.
+  if (ending === 'whole' && told === null) return null
   const before = { raw: null, previous_errors: tries.slice(0, -1).map(failedAttempt) }
   const last = tries.at(-1)?.providerName ?? null
   if (ending === 'left')
