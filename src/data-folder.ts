@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from './db/database.ts'
 import { lockFolder } from './db/lock.ts'
-import { BODIES_MIGRATIONS, type MigrationReport, migrate } from './db/migrations.ts'
+import { BODIES_MIGRATIONS, type MigrationReport, migrate, type OnCopy } from './db/migrations.ts'
 
 export interface DataFolder {
   readonly database: Database
@@ -18,7 +18,7 @@ export interface DataFolder {
  * Takes the folder for this process, with its databases migrated; makes them where there are none. Throws a sentence
  * for the operator: another process has the folder, it cannot be made, a database is damaged or newer.
  */
-export function openDataFolder(folder: string): DataFolder {
+export function openDataFolder(folder: string, onCopy?: OnCopy): DataFolder {
   makeFolder(folder)
   const unlock = lockFolder(folder)
   const open: Database[] = []
@@ -32,9 +32,9 @@ export function openDataFolder(folder: string): DataFolder {
   }
   try {
     const database = opened(openDatabase(join(folder, DATABASE_FILE)))
-    const migrated = [migrate(database)]
+    const migrated = [migrate(database, undefined, onCopy)]
     const bodies = opened(openBodies(join(folder, BODIES_FILE)))
-    migrated.push(migrate(bodies, BODIES_MIGRATIONS))
+    migrated.push(migrate(bodies, BODIES_MIGRATIONS, onCopy))
     return { database, bodies, migrated, close }
   } catch (error) {
     close()

@@ -46,7 +46,13 @@ export async function serve(config: Config): Promise<number> {
   // What is wrong with the settings is told before anything is made.
   const store = openCatalogStore(config.data, (why) => logger.warn(`${why}: the program's own is used`))
   const configured = readConfigured(config, store)
-  const folder = openDataFolder(config.data)
+  const folder = openDataFolder(config.data, ({ copy, bytes }) => {
+    logger.info(
+      { copy, megabytes: Math.ceil(bytes / MEGABYTE) },
+      'copying the database before it is migrated',
+    )
+    flush()
+  })
   const { database } = folder
   const sealer = await prepare(folder, config, logger)
   const stored = openStored(database, sealer, configured.defaults, logger)

@@ -262,7 +262,11 @@ export const prunedCharges = table(
   (t) => [primaryKey({ columns: [t.scope, t.scope_id, t.day] })],
 )
 
-/** The same per day: a month of hours is too much to read for one page. In the order in which pages group it. */
+/**
+ * The same per day: a month of hours is too much to read for one page. In the order in which pages group it, and in
+ * SQLite without row ids (0011_usage_daily_order.sql says so; Drizzle has no word for it): the rows lie in that order,
+ * so that a page reads them one after the other.
+ */
 export const usageDaily = table(
   'usage_daily',
   {
@@ -277,9 +281,9 @@ export const usageDaily = table(
         t.model,
         t.endpoint_id,
         t.provider_name,
+        t.workspace_id,
         t.provider_slug,
         t.is_byok,
-        t.workspace_id,
         t.key_hash,
         t.user_id,
       ],

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { type Database, makeOwnFile, type SqliteFile, transact } from './database.ts'
 import { readMigrations } from './embedded-migrations.ts' with { type: 'macro' }
 import type { Migration } from './embedded-migrations.ts'
@@ -16,17 +16,24 @@ export interface MigrationReport {
   copy: string | null
 }
 
+/** Told before the copy is made, with the size of what is copied: gigabytes take minutes, which are not to be silent. */
+export type OnCopy = (about: { copy: string; bytes: number }) => void
+
 /**
  * Brings the schema up to date. A file that holds something is copied first; then all that is missing is applied in
  * one transaction: all of it or nothing. Throws a plain sentence, with the file unchanged, for a file of a newer
  * version, a file that is not ours, and a migration that fails.
  */
-export function migrate(database: Database, migrations: readonly Migration[] = EMBEDDED): MigrationReport {
+export function migrate(
+  database: Database,
+  migrations: readonly Migration[] = EMBEDDED,
+  onCopy: OnCopy = () => {},
+): MigrationReport {
   const known = appliedTags(database.file)
   refuseUnknown(database, known, migrations)
   const missing = migrations.filter((migration) => !known.includes(migration.tag))
   if (missing.length === 0) return { applied: [], copy: null }
-  const copy = known.length === 0 ? null : copyBefore(database, missing[0]?.tag ?? '')
+  const copy = known.length === 0 ? null : copyBefore(database, missing[0]?.tag ?? '', onCopy)
   applyAll(database, missing, copy)
   return { applied: missing.map((migration) => migration.tag), copy }
 }
@@ -64,11 +71,12 @@ function refuseUnknown(database: Database, known: string[], migrations: readonly
 }
 
 /** A consistent copy beside the file, named after the migration that it precedes. A failed copy stops everything. */
-function copyBefore(database: Database, tag: string): string {
+function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
   let copy = `${database.path}.before-${tag}`
   for (let n = 2; existsSync(copy); n++) copy = `${database.path}.before-${tag}.${n}`
   try {
     makeOwnFile(copy)
+    onCopy({ copy, bytes: statSync(database.path).size })
     database.file.run('VACUUM INTO ?', [copy])
   } catch (cause) {
     rmSync(copy, { force: true })

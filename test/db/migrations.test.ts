@@ -6,7 +6,7 @@ import { getTableColumns, is, Table } from 'drizzle-orm'
 import * as bodiesTables from '../../src/db/bodies-tables.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { type Migration, readMigrations } from '../../src/db/embedded-migrations.ts'
-import { appliedTags, BODIES_MIGRATIONS, migrate, newestTag } from '../../src/db/migrations.ts'
+import { appliedTags, BODIES_MIGRATIONS, migrate, newestTag, type OnCopy } from '../../src/db/migrations.ts'
 import * as tables from '../../src/db/tables.ts'
 
 let folder: string
@@ -101,6 +101,30 @@ test('every amount of money is whole nano-dollars and says so', () => {
   ])
 })
 
+test('daily sums of the former order are kept, and lie in the order of their key', () => {
+  const all = readMigrations('sqlite')
+  const before = all.findIndex(({ tag }) => tag === '0011_usage_daily_order')
+  migrate(database, all.slice(0, before))
+  const parts = 'workspace_id, key_hash, user_id, model, provider_slug, provider_name, endpoint_id'
+  for (let index = 0; index < 20; index++) {
+    const values = [(index * 7) % 5, `w${index % 3}`, `k${index}`, 'u', `m${index % 2}`, 's', 'n', 'e', index]
+    database.file.run(
+      `INSERT INTO usage_daily (day, ${parts}, usage_nano_usd, is_byok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+      values,
+    )
+  }
+  const sums = () => database.file.query('SELECT * FROM usage_daily ORDER BY key_hash').all()
+  const former = sums()
+  expect(migrate(database, all).applied[0]).toBe('0011_usage_daily_order')
+  expect(former).toHaveLength(20)
+  expect(sums()).toEqual(former)
+  expect(
+    database.file
+      .query<{ name: string }, []>("SELECT name FROM pragma_table_list WHERE wr = 1 AND schema = 'main'")
+      .all(),
+  ).toEqual([{ name: 'usage_daily' }])
+})
+
 test('what is there is copied first, then all that is missing is applied', () => {
   migrate(database, [first])
   database.file.run("INSERT INTO a (note) VALUES ('kept')")
@@ -146,6 +170,20 @@ test.each(failing)('a migration that fails ($what) leaves everything as it was',
   // Each try keeps its own copy.
   expect(copies().sort()).toEqual(['sluice.db.before-0001_second', 'sluice.db.before-0001_second.2'])
   expect(database.file.query<{ foreign_keys: number }, []>('PRAGMA foreign_keys').get()?.foreign_keys).toBe(1)
+})
+
+test('a copy is told of before it is made, and no other start tells of one', () => {
+  const told: { copy: string; bytes: number; size: number; columns: string[] }[] = []
+  const onCopy: OnCopy = ({ copy, bytes }) =>
+    told.push({ copy, bytes, size: statSync(copy).size, columns: columnNames('a') })
+  migrate(database, [first], onCopy)
+  expect(told).toEqual([])
+  const { size } = statSync(path)
+  migrate(database, [first, second], onCopy)
+  migrate(database, [first, second], onCopy)
+  expect(told).toEqual([
+    { copy: `${path}.before-0001_second`, bytes: size, size: 0, columns: ['id', 'note'] },
+  ])
 })
 
 test('without a copy nothing is changed', () => {

@@ -1,0 +1,2 @@
+ALTER TABLE "usage_daily" DROP CONSTRAINT "usage_daily_day_model_endpoint_id_provider_name_provider_slug_is_byok_workspace_id_key_hash_user_id_pk";--> statement-breakpoint
+ALTER TABLE "usage_daily" ADD CONSTRAINT "usage_daily_day_model_endpoint_id_provider_name_workspace_id_provider_slug_is_byok_key_hash_user_id_pk" PRIMARY KEY("day","model","endpoint_id","provider_name","workspace_id","provider_slug","is_byok","key_hash","user_id");
