@@ -87,7 +87,8 @@ const SUMS = [
 /** What costs the same stays in the order of the key. */
 function itemsOf(day: number, lines: string): ActivityItem[] {
   const date = dayOf(day)
-  return (JSON.parse(lines) as Line[]).map((line) => itemOf(date, line)).sort((a, b) => b.usage - a.usage)
+  const parsed: Line[] = JSON.parse(lines)
+  return parsed.map((line) => itemOf(date, line)).sort((a, b) => b.usage - a.usage)
 }
 
 /** The sums as in `SUMS`, then what they are split by; the workspace is there where it is asked for. */
