@@ -20,6 +20,7 @@ import { builtinsWith } from './filters/builtins/index.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createWrongKeys } from './http/wrong-keys.ts'
 import { createResponseCache } from './inference/cache/store.ts'
+import { createContextStore } from './inference/context-cache/store.ts'
 import { createHealth } from './inference/health.ts'
 import { createMeasurements, metered } from './inference/measurements.ts'
 import { createRates } from './inference/rates.ts'
@@ -70,6 +71,8 @@ export interface Parts {
   adminRateLimit?: number
   /** How much kept answers may take in memory; default 64 MB, 0: none is kept. */
   responseCacheBytes?: number
+  /** Whether providers are asked to keep what callers mark; default: they are. */
+  contextCache?: boolean
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
   /** Whether the disk has room for what is settled; absent: it is not looked at. */
@@ -102,6 +105,7 @@ export function assemble({
   personNames = [],
   adminRateLimit = 0,
   responseCacheBytes = 64_000_000,
+  contextCache = true,
   oidc = null,
   hasRoom = () => true,
   now = Date.now,
@@ -201,6 +205,7 @@ export function assemble({
       measurements,
       cache:
         responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, now, ticker }) : null,
+      contexts: contextCache ? createContextStore(now) : null,
       ledger,
       rates: createRates(now),
       running: createRunning(),

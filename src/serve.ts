@@ -83,6 +83,7 @@ export async function serve(config: Config): Promise<number> {
     personNames: config.personNames === null ? [] : readNameList(config.personNames).names,
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
+    contextCache: config.contextCache,
     oidc: oidcSettings(config),
   })
   const upkeep = await startUpkeep(folder.bodies, deps, config.bodiesMaxMb * MEGABYTE)

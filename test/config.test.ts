@@ -100,6 +100,7 @@ describe('where a value comes from', () => {
       responses_retention_days: 7,
       admin_rate_limit: 9,
       response_cache_mb: 4,
+      context_cache: false,
       files_quota_mb: 8,
       models_refresh: 'weekly',
       models_url: 'https://mirror.example/api.json',

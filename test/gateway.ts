@@ -111,6 +111,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     personNames: options.personNames ?? [],
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
+    contextCache: config.contextCache,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
     ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),

@@ -243,6 +243,13 @@ export const settings = {
     read: read.wholeNumber(0, 1_000_000, 'MB'),
     meaning: 'How much memory kept answers may take together; 0: none is kept, whoever asks for it.',
   }),
+  contextCache: setting({
+    variable: 'SLUICE_CONTEXT_CACHE',
+    type: '`on`, `off`',
+    fallback: true,
+    read: read.onOff,
+    meaning: 'Have Google keep what `cache_control` marks, for five minutes each, where that has a price.',
+  }),
   filesQuotaMb: setting({
     variable: 'SLUICE_FILES_QUOTA_MB',
     type: 'MB',

@@ -36,6 +36,10 @@ export interface GuardrailRecord {
   readonly filters?: ContentFilters
 }
 
+/** True for a key whose guardrails want that nobody retains what it asks, of whichever author. */
+export const retainsNothing = ({ guardrails }: KeyRecord): boolean =>
+  guardrails?.some(({ zdrAuthors }) => zdrAuthors.size > 0) === true
+
 const NAMED_AUTHORS: Readonly<Record<string, string>> = {
   anthropic: 'anthropic',
   google: 'google',

@@ -19,6 +19,8 @@ export interface Usage {
   acceptedPredictionTokens?: number
   rejectedPredictionTokens?: number
   webSearchRequests?: number
+  /** Of `cacheWriteTokens`, those that a call of its own wrote and this answer then read: charged for both. */
+  writtenApartTokens?: number
   /** What is counted in other units than tokens, where the kind of inference has it. */
   searchUnits?: number
   /** Images that were made. */
@@ -96,6 +98,7 @@ const COUNTED = [
   'audioOutputTokens',
   'imageOutputTokens',
   'webSearchRequests',
+  'writtenApartTokens',
   'providerCostUsd',
 ] as const satisfies readonly (keyof Usage)[]
 

@@ -49,6 +49,30 @@ export interface DialectCall {
   form?: FormData
   /** Parameters of the caller that this dialect or endpoint cannot carry: named in the routing metadata. */
   dropped: string[]
+  /**
+   * Where the caller marked that what stands before is worth keeping (`cache_control`), and a cache is made by a call
+   * of its own: the places where the call can be cut, the shortest first. Absent: nothing was marked.
+   */
+  cuts?: () => readonly ContextCut[]
+}
+
+/** The beginning of a call, which the provider can keep, and what remains of the call then. */
+export interface ContextCut {
+  /** All that is kept, as it is sent: what is equal here is one cache there. */
+  readonly kept: JsonObject
+  /** A rough count of what is kept. */
+  readonly tokens: number
+  /** The call that makes the cache, which lives for so long. */
+  make(ttlSeconds: number): DialectCall
+  /** The body of the call again, with the cache of this name in place of what is kept. */
+  bodyWith(name: string): JsonObject
+}
+
+/** A cache that was made. */
+export interface MadeContext {
+  readonly name: string
+  /** What it holds, as the provider counts it; null: it did not tell. */
+  readonly tokens: number | null
 }
 
 /** How we speak to providers in a dialect. */
@@ -71,6 +95,15 @@ export interface Egress {
     build(request: InferenceRequest, attempt: Attempt): DialectCall
     /** The count in a reply; null where it holds none. */
     read(body: unknown): number | null
+  }
+  /** For dialects whose `build` tells where a call can be cut. */
+  contextCache?: {
+    /** Reads the reply to what `ContextCut.make` asked; null where it tells of no cache. */
+    read(body: unknown): MadeContext | null
+    /** True where a refusal is of this beginning alone, since it is too short to be kept. */
+    isTooShort(error: UpstreamError): boolean
+    /** True where a call was refused because the cache that it names is not there. */
+    isLost(error: UpstreamError): boolean
   }
   /** Reads an error reply (status ≥ 300) of any of the shapes that providers of this dialect send. */
   readError(status: number, headers: Headers, text: string): UpstreamError

@@ -7,7 +7,15 @@ import type { InferenceRequest } from '../core/request.ts'
 import type { KeyRecord, Pricing, WorkspaceRecord } from '../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../core/usage.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
-import { type AnswerKinds, costOf, holdOf, outputBoundWithin, type PromptBound, tokensIn } from './price.ts'
+import {
+  type CacheWriting,
+  costOf,
+  holdOf,
+  type Kinds,
+  outputBoundWithin,
+  type PromptBound,
+  tokensIn,
+} from './price.ts'
 import type { RateHold, TokensNeeded } from './rates.ts'
 
 export interface Admission {
@@ -232,16 +240,24 @@ const largestBound = (
   speaks: boolean,
 ): number => {
   const bounds = attempts.map((attempt) =>
-    outputBoundWithin(pricingOf(attempt), prompt, nanoUsd, kindsOf(attempt, speaks)),
+    outputBoundWithin(pricingOf(attempt), prompt, nanoUsd, kindsOf(attempt, prompt, speaks)),
   )
   return Math.floor(Math.min(...bounds) / choices)
 }
 
 /** Sound is answered where it is asked for; a model that paints may do so unasked. */
-const kindsOf = ({ endpoint }: Attempt, speaks: boolean): AnswerKinds => ({
+const kindsOf = (attempt: Attempt, prompt: PromptBound, speaks: boolean): Kinds => ({
   audio: speaks,
-  image: endpoint.outputModalities.includes('image'),
+  image: attempt.endpoint.outputModalities.includes('image'),
+  writes: writingOf(attempt, prompt),
 })
+
+/** Anthropic, Bedrock and Google write what the caller marks; the others, where they write at all, what they like. */
+function writingOf({ dialect, endpoint }: Attempt, { isMarked }: PromptBound): CacheWriting | undefined {
+  if (endpoint.pricing?.inputCacheWrite === undefined) return undefined
+  if (dialect === 'gemini') return isMarked ? 'apart' : undefined
+  return isMarked || (dialect !== 'messages' && dialect !== 'converse') ? 'with-the-answer' : undefined
+}
 
 function dearest(
   attempts: readonly Attempt[],
@@ -254,7 +270,8 @@ function dearest(
   for (const attempt of attempts) {
     const longest = attempt.endpoint.maxCompletionTokens ?? attempt.endpoint.contextLength
     const output = Math.min(bound ?? longest ?? UNKNOWN_BOUND_TOKENS, longest ?? Number.POSITIVE_INFINITY)
-    most = Math.max(most, holdOf(pricingOf(attempt), prompt, output * choices, kindsOf(attempt, speaks)))
+    const kinds = kindsOf(attempt, prompt, speaks)
+    most = Math.max(most, holdOf(pricingOf(attempt), prompt, output * choices, kinds))
   }
   return most
 }

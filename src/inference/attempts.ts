@@ -6,6 +6,7 @@ import type { UpstreamReply } from '../core/reply.ts'
 import type { DialectCall } from '../dialects/dialect.ts'
 import type { Upstream } from '../net/upstream.ts'
 import { providers } from '../providers/index.ts'
+import type { ContextStore } from './context-cache/store.ts'
 import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
 import type { Health } from './health.ts'
 import { accountOf } from './plan.ts'
@@ -19,6 +20,8 @@ export interface DispatchDeps {
   /** Waits on the injected clock; rejects with the signal's reason when it aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   fetchContent: FetchContent
+  /** Null: no provider is asked to keep anything. */
+  contexts: ContextStore | null
 }
 
 /** What is told while attempts are made, so that a record exists even when all of them fail. */
@@ -32,6 +35,8 @@ export interface DispatchLog {
   isAsked: boolean
   /** What addresses of the request led to. */
   contents: UrlContents
+  /** For whom providers may keep the beginnings of prompts; null: for nobody. */
+  contextOwner: string | null
 }
 
 /** How one kind of request is put to an endpoint, and its answer read as far as it must be before nobody else is asked. */
@@ -47,6 +52,8 @@ export interface Asking<Answer> {
     again: () => Promise<UpstreamReply>,
   ): Promise<{ answer: Answer; upstreamId: string | null }>
   readError(attempt: Attempt, status: number, headers: Headers, text: string): UpstreamError
+  /** True where the call was refused for what `build` builds otherwise the next time. */
+  mayBuildAgain?(attempt: Attempt, error: UpstreamError): boolean
 }
 
 export interface Answered<Answer> {
@@ -173,26 +180,52 @@ async function send<Answer>(
   deps: DispatchDeps,
   signal: AbortSignal,
   log: DispatchLog,
+  isAgain = false,
 ): Promise<{ reply: UpstreamReply; dropped: string[] }> {
-  const { provider } = attempt
-  const kind = providers[provider.kind]
   const building = asking.build(attempt, signal, log)
   const built = building instanceof Promise ? await building : building
   log.sentBodies.push(built.body)
+  const reply = await ask(built, attempt, deps, signal, () => {
+    log.isAsked = true
+  })
+  if (isGood(reply)) return { reply, dropped: built.dropped }
+  const error = await refusalOf(reply, attempt, asking.readError)
+  if (isAgain || asking.mayBuildAgain?.(attempt, error) !== true) throw error
+  return send(asking, attempt, deps, signal, log, true)
+}
+
+/** Sends one call to who makes the attempt. */
+export async function ask(
+  built: DialectCall,
+  { provider, credential }: Attempt,
+  deps: Pick<DispatchDeps, 'upstream' | 'now'>,
+  signal: AbortSignal,
+  onSending: () => void = () => {},
+): Promise<UpstreamReply> {
+  const kind = providers[provider.kind]
   const outbound = { send: deps.upstream.send, now: deps.now, signal }
-  const call = await kind.prepare(provider, attempt.credential, built, outbound)
-  log.isAsked = true
-  const reply = await deps.upstream.send(call, {
+  const call = await kind.prepare(provider, credential, built, outbound)
+  onSending()
+  return deps.upstream.send(call, {
     group: provider.slug,
     maxInFlight: provider.maxInFlight,
     timeouts: provider.timeouts,
     signal,
     ...(kind.answer ? { answer: kind.answer } : {}),
   })
-  if (reply.status >= 200 && reply.status < 300) return { reply, dropped: built.dropped }
+}
+
+export const isGood = ({ status }: UpstreamReply): boolean => status >= 200 && status < 300
+
+/** What a reply with an error status says. */
+export async function refusalOf<Answer>(
+  reply: UpstreamReply,
+  attempt: Attempt,
+  readError: Asking<Answer>['readError'],
+): Promise<UpstreamError> {
   const text = await reply.text(ERROR_BODY_LIMIT_BYTES)
-  if (reply.status === 401) kind.refused?.(attempt.credential)
-  throw asking.readError(attempt, reply.status, reply.headers, text)
+  if (reply.status === 401) providers[attempt.provider.kind].refused?.(attempt.credential)
+  return readError(attempt, reply.status, reply.headers, text)
 }
 
 const ERROR_BODY_LIMIT_BYTES = 256 * 1024

@@ -10,6 +10,10 @@ import type { InferenceRequest } from '../core/request.ts'
 import type { DialectCall, Egress } from '../dialects/dialect.ts'
 import { egresses } from '../dialects/index.ts'
 import { type Asking, type DispatchDeps, type DispatchLog, tryAttempts } from './attempts.ts'
+import { throughContext } from './context-cache/apply.ts'
+import { withWriting } from './context-cache/charge.ts'
+import { makeContext } from './context-cache/make.ts'
+import type { KeptContext } from './context-cache/store.ts'
 import { withContents } from './url-contents.ts'
 
 /** A reply whose first content is there (or that ended whole without any). */
@@ -49,19 +53,43 @@ export async function dispatch(
   return { attempt, frames: answer, dropped }
 }
 
-const askingFor = (request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> => ({
-  build(attempt, signal, log) {
-    const egress = egressOf(attempt)
-    const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
-    if (whole instanceof Promise) return whole.then((fetched) => called(fetched, attempt, egress))
-    return called(whole, attempt, egress)
-  },
-  async read(reply, attempt) {
-    const { first, all } = await untilContent(egressOf(attempt).read(reply, request.stream))
-    return { answer: all, upstreamId: upstreamIdOf(first) }
-  },
-  readError: (attempt, status, headers, text) => egressOf(attempt).readError(status, headers, text),
-})
+function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> {
+  /** What the call that was built last is read from. */
+  let context: KeptContext | null = null
+
+  async function throughCache(call: DialectCall, attempt: Attempt, signal: AbortSignal, log: DispatchLog) {
+    const asked = { request, attempt, owner: log.contextOwner, signal }
+    const cached = await throughContext(call, asked, deps, (making) =>
+      makeContext(making, attempt, egressOf(attempt), deps),
+    )
+    context = cached?.context ?? null
+    return cached?.call ?? call
+  }
+
+  return {
+    build(attempt, signal, log) {
+      context = null
+      const egress = egressOf(attempt)
+      const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
+      const built = (each: InferenceRequest) => {
+        const call = called(each, attempt, egress)
+        return call.cuts === undefined ? call : throughCache(call, attempt, signal, log)
+      }
+      return whole instanceof Promise ? whole.then(built) : built(whole)
+    },
+    async read(reply, attempt) {
+      const read = egressOf(attempt).read(reply, request.stream)
+      const { first, all } = await untilContent(context === null ? read : withWriting(read, context))
+      return { answer: all, upstreamId: upstreamIdOf(first) }
+    },
+    readError: (attempt, status, headers, text) => egressOf(attempt).readError(status, headers, text),
+    mayBuildAgain(attempt, error) {
+      if (context === null || egressOf(attempt).contextCache?.isLost(error) !== true) return false
+      deps.contexts?.forget(context.key)
+      return true
+    },
+  }
+}
 
 /** What only the caller's own dialect can carry is dropped wherever another one is spoken. */
 function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {

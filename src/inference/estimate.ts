@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/events.ts'
 import type { ContentPart, InferenceRequest } from '../core/request.ts'
 import { type PromptBound, tokensIn } from './price.ts'
 
@@ -23,8 +24,20 @@ export function estimatePrompt(request: InferenceRequest): PromptBound {
   }
   for (const tool of request.tools) bytes += utf8Bytes(JSON.stringify(tool))
   if (request.responseFormat) bytes += utf8Bytes(JSON.stringify(request.responseFormat))
-  return { text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN), ...media }
+  return { text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN), ...media, isMarked: isMarked(request) }
 }
+
+const isMarked = ({ body, messages, tools }: InferenceRequest): boolean =>
+  hasMark(body) ||
+  tools.some((tool) => hasMark(tool.type === 'other' ? tool.data : tool.extra)) ||
+  messages.some(
+    ({ content, extra }) =>
+      hasMark(extra) ||
+      (Array.isArray(content) && content.some((part) => part.type !== 'unknown' && hasMark(part.extra))),
+  )
+
+const hasMark = (fields: JsonObject | undefined): boolean =>
+  fields !== undefined && fields['cache_control'] !== undefined && fields['cache_control'] !== null
 
 export const estimatePromptTokens = (request: InferenceRequest): number => tokensIn(estimatePrompt(request))
 

@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { JournalEntry, Settlement } from '../core/generation.ts'
 import type { ContentLog, EndedContent } from '../core/generation-content.ts'
+import { retainsNothing } from '../core/guardrail.ts'
 import { newGenerationId } from '../core/ids.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
@@ -71,7 +72,14 @@ export function openExchange<Kind extends Metering>(
   const journal = journalEntry(generationId, input, admission)
   deps.ledger.journal(journal)
 
-  const log: DispatchLog = { tries: [], sentBodies: [], current: null, isAsked: false, contents: new Map() }
+  const log: DispatchLog = {
+    tries: [],
+    sentBodies: [],
+    current: null,
+    isAsked: false,
+    contents: new Map(),
+    contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
+  }
   const content = recordFor({ caller, request: input.request, generationId, log })
   let settled: Promise<Closing> | null = null
   let answered: Attempt | null = null

@@ -49,8 +49,7 @@ export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
   const input: [number, Price][] = [
     [usage.inputTokens, rates.prompt],
-    [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
-    [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
+    ...cachedOf(usage, rates),
     [usage.audioInputTokens, pricing.audio ?? rates.prompt],
     [usage.imageInputTokens, pricing.imageInput ?? rates.prompt],
     [usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n],
@@ -94,41 +93,50 @@ function secondsOf({ audioSeconds }: Usage, { audioSecond }: Pricing): [number, 
 function cacheDiscount(usage: Usage, rates: Rates): number | null {
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
   if (cached === 0) return null
-  const full = costNanoUsd([[cached, rates.prompt]])
-  const paid = costNanoUsd([
-    [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
-    [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
-  ])
-  return full - paid
+  return costNanoUsd([[cached, rates.prompt]]) - costNanoUsd(cachedOf(usage, rates))
 }
+
+/** What was read from caches, and what was written to them. */
+const cachedOf = (usage: Usage, rates: Rates): [number, Price][] => [
+  [usage.cacheReadTokens + (usage.writtenApartTokens ?? 0), rates.inputCacheRead ?? rates.prompt],
+  [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
+]
 
 /** What a prompt comes to at most, in tokens, by what they may be billed as. */
 export interface PromptBound {
   readonly text: number
   readonly audio: number
   readonly image: number
+  /** The caller marked some of it (`cache_control`) as worth keeping. */
+  readonly isMarked?: boolean
 }
 
 export const tokensIn = ({ text, audio, image }: PromptBound): number => text + audio + image
 
-/** What an answer may hold beside words, where it has prices of its own. */
-export interface AnswerKinds {
+/** What may be charged at other prices than those of words. */
+export interface Kinds {
+  /** The answer may be sound, or images. */
   readonly audio: boolean
   readonly image: boolean
+  /** The prompt may be written to a cache; absent: it is not. */
+  readonly writes?: CacheWriting | undefined
 }
 
-export const WORDS_ALONE: AnswerKinds = { audio: false, image: false }
+/** How a prompt is written to a cache. `apart`: by a call of its own, and then read from it. */
+export type CacheWriting = 'with-the-answer' | 'apart'
+
+export const WORDS_ALONE: Kinds = { audio: false, image: false }
 
 /** The most that a request can cost here if the prompt is as long as estimated and the answer as long as allowed. */
 export function holdOf(
   pricing: Pricing,
   prompt: PromptBound,
   outputBound: number,
-  kinds: AnswerKinds = WORDS_ALONE,
+  kinds: Kinds = WORDS_ALONE,
 ): number {
   const rates = ratesFor(pricing, tokensIn(prompt))
   return costNanoUsd([
-    [prompt.text, rates.prompt],
+    [prompt.text, dearestTextRate(rates, kinds.writes)],
     // Not every provider counts them apart: then they are the prompt's.
     [prompt.audio, dearest(rates.prompt, pricing.audio)],
     [prompt.image, dearest(rates.prompt, pricing.imageInput)],
@@ -137,7 +145,13 @@ export function holdOf(
   ])
 }
 
-function dearestOutputRate(pricing: Pricing, rates: Rates, { audio, image }: AnswerKinds): Price {
+function dearestTextRate(rates: Rates, writes: CacheWriting | undefined): Price {
+  if (writes === undefined) return rates.prompt
+  const written = dearest(rates.prompt, rates.inputCacheWrite)
+  return writes === 'apart' ? written + (rates.inputCacheRead ?? rates.prompt) : written
+}
+
+function dearestOutputRate(pricing: Pricing, rates: Rates, { audio, image }: Kinds): Price {
   const words = dearest(rates.completion, reasoningRate(pricing, rates))
   const spoken = audio ? dearest(words, pricing.audioOutput) : words
   return image ? dearest(spoken, pricing.imageOutput) : spoken
@@ -151,9 +165,9 @@ export function outputBoundWithin(
   pricing: Pricing,
   prompt: PromptBound,
   nanoUsd: number,
-  kinds: AnswerKinds = WORDS_ALONE,
+  kinds: Kinds = WORDS_ALONE,
 ): number {
-  const fixed = holdOf(pricing, prompt, 0)
+  const fixed = holdOf(pricing, prompt, 0, kinds)
   if (fixed > nanoUsd) return 0
   const rate = dearestOutputRate(pricing, ratesFor(pricing, tokensIn(prompt)), kinds)
   if (rate === 0n) return Number.POSITIVE_INFINITY

@@ -15,13 +15,14 @@ const sources = new WeakMap<CredentialRecord, TokenSource>()
  * | dialect's path | Vertex's |
  * |---|---|
  * | gemini `/models/{id}:…` | `/publishers/google/models/{id}:…` |
+ * | gemini `/cachedContents` | the same, its model by the whole path |
  * | messages `/messages` | `/publishers/anthropic/models/{id}:rawPredict` or `:streamRawPredict` |
  * | messages `/messages/count_tokens` | `/publishers/anthropic/models/count-tokens:rawPredict` |
  * | chat `/chat/completions` | `/endpoints/openapi/chat/completions` |
  */
 export const vertex: Provider = {
   async prepare(provider, credential, call, outbound) {
-    const addressed = addressedCall(call)
+    const addressed = addressedCall(call, provider.baseUrl)
     if (credential.google === undefined) return compatible.prepare(provider, credential, addressed)
     if (outbound === undefined) throw new Error('a token cannot be got without a way out')
     const source = sources.get(credential) ?? googleTokens(credential.google)
@@ -35,7 +36,8 @@ export const vertex: Provider = {
   },
 }
 
-function addressedCall(call: PreparedBody): PreparedBody {
+function addressedCall(call: PreparedBody, baseUrl: string): PreparedBody {
+  if (call.path === '/cachedContents') return contextCall(call, baseUrl)
   if (call.path === '/messages') return claudeCall(call)
   if (call.path === '/messages/count_tokens') return countCall(call)
   if (call.path.startsWith('/models/')) {
@@ -43,6 +45,15 @@ function addressedCall(call: PreparedBody): PreparedBody {
   }
   if (/^\/(?:publishers|projects|tunedModels)\//.test(call.path)) return geminiCall(call)
   return { ...call, path: `/endpoints/openapi${call.path}` }
+}
+
+/** A cache names its model by the whole path, project and location included (Vertex's reference, 2026). */
+function contextCall(call: PreparedBody, baseUrl: string): PreparedBody {
+  const place = /projects\/[^/]+\/locations\/[^/]+$/.exec(baseUrl)?.[0]
+  const model = String(call.body['model'])
+  const isNamed = place === undefined || model.startsWith('projects/')
+  const named = isNamed ? model : `${place}/publishers/google/${model}`
+  return { ...call, body: { ...geminiCall(call).body, model: named } }
 }
 
 const VERSION = 'vertex-2023-10-16'

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { costNanoUsd, formatPrice, parsePrice, sayUsd } from '../../src/core/money.ts'
 import { NO_USAGE, type Usage } from '../../src/core/usage.ts'
-import { costOf, holdOf, outputBoundWithin } from '../../src/inference/price.ts'
+import {
+  type CacheWriting,
+  costOf,
+  holdOf,
+  type Kinds,
+  outputBoundWithin,
+  WORDS_ALONE,
+} from '../../src/inference/price.ts'
 import { pricing, usd } from './fixture.ts'
 
 const usage = (more: Partial<Usage>): Usage => ({ ...NO_USAGE, ...more })
@@ -96,6 +103,27 @@ describe('costs', () => {
     expect(costOf(usage({ inputTokens: 100 }), prices).cacheDiscountNanoUsd).toBeNull()
   })
 
+  test('what a call of its own wrote is charged as written and as read', () => {
+    const prices = pricing('0.000001', '0', {
+      inputCacheRead: usd('0.0000001'),
+      inputCacheWrite: usd('0.0000013'),
+      tiers: [{ minPromptTokens: 201, prompt: usd('0.000002') }],
+    })
+    // 200 tokens of prompt: to have been written and read makes it no longer, and no tier is reached.
+    const used = usage({
+      inputTokens: 50,
+      cacheReadTokens: 50,
+      cacheWriteTokens: 100,
+      writtenApartTokens: 100,
+    })
+    expect(costOf(used, prices)).toMatchObject({
+      totalNanoUsd: 50_000 + 5_000 + 130_000 + 10_000,
+      cacheDiscountNanoUsd: 150_000 - 5_000 - 130_000 - 10_000,
+    })
+    const unpriced = pricing('0.000001', '0')
+    expect(costOf(used, unpriced).totalNanoUsd).toBe(200_000 + 100_000)
+  })
+
   test('large sums are exact', () => {
     expect(costNanoUsd([[9_007_199, parsePrice('0.999999999')]])).toBe(9_007_198_990_992_801)
   })
@@ -126,6 +154,23 @@ describe('holds', () => {
     const bound = outputBoundWithin(dear, mixed, 5_000_000, both)
     expect(holdOf(dear, mixed, bound, both)).toBeLessThanOrEqual(5_000_000)
     expect(holdOf(dear, mixed, bound + 1, both)).toBeGreaterThan(5_000_000)
+  })
+  test('a prompt that may be written to a cache, at the price of that where it is dearer', () => {
+    const written = pricing('0.000001', '0.000002', {
+      inputCacheRead: usd('0.0000001'),
+      inputCacheWrite: usd('0.0000013'),
+    })
+    const at = (writes?: CacheWriting, prices = written) => holdOf(prices, TEN, 0, { ...WORDS_ALONE, writes })
+    expect(at()).toBe(10_000)
+    expect(at('with-the-answer')).toBe(13_000)
+    expect(at('apart')).toBe(14_000)
+    // Without prices of their own they are the prompt's.
+    expect(at('with-the-answer', pricing('0.000001', '0'))).toBe(10_000)
+    expect(at('apart', pricing('0.000001', '0'))).toBe(20_000)
+    const kinds: Kinds = { ...WORDS_ALONE, writes: 'apart' }
+    const bound = outputBoundWithin(written, TEN, 50_000, kinds)
+    expect(holdOf(written, TEN, bound, kinds)).toBeLessThanOrEqual(50_000)
+    expect(holdOf(written, TEN, bound + 1, kinds)).toBeGreaterThan(50_000)
   })
   test('the largest bound that fits does fit, and one more token does not', () => {
     const bound = outputBoundWithin(prices, TEN, 5_000_000)

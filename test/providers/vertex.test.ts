@@ -161,6 +161,16 @@ test('the service tier is told in headers', async () => {
   expect(standard.headers['x-vertex-ai-llm-request-type']).toBeUndefined()
 })
 
+test('a context cache names its model by the whole path', async () => {
+  const kept = { model: 'models/gemini-2.5-pro', contents: [], ttl: '300s' }
+  const call = await prepared(withAccount(), '/cachedContents', kept)
+  expect(call.url).toBe(`${BASE}/cachedContents`)
+  const place = new URL(BASE).pathname.replace(/^\/v1\//, '')
+  expect(call.body).toEqual({ ...kept, model: `${place}/publishers/google/models/gemini-2.5-pro` })
+  const express = await prepared({ GOOGLE_VERTEX_API_KEY: 'secret-1' }, '/cachedContents', kept)
+  expect(express.body).toEqual(kept)
+})
+
 test('ids of calls and results are left out: order and names tell them apart', async () => {
   const signed = { functionCall: { id: 'toolu_1', name: 'tide', args: {} }, thoughtSignature: 's' }
   const answered = { functionResponse: { id: 'toolu_1', name: 'tide', response: { output: '1' } } }

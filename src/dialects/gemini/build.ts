@@ -5,6 +5,7 @@ import type { DialectCall } from '../dialect.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { defined, isObject, isString } from '../values.ts'
 import { writeContents } from './contents.ts'
+import { cutsOf, placesOf } from './context-cache.ts'
 import { generationOf } from './generation.ts'
 import { writeSchema } from './json-schema.ts'
 import { type LeaveOut, leaveOutInto } from './left-out.ts'
@@ -74,7 +75,11 @@ export function buildGemini(request: InferenceRequest, attempt: Attempt): Dialec
   const dropped: string[] = []
   const leaveOut = leaveOutInto(dropped)
   const { upstreamId } = attempt.endpoint
-  const { systemInstruction, contents } = writeContents(request.messages, generationOf(upstreamId), leaveOut)
+  const { systemInstruction, contents, marks } = writeContents(
+    request.messages,
+    generationOf(upstreamId),
+    leaveOut,
+  )
   const generationConfig = defined({
     ...writeTuning(request, attempt, leaveOut),
     maxOutputTokens: attempt.outputBound ?? request.maxOutputTokens,
@@ -92,7 +97,9 @@ export function buildGemini(request: InferenceRequest, attempt: Attempt): Dialec
     serviceTier: writeServiceTier(request.serviceTier, leaveOut),
   })
   leaveOutRest(request, leaveOut)
-  return { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
+  const call = { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
+  const places = placesOf(request, marks)
+  return places.length === 0 ? call : { ...call, cuts: () => cutsOf(call, places) }
 }
 
 /** `models/…` is implied; a name that says its own collection (`tunedModels/…`) keeps it. */

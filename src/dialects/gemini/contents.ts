@@ -4,12 +4,21 @@ import type { Message, ToolCall } from '../../core/request.ts'
 import { isObject } from '../values.ts'
 import type { Generation } from './generation.ts'
 import type { LeaveOut } from './left-out.ts'
+import { isMark } from './marks.ts'
 import { writePart } from './parts.ts'
 import { FOREIGN_CALL, type Replayed, replayedOf } from './signatures.ts'
 
 export interface Contents {
   systemInstruction: JsonObject | undefined
   contents: JsonObject[]
+  /** Behind what the caller marked with `cache_control`, in the order of the messages. */
+  marks: Place[]
+}
+
+/** Before this part of this content; either may be one too many: the end. */
+export interface Place {
+  content: number
+  part: number
 }
 
 /**
@@ -29,6 +38,7 @@ export function writeContents(
 ): Contents {
   const system: JsonObject[] = []
   const contents: JsonObject[] = []
+  const marks: Place[] = []
   const callNames = new Map<string, string>()
   let results: Results | undefined
   messages.forEach((message, index) => {
@@ -36,24 +46,37 @@ export function writeContents(
     if (message.role === 'tool') {
       results ??= openResults(contents)
       addResult(results, message, nameOfCall(message, callNames, index), leaveOut)
+      if (hasMark(message)) marks.push(endOf(contents))
       return
     }
     results = undefined
     if (message.role === 'assistant') {
       for (const { id, name } of message.toolCalls ?? []) callNames.set(id, name)
       addContent(contents, 'model', writeAssistant(message, generation, leaveOut))
+      if (hasMark(message)) marks.push(endOf(contents))
     } else if (message.role === 'user') {
-      addContent(contents, 'user', writeText(message, leaveOut))
+      const content = contents.length
+      const parts = writeText(message, leaveOut, (part) => marks.push({ content, part }))
+      addContent(contents, 'user', parts)
+      if (isMark(message.extra)) marks.push(endOf(contents))
     } else {
       if (contents.length > 0) leaveOut('messages.role')
       system.push(...writeText(message, leaveOut))
+      // All of them come first, wherever they stood.
+      if (hasMark(message)) marks.push({ content: 0, part: 0 })
     }
   })
   // Google refuses a request without contents.
   if (contents.length === 0)
-    return { systemInstruction: undefined, contents: [{ role: 'user', parts: system }] }
-  return { systemInstruction: system.length > 0 ? { parts: system } : undefined, contents }
+    return { systemInstruction: undefined, contents: [{ role: 'user', parts: system }], marks: [] }
+  return { systemInstruction: system.length > 0 ? { parts: system } : undefined, contents, marks }
 }
+
+const endOf = (contents: readonly JsonObject[]): Place => ({ content: contents.length, part: 0 })
+
+const hasMark = ({ content, extra }: Message): boolean =>
+  isMark(extra) ||
+  (Array.isArray(content) && content.some((part) => part.type !== 'unknown' && isMark(part.extra)))
 
 function leaveOutUnsayable({ name, extra, role }: Message, leaveOut: LeaveOut): void {
   if (name !== undefined && role !== 'tool') leaveOut('messages.name')
@@ -67,9 +90,15 @@ function addContent(contents: JsonObject[], role: string, parts: JsonObject[]): 
   if (parts.length > 0) contents.push({ role, parts })
 }
 
-function writeText({ content }: Message, leaveOut: LeaveOut): JsonObject[] {
-  if (Array.isArray(content)) return content.flatMap((part) => writePart(part, leaveOut))
-  return content === null || content === '' ? [] : [{ text: content }]
+/** `onMark` is told how many parts there are up to what is marked. */
+function writeText({ content }: Message, leaveOut: LeaveOut, onMark?: (parts: number) => void): JsonObject[] {
+  if (!Array.isArray(content)) return content === null || content === '' ? [] : [{ text: content }]
+  const parts: JsonObject[] = []
+  for (const part of content) {
+    parts.push(...writePart(part, leaveOut))
+    if (onMark && part.type !== 'unknown' && isMark(part.extra)) onMark(parts.length)
+  }
+  return parts
 }
 
 function writeAssistant(message: Message, generation: Generation, leaveOut: LeaveOut): JsonObject[] {

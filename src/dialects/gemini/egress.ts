@@ -2,6 +2,7 @@ import type { Egress } from '../dialect.ts'
 import { readErrorReply } from '../read-error.ts'
 import { readReply } from '../read-reply.ts'
 import { buildGemini } from './build.ts'
+import { contextCache } from './context-cache.ts'
 import { createGeminiDecoder } from './decode.ts'
 
 /**
@@ -17,5 +18,6 @@ export const geminiEgress = {
   needsContent: (part, url) => !isGoogles(url, part),
   build: buildGemini,
   read: (reply, streamed) => readReply(reply, streamed, createGeminiDecoder(reply.status)),
+  contextCache,
   readError: readErrorReply,
 } satisfies Egress

@@ -10,8 +10,8 @@ import type { LeaveOut } from './left-out.ts'
  * | audio | `inlineData`, `audio/<format>` |
  * | file: data URL or base64 / https URL / an id of Google's file store | `inlineData` / `fileData` / `fileData` |
  *
- * Left out and named: `detail` of images, names of files, ids of other file stores, marks for caches (Gemini's own
- * cache needs none), parts of unknown types.
+ * Left out and named: `detail` of images, names of files, ids of other file stores, marks for caches (they cut the call
+ * in two where a cache is made: context-cache.ts), parts of unknown types.
  */
 export function writePart(part: ContentPart, leaveOut: LeaveOut): JsonObject[] {
   if (part.type !== 'unknown') leaveOutExtra(part.extra, leaveOut)

@@ -1,4 +1,5 @@
 import type { Caller } from '../../core/caller.ts'
+import { retainsNothing } from '../../core/guardrail.ts'
 
 /** What a request, or its workspace for it, wants of the cache. */
 export interface CacheAsked {
@@ -19,7 +20,7 @@ export function cacheAsked(headers: Headers, { key, workspace }: Caller): CacheA
   const said = headerOf(headers, SWITCH)?.trim().toLowerCase()
   const usual = workspace.responseCache
   if (said !== 'true' && (said === 'false' || !usual?.isOn)) return undefined
-  if (key.guardrails?.some(({ zdrAuthors }) => zdrAuthors.size > 0)) return undefined
+  if (retainsNothing(key)) return undefined
   return {
     ttlSeconds: secondsOf(headerOf(headers, TTL)) ?? usual?.ttlSeconds ?? DEFAULT_TTL_SECONDS,
     isRefreshed: headerOf(headers, CLEAR)?.trim().toLowerCase() === 'true',
