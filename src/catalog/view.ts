@@ -1,4 +1,5 @@
 /** Models, endpoints and providers as the API shows them. */
+import type { DialectName } from '../core/events.ts'
 import type { EndpointMeasurements, Measurements, Percentiles } from '../core/measurements.ts'
 import { formatPrice, type Price } from '../core/money.ts'
 import type { ModelScores, Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
@@ -114,7 +115,7 @@ export function endpointView(
     max_prompt_tokens: null,
     pricing: pricingView(record.pricing),
     supported_parameters: [...parameters],
-    supports_implicit_caching: isCachingImplicit(record.pricing),
+    supports_implicit_caching: isCachingImplicit(record.dialects?.[0] ?? provider.dialect, record.pricing),
     supports_tool_choice: { auto: hasTools, none: hasTools, required: hasChoice, function: hasChoice },
     supports_voice_cloning: false,
     is_configured: isConfigured,
@@ -159,9 +160,9 @@ const measuredView = (measured: EndpointMeasurements | null) => ({
 const percentilesView = (measured: Percentiles | null) =>
   measured === null ? null : { p50: measured.p50, p75: measured.p75, p90: measured.p90, p99: measured.p99 }
 
-/** Cached reads have a price and nobody pays to write: the provider caches by itself. */
-const isCachingImplicit = (pricing: Pricing | null): boolean =>
-  pricing?.inputCacheRead !== undefined && pricing.inputCacheWrite === undefined
+/** Cached reads have a price and nobody pays to write, or Google is paid for what it keeps besides. */
+const isCachingImplicit = (dialect: DialectName, pricing: Pricing | null): boolean =>
+  pricing?.inputCacheRead !== undefined && (pricing.inputCacheWrite === undefined || dialect === 'gemini')
 
 /** USD per unit as plain decimals. The four that are always there are 0 where nobody told a price. */
 export function pricingView(pricing: Pricing | null): PricingView {

@@ -10,6 +10,7 @@ import {
   reasoningOf,
 } from '../../src/catalog/facts/capabilities.ts'
 import { composeSeed } from '../../src/catalog/facts/compose.ts'
+import { withContextCache } from '../../src/catalog/facts/context-cache.ts'
 import type { FactModel } from '../../src/catalog/facts/document.ts'
 import { createIdentities, type Identities, partsOf } from '../../src/catalog/facts/identity.ts'
 import type { ListedModel } from '../../src/catalog/facts/listed.ts'
@@ -48,6 +49,70 @@ const listing = (id: string, canonicalSlug: string, huggingFaceId: string | null
   instructType: null,
   parameters: [],
   webSearch: null,
+})
+
+describe('the price of a context cache of Google', () => {
+  const written = (id: string, cost: Record<string, unknown>, more: Partial<FactModel> = {}) =>
+    pricingOf(withContextCache(fact(id, { cost: { output: 1, ...cost }, ...more })))
+
+  test.each<[what: string, id: string, cost: Record<string, unknown>, expected: string | undefined]>([
+    [
+      'flash: input and a twelfth of a dollar',
+      'gemini-2.5-flash',
+      { input: 0.3, cache_read: 0.03 },
+      '0.000000383333333333',
+    ],
+    ['lite too', 'gemini-3.1-flash-lite', { input: 0.25, cache_read: 0.025 }, '0.000000333333333333'],
+    ['pro: input and three eighths', 'gemini-3.1-pro-preview', { input: 2, cache_read: 0.2 }, '0.000002375'],
+    [
+      'what the facts tell holds',
+      'gemini-2.5-flash',
+      { input: 0.3, cache_read: 0.03, cache_write: 0.4 },
+      '0.0000004',
+    ],
+    ['nobody reads from a cache', 'gemini-2.0-flash-lite', { input: 0.075 }, undefined],
+    ['another house', 'gemma-3-27b', { input: 0.3, cache_read: 0.03 }, undefined],
+    ['sound', 'gemini-2.5-flash-preview-tts', { input: 0.5, cache_read: 0.1 }, undefined],
+  ])('%s', (_, id, cost, expected) => expect(written(id, cost)?.input_cache_write).toBe(expected))
+
+  test('of a model that paints there is none', () => {
+    const paints = { output: ['text', 'image'] }
+    expect(
+      written('gemini-2.5-flash-image', { input: 0.3, cache_read: 0.03 }, paints)?.input_cache_write,
+    ).toBeUndefined()
+  })
+
+  test.each(['tiers', 'context_over_200k'])('long prompts have a price of their own (%s)', (form) => {
+    const over = { input: 2.5, output: 15, cache_read: 0.25 }
+    const cost = {
+      input: 1.25,
+      cache_read: 0.125,
+      ...(form === 'tiers' ? { tiers: [{ tier: { size: 200_000 }, ...over }] } : { context_over_200k: over }),
+    }
+    expect(written('gemini-2.5-pro', cost)).toMatchObject({
+      input_cache_write: '0.000001625',
+      tiers: [{ min_prompt_tokens: 200_001, prompt: '0.0000025', input_cache_write: '0.000002875' }],
+    })
+  })
+
+  test('it is told of Google alone: others ask what they like', () => {
+    const model = fact('gemini-2.5-flash', { cost: { input: 0.3, output: 2.5, cache_read: 0.03 } })
+    const seed = composeSeed(
+      new Map([
+        ['google', [model]],
+        ['vercel', [{ ...model, id: 'google/gemini-2.5-flash' }]],
+      ]),
+      [],
+    )
+    const writing = Object.entries(seed.endpoints).map(([slug, rows]) => [
+      slug,
+      rows.map((row) => (row[7] === null ? null : seed.pricings[row[7]]?.input_cache_write)),
+    ])
+    expect(Object.fromEntries(writing)).toMatchObject({
+      google: ['0.000000383333333333'],
+      vercel: [undefined],
+    })
+  })
 })
 
 describe('prices', () => {

@@ -5,6 +5,7 @@ import { lackedParameters } from '../../providers/vendor-quirks.ts'
 import type { Seed, SeedEndpoint, SeedModel, SeedPricing } from '../seed.ts'
 import { tokenizerOf } from './authors.ts'
 import { dialectOf, inputOf, outputOf, parametersOf, reasoningOf } from './capabilities.ts'
+import { withContextCache } from './context-cache.ts'
 import { compare, type FactModel, type FactProviders } from './document.ts'
 import { createIdentities, partsOf } from './identity.ts'
 import type { ListedModel } from './listed.ts'
@@ -111,15 +112,14 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
   }
 }
 
+/** Google's own houses: who resells its models keeps nothing, or at prices of its own. */
+const KEEPS_CONTEXTS = ['google', 'google-vertex']
+
 /** Whose list the listed models are from: it tells prices that the facts do not. */
 const LISTED_AT = 'openrouter'
 
-function priceAt(
-  provider: string,
-  { cost }: FactModel,
-  listing: ListedModel | undefined,
-): SeedPricing | null {
-  const pricing = pricingOf(cost)
+function priceAt(provider: string, model: FactModel, listing: ListedModel | undefined): SeedPricing | null {
+  const pricing = pricingOf(KEEPS_CONTEXTS.includes(provider) ? withContextCache(model) : model.cost)
   const webSearch = provider === LISTED_AT ? listing?.webSearch : null
   return pricing === null || !webSearch ? pricing : { ...pricing, web_search: webSearch }
 }

@@ -1,0 +1,34 @@
+import { isObject } from '../../core/json.ts'
+import { outputOf } from './capabilities.ts'
+import type { FactModel } from './document.ts'
+
+type Cost = Readonly<Record<string, unknown>>
+
+/** USD for a million tokens and an hour, as Google lists the storage of context caches (2026). */
+const STORAGE_AN_HOUR = { pro: 4.5, flash: 1 }
+/** A cache lives for five minutes (inference/context-cache/store.ts). */
+const SHARE_OF_AN_HOUR = 1 / 12
+
+/**
+ * What a model of Google's costs, with the price of writing a context cache: each token is charged as input when it is
+ * written, and for five minutes of storage. The facts tell it of few models; where they do, theirs holds.
+ */
+export function withContextCache(model: FactModel): Cost | null {
+  const { cost } = model
+  const family = /^gemini-.*\b(pro|flash)\b/.exec(model.id)?.[1]
+  if (cost === null || (family !== 'pro' && family !== 'flash')) return cost
+  // Where nothing is read from caches, and for models that paint or speak, there are none.
+  if (cost['cache_read'] === undefined || String(outputOf(model)) !== 'text') return cost
+  const written = (prices: Cost): Cost => {
+    const { input, cache_write } = prices
+    return typeof input !== 'number' || cache_write !== undefined
+      ? prices
+      : { ...prices, cache_write: input + STORAGE_AN_HOUR[family] * SHARE_OF_AN_HOUR }
+  }
+  const { tiers, context_over_200k: over } = cost
+  return {
+    ...written(cost),
+    ...(Array.isArray(tiers) ? { tiers: tiers.map((row) => (isObject(row) ? written(row) : row)) } : {}),
+    ...(isObject(over) ? { context_over_200k: written(over) } : {}),
+  }
+}
