@@ -56,6 +56,8 @@ export async function dispatch(
 function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> {
   /** What the call that was built last is read from. */
   let context: KeptContext | null = null
+  /** A cache was refused for what it is, not for having gone: none is used any more. */
+  let isWithout = false
 
   async function throughCache(call: DialectCall, attempt: Attempt, signal: AbortSignal, log: DispatchLog) {
     const asked = { request, attempt, owner: log.contextOwner, signal }
@@ -73,7 +75,7 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
       const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
       const built = (each: InferenceRequest) => {
         const call = called(each, attempt, egress)
-        return call.cuts === undefined ? call : throughCache(call, attempt, signal, log)
+        return call.cuts === undefined || isWithout ? call : throughCache(call, attempt, signal, log)
       }
       return whole instanceof Promise ? whole.then(built) : built(whole)
     },
@@ -86,6 +88,7 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
     mayBuildAgain(attempt, error) {
       if (context === null || egressOf(attempt).contextCache?.isLost(error) !== true) return false
       deps.contexts?.forget(context.key)
+      isWithout = error.status === 400
       return true
     },
   }

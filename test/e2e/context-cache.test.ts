@@ -181,6 +181,63 @@ describe('what is marked', () => {
     expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'stop' })
   })
 
+  test('is left alone where a call with it is refused: the request goes on without', async () => {
+    await ask()
+    let times = 0
+    google.answer = () => {
+      times += 1
+      google.answer = undefined
+      return refusal(400, 'Cached content is not supported with this configuration')
+    }
+    expect(await ask()).toMatchObject({ status: 200, read: 0, written: 0, namesMark: true })
+    expect(times).toBe(1)
+    expect(google.made()).toHaveLength(1)
+    expect(google.seen.at(-1)?.body['cachedContent']).toBeUndefined()
+  })
+
+  test.each(['messages', 'responses'])('is kept for POST /%s too', async (api) => {
+    const bodies: Record<string, object> = {
+      messages: {
+        model: 'lab',
+        max_tokens: 100,
+        system: [marked(system)],
+        messages: [{ role: 'user', content: 'When is low tide?' }],
+      },
+      responses: {
+        model: 'lab',
+        input: [
+          { role: 'system', content: [{ ...marked(system), type: 'input_text' }] },
+          { role: 'user', content: 'When is low tide?' },
+        ],
+      },
+    }
+    const usages = []
+    for (let i = 0; i < 2; i++) {
+      const response = await gateway.call(`/${api}`, bodies[api])
+      expect(response.status).toBe(200)
+      usages.push(objectOf(objectOf(await response.json())['usage']))
+    }
+    const [first, next] = usages
+    if (api === 'messages') {
+      expect(first).toMatchObject({ cache_creation_input_tokens: KEPT, cache_read_input_tokens: 0 })
+      expect(next).toMatchObject({ cache_creation_input_tokens: 0, cache_read_input_tokens: KEPT })
+    } else {
+      expect(first).toMatchObject({ input_tokens_details: { cached_tokens: 0, cache_write_tokens: KEPT } })
+      expect(next).toMatchObject({ input_tokens_details: { cached_tokens: KEPT, cache_write_tokens: 0 } })
+    }
+    const costs = gateway.generations().slice(-2)
+    expect(costs.map(({ cost_nano_usd }) => cost_nano_usd)).toEqual([FIRST_NANO_USD, NEXT_NANO_USD])
+  })
+
+  test('by the mark of the whole body, what stands before the last question', async () => {
+    const messages = [
+      { role: 'system', content: system },
+      { role: 'user', content: 'When is low tide?' },
+    ]
+    const more = { cache_control: { type: 'ephemeral' } }
+    expect(await ask({ messages, more })).toMatchObject({ written: KEPT, namesMark: false })
+  })
+
   test('tools and their choice go into it with the system message', async () => {
     const cache_control = { type: 'ephemeral' }
     const tools = [{ type: 'function', function: { name: 'tide', description: 'Tells.' }, cache_control }]
@@ -285,7 +342,8 @@ describe('nothing is kept', () => {
       { role: 'user', content: 'When is low tide?' },
     ]
     expect(await ask({ messages: messages(system) })).toMatchObject({ status: 200, namesMark: true })
-    expect(await ask({ messages: messages(system) })).toMatchObject({ status: 200, namesMark: true })
+    // Nor is another of that length: the model told what it keeps.
+    expect(await ask({ messages: messages(system.toUpperCase()) })).toMatchObject({ namesMark: true })
     expect(google.made()).toHaveLength(1)
     expect(await ask({ messages: messages(system.repeat(2)) })).toMatchObject({ namesMark: false })
   })

@@ -38,7 +38,7 @@ export async function throughContext(
   call: DialectCall,
   { request, attempt, owner, signal }: ContextAsked,
   { contexts, wait }: ContextDeps,
-  /** Makes a cache; throws for what could not be made, `TooShort` for what is too short. */
+  /** Makes a cache; throws as `ContextStore.make` says. */
   make: (making: DialectCall) => Promise<MadeContext>,
 ): Promise<ContextCall | null> {
   if (contexts === null || call.cuts === undefined || owner === null || !mayKeep(request, attempt))
@@ -50,7 +50,7 @@ export async function throughContext(
     .map(({ cut, key }) => ({ cut, context: contexts.find(key) }))
     .findLast(({ context }) => context !== null)
   const { tokens } = longest.cut
-  const wanted = { key: longest.key, account: accountOf(attempt) }
+  const wanted = { key: longest.key, account: accountOf(attempt), tokens }
   if (
     tokens >= LEAST_TOKENS &&
     tokens >= WORTH_A_LONGER_ONE * (kept?.cut.tokens ?? 0) &&

@@ -2,23 +2,38 @@ import type { Attempt } from '../../core/attempt.ts'
 import { UpstreamError } from '../../core/errors.ts'
 import type { DialectCall, Egress, MadeContext } from '../../dialects/dialect.ts'
 import { ask, isGood, refusalOf } from '../attempts.ts'
-import { TooShort } from './store.ts'
+import { Busy, TooShort } from './store.ts'
 
-/** Has a provider keep what `making` says. Throws `UpstreamError`, or `TooShort`. Not under the signal of the request that wants it: others may wait for it too. */
+/**
+ * Has a provider keep what `making` says. Throws as `ContextStore.make` wants it. Not under the signal of the request
+ * that asks for it: others may wait for it too.
+ */
 export async function makeContext(
+  making: DialectCall,
+  attempt: Attempt,
+  egress: Egress,
+  deps: Parameters<typeof ask>[2],
+): Promise<MadeContext> {
+  try {
+    return await made(making, attempt, egress, deps)
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error
+    if (egress.contextCache?.isTooShort(error)) throw new TooShort(error.reason, { cause: error })
+    throw error.kind === 'capacity' ? new Busy(error.reason, { cause: error }) : error
+  }
+}
+
+async function made(
   making: DialectCall,
   attempt: Attempt,
   { contextCache, readError }: Egress,
   deps: Parameters<typeof ask>[2],
 ): Promise<MadeContext> {
   const reply = await ask(making, attempt, deps, new AbortController().signal)
-  if (isGood(reply)) {
-    const made = contextCache?.read(parsed(await reply.text(CONTEXT_LIMIT_BYTES)))
-    if (!made) throw new UpstreamError('malformed', 'the reply tells of no cache')
-    return made
-  }
-  const error = await refusalOf(reply, attempt, (_, ...said) => readError(...said))
-  throw contextCache?.isTooShort(error) ? new TooShort(error.reason) : error
+  if (!isGood(reply)) throw await refusalOf(reply, attempt, (_, ...said) => readError(...said))
+  const context = contextCache?.read(parsed(await reply.text(CONTEXT_LIMIT_BYTES)))
+  if (!context) throw new UpstreamError('malformed', 'the reply tells of no cache')
+  return context
 }
 
 const CONTEXT_LIMIT_BYTES = 64 * 1024

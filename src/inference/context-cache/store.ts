@@ -16,12 +16,13 @@ export interface KeptContext {
 export interface ContextStore {
   /** One that is still there for as long as a request takes to arrive. */
   find(key: string): KeptContext | null
+  /** False for an account that refused, for a while, and for what is not longer than what it found too short. */
+  mayMake(wanted: WantedContext): boolean
   /**
-   * The one of this key, made by `make` unless that is under way already. Null where it could not be made: then
-   * nothing is tried for a while, neither for this key nor, where `account` was refused as a whole, for the account.
+   * The one of this key, made by `make` unless that is under way already. Null where it could not be made. `make`
+   * throws `TooShort` for what the account does not keep, `Busy` for what may be tried again at once.
    */
   make(wanted: WantedContext, make: () => Promise<MadeContext>): Promise<KeptContext | null>
-  mayMake(wanted: WantedContext): boolean
   /** The provider does not know it any more. */
   forget(key: string): void
 }
@@ -30,7 +31,12 @@ export interface WantedContext {
   readonly key: string
   /** Who would keep it: the model at this provider with this credential. */
   readonly account: string
+  /** A rough count. */
+  readonly tokens: number
 }
+
+export class TooShort extends Error {}
+export class Busy extends Error {}
 
 /** How long a cache lives. Its price is by the hour: prices of writing hold for these five minutes. */
 export const CONTEXT_TTL_SECONDS = 300
@@ -43,23 +49,27 @@ const MOST_KEPT = 10_000
 export function createContextStore(now: () => number): ContextStore {
   const kept = new Map<string, KeptContext>()
   const making = new Map<string, Promise<KeptContext | null>>()
-  /** By key and by account: until when nothing is tried. */
+  /** By account: until when nothing is tried. */
   const refused = new Map<string, number>()
+  /** By account: the longest that was too short. Models differ in what they keep, and tell it by refusing. */
+  const tooShort = new Map<string, number>()
 
-  const isRefused = (name: string): boolean => (refused.get(name) ?? 0) > now()
-
-  async function made(wanted: WantedContext, make: () => Promise<MadeContext>): Promise<KeptContext | null> {
+  async function made(
+    { key, account, tokens }: WantedContext,
+    make: () => Promise<MadeContext>,
+  ): Promise<KeptContext | null> {
+    // It lives from its making, which is before we hear of it.
+    const expiresAt = now() + CONTEXT_TTL_SECONDS * 1_000
     try {
-      const { name, tokens } = await make()
-      const expiresAt = now() + CONTEXT_TTL_SECONDS * 1_000
-      const context = { key: wanted.key, name, tokens, expiresAt, isPaid: false }
-      put(kept, wanted.key, context)
+      const context = { ...(await make()), key, expiresAt, isPaid: false }
+      put(kept, key, context)
       return context
     } catch (error) {
-      put(refused, error instanceof TooShort ? wanted.key : wanted.account, now() + REFUSED_MS)
+      if (error instanceof TooShort) put(tooShort, account, Math.max(tokens, tooShort.get(account) ?? 0))
+      else if (!(error instanceof Busy)) put(refused, account, now() + REFUSED_MS)
       return null
     } finally {
-      making.delete(wanted.key)
+      making.delete(key)
     }
   }
 
@@ -76,15 +86,13 @@ export function createContextStore(now: () => number): ContextStore {
       if (!making.has(wanted.key)) making.set(wanted.key, running)
       return running
     },
-    mayMake: ({ key, account }) => !isRefused(key) && !isRefused(account),
+    mayMake: ({ account, tokens }) =>
+      (refused.get(account) ?? 0) <= now() && tokens > (tooShort.get(account) ?? 0),
     forget(key) {
       kept.delete(key)
     },
   }
 }
-
-/** The provider keeps nothing so short: others may well be long enough. */
-export class TooShort extends Error {}
 
 /** The oldest goes where there are too many. */
 function put<Value>(map: Map<string, Value>, key: string, value: Value): void {

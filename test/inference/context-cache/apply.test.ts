@@ -3,7 +3,7 @@ import type { Attempt } from '../../../src/core/attempt.ts'
 import type { InferenceRequest } from '../../../src/core/request.ts'
 import type { DialectCall, MadeContext } from '../../../src/dialects/dialect.ts'
 import { throughContext } from '../../../src/inference/context-cache/apply.ts'
-import { createContextStore } from '../../../src/inference/context-cache/store.ts'
+import { Busy, createContextStore } from '../../../src/inference/context-cache/store.ts'
 import { endpoint, model, provider, request } from '../fixture.ts'
 
 /** How long a request waits for a cache that is made, and what comes of those that are made too late. */
@@ -89,6 +89,17 @@ describe('a cache that is long in the making', () => {
     await expect(used).rejects.toThrow('left')
     making.resolve({ name: 'c1', tokens: 5_000 })
     expect((await through())?.context.name).toBe('c1')
+  })
+
+  test.each([
+    ['the provider refuses', new Error('refused'), 1],
+    ['all places are taken', new Busy('busy'), 2],
+  ])('%s: whether the next one tries', async (_, error, times) => {
+    const { through, making, asks } = world()
+    making.reject(error)
+    expect(await through()).toBeNull()
+    expect(await through()).toBeNull()
+    expect(asks()).toBe(times)
   })
 
   test('fails for all who wait, and is not tried again', async () => {
