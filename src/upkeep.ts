@@ -1,13 +1,18 @@
 import { isNotNull } from 'drizzle-orm'
 import { startSweeping } from './bodies/sweep.ts'
 import type { Database } from './db/database.ts'
+import { removeCopies } from './db/migrations.ts'
 import { workspaces } from './db/tables.ts'
 import type { Deps } from './deps.ts'
 import { failInterrupted } from './inference/responses/recover.ts'
 import { startPruning } from './ledger/retention.ts'
 
+/** A copy of the ledger from before a migration is as large as the ledger was. */
+const LEDGER_COPY_MS = 30 * 24 * 3_600_000
+
 /**
- * What both files need beside requests. Rows of generations are pruned, now and every minute, as the settings say.
+ * What both files need beside requests. Rows of generations are pruned, now and every minute, as the settings say,
+ * and old copies of the ledger from before migrations removed.
  * What sealed bodies need: responses that a former process left running are ended, before the first request; then what
  * has expired, belonged to a workspace that is deleted, or is more than the file may hold, is swept: now and every ten
  * minutes.
@@ -23,6 +28,11 @@ export async function startUpkeep(
   )
   if (ended > 0) log.warn({ responses: ended }, 'ended responses that a crash had left running')
   const pruning = pruneRows(deps)
+  try {
+    removeCopies(database, now() - Math.min(LEDGER_COPY_MS, deps.retention.maxAgeMs ?? LEDGER_COPY_MS))
+  } catch (error) {
+    log.error({ err: error }, 'old copies of the ledger cannot be removed')
+  }
   const sweeping = startSweeping(bodies, {
     now,
     retentionMs: responses.retentionMs,

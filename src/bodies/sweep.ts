@@ -1,8 +1,7 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
 import { eq, inArray, lte } from 'drizzle-orm'
 import { loggedContents, responseItems, responses } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
+import { removeCopies } from '../db/migrations.ts'
 import { giveBack, makeRoom, turn, usedBytes } from './room.ts'
 
 const ROWS_PER_SLICE = 100
@@ -101,16 +100,6 @@ async function deleteAll(
     await remove(ids)
     gone += ids.length
     await turn()
-  }
-}
-
-/** Copies from before a migration hold what is deleted since: they go when all that is in them would have. */
-export function removeCopies({ path }: Database, olderThan: number): void {
-  const folder = dirname(path)
-  for (const name of readdirSync(folder)) {
-    if (!name.startsWith(`${basename(path)}.before-`)) continue
-    const copy = join(folder, name)
-    if (statSync(copy).mtimeMs <= olderThan) rmSync(copy)
   }
 }
 

@@ -1,4 +1,5 @@
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { type Database, makeOwnFile, type SqliteFile, transact } from './database.ts'
 import { readMigrations } from './embedded-migrations.ts' with { type: 'macro' }
 import type { Migration } from './embedded-migrations.ts'
@@ -86,6 +87,16 @@ function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
     )
   }
   return copy
+}
+
+/** Copies hold what is deleted since: they go when all that is in them would have. */
+export function removeCopies({ path }: Database, olderThan: number): void {
+  const folder = dirname(path)
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(path)}.before-`)) continue
+    const copy = join(folder, name)
+    if (statSync(copy).mtimeMs <= olderThan) rmSync(copy)
+  }
 }
 
 function applyAll(database: Database, missing: readonly Migration[], copy: string | null): void {
