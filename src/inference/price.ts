@@ -18,7 +18,10 @@ export const FREE: Cost = {
   cacheDiscountNanoUsd: null,
 }
 
-type Rates = Pick<Pricing, 'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite'>
+type Rates = Pick<
+  Pricing,
+  'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite' | 'inputCacheWriteHour'
+>
 
 /** The rates for a prompt of this length: the tier with the largest reached threshold holds for the whole request. */
 function ratesFor(pricing: Pricing, prompt: number): Rates {
@@ -32,8 +35,13 @@ function ratesFor(pricing: Pricing, prompt: number): Rates {
     completion: reached?.completion ?? pricing.completion,
     inputCacheRead: reached?.inputCacheRead ?? pricing.inputCacheRead,
     inputCacheWrite: reached?.inputCacheWrite ?? pricing.inputCacheWrite,
+    inputCacheWriteHour: reached?.inputCacheWriteHour ?? hourBeside(reached, pricing),
   }
 }
+
+/** What a tier does not tell holds as without it, but where the tier prices writes: an hour is never the cheaper one. */
+const hourBeside = (tier: PricingTier | undefined, { inputCacheWriteHour }: Pricing): Price | undefined =>
+  inputCacheWriteHour === undefined ? undefined : dearest(inputCacheWriteHour, tier?.inputCacheWrite)
 
 /** An absent or zero reasoning price means that reasoning is billed as completion. */
 const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
@@ -49,8 +57,7 @@ export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
   const input: [number, Price][] = [
     [usage.inputTokens, rates.prompt],
-    [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
-    [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
+    ...cachedOf(usage, rates),
     [usage.audioInputTokens, pricing.audio ?? rates.prompt],
     [usage.imageInputTokens, pricing.imageInput ?? rates.prompt],
     [usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n],
@@ -91,15 +98,21 @@ function secondsOf({ audioSeconds }: Usage, { audioSecond }: Pricing): [number, 
   return [[Math.round(audioSeconds * MS_PER_SECOND), audioSecond / BigInt(MS_PER_SECOND)]]
 }
 
+/** What was read from caches, and what was written to them for minutes and for an hour. */
+function cachedOf(usage: Usage, rates: Rates): [number, Price][] {
+  const write = rates.inputCacheWrite ?? rates.prompt
+  const hour = Math.min(usage.cacheWriteHourTokens ?? 0, usage.cacheWriteTokens)
+  return [
+    [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
+    [usage.cacheWriteTokens - hour, write],
+    [hour, rates.inputCacheWriteHour ?? write],
+  ]
+}
+
 function cacheDiscount(usage: Usage, rates: Rates): number | null {
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
   if (cached === 0) return null
-  const full = costNanoUsd([[cached, rates.prompt]])
-  const paid = costNanoUsd([
-    [usage.cacheReadTokens, rates.inputCacheRead ?? rates.prompt],
-    [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
-  ])
-  return full - paid
+  return costNanoUsd([[cached, rates.prompt]]) - costNanoUsd(cachedOf(usage, rates))
 }
 
 /** What a prompt comes to at most, in tokens, by what they may be billed as. */
