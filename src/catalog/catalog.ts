@@ -143,6 +143,7 @@ function pricingOf(written: SeedPricing): Pricing {
     request: parsePrice(written.request ?? '0'),
     ...optional('inputCacheRead', written.input_cache_read),
     ...optional('inputCacheWrite', written.input_cache_write),
+    ...optional('inputCacheWriteHour', written.input_cache_write_1h),
     ...optional('internalReasoning', written.internal_reasoning),
     ...optional('imageInput', written.image_token),
     ...optional('audio', written.audio),
@@ -160,6 +161,7 @@ const tierOf = (tier: SeedTier): NonNullable<Pricing['tiers']>[number] => ({
   ...optional('completion', tier.completion),
   ...optional('inputCacheRead', tier.input_cache_read),
   ...optional('inputCacheWrite', tier.input_cache_write),
+  ...optional('inputCacheWriteHour', tier.input_cache_write_1h),
 })
 
 const optional = <Name extends string>(

@@ -43,6 +43,7 @@ const entry = Type.Object(
           audio_output: price,
           input_cache_read: price,
           input_cache_write: price,
+          input_cache_write_1h: price,
           internal_reasoning: price,
           web_search: price,
           audio_second: price,

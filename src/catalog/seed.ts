@@ -49,6 +49,8 @@ export interface SeedPricing {
   readonly request?: string
   readonly input_cache_read?: string
   readonly input_cache_write?: string
+  /** Of what is written to be kept for an hour. */
+  readonly input_cache_write_1h?: string
   readonly internal_reasoning?: string
   readonly image_token?: string
   readonly audio?: string
@@ -68,6 +70,7 @@ export interface SeedTier {
   readonly completion?: string
   readonly input_cache_read?: string
   readonly input_cache_write?: string
+  readonly input_cache_write_1h?: string
 }
 
 export type SeedEndpoint = readonly [

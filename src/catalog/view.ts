@@ -181,6 +181,7 @@ export function pricingView(pricing: Pricing | null): PricingView {
     ...optional('audio_output', pricing.audioOutput),
     ...optional('input_cache_read', pricing.inputCacheRead),
     ...optional('input_cache_write', pricing.inputCacheWrite),
+    ...optional('input_cache_write_1h', pricing.inputCacheWriteHour),
     ...optional('internal_reasoning', pricing.internalReasoning),
     ...optional('web_search', pricing.webSearch),
     ...optional('audio_second', pricing.audioSecond),
@@ -195,6 +196,7 @@ const tierView = (tier: PricingTier) => ({
   ...optional('completion', tier.completion),
   ...optional('input_cache_read', tier.inputCacheRead),
   ...optional('input_cache_write', tier.inputCacheWrite),
+  ...optional('input_cache_write_1h', tier.inputCacheWriteHour),
 })
 
 function optional<Name extends string>(name: Name, price: Price | undefined): Partial<Record<Name, string>> {

@@ -13,6 +13,8 @@ export interface Pricing {
   readonly audioOutput?: Price
   readonly inputCacheRead?: Price
   readonly inputCacheWrite?: Price
+  /** Of what is written to be kept for an hour. */
+  readonly inputCacheWriteHour?: Price
   readonly internalReasoning?: Price
   readonly webSearch?: Price
   /** Per second of audio that is listened to. */
@@ -28,6 +30,7 @@ export interface PricingTier {
   readonly completion?: Price
   readonly inputCacheRead?: Price
   readonly inputCacheWrite?: Price
+  readonly inputCacheWriteHour?: Price
 }
 
 /** True for what costs nothing, whatever is asked. */

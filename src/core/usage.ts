@@ -9,6 +9,8 @@ export interface Usage {
   inputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
+  /** Those of `cacheWriteTokens` that are kept for an hour: a part of that bucket, never more than it, and in no sum. */
+  cacheWriteHourTokens?: number
   audioInputTokens: number
   imageInputTokens: number
   /** Visible text output, tool calls included, reasoning excluded. */
@@ -91,6 +93,7 @@ const COUNTED = [
   'inputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
+  'cacheWriteHourTokens',
   'audioInputTokens',
   'imageInputTokens',
   'outputTokens',

@@ -253,10 +253,12 @@ const kindsOf = (attempt: Attempt, prompt: PromptBound, speaks: boolean): Kinds 
 })
 
 /** Anthropic, Bedrock and Google write what the caller marks; the others, where they write at all, what they like. */
-function writingOf({ dialect, endpoint }: Attempt, { isMarked }: PromptBound): CacheWriting | undefined {
+function writingOf({ dialect, endpoint }: Attempt, { marked }: PromptBound): CacheWriting | undefined {
   if (endpoint.pricing?.inputCacheWrite === undefined) return undefined
-  if (dialect === 'gemini') return isMarked ? 'apart' : undefined
-  return isMarked || (dialect !== 'messages' && dialect !== 'converse') ? 'with-the-answer' : undefined
+  const writesMarked = dialect === 'messages' || dialect === 'converse' || dialect === 'gemini'
+  if (marked === undefined && writesMarked) return undefined
+  if (dialect === 'gemini') return 'apart'
+  return marked === 'hour' ? 'for-an-hour' : 'for-minutes'
 }
 
 function dearest(

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/events.ts'
+import { isObject } from '../core/json.ts'
 import type { ContentPart, InferenceRequest } from '../core/request.ts'
 import { type PromptBound, tokensIn } from './price.ts'
 
@@ -24,20 +25,25 @@ export function estimatePrompt(request: InferenceRequest): PromptBound {
   }
   for (const tool of request.tools) bytes += utf8Bytes(JSON.stringify(tool))
   if (request.responseFormat) bytes += utf8Bytes(JSON.stringify(request.responseFormat))
-  return { text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN), ...media, isMarked: isMarked(request) }
+  return { text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN), ...media, marked: markedOf(request) }
 }
 
-const isMarked = ({ body, messages, tools }: InferenceRequest): boolean =>
-  hasMark(body) ||
-  tools.some((tool) => hasMark(tool.type === 'other' ? tool.data : tool.extra)) ||
-  messages.some(
-    ({ content, extra }) =>
-      hasMark(extra) ||
-      (Array.isArray(content) && content.some((part) => part.type !== 'unknown' && hasMark(part.extra))),
-  )
-
-const hasMark = (fields: JsonObject | undefined): boolean =>
-  fields !== undefined && fields['cache_control'] !== undefined && fields['cache_control'] !== null
+/** For how long what the caller marks is to be kept: the longest of all marks, of which each has its own. */
+function markedOf({ body, messages, tools }: InferenceRequest): PromptBound['marked'] {
+  let longest: PromptBound['marked']
+  const look = (fields: JsonObject | undefined): void => {
+    const mark = fields?.['cache_control']
+    if (!isObject(mark)) return
+    if (longest !== 'hour') longest = mark['ttl'] === '1h' ? 'hour' : 'minutes'
+  }
+  look(body)
+  for (const tool of tools) look(tool.type === 'other' ? tool.data : tool.extra)
+  for (const { content, extra } of messages) {
+    look(extra)
+    if (Array.isArray(content)) for (const part of content) if (part.type !== 'unknown') look(part.extra)
+  }
+  return longest
+}
 
 export const estimatePromptTokens = (request: InferenceRequest): number => tokensIn(estimatePrompt(request))
 

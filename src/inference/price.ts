@@ -18,7 +18,10 @@ export const FREE: Cost = {
   cacheDiscountNanoUsd: null,
 }
 
-type Rates = Pick<Pricing, 'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite'>
+type Rates = Pick<
+  Pricing,
+  'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite' | 'inputCacheWriteHour'
+>
 
 /** The rates for a prompt of this length: the tier with the largest reached threshold holds for the whole request. */
 function ratesFor(pricing: Pricing, prompt: number): Rates {
@@ -32,8 +35,13 @@ function ratesFor(pricing: Pricing, prompt: number): Rates {
     completion: reached?.completion ?? pricing.completion,
     inputCacheRead: reached?.inputCacheRead ?? pricing.inputCacheRead,
     inputCacheWrite: reached?.inputCacheWrite ?? pricing.inputCacheWrite,
+    inputCacheWriteHour: reached?.inputCacheWriteHour ?? hourBeside(reached, pricing),
   }
 }
+
+/** What a tier does not tell holds as without it, but where the tier prices writes: an hour is never the cheaper one. */
+const hourBeside = (tier: PricingTier | undefined, { inputCacheWriteHour }: Pricing): Price | undefined =>
+  inputCacheWriteHour === undefined ? undefined : dearest(inputCacheWriteHour, tier?.inputCacheWrite)
 
 /** An absent or zero reasoning price means that reasoning is billed as completion. */
 const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
@@ -90,25 +98,30 @@ function secondsOf({ audioSeconds }: Usage, { audioSecond }: Pricing): [number, 
   return [[Math.round(audioSeconds * MS_PER_SECOND), audioSecond / BigInt(MS_PER_SECOND)]]
 }
 
+/** What was read from caches, and what was written to them for minutes and for an hour. */
+function cachedOf(usage: Usage, rates: Rates): [number, Price][] {
+  const write = rates.inputCacheWrite ?? rates.prompt
+  const hour = Math.min(usage.cacheWriteHourTokens ?? 0, usage.cacheWriteTokens)
+  return [
+    [usage.cacheReadTokens + (usage.writtenApartTokens ?? 0), rates.inputCacheRead ?? rates.prompt],
+    [usage.cacheWriteTokens - hour, write],
+    [hour, rates.inputCacheWriteHour ?? write],
+  ]
+}
+
 function cacheDiscount(usage: Usage, rates: Rates): number | null {
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
   if (cached === 0) return null
   return costNanoUsd([[cached, rates.prompt]]) - costNanoUsd(cachedOf(usage, rates))
 }
 
-/** What was read from caches, and what was written to them. */
-const cachedOf = (usage: Usage, rates: Rates): [number, Price][] => [
-  [usage.cacheReadTokens + (usage.writtenApartTokens ?? 0), rates.inputCacheRead ?? rates.prompt],
-  [usage.cacheWriteTokens, rates.inputCacheWrite ?? rates.prompt],
-]
-
 /** What a prompt comes to at most, in tokens, by what they may be billed as. */
 export interface PromptBound {
   readonly text: number
   readonly audio: number
   readonly image: number
-  /** The caller marked some of it (`cache_control`) as worth keeping. */
-  readonly isMarked?: boolean
+  /** The caller marked some of it (`cache_control`) as worth keeping, for so long; absent: nothing. */
+  readonly marked?: 'minutes' | 'hour' | undefined
 }
 
 export const tokensIn = ({ text, audio, image }: PromptBound): number => text + audio + image
@@ -123,7 +136,7 @@ export interface Kinds {
 }
 
 /** How a prompt is written to a cache. `apart`: by a call of its own, and then read from it. */
-export type CacheWriting = 'with-the-answer' | 'apart'
+export type CacheWriting = 'for-minutes' | 'for-an-hour' | 'apart'
 
 export const WORDS_ALONE: Kinds = { audio: false, image: false }
 
@@ -148,7 +161,8 @@ export function holdOf(
 function dearestTextRate(rates: Rates, writes: CacheWriting | undefined): Price {
   if (writes === undefined) return rates.prompt
   const written = dearest(rates.prompt, rates.inputCacheWrite)
-  return writes === 'apart' ? written + (rates.inputCacheRead ?? rates.prompt) : written
+  if (writes === 'apart') return written + (rates.inputCacheRead ?? rates.prompt)
+  return writes === 'for-an-hour' ? dearest(written, rates.inputCacheWriteHour) : written
 }
 
 function dearestOutputRate(pricing: Pricing, rates: Rates, { audio, image }: Kinds): Price {

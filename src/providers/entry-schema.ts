@@ -21,6 +21,7 @@ const pricing = Type.Partial(
     audio_output: price,
     input_cache_read: price,
     input_cache_write: price,
+    input_cache_write_1h: price,
     internal_reasoning: price,
     web_search: price,
     audio_second: price,

@@ -14,6 +14,7 @@ const BUCKETS = {
   audio_output: 'audioOutput',
   input_cache_read: 'inputCacheRead',
   input_cache_write: 'inputCacheWrite',
+  input_cache_write_1h: 'inputCacheWriteHour',
   internal_reasoning: 'internalReasoning',
   web_search: 'webSearch',
   audio_second: 'audioSecond',

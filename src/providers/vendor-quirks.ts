@@ -101,6 +101,15 @@ export const PERPLEXITY: ProviderQuirks = {
   },
 }
 
+/**
+ * Who bills Claude's prompt cache by the rule that Anthropic publishes (2026), in multiples of the input price: 0.1 for
+ * reading, 1.25 for writing for five minutes, 2 for an hour.
+ */
+export const ANTHROPIC_CACHE_PRICES: readonly string[] = ['anthropic', 'amazon-bedrock', 'google-vertex']
+
+/** Who keeps context caches at Google's prices: who resells its models keeps none, or at prices of its own. */
+export const CONTEXT_CACHES: readonly string[] = ['google', 'google-vertex']
+
 /** Parameters of the API that no model of a vendor takes, whatever is known of the model elsewhere. */
 export const lackedParameters: Readonly<Record<string, readonly string[]>> = {
   mistral: MISTRAL.chat?.refusedFields ?? [],

@@ -3,6 +3,7 @@ import { createDirectory } from '../../src/catalog/directory.ts'
 import { dialectOf } from '../../src/catalog/facts/capabilities.ts'
 import type { FactModel } from '../../src/catalog/facts/document.ts'
 import { loadCatalog } from '../../src/catalog/load.ts'
+import { pricingView } from '../../src/catalog/view.ts'
 import type { EndpointRecord, ModelDirectory } from '../../src/core/snapshot.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
 import { defaults } from '../providers/defaults.ts'
@@ -39,6 +40,23 @@ test.each([
   expect(endpoint?.upstreamId).toBe(upstreamId)
   expect<unknown>(endpoint?.dialects).toEqual(dialects)
   expect(endpoint?.pricing).not.toBeNull()
+})
+
+test('Claude at Vertex: writing to the prompt cache for an hour is twice the input, for long prompts too', () => {
+  const pricing = at('anthropic/claude-opus-4.6', 'google-vertex')?.pricing ?? null
+  expect(pricingView(pricing)).toMatchObject({
+    prompt: '0.000005',
+    input_cache_write: '0.00000625',
+    input_cache_write_1h: '0.00001',
+    overrides: [
+      {
+        min_prompt_tokens: 200_001,
+        prompt: '0.00001',
+        input_cache_write: '0.0000125',
+        input_cache_write_1h: '0.00002',
+      },
+    ],
+  })
 })
 
 test('the express mode offers models of Google alone', () => {

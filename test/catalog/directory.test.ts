@@ -39,7 +39,8 @@ const seed: Seed = {
       prompt: '0.000001',
       completion: '0.000002',
       input_cache_read: '0.0000001',
-      tiers: [{ min_prompt_tokens: 200_001, prompt: '0.000002' }],
+      input_cache_write_1h: '0.000002',
+      tiers: [{ min_prompt_tokens: 200_001, prompt: '0.000002', input_cache_write_1h: '0.000004' }],
     },
   ],
   models: [
@@ -141,7 +142,14 @@ describe('endpoints', () => {
         completion: parsePrice('0.000002'),
         request: 0n,
         inputCacheRead: parsePrice('0.0000001'),
-        tiers: [{ minPromptTokens: 200_001, prompt: parsePrice('0.000002') }],
+        inputCacheWriteHour: parsePrice('0.000002'),
+        tiers: [
+          {
+            minPromptTokens: 200_001,
+            prompt: parsePrice('0.000002'),
+            inputCacheWriteHour: parsePrice('0.000004'),
+          },
+        ],
       },
       quantization: null,
       isZdr: false,

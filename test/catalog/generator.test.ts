@@ -188,6 +188,109 @@ describe('prices', () => {
   })
 })
 
+describe('what writing to the prompt cache for an hour costs', () => {
+  const claude = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 }
+  const written = { prompt: '0.000003', completion: '0.000015', input_cache_read: '0.0000003' }
+  const SONNET = 'anthropic.claude-sonnet-9-v1:0'
+  const seedOf = (facts: string, models: FactModel[]) => composeSeed(new Map([[facts, models]]), [])
+  /** The only price that one model has there. */
+  const priceOf = (facts: string, id: string, cost: FactModel['cost']): unknown => {
+    const seed = seedOf(facts, [fact(id, { cost })])
+    const [row] = seed.endpoints[facts]?.filter(([, upstreamId]) => upstreamId === id) ?? []
+    return seed.pricings[row?.[7] ?? -1]
+  }
+
+  test.each([
+    ['anthropic', 'claude-sonnet-9'],
+    ['amazon-bedrock', SONNET],
+    ['google-vertex', 'claude-sonnet-9@20270101'],
+  ])('%s: twice the input, where five minutes are 1.25 times', (provider, id) => {
+    expect(priceOf(provider, id, claude)).toEqual({
+      ...written,
+      input_cache_write: '0.00000375',
+      input_cache_write_1h: '0.000006',
+    })
+  })
+
+  test.each<[input: number, write: number, hour: string | undefined]>([
+    [0.8, 1, '0.0000016'],
+    [1.1, 1.375, '0.0000022'],
+    [0.33, 0.4125, '0.00000066'],
+    [0.1, 0.125, '0.0000002'],
+    [18.75, 23.4375, '0.0000375'],
+    [0.25, 0.3, undefined],
+    [3, 0.3, undefined],
+    [3, 3.7500001, undefined],
+    [3, 3, undefined],
+    [3, 6, undefined],
+  ])('input %p, five minutes %p: an hour %p', (input, cache_write, hour) => {
+    expect(priceOf('anthropic', 'claude-sonnet-9', { input, output: 15, cache_write })).toEqual({
+      prompt: perUnit(input, 6),
+      completion: '0.000015',
+      input_cache_write: perUnit(cache_write, 6),
+      ...(hour === undefined ? {} : { input_cache_write_1h: hour }),
+    })
+  })
+
+  test('each tier by its own prices', () => {
+    const tier = (size: number, cost: object) => ({ tier: { type: 'context', size }, ...cost })
+    const tiers = [
+      tier(200_000, { input: 6, output: 22.5, cache_write: 7.5 }),
+      tier(400_000, { input: 9, cache_write: 7.5 }),
+      tier(600_000, { input: 12 }),
+    ]
+    expect(priceOf('google-vertex', 'claude-sonnet-9@default', { ...claude, tiers })).toMatchObject({
+      input_cache_write_1h: '0.000006',
+      tiers: [
+        {
+          min_prompt_tokens: 200_001,
+          prompt: '0.000006',
+          completion: '0.0000225',
+          input_cache_write: '0.0000075',
+          input_cache_write_1h: '0.000012',
+        },
+        { min_prompt_tokens: 400_001, prompt: '0.000009', input_cache_write: '0.0000075' },
+        { min_prompt_tokens: 600_001, prompt: '0.000012' },
+      ],
+    })
+    const { tiers: shown } = Object(priceOf('google-vertex', 'claude-sonnet-9@default', { ...claude, tiers }))
+    expect(shown.map((one: object) => 'input_cache_write_1h' in one)).toEqual([true, false, false])
+  })
+
+  test('each profile of Bedrock by its own', () => {
+    const eu = { input: 3.3, output: 16.5, cache_write: 4.125 }
+    const us = { input: 3, output: 15, cache_write: 3 }
+    const seed = seedOf('amazon-bedrock', [
+      fact(`eu.${SONNET}`, { cost: eu }),
+      fact(`us.${SONNET}`, { cost: us }),
+      fact(`global.${SONNET}`, { cost: claude }),
+    ])
+    const [row] = seed.endpoints['amazon-bedrock']?.filter(([, id]) => id === SONNET) ?? []
+    const hours = Object.entries(row?.[10] ?? {}).map(([profile, index]) => [
+      profile,
+      seed.pricings[index ?? -1]?.input_cache_write_1h,
+    ])
+    expect(Object.fromEntries(hours)).toEqual({ eu: '0.0000066', us: undefined, global: '0.000006' })
+  })
+
+  test.each([
+    ['another house', 'openrouter', 'anthropic/claude-sonnet-9'],
+    ['another cloud', 'azure', 'claude-sonnet-9'],
+    ['another model at Amazon', 'amazon-bedrock', 'amazon.nova-9-v1:0'],
+    ['another model at Google', 'google-vertex', 'gemini-9'],
+  ])('%s: nobody told, and nothing is added', (_, provider, id) => {
+    expect(priceOf(provider, id, claude)).toEqual({ ...written, input_cache_write: '0.00000375' })
+  })
+
+  test('no price of writes, or none at all, is none of an hour', () => {
+    expect(priceOf('anthropic', 'claude-9', { input: 3, output: 15 })).toEqual({
+      prompt: '0.000003',
+      completion: '0.000015',
+    })
+    expect(priceOf('anthropic', 'claude-9', null)).toBeUndefined()
+  })
+})
+
 describe('identity', () => {
   test.each<[upstreamId: string, author: string, bare: string, variant: string, quantization: string | null]>(
     [

@@ -158,7 +158,10 @@ describe('the endpoints of a model', () => {
     expect(endpoints).toMatchObject([{ supports_implicit_caching: true, max_completion_tokens: 1000 }])
     const paid = await dataOf('/models/anthropic/claude-sonnet-4.5/endpoints')
     expect(paid['endpoints']).toMatchObject([
-      { pricing: { input_cache_write: '0.00000375' }, supports_implicit_caching: false },
+      {
+        pricing: { input_cache_write: '0.00000375', input_cache_write_1h: '0.000006' },
+        supports_implicit_caching: false,
+      },
     ])
   })
 })

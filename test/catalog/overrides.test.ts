@@ -48,6 +48,16 @@ describe('what the operator says of a model', () => {
     expect((await endpointsOf('lab/bare'))[0]?.['pricing']).toMatchObject({ prompt: '0', request: '0.01' })
   })
 
+  test('a price of what is written to a cache for an hour', async () => {
+    const pricing = { prompt: '0.000001', input_cache_write: '0.00000125', input_cache_write_1h: '0.000002' }
+    await open([{ id: 'maker/small', pricing }])
+    expect((await modelOf('maker/small'))['pricing']).toMatchObject(pricing)
+    const { providers: prices } = objectOf(
+      objectOf(await (await gateway?.call('/models/maker/small/prices'))?.json())['data'],
+    )
+    expect(prices).toMatchObject([{ prices: [{ pricing }] }])
+  })
+
   test('facts of its own make filters find it', async () => {
     await open([
       {
@@ -125,6 +135,11 @@ describe('mistakes', () => {
       'a negative price',
       { id: 'bare', pricing: { prompt: '-0.1' } },
       'models[0].pricing.prompt "-0.1" is not a price',
+    ],
+    [
+      'a negative price of an hour',
+      { id: 'bare', pricing: { prompt: '1', input_cache_write_1h: '-1' } },
+      'models[0].pricing.input_cache_write_1h "-1" is not a price',
     ],
     [
       'a price as number',

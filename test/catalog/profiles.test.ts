@@ -50,11 +50,17 @@ test.each([
 })
 
 test('the price is the profile’s', () => {
-  const prompt = (region: string) => {
-    const price = endpointIn(region, 'anthropic/claude-sonnet-4.5')?.pricing?.prompt
-    return price === undefined ? undefined : formatPrice(price * 1_000_000n)
+  const prices = (region: string) => {
+    const { pricing } = endpointIn(region, 'anthropic/claude-sonnet-4.5') ?? {}
+    return [pricing?.prompt, pricing?.inputCacheWrite, pricing?.inputCacheWriteHour].map((price) =>
+      price === undefined ? undefined : formatPrice(price * 1_000_000n),
+    )
   }
-  expect([prompt('us-east-1'), prompt('eu-central-1'), prompt('sa-east-1')]).toEqual(['3', '3.3', '3'])
+  expect(['us-east-1', 'eu-central-1', 'sa-east-1'].map(prices)).toEqual([
+    ['3', '3.75', '6'],
+    ['3.3', '4.125', '6.6'],
+    ['3', '3.75', '6'],
+  ])
 })
 
 test('a model answers to its names at AWS, with the region and without', () => {

@@ -61,6 +61,26 @@ describe('what differs', () => {
     })
   })
 
+  test('what writing for an hour costs is new where the facts tell of five minutes', () => {
+    const claude = (cost: object) => document({ anthropic: [factModel('claude-sonnet-9', { cost })] })
+    const cost = { input: 3, output: 15 }
+    expect(diffOf(seedOf(claude(cost)), seedOf(claude({ ...cost, cache_write: 3.75 }))).priceChanges).toEqual(
+      [
+        {
+          provider: 'anthropic',
+          model: 'anthropic/claude-sonnet-9',
+          before: { prompt: '0.000003', completion: '0.000015' },
+          after: {
+            prompt: '0.000003',
+            completion: '0.000015',
+            input_cache_write: '0.00000375',
+            input_cache_write_1h: '0.000006',
+          },
+        },
+      ],
+    )
+  })
+
   test('a price that is gone is no price, not free', () => {
     const after = document({ ...{ groq: [] }, openai: [factModel('gpt-4o', { cost: undefined })] })
     expect(diffOf(seedOf(before), seedOf(after)).priceChanges).toMatchObject([{ after: null }])

@@ -137,6 +137,20 @@ describe('facts that are public', () => {
     ).toEqual([[200_001, '2.5']])
   })
 
+  test.each<[id: string, provider: string, minutes: string, hour: string | undefined]>([
+    ['anthropic/claude-sonnet-4.5', 'anthropic', '3.75', '6'],
+    ['anthropic/claude-haiku-4.5', 'anthropic', '1.25', '2'],
+    ['anthropic/claude-opus-4.5', 'anthropic', '6.25', '10'],
+    ['anthropic/claude-sonnet-4.5', 'amazon-bedrock', '3.75', '6'],
+    // 1.2 times the input: nobody tells what an hour costs.
+    ['anthropic/claude-3-haiku-20240307', 'anthropic', '0.3', undefined],
+    ['anthropic/claude-sonnet-4.5', 'openrouter', '3.75', undefined],
+  ])('%s at %s: writing to the cache costs %p a million, for an hour %p', (id, provider, minutes, hour) => {
+    const pricing = at(id, provider)?.pricing
+    expect(perMillion(pricing?.inputCacheWrite)).toBe(minutes)
+    expect(perMillion(pricing?.inputCacheWriteHour)).toBe(hour)
+  })
+
   test('searching the web has a price where the list of models tells it', () => {
     expect(at('openai/gpt-5.5', 'openrouter')?.pricing?.webSearch).toBe(10_000_000_000_000_000n)
     expect(at('openai/gpt-5.5', 'openai')?.pricing?.webSearch).toBeUndefined()

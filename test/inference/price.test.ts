@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { costNanoUsd, formatPrice, parsePrice, sayUsd } from '../../src/core/money.ts'
+import type { Pricing, PricingTier } from '../../src/core/pricing.ts'
 import { NO_USAGE, type Usage } from '../../src/core/usage.ts'
 import {
   type CacheWriting,
@@ -92,6 +93,94 @@ describe('costs', () => {
     expect(costOf(used, prices).totalNanoUsd).toBe(nanoUsd)
   })
 
+  describe('what is written to a cache for an hour', () => {
+    const claude = { inputCacheWrite: usd('0.00000375'), inputCacheWriteHour: usd('0.000006') }
+    const long = {
+      minPromptTokens: 200_001,
+      prompt: usd('0.000006'),
+      inputCacheWrite: usd('0.0000075'),
+      inputCacheWriteHour: usd('0.000012'),
+    }
+    const rows: [what: string, written: number, hour: number, prices: Partial<Pricing>, nanoUsd: number][] = [
+      ['at its own price, the rest at that of minutes', 100, 40, claude, 60 * 3_750 + 40 * 6_000],
+      ['all of it', 40, 40, claude, 40 * 6_000],
+      ['none of it', 40, 0, claude, 40 * 3_750],
+      ['never more than was written', 10, 40, claude, 10 * 6_000],
+      [
+        'without a price of its own: as minutes',
+        100,
+        40,
+        { inputCacheWrite: claude.inputCacheWrite },
+        100 * 3_750,
+      ],
+      ['without either: as the prompt', 100, 40, {}, 100 * 3_000],
+      [
+        'with its own price alone',
+        100,
+        40,
+        { inputCacheWriteHour: claude.inputCacheWriteHour },
+        60 * 3_000 + 40 * 6_000,
+      ],
+      [
+        'rounded once, with the rest',
+        2,
+        1,
+        // Each alone would be rounded up, to 47 and 76.
+        { inputCacheWrite: usd('0.0000000466'), inputCacheWriteHour: usd('0.0000000756') },
+        122,
+      ],
+      [
+        'below a tier: at the usual price',
+        200_000,
+        100_000,
+        { ...claude, tiers: [long] },
+        100_000 * 3_750 + 100_000 * 6_000,
+      ],
+      [
+        'in a tier: at the price of the tier, whose length it counts to once',
+        200_001,
+        100_000,
+        { ...claude, tiers: [long] },
+        100_001 * 7_500 + 100_000 * 12_000,
+      ],
+    ]
+    test.each(rows)('%s', (_, cacheWriteTokens, cacheWriteHourTokens, prices, nanoUsd) => {
+      const used = usage({ cacheWriteTokens, cacheWriteHourTokens })
+      expect(costOf(used, pricing('0.000003', '0', prices)).totalNanoUsd).toBe(nanoUsd)
+    })
+
+    test.each<[what: string, tier: Omit<PricingTier, 'minPromptTokens'>, nanoUsd: number]>([
+      ['neither: both as without it', { prompt: usd('0.000006') }, 60 * 3_750 + 40 * 6_000],
+      [
+        'minutes alone, dearer than the hour was: the hour is no cheaper',
+        { inputCacheWrite: long.inputCacheWrite },
+        100 * 7_500,
+      ],
+      [
+        'minutes alone, cheaper than the hour was: the hour stays',
+        { inputCacheWrite: usd('0.000005') },
+        60 * 5_000 + 40 * 6_000,
+      ],
+    ])('a tier tells %s', (_, tier, nanoUsd) => {
+      const prices = pricing('0.000003', '0', { ...claude, tiers: [{ minPromptTokens: 1, ...tier }] })
+      const used = usage({ cacheWriteTokens: 100, cacheWriteHourTokens: 40 })
+      expect(costOf(used, prices).totalNanoUsd).toBe(nanoUsd)
+    })
+
+    test('it is a part of the prompt, and of what the cache saved or cost', () => {
+      const prices = pricing('0.000003', '0', { ...claude, inputCacheRead: usd('0.0000003') })
+      const used = usage({ cacheReadTokens: 100, cacheWriteTokens: 50, cacheWriteHourTokens: 20 })
+      expect(costOf(used, prices)).toEqual({
+        totalNanoUsd: 262_500,
+        promptNanoUsd: 262_500,
+        completionNanoUsd: 0,
+        cacheDiscountNanoUsd: 450_000 - 262_500,
+      })
+      const written = usage({ cacheWriteTokens: 20, cacheWriteHourTokens: 20 })
+      expect(costOf(written, prices).cacheDiscountNanoUsd).toBe(-60_000)
+    })
+  })
+
   test('the parts never exceed the whole', () => {
     const cost = costOf(usage({ inputTokens: 3, outputTokens: 3 }), pricing('0.0000000005', '0.0000000005'))
     expect(cost).toMatchObject({ totalNanoUsd: 3, promptNanoUsd: 2, completionNanoUsd: 1 })
@@ -159,13 +248,16 @@ describe('holds', () => {
     const written = pricing('0.000001', '0.000002', {
       inputCacheRead: usd('0.0000001'),
       inputCacheWrite: usd('0.0000013'),
+      inputCacheWriteHour: usd('0.000002'),
     })
     const at = (writes?: CacheWriting, prices = written) => holdOf(prices, TEN, 0, { ...WORDS_ALONE, writes })
     expect(at()).toBe(10_000)
-    expect(at('with-the-answer')).toBe(13_000)
+    expect(at('for-minutes')).toBe(13_000)
+    expect(at('for-an-hour')).toBe(20_000)
     expect(at('apart')).toBe(14_000)
     // Without prices of their own they are the prompt's.
-    expect(at('with-the-answer', pricing('0.000001', '0'))).toBe(10_000)
+    expect(at('for-minutes', pricing('0.000001', '0'))).toBe(10_000)
+    expect(at('for-an-hour', pricing('0.000001', '0'))).toBe(10_000)
     expect(at('apart', pricing('0.000001', '0'))).toBe(20_000)
     const kinds: Kinds = { ...WORDS_ALONE, writes: 'apart' }
     const bound = outputBoundWithin(written, TEN, 50_000, kinds)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pricing } from '../../src/core/snapshot.ts'
-import { addedUsage, NO_USAGE, type Usage } from '../../src/core/usage.ts'
+import { addedUsage, NO_USAGE, promptTokens, type Usage } from '../../src/core/usage.ts'
 import { embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
 import { imagesIngress } from '../../src/dialects/operations/images.ts'
 import { rerankIngress } from '../../src/dialects/operations/rerank.ts'
@@ -97,6 +97,17 @@ test('usage of several replies is added, whoever tells what', () => {
     webSearchRequests: 2,
     providerCostUsd: 0.75,
   })
+})
+
+test('what was written for an hour is added, and counted in no sum: it is a part of what was written', () => {
+  const five = { ...NO_USAGE, cacheWriteTokens: 5 }
+  const eight = { ...NO_USAGE, cacheWriteTokens: 8, cacheWriteHourTokens: 3 }
+  const sums = [addedUsage(five, eight), addedUsage(eight, five), addedUsage(eight, eight)]
+  expect(sums.map((sum) => [sum.cacheWriteTokens, sum.cacheWriteHourTokens, promptTokens(sum)])).toEqual([
+    [13, 3, 13],
+    [13, 3, 13],
+    [16, 6, 16],
+  ])
 })
 
 describe('which route serves a model', () => {

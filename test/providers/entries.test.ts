@@ -29,7 +29,7 @@ providers:
         pricing:
           { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001", request: "0.01",
             image: "0.002", audio: "0.00001", internal_reasoning: "0.000003", web_search: "0.005",
-            input_cache_write: "0.00000125", image_output: "0.04", audio_output: "0.00002" }
+            input_cache_write: "0.00000125", input_cache_write_1h: "0.000002", image_output: "0.04", audio_output: "0.00002" }
       - id: free
         pricing: { prompt: "0", completion: "0" }
       - id: unpriced
@@ -75,6 +75,7 @@ providers:
         completion: parsePrice('0.000002'),
         inputCacheRead: parsePrice('0.0000001'),
         inputCacheWrite: parsePrice('0.00000125'),
+        inputCacheWriteHour: parsePrice('0.000002'),
         request: parsePrice('0.01'),
         image: parsePrice('0.002'),
         imageOutput: parsePrice('0.04'),

@@ -1,12 +1,13 @@
 import type { ProviderKind } from '../../core/snapshot.ts'
 import { cloudVendors } from '../../providers/cloud-vendors.ts'
 import { vendors } from '../../providers/compatible.ts'
-import { lackedParameters } from '../../providers/vendor-quirks.ts'
+import { CONTEXT_CACHES, lackedParameters } from '../../providers/vendor-quirks.ts'
 import type { Seed, SeedEndpoint, SeedModel, SeedPricing } from '../seed.ts'
 import { tokenizerOf } from './authors.ts'
 import { dialectOf, inputOf, outputOf, parametersOf, reasoningOf } from './capabilities.ts'
 import { withContextCache } from './context-cache.ts'
 import { compare, type FactModel, type FactProviders } from './document.ts'
+import { followsAnthropic, withHourWrites } from './hour-writes.ts'
 import { createIdentities, partsOf } from './identity.ts'
 import type { ListedModel } from './listed.ts'
 import { pricingOf } from './prices.ts'
@@ -86,7 +87,8 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
     const listing = listedById.get(id) ?? listedById.get(id.replace(/:.*$/, ''))
     models.push(modelOf(id, all, listedById.get(id), authors))
     for (const { provider, facts: model } of all) {
-      const pricing = priceAt(provider, model, listedById.get(id))
+      const priceOf = (cost: FactModel['cost']) => priceAt(provider, id, cost, listedById.get(id))
+      const pricing = priceOf(CONTEXT_CACHES.includes(provider) ? withContextCache(model) : model.cost)
       endpoints[provider] ??= []
       endpoints[provider].push([
         models.length - 1,
@@ -99,7 +101,7 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
         pricing === null ? null : pricings.indexOf(pricing),
         partsOf(model.id, provider).quantization,
         dialectOf(model, provider) ?? null,
-        ...profilesOf(model, pricings.indexOf),
+        ...profilesOf(model, priceOf, pricings.indexOf),
       ])
     }
   }
@@ -112,16 +114,20 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
   }
 }
 
-/** Google's own houses: who resells its models keeps nothing, or at prices of its own. */
-const KEEPS_CONTEXTS = ['google', 'google-vertex']
-
 /** Whose list the listed models are from: it tells prices that the facts do not. */
 const LISTED_AT = 'openrouter'
 
-function priceAt(provider: string, model: FactModel, listing: ListedModel | undefined): SeedPricing | null {
-  const pricing = pricingOf(KEEPS_CONTEXTS.includes(provider) ? withContextCache(model) : model.cost)
+function priceAt(
+  provider: string,
+  modelId: string,
+  cost: FactModel['cost'],
+  listing: ListedModel | undefined,
+): SeedPricing | null {
+  const told = pricingOf(cost)
+  if (told === null) return null
+  const pricing = followsAnthropic(provider, modelId) ? withHourWrites(told) : told
   const webSearch = provider === LISTED_AT ? listing?.webSearch : null
-  return pricing === null || !webSearch ? pricing : { ...pricing, web_search: webSearch }
+  return webSearch ? { ...pricing, web_search: webSearch } : pricing
 }
 
 function parametersAt(provider: string, model: FactModel, listing: ListedModel | undefined): string[] {
@@ -132,11 +138,12 @@ function parametersAt(provider: string, model: FactModel, listing: ListedModel |
 /** The last part of a row; nothing where there are no profiles. */
 function profilesOf(
   model: FactModel | ProfiledModel,
+  priceOf: (cost: FactModel['cost']) => SeedPricing | null,
   indexOf: (pricing: SeedPricing) => number,
 ): [] | [Record<string, number | null>] {
   if (!('profiles' in model) || Object.keys(model.profiles).length === 0) return []
   const indexes = Object.entries(model.profiles).map(([prefix, cost]) => {
-    const pricing = pricingOf(cost)
+    const pricing = priceOf(cost)
     return [prefix, pricing === null ? null : indexOf(pricing)] as const
   })
   return [Object.fromEntries(indexes)]

@@ -17,7 +17,7 @@ export function readUsage(raw: unknown): Usage | undefined {
     ...NO_USAGE,
     inputTokens: input ?? 0,
     cacheReadTokens: firstCount(raw, READ_NAMES),
-    cacheWriteTokens: firstCount(raw, WRITE_NAMES),
+    ...cacheWritesOf(raw),
     outputTokens: output ?? 0,
     ...(rest.length === 0 ? {} : { native: { dialect: 'converse', fields: Object.fromEntries(rest) } }),
   }
@@ -26,6 +26,16 @@ export function readUsage(raw: unknown): Usage | undefined {
 /** The second name of each is an older one that is sent beside it (recorded 2025). */
 const READ_NAMES = ['cacheReadInputTokens', 'cacheReadInputTokenCount']
 const WRITE_NAMES = ['cacheWriteInputTokens', 'cacheWriteInputTokenCount']
+
+/** `cacheDetails` tells what was written by how long it is kept: `[{ttl: '1h', inputTokens}, {ttl: '5m', …}]`. */
+function cacheWritesOf(raw: JsonObject): Pick<Usage, 'cacheWriteTokens' | 'cacheWriteHourTokens'> {
+  const cacheWriteTokens = firstCount(raw, WRITE_NAMES)
+  const details: unknown[] = Array.isArray(raw['cacheDetails']) ? raw['cacheDetails'] : []
+  const hours = details.filter(isObject).filter(({ ttl }) => ttl === '1h')
+  const told = hours.reduce((sum, { inputTokens }) => sum + (count(inputTokens) ?? 0), 0)
+  const cacheWriteHourTokens = Math.min(told, cacheWriteTokens)
+  return cacheWriteHourTokens === 0 ? { cacheWriteTokens } : { cacheWriteTokens, cacheWriteHourTokens }
+}
 
 const firstCount = (raw: JsonObject, names: readonly string[]): number =>
   names.map((name) => count(raw[name])).find((each) => each !== undefined) ?? 0

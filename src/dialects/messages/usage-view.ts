@@ -11,13 +11,13 @@ import { isObject } from '../values.ts'
 export function viewTokens(told: Usage | null, serviceTier: string | null): JsonObject {
   const usage = told ?? NO_USAGE
   const native = usage.native?.dialect === 'messages' ? usage.native.fields : {}
-  const { cacheWriteTokens, webSearchRequests } = usage
+  const { cacheWriteTokens, cacheWriteHourTokens: hour = 0, webSearchRequests } = usage
   return {
     input_tokens: usage.inputTokens + usage.audioInputTokens + usage.imageInputTokens,
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: usage.cacheReadTokens,
     // Who does not say for how long it caches does so for five minutes.
-    cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens, ephemeral_1h_input_tokens: 0 },
+    cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens - hour, ephemeral_1h_input_tokens: hour },
     output_tokens: completionTokens(usage),
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
     server_tool_use:

@@ -26,12 +26,23 @@ export function readUsage(raw: JsonObject): Usage | undefined {
     ...NO_USAGE,
     inputTokens: input ?? 0,
     cacheReadTokens: count(raw['cache_read_input_tokens']) ?? 0,
-    cacheWriteTokens: count(raw['cache_creation_input_tokens']) ?? 0,
+    ...cacheWritesOf(raw),
     outputTokens: (output ?? 0) - thinking,
     reasoningTokens: thinking,
     ...(searches === undefined ? {} : { webSearchRequests: searches }),
     ...(rest === undefined ? {} : { native: { dialect: 'messages' as const, fields: rest } }),
   }
+}
+
+/**
+ * What was written to a cache, and how much of it for an hour: never more than all of it, although `message_delta` may
+ * tell another whole than `message_start` and does not repeat its parts.
+ */
+function cacheWritesOf(raw: JsonObject): Pick<Usage, 'cacheWriteTokens' | 'cacheWriteHourTokens'> {
+  const cacheWriteTokens = count(raw['cache_creation_input_tokens']) ?? 0
+  const told = count(objectOf(raw['cache_creation'])['ephemeral_1h_input_tokens']) ?? 0
+  const cacheWriteHourTokens = Math.min(told, cacheWriteTokens)
+  return cacheWriteHourTokens === 0 ? { cacheWriteTokens } : { cacheWriteTokens, cacheWriteHourTokens }
 }
 
 /** Fields that a writer of this dialect writes from the neutral figures. */

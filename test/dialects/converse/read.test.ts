@@ -281,7 +281,10 @@ test('usage: cached tokens are apart, and what is not known travels on', async (
     totalTokens: 1_125,
     cacheReadInputTokens: 1_000,
     cacheWriteInputTokens: 110,
-    cacheDetails: [{ ttl: '1h', inputTokens: 110 }],
+    cacheDetails: [
+      { ttl: '1h', inputTokens: 80 },
+      { ttl: '5m', inputTokens: 30 },
+    ],
   }
   const told = await read([
     START,
@@ -293,10 +296,37 @@ test('usage: cached tokens are apart, and what is not known travels on', async (
     inputTokens: 10,
     cacheReadTokens: 1_000,
     cacheWriteTokens: 110,
+    cacheWriteHourTokens: 80,
     outputTokens: 5,
     native: { dialect: 'converse', fields: { cacheDetails: usage.cacheDetails } },
   })
   expect(told.events).toContainEqual(expect.objectContaining({ type: 'usage', serviceTier: 'priority' }))
+})
+
+test.each<[what: string, told: JsonObject, hour: number | undefined]>([
+  ['all of it', { cacheDetails: [{ ttl: '1h', inputTokens: 110 }] }, 110],
+  [
+    'at several points',
+    {
+      cacheDetails: [
+        { ttl: '1h', inputTokens: 30 },
+        { ttl: '1h', inputTokens: 40 },
+      ],
+    },
+    70,
+  ],
+  ['more than was written', { cacheDetails: [{ ttl: '1h', inputTokens: 111 }] }, 110],
+  ['none of it', { cacheDetails: [{ ttl: '5m', inputTokens: 110 }] }, undefined],
+  ['nothing that can be read', { cacheDetails: ['1h', null, { ttl: '1h' }] }, undefined],
+  ['no list', { cacheDetails: { ttl: '1h', inputTokens: 110 } }, undefined],
+  ['nothing told', {}, undefined],
+])('of 110 tokens, written to a cache for an hour: %s', async (_, told, hour) => {
+  const usage = { inputTokens: 10, outputTokens: 5, cacheWriteInputTokens: 110, ...told }
+  const streamed = await read([START, HI, finish('end_turn'), { metadata: { usage } }])
+  const body = await readBody({ ...whole([{ text: 'x' }], 'end_turn'), usage })
+  for (const found of [streamed.usage, body.usage]) {
+    expect([found?.cacheWriteTokens, found?.cacheWriteHourTokens]).toEqual([110, hour])
+  }
 })
 
 describe('exceptions in a stream', () => {

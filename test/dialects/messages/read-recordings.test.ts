@@ -138,6 +138,7 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.inputTokens).toBe(numberAt(told, 'input_tokens'))
   expect(usage.cacheReadTokens).toBe(reads)
   expect(usage.cacheWriteTokens).toBe(writes)
+  expect(usage.cacheWriteHourTokens ?? 0).toBe(numberAt(told, 'cache_creation', 'ephemeral_1h_input_tokens'))
   expect(promptTokens(usage)).toBe(numberAt(told, 'input_tokens') + reads + writes)
   expect(usage.reasoningTokens).toBe(numberAt(told, 'output_tokens_details', 'thinking_tokens'))
   expect(completionTokens(usage)).toBe(numberAt(told, 'output_tokens'))

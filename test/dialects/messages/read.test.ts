@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
+import { NO_USAGE, promptTokens } from '../../../src/core/usage.ts'
 import { messagesEgress } from '../../../src/dialects/messages/egress.ts'
 import { isMessagesNative, type MessagesNative } from '../../../src/dialects/messages/native.ts'
 import { type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
@@ -30,6 +30,7 @@ const finish = (stop_reason: string | null, usage: JsonObject = { output_tokens:
   usage,
 })
 const STOP = { type: 'message_stop' }
+const wholeOf = (written: number): JsonObject => ({ cache_creation_input_tokens: written })
 const HI = delta(0, { type: 'text_delta', text: 'Hi' })
 
 const read = (body: string, form: ReplyForm = {}, streamed = true) =>
@@ -289,6 +290,58 @@ test('usage is the last that was told of each figure', async () => {
     type: 'usage',
     usage: { ...NO_USAGE, inputTokens: 50, cacheReadTokens: 7, outputTokens: 8, reasoningTokens: 12 },
     serviceTier: 'default',
+  })
+})
+
+describe('what was written to a cache for an hour', () => {
+  const wrote = (all: unknown, minutes: unknown, hour: unknown): JsonObject => ({
+    cache_creation_input_tokens: all,
+    cache_creation: { ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour },
+  })
+  const rows: [
+    what: string,
+    start: JsonObject,
+    end: JsonObject,
+    written: number,
+    hour: number | undefined,
+  ][] = [
+    ['told at the start', wrote(30, 10, 20), {}, 30, 20],
+    ['told at the start, the whole again at the end', wrote(30, 10, 20), wholeOf(30), 30, 20],
+    ['told at the end alone', {}, wrote(30, 10, 20), 30, 20],
+    ['told anew at the end', wrote(30, 10, 20), wrote(70, 25, 45), 70, 45],
+    ['nothing at the end is nothing new', wrote(30, 10, 20), { cache_creation: null }, 30, 20],
+    ['a later whole with more: for minutes', wrote(30, 10, 20), wholeOf(50), 50, 20],
+    ['a later whole with less: no more than it', wrote(30, 10, 20), wholeOf(5), 5, 5],
+    ['more than the whole', wrote(30, 0, 31), {}, 30, 30],
+    ['without the whole', { cache_creation: { ephemeral_1h_input_tokens: 20 } }, {}, 0, undefined],
+    ['none', wrote(30, 30, 0), {}, 30, undefined],
+    ['no number', wrote(30, 10, '20'), {}, 30, undefined],
+    ['less than none', wrote(30, 10, -20), {}, 30, undefined],
+    ['not told', wholeOf(30), {}, 30, undefined],
+    ['a list', { ...wholeOf(30), cache_creation: [20] }, {}, 30, undefined],
+  ]
+  test.each(rows)('%s', async (_, start, end, written, hour) => {
+    const usage = { input_tokens: 5, output_tokens: 1, ...start }
+    const streamed = stream([
+      { ...START, message: { ...START.message, usage } },
+      HI,
+      finish('end_turn', { output_tokens: 9, ...end }),
+      STOP,
+    ])
+    const told = (await read(streamed)).usage
+    expect([told?.cacheWriteTokens, told?.cacheWriteHourTokens]).toEqual([written, hour])
+    expect(told && promptTokens(told)).toBe(5 + written)
+  })
+
+  test('in a whole reply', async () => {
+    const content = [{ type: 'text', text: 'Hi' }]
+    const usage: JsonObject = { input_tokens: 5, output_tokens: 1, ...wrote(30, 10, 20) }
+    const message = { ...START.message, content, stop_reason: 'end_turn', usage }
+    expect((await read(JSON.stringify(message), {}, false)).usage).toMatchObject({
+      cacheWriteTokens: 30,
+      cacheWriteHourTokens: 20,
+      native: { dialect: 'messages', fields: { cache_creation: usage['cache_creation'] } },
+    })
   })
 })
 

@@ -119,6 +119,23 @@ test('the events of a stream, in order', () => {
   ])
 })
 
+test('what was written to a cache is told by how long it is kept, whoever counted it', () => {
+  const usage = { ...NO_USAGE, inputTokens: 3, cacheWriteTokens: 30, cacheWriteHourTokens: 20 }
+  const told = {
+    input_tokens: 3,
+    cache_creation_input_tokens: 30,
+    cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+  }
+  const events = written([[{ type: 'usage', usage }, text('Hi')]], { usage })
+  expect(events[0]).toMatchObject({ type: 'message_start', message: { usage: told } })
+  expect(events.at(-2)).toMatchObject({ type: 'message_delta', usage: told })
+  const natives: JsonObject = { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 20, ephemeral_1d: 1 }
+  const native = { dialect: 'messages' as const, fields: { cache_creation: natives } }
+  expect(written([[text('Hi')]], { usage: { ...usage, native } }).at(-2)).toMatchObject({
+    usage: { cache_creation_input_tokens: 30, cache_creation: natives },
+  })
+})
+
 test('an answer of nothing is a whole message', () => {
   expect(written([]).map(({ type }) => type)).toEqual([
     'message_start',
