@@ -9,6 +9,7 @@ import { cutsOf, placesOf } from './context-cache.ts'
 import { generationOf } from './generation.ts'
 import { writeSchema } from './json-schema.ts'
 import { type LeaveOut, leaveOutInto } from './left-out.ts'
+import { leaveOutMark } from './marks.ts'
 import { writeThinking } from './thinking.ts'
 import { writeTools } from './tools.ts'
 
@@ -183,6 +184,8 @@ function leaveOutRest({ dialect, body, user, metadata }: InferenceRequest, leave
   if (metadata !== undefined && Object.keys(metadata).length > 0) leaveOut('metadata')
   if (dialect !== 'chat') return
   for (const [name, value] of Object.entries(body)) {
-    if (value !== null && value !== undefined && !CARRIED.has(name)) leaveOut(name)
+    if (value === null || value === undefined || CARRIED.has(name)) continue
+    if (name === 'cache_control') leaveOutMark(value, leaveOut)
+    else leaveOut(name)
   }
 }

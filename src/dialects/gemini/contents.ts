@@ -4,7 +4,7 @@ import type { Message, ToolCall } from '../../core/request.ts'
 import { isObject } from '../values.ts'
 import type { Generation } from './generation.ts'
 import type { LeaveOut } from './left-out.ts'
-import { isMark } from './marks.ts'
+import { isMark, leaveOutExtra } from './marks.ts'
 import { writePart } from './parts.ts'
 import { FOREIGN_CALL, type Replayed, replayedOf } from './signatures.ts'
 
@@ -80,10 +80,8 @@ const hasMark = ({ content, extra }: Message): boolean =>
 
 function leaveOutUnsayable({ name, extra, role }: Message, leaveOut: LeaveOut): void {
   if (name !== undefined && role !== 'tool') leaveOut('messages.name')
-  for (const key of Object.keys(extra ?? {})) {
-    if (role === 'tool' && key === 'is_error') continue
-    leaveOut(key === 'cache_control' ? key : `messages.${key}`)
-  }
+  const { is_error: _, ...rest } = extra ?? {}
+  leaveOutExtra(role === 'tool' ? rest : extra, 'messages', leaveOut)
 }
 
 function addContent(contents: JsonObject[], role: string, parts: JsonObject[]): void {

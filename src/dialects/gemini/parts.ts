@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart } from '../../core/request.ts'
 import type { LeaveOut } from './left-out.ts'
+import { leaveOutExtra } from './marks.ts'
 
 /**
  * | part | Gemini's |
@@ -14,7 +15,7 @@ import type { LeaveOut } from './left-out.ts'
  * in two where a cache is made: context-cache.ts), parts of unknown types.
  */
 export function writePart(part: ContentPart, leaveOut: LeaveOut): JsonObject[] {
-  if (part.type !== 'unknown') leaveOutExtra(part.extra, leaveOut)
+  if (part.type !== 'unknown') leaveOutExtra(part.extra, 'messages.content', leaveOut)
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ text: part.text }]
@@ -32,12 +33,6 @@ export function writePart(part: ContentPart, leaveOut: LeaveOut): JsonObject[] {
     case 'unknown':
       leaveOut(`content.${String(part.data['type'])}`)
       return []
-  }
-}
-
-function leaveOutExtra(extra: JsonObject | undefined, leaveOut: LeaveOut): void {
-  for (const name of Object.keys(extra ?? {})) {
-    leaveOut(name === 'cache_control' ? name : `messages.content.${name}`)
   }
 }
 

@@ -4,6 +4,7 @@ import { isObject } from '../values.ts'
 import { type Generation, generationOf } from './generation.ts'
 import { writeSchema } from './json-schema.ts'
 import type { LeaveOut } from './left-out.ts'
+import { leaveOutExtra } from './marks.ts'
 
 /**
  * | tools, tool_choice | Gemini's |
@@ -34,7 +35,7 @@ export function writeTools(request: InferenceRequest, upstreamId: string, leaveO
 
 function writeFunction({ name, description, parameters, strict, extra }: FunctionTool, leaveOut: LeaveOut) {
   if (strict === true) leaveOut('tools.strict')
-  for (const key of Object.keys(extra ?? {})) leaveOut(key === 'cache_control' ? key : `tools.${key}`)
+  leaveOutExtra(extra, 'tools', leaveOut)
   return {
     name,
     ...(description === undefined ? {} : { description }),

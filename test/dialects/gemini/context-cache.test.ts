@@ -7,6 +7,7 @@ import { contextCache } from '../../../src/dialects/gemini/context-cache.ts'
 import { attemptAt } from './attempt.ts'
 
 const mark = { cache_control: { type: 'ephemeral' } }
+const LONG = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 const text = (words: string, marked = false) => ({ type: 'text', text: words, ...(marked ? mark : {}) })
 const CALL = { id: 'call-1', type: 'function', function: { name: 'tide', arguments: '{}' } }
 const TOOL = { type: 'function', function: { name: 'tide' } }
@@ -120,6 +121,15 @@ describe('a call is cut', () => {
       generationConfig: { temperature: 0.5 },
     })
     expect(call.dropped).toEqual(['cache_control'])
+  })
+
+  test.each<[string, object]>([
+    ['a part', { messages: [{ role: 'user', content: [{ type: 'text', text: 'Q', ...LONG }] }] }],
+    ['a message', { messages: [{ role: 'system', content: 'S', ...LONG }, user('Q')] }],
+    ['a tool', { messages: [user('Q')], tools: [{ ...TOOL, ...LONG }] }],
+    ['the body', { messages: [user('Q')], ...LONG }],
+  ])('an hour is more than is kept, and named, on %s', (_, body) => {
+    expect(cutsOf(body).call.dropped.toSorted()).toEqual(['cache_control', 'cache_control.ttl'])
   })
 
   test('an image counts as an image, not as its base64', () => {
