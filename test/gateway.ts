@@ -175,6 +175,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       database.file.query<Record<string, unknown>, []>('SELECT * FROM generations ORDER BY id').all(),
     async stop() {
       await deps.run.running.drain(0)
+      await deps.run.contexts?.whenIdle()
       await server?.stop(true)
       await stopParts()
       const report = verifyFolder(folder)

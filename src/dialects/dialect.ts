@@ -51,17 +51,20 @@ export interface DialectCall {
   dropped: string[]
   /**
    * Where the caller marked that what stands before is worth keeping (`cache_control`), and a cache is made by a call
-   * of its own: the places where the call can be cut, the shortest first. Absent: nothing was marked.
+   * of its own: all places where the call can be cut up to the last mark, the shortest beginning first. Absent:
+   * nothing was marked.
    */
   cuts?: () => readonly ContextCut[]
 }
 
 /** The beginning of a call, which the provider can keep, and what remains of the call then. */
 export interface ContextCut {
-  /** All that is kept, as it is sent: what is equal here is one cache there. */
-  readonly kept: JsonObject
-  /** A rough count of what is kept. */
+  /** What it holds beyond the cut before it: beginnings are the same where all of these are, up to theirs. */
+  readonly adds: string
+  /** A rough count of all that it holds. */
   readonly tokens: number
+  /** The caller marked this very place, or what comes right behind it. */
+  readonly isMarked: boolean
   /** The call that makes the cache, which lives for so long. */
   make(ttlSeconds: number): DialectCall
   /** The body of the call again, with the cache of this name in place of what is kept. */
@@ -102,8 +105,6 @@ export interface Egress {
     read(body: unknown): MadeContext | null
     /** True where a refusal is of this beginning alone, since it is too short to be kept. */
     isTooShort(error: UpstreamError): boolean
-    /** True where a call was refused because the cache that it names is not there. */
-    isLost(error: UpstreamError): boolean
   }
   /** Reads an error reply (status ≥ 300) of any of the shapes that providers of this dialect send. */
   readError(status: number, headers: Headers, text: string): UpstreamError

@@ -253,11 +253,14 @@ const kindsOf = (attempt: Attempt, prompt: PromptBound, speaks: boolean): Kinds 
 })
 
 /** Anthropic, Bedrock and Google write what the caller marks; the others, where they write at all, what they like. */
-function writingOf({ dialect, endpoint }: Attempt, { marked }: PromptBound): CacheWriting | undefined {
+function writingOf(
+  { dialect, endpoint }: Attempt,
+  { marked, mayBeApart }: PromptBound,
+): CacheWriting | undefined {
   if (endpoint.pricing?.inputCacheWrite === undefined) return undefined
   const writesMarked = dialect === 'messages' || dialect === 'converse' || dialect === 'gemini'
   if (marked === undefined && writesMarked) return undefined
-  if (dialect === 'gemini') return 'apart'
+  if (dialect === 'gemini') return mayBeApart ? 'apart' : undefined
   return marked === 'hour' ? 'for-an-hour' : 'for-minutes'
 }
 

@@ -6,6 +6,7 @@ import type { UpstreamReply } from '../core/reply.ts'
 import type { DialectCall } from '../dialects/dialect.ts'
 import type { Upstream } from '../net/upstream.ts'
 import { providers } from '../providers/index.ts'
+import type { ContextUse } from './context-cache/apply.ts'
 import type { ContextStore } from './context-cache/store.ts'
 import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
 import type { Health } from './health.ts'
@@ -27,7 +28,7 @@ export interface DispatchDeps {
 /** What is told while attempts are made, so that a record exists even when all of them fail. */
 export interface DispatchLog {
   tries: AttemptOutcome[]
-  /** The bodies that were sent, one for each try. */
+  /** The bodies that were sent, in their order. */
   sentBodies: JsonObject[]
   /** The attempt that runs or ran last. */
   current: Attempt | null
@@ -37,6 +38,8 @@ export interface DispatchLog {
   contents: UrlContents
   /** For whom providers may keep the beginnings of prompts; null: for nobody. */
   contextOwner: string | null
+  /** What the call that was built last is read from, where providers may keep something of it. */
+  context: ContextUse | null
 }
 
 /** How one kind of request is put to an endpoint, and its answer read as far as it must be before nobody else is asked. */
@@ -50,10 +53,11 @@ export interface Asking<Answer> {
     reply: UpstreamReply,
     attempt: Attempt,
     again: () => Promise<UpstreamReply>,
+    log: DispatchLog,
   ): Promise<{ answer: Answer; upstreamId: string | null }>
   readError(attempt: Attempt, status: number, headers: Headers, text: string): UpstreamError
-  /** True where the call was refused for what `build` builds otherwise the next time. */
-  mayBuildAgain?(attempt: Attempt, error: UpstreamError): boolean
+  /** True where the call may have been refused for what `build` builds otherwise the next time. */
+  mayBuildAgain?(error: UpstreamError, log: DispatchLog): boolean
 }
 
 export interface Answered<Answer> {
@@ -155,7 +159,7 @@ async function tryOne<Answer>(
   try {
     const { reply, dropped } = await send(asking, attempt, deps, signal, log)
     const again = async () => (await send(asking, attempt, deps, signal, log)).reply
-    const { answer, upstreamId } = await asking.read(reply, attempt, again)
+    const { answer, upstreamId } = await asking.read(reply, attempt, again, log)
     const latencyMs = deps.now() - startedAt
     log.tries.push({ ...outcome, upstreamId, status: reply.status, latencyMs })
     deps.health.succeeded(attempt, latencyMs)
@@ -190,7 +194,8 @@ async function send<Answer>(
   })
   if (isGood(reply)) return { reply, dropped: built.dropped }
   const error = await refusalOf(reply, attempt, asking.readError)
-  if (isAgain || asking.mayBuildAgain?.(attempt, error) !== true) throw error
+  if (isAgain || asking.mayBuildAgain?.(error, log) !== true) throw error
+  log.isAsked = false
   return send(asking, attempt, deps, signal, log, true)
 }
 

@@ -13,7 +13,6 @@ import { type Asking, type DispatchDeps, type DispatchLog, tryAttempts } from '.
 import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
-import type { KeptContext } from './context-cache/store.ts'
 import { withContents } from './url-contents.ts'
 
 /** A reply whose first content is there (or that ended whole without any). */
@@ -54,41 +53,39 @@ export async function dispatch(
 }
 
 function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> {
-  /** What the call that was built last is read from. */
-  let context: KeptContext | null = null
-  /** A cache was refused for what it is, not for having gone: none is used any more. */
+  /** Nothing is read from a cache any more, since a call that was is refused. */
   let isWithout = false
 
-  async function throughCache(call: DialectCall, attempt: Attempt, signal: AbortSignal, log: DispatchLog) {
-    const asked = { request, attempt, owner: log.contextOwner, signal }
-    const cached = await throughContext(call, asked, deps, (making) =>
-      makeContext(making, attempt, egressOf(attempt), deps),
-    )
-    context = cached?.context ?? null
-    return cached?.call ?? call
+  function throughCache(call: DialectCall, attempt: Attempt, log: DispatchLog): DialectCall {
+    // What was claimed for a call that failed is open to others again.
+    log.context?.settled(null)
+    log.context = null
+    if (call.cuts === undefined || isWithout) return call
+    const asked = { preferences: request.preferences, attempt, owner: log.contextOwner }
+    const make = (making: DialectCall) => makeContext(making, attempt, egressOf(attempt), deps)
+    log.context = throughContext(call, asked, deps.contexts, make)
+    return log.context?.call ?? call
   }
 
   return {
     build(attempt, signal, log) {
-      context = null
       const egress = egressOf(attempt)
       const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
-      const built = (each: InferenceRequest) => {
-        const call = called(each, attempt, egress)
-        return call.cuts === undefined || isWithout ? call : throughCache(call, attempt, signal, log)
-      }
-      return whole instanceof Promise ? whole.then(built) : built(whole)
+      if (whole instanceof Promise)
+        return whole.then((fetched) => throughCache(called(fetched, attempt, egress), attempt, log))
+      return throughCache(called(whole, attempt, egress), attempt, log)
     },
-    async read(reply, attempt) {
+    async read(reply, attempt, _, { context: use }) {
       const read = egressOf(attempt).read(reply, request.stream)
-      const { first, all } = await untilContent(context === null ? read : withWriting(read, context))
+      const { first, all } = await untilContent(use?.context ? withWriting(read, use.context, use) : read)
       return { answer: all, upstreamId: upstreamIdOf(first) }
     },
     readError: (attempt, status, headers, text) => egressOf(attempt).readError(status, headers, text),
-    mayBuildAgain(attempt, error) {
-      if (context === null || egressOf(attempt).contextCache?.isLost(error) !== true) return false
-      deps.contexts?.forget(context.key)
-      isWithout = error.status === 400
+    // Whatever the words: it may well be the cache, and without it the call is one like all others.
+    mayBuildAgain({ status }, { context: use }) {
+      if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
+      use.refused()
+      isWithout = true
       return true
     },
   }

@@ -79,6 +79,7 @@ export function openExchange<Kind extends Metering>(
     isAsked: false,
     contents: new Map(),
     contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
+    context: null,
   }
   const content = recordFor({ caller, request: input.request, generationId, log })
   let settled: Promise<Closing> | null = null
@@ -129,6 +130,7 @@ export function openExchange<Kind extends Metering>(
     if (ending === 'whole') answered = attempt
     const said = content && ended(content, ending)
     const { settlement, cost } = settledBy(ending, attempt)
+    log.context?.settled(ending === 'failed' ? null : countedOf(settlement))
     await deps.ledger.settle(admission.hold, settlement)
     if (ending === 'whole') exchange.onWhole?.()
     if (said) deps.contents.add(said)
@@ -173,6 +175,10 @@ export function openExchange<Kind extends Metering>(
   }
   return exchange
 }
+
+/** The usage, where what was read and written is the provider's figure. */
+const countedOf = ({ usage, usageSource }: Settlement) =>
+  usageSource === 'provider' || usage.writtenApartTokens !== undefined ? usage : null
 
 /** What the caller is told of money: its own account at the provider is charged by the provider, not by us. */
 function chargeOf(isByok: boolean, { totalNanoUsd, promptNanoUsd, completionNanoUsd }: Cost) {

@@ -122,6 +122,8 @@ export interface PromptBound {
   readonly image: number
   /** The caller marked some of it (`cache_control`) as worth keeping, for so long; absent: nothing. */
   readonly marked?: 'minutes' | 'hour' | undefined
+  /** What is marked may be kept by a call of its own, where the provider keeps it so. */
+  readonly mayBeApart?: boolean
 }
 
 export const tokensIn = ({ text, audio, image }: PromptBound): number => text + audio + image
@@ -148,11 +150,12 @@ export function holdOf(
   kinds: Kinds = WORDS_ALONE,
 ): number {
   const rates = ratesFor(pricing, tokensIn(prompt))
+  const text = dearestTextRate(rates, kinds.writes)
   return costNanoUsd([
-    [prompt.text, dearestTextRate(rates, kinds.writes)],
-    // Not every provider counts them apart: then they are the prompt's.
-    [prompt.audio, dearest(rates.prompt, pricing.audio)],
-    [prompt.image, dearest(rates.prompt, pricing.imageInput)],
+    [prompt.text, text],
+    // Not every provider counts them apart: then they are the prompt's, and written as it is.
+    [prompt.audio, dearest(text, pricing.audio)],
+    [prompt.image, dearest(text, pricing.imageInput)],
     [outputBound, dearestOutputRate(pricing, rates, kinds)],
     [1, pricing.request],
   ])

@@ -1,3 +1,4 @@
+import { retainsNothing } from '../core/guardrail.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { ReplyContext } from '../core/result.ts'
 import type { Ingress } from '../dialects/dialect.ts'
@@ -5,6 +6,7 @@ import { CallerLeft } from './abort.ts'
 import { admit, tokensOf } from './admission.ts'
 import { throughCache } from './cache/conversation.ts'
 import { collect } from './collect.ts'
+import { mayKeep } from './context-cache/apply.ts'
 import { type Dispatched, dispatch } from './dispatch.ts'
 import { estimatePrompt } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
@@ -31,7 +33,10 @@ export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
   // Once: limits on tokens and on money both ask for it.
   let estimated: PromptBound | undefined
   const prompt = (): PromptBound => {
-    estimated ??= estimatePrompt(request)
+    estimated ??= {
+      ...estimatePrompt(request),
+      mayBeApart: deps.contexts !== null && mayKeep(request.preferences) && !retainsNothing(caller.key),
+    }
     return estimated
   }
   return withExchange(opening, deps, {

@@ -52,7 +52,8 @@ function contextCall(call: PreparedBody, baseUrl: string): PreparedBody {
   const place = /projects\/[^/]+\/locations\/[^/]+$/.exec(baseUrl)?.[0]
   const model = String(call.body['model'])
   const isNamed = place === undefined || model.startsWith('projects/')
-  const named = isNamed ? model : `${place}/publishers/google/${model}`
+  const published = model.startsWith('publishers/') ? model : `publishers/google/${model}`
+  const named = isNamed ? model : `${place}/${published}`
   return { ...call, body: { ...geminiCall(call).body, model: named } }
 }
 

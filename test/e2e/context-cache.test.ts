@@ -54,6 +54,12 @@ const marked = (text: string, ttl?: string) => ({
   cache_control: { type: 'ephemeral', ...(ttl ? { ttl } : {}) },
 })
 
+/** Nobody waits for a cache to be made; tests do. */
+const made = async () => {
+  await gateway.deps.run.contexts?.whenIdle()
+  return google.made()
+}
+
 interface Asked {
   messages?: object[]
   model?: string
@@ -103,44 +109,41 @@ const QUESTION = tokensIn({ text: 'When is low tide?' })
 const FIRST_NANO_USD = KEPT * 1_300 + KEPT * 100 + QUESTION * 1_000 + 2 * 2_000
 const NEXT_NANO_USD = KEPT * 100 + QUESTION * 1_000 + 2 * 2_000
 
+/** The first answers on a beginning, after which it is kept. */
+async function askTwice(asked: Asked = {}) {
+  for (let i = 0; i < 2; i++) expect(await ask(asked)).toMatchObject({ status: 200, read: 0, written: 0 })
+  return made()
+}
+
 describe('what is marked', () => {
-  test('is kept by the first request and read by the next, each charged to the nano-dollar', async () => {
-    const first = await ask()
-    expect(first).toEqual({
+  test('is kept once it came again, written by the next answer and read by all after it, to the nano-dollar', async () => {
+    const plain = {
       status: 200,
       prompt: KEPT + QUESTION,
       read: 0,
-      written: KEPT,
-      nanoUsd: FIRST_NANO_USD,
-      namesMark: false,
-    })
-    expect(google.seen.map(({ path }) => path)).toEqual([
-      '/v1beta/cachedContents',
-      '/v1beta/models/gemini-3-tides:generateContent',
-    ])
-    expect(google.made()).toEqual([
+      written: 0,
+      nanoUsd: (KEPT + QUESTION) * 1_000 + 2 * 2_000,
+      namesMark: true,
+    }
+    expect(await ask()).toEqual(plain)
+    expect(await made()).toEqual([])
+    expect(await ask()).toEqual(plain)
+    expect(await made()).toEqual([
       { model: 'models/gemini-3-tides', systemInstruction: { parts: [{ text: system }] }, ttl: '300s' },
     ])
-    expect(google.seen[1]?.body).toMatchObject({
+    const first = { ...plain, written: KEPT, nanoUsd: FIRST_NANO_USD, namesMark: false }
+    expect(await ask()).toEqual(first)
+    expect(google.seen.at(-1)?.body).toMatchObject({
       cachedContent: expect.stringMatching(/^cachedContents\/c\d+$/),
       contents: [{ role: 'user', parts: [{ text: 'When is low tide?' }] }],
     })
     const next = { ...first, read: KEPT, written: 0, nanoUsd: NEXT_NANO_USD }
     expect(await ask()).toEqual(next)
     expect(await ask({ stream: true })).toEqual(next)
-    expect(google.made()).toHaveLength(1)
+    expect(await made()).toHaveLength(1)
     const rows = gateway.generations().slice(-3)
-    expect(rows.map(({ cost_nano_usd }) => cost_nano_usd)).toEqual([
-      FIRST_NANO_USD,
-      NEXT_NANO_USD,
-      NEXT_NANO_USD,
-    ])
-    expect(
-      rows.map(({ native_tokens_cached, native_tokens_cache_write }) => [
-        native_tokens_cached,
-        native_tokens_cache_write,
-      ]),
-    ).toEqual([
+    expect(rows.map((row) => row['cost_nano_usd'])).toEqual([FIRST_NANO_USD, NEXT_NANO_USD, NEXT_NANO_USD])
+    expect(rows.map((row) => [row['native_tokens_cached'], row['native_tokens_cache_write']])).toEqual([
       [0, KEPT],
       [KEPT, 0],
       [KEPT, 0],
@@ -148,51 +151,73 @@ describe('what is marked', () => {
   })
 
   test('is written by a streamed answer too, and told in its last chunk', async () => {
+    await askTwice({ stream: true })
     expect(await ask({ stream: true })).toMatchObject({ read: 0, written: KEPT, nanoUsd: FIRST_NANO_USD })
   })
 
   test('is made once for all who ask at once, and charged to one of them', async () => {
+    await ask()
+    await Promise.all(Array.from({ length: 8 }, () => ask()))
+    expect(await made()).toHaveLength(1)
     const replies = await Promise.all(Array.from({ length: 8 }, (_, i) => ask({ stream: i % 2 === 0 })))
-    expect(google.made()).toHaveLength(1)
     const costs = replies.map(({ nanoUsd }) => nanoUsd).sort((a, b) => b - a)
     expect(costs).toEqual([FIRST_NANO_USD, ...Array<number>(7).fill(NEXT_NANO_USD)])
+    expect(await made()).toHaveLength(1)
   })
 
-  test('is made anew shortly before it ends', async () => {
-    await ask()
+  test('is made anew after its five minutes, where it still comes again', async () => {
+    await askTwice()
+    expect(await ask()).toMatchObject({ written: KEPT })
     now += 4 * MINUTE_MS
-    expect(await ask()).toMatchObject({ read: KEPT, written: 0 })
+    expect(await ask()).toMatchObject({ read: KEPT })
     now += MINUTE_MS - 10_000
-    expect(await ask()).toMatchObject({ read: 0, written: KEPT })
-    expect(google.made()).toHaveLength(2)
+    expect(await ask()).toMatchObject({ read: 0, written: 0, namesMark: true })
+    expect(await made()).toHaveLength(2)
+    expect(await ask()).toMatchObject({ written: KEPT })
   })
 
-  test('is made anew where Google lost it, within the same request', async () => {
+  test.each<[string, () => Response]>([
+    ['Google lost it', () => refusal(403, 'CachedContent not found (or permission denied)')],
+    ['it has expired', () => refusal(400, 'Cache content 7016131366404227072 is expired.')],
+    ['it is not told why', () => refusal(400, 'Request contains an invalid argument.')],
+    ['Google does not know it', () => refusal(404, 'Not found: cached content metadata for 12.')],
+  ])('is left where %s: the request goes on without', async (_, reply) => {
+    await askTwice()
     await ask()
-    google.forget()
-    expect(await ask()).toMatchObject({ status: 200, written: KEPT })
-    expect(google.seen.map(({ path }) => path.split(/[/:]/).at(-1))).toEqual([
-      'cachedContents',
-      'generateContent',
-      'generateContent',
-      'cachedContents',
-      'generateContent',
+    const before = google.seen.length
+    google.answer = () => {
+      google.answer = undefined
+      return reply()
+    }
+    expect(await ask()).toMatchObject({ status: 200, read: 0, written: 0, namesMark: true })
+    expect(google.seen.slice(before).map(({ body }) => body['cachedContent'] !== undefined)).toEqual([
+      true,
+      false,
     ])
+    // Nor is it tried again soon: for as long as it is refused, a request would be sent twice.
+    for (let i = 0; i < 3; i++) expect(await ask()).toMatchObject({ status: 200, namesMark: true })
+    expect(await made()).toHaveLength(1)
     expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'stop' })
   })
 
-  test('is left alone where a call with it is refused: the request goes on without', async () => {
-    await ask()
-    let times = 0
-    google.answer = () => {
-      times += 1
+  test('is no fault of the provider: whoever asks without a mark is answered after all refusals', async () => {
+    google.answer = () => refusal(403, 'CachedContent not found (or permission denied)')
+    const ours = system
+    for (let i = 0; i < 30; i++) {
+      // Refused with a cache, and answered without.
+      system = `${i} ${ours}`
       google.answer = undefined
-      return refusal(400, 'Cached content is not supported with this configuration')
+      await askTwice()
+      google.answer = () => {
+        google.answer = undefined
+        return refusal(403, 'CachedContent not found (or permission denied)')
+      }
+      expect(await ask()).toMatchObject({ status: 200 })
+      now += 6 * MINUTE_MS
     }
-    expect(await ask()).toMatchObject({ status: 200, read: 0, written: 0, namesMark: true })
-    expect(times).toBe(1)
-    expect(google.made()).toHaveLength(1)
-    expect(google.seen.at(-1)?.body['cachedContent']).toBeUndefined()
+    google.answer = undefined
+    const messages = [{ role: 'user', content: 'When is low tide?' }]
+    expect(await ask({ messages })).toMatchObject({ status: 200 })
   })
 
   test.each(['messages', 'responses'])('is kept for POST /%s too', async (api) => {
@@ -212,12 +237,13 @@ describe('what is marked', () => {
       },
     }
     const usages = []
-    for (let i = 0; i < 2; i++) {
+    for (let i = 0; i < 4; i++) {
       const response = await gateway.call(`/${api}`, bodies[api])
       expect(response.status).toBe(200)
       usages.push(objectOf(objectOf(await response.json())['usage']))
+      await made()
     }
-    const [first, next] = usages
+    const [first, next] = usages.slice(2)
     if (api === 'messages') {
       expect(first).toMatchObject({ cache_creation_input_tokens: KEPT, cache_read_input_tokens: 0 })
       expect(next).toMatchObject({ cache_creation_input_tokens: 0, cache_read_input_tokens: KEPT })
@@ -226,7 +252,7 @@ describe('what is marked', () => {
       expect(next).toMatchObject({ input_tokens_details: { cached_tokens: KEPT, cache_write_tokens: 0 } })
     }
     const costs = gateway.generations().slice(-2)
-    expect(costs.map(({ cost_nano_usd }) => cost_nano_usd)).toEqual([FIRST_NANO_USD, NEXT_NANO_USD])
+    expect(costs.map((row) => row['cost_nano_usd'])).toEqual([FIRST_NANO_USD, NEXT_NANO_USD])
   })
 
   test('by the mark of the whole body, what stands before the last question', async () => {
@@ -235,6 +261,7 @@ describe('what is marked', () => {
       { role: 'user', content: 'When is low tide?' },
     ]
     const more = { cache_control: { type: 'ephemeral' } }
+    await askTwice({ messages, more })
     expect(await ask({ messages, more })).toMatchObject({ written: KEPT, namesMark: false })
   })
 
@@ -245,8 +272,8 @@ describe('what is marked', () => {
       { role: 'system', content: system },
       { role: 'user', content: 'Now?' },
     ]
-    expect(await ask({ messages, more: { tools, tool_choice: 'required' } })).toMatchObject({ written: KEPT })
-    expect(google.made()).toEqual([
+    const asked = { messages, more: { tools, tool_choice: 'required' } }
+    expect(await askTwice(asked)).toEqual([
       {
         model: 'models/gemini-3-tides',
         systemInstruction: { parts: [{ text: system }] },
@@ -255,66 +282,88 @@ describe('what is marked', () => {
         ttl: '300s',
       },
     ])
+    expect(await ask(asked)).toMatchObject({ written: KEPT })
   })
 
-  test('of a conversation, a longer beginning is kept once it is twice as long', async () => {
-    const turns = (count: number) => [
-      { role: 'system', content: [marked(system)] },
-      ...Array.from({ length: count }, (_, i) => [
-        { role: 'user', content: [marked(`Question ${i}. ${system.slice(0, 2_800)}`)] },
-        { role: 'assistant', content: 'Low.' },
-      ]).flat(),
-      { role: 'user', content: [marked('And now?')] },
-    ]
-    const seen = []
-    for (let count = 0; count < 6; count++) seen.push(await ask({ messages: turns(count) }))
-    // 2,000 tokens, then some 700 more with each turn: at 4,100 there is a second one.
-    expect(seen.map(({ written }) => written > 0)).toEqual([true, false, false, true, false, false])
-    expect(seen.map(({ read }) => read > 0)).toEqual([false, true, true, false, true, true])
-    expect(google.made()).toHaveLength(2)
-  })
+  test.each(['the whole body', 'the last message', 'system and the last two messages'])(
+    'of a conversation with marks on %s: what is written stays within twice the longest, the rest is read',
+    async (pattern) => {
+      const asked = (count: number): Asked => {
+        const onLast = (index: number) =>
+          pattern === 'the last message'
+            ? index === count
+            : pattern !== 'the whole body' && index >= count - 1
+        const questions = Array.from({ length: count + 1 }, (_, i) => {
+          const words = `Question ${i}. ${system.slice(0, 1_000)}`
+          return [
+            { role: 'user', content: onLast(i) ? [marked(words)] : words },
+            ...(i === count ? [] : [{ role: 'assistant', content: 'Low.' }]),
+          ]
+        })
+        const first = pattern.startsWith('system') ? [marked(system)] : system
+        return {
+          messages: [{ role: 'system', content: first }, ...questions.flat()],
+          more: pattern === 'the whole body' ? { cache_control: { type: 'ephemeral' } } : {},
+        }
+      }
+      const seen = []
+      for (let count = 0; count < 24; count++) {
+        seen.push(await ask(asked(count)))
+        await made()
+      }
+      const longest = Math.max(...seen.map(({ prompt }) => prompt))
+      const written = seen.reduce((sum, { written }) => sum + written, 0)
+      expect(written).toBeGreaterThan(KEPT)
+      expect(written).toBeLessThan(2 * longest)
+      // But for the first two, some of each was kept.
+      expect(seen.map(({ read, written }) => read + written > 0).slice(2)).toEqual(
+        Array<boolean>(22).fill(true),
+      )
+    },
+  )
 })
 
 describe('nothing is kept', () => {
+  const never = async (asked: Asked = {}) => {
+    for (let i = 0; i < 4; i++) expect(await ask(asked)).toMatchObject({ status: 200, read: 0, written: 0 })
+    expect(await made()).toEqual([])
+  }
+
   test('where writing has no price: the mark is named', async () => {
-    expect(await ask({ model: 'plain' })).toMatchObject({ status: 200, written: 0, namesMark: true })
-    expect(google.made()).toEqual([])
+    await never({ model: 'plain' })
+    expect(await ask({ model: 'plain' })).toMatchObject({ namesMark: true })
   })
 
-  test('of what is short', async () => {
-    const messages = [
-      { role: 'system', content: [marked('Be brief.')] },
-      { role: 'user', content: 'Now?' },
-    ]
-    expect(await ask({ messages })).toMatchObject({ status: 200, namesMark: true })
-    expect(google.made()).toEqual([])
-  })
+  test('of what is short', () =>
+    never({
+      messages: [
+        { role: 'system', content: [marked('Be brief.')] },
+        { role: 'user', content: 'Now?' },
+      ],
+    }))
 
-  test('without a mark', async () => {
-    const messages = [
-      { role: 'system', content: system },
-      { role: 'user', content: 'Now?' },
-    ]
-    expect(await ask({ messages })).toMatchObject({ status: 200, written: 0 })
-    expect(google.made()).toEqual([])
-  })
+  test('without a mark', () =>
+    never({
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: 'Now?' },
+      ],
+    }))
 
-  test('for who wants that nothing is retained, in the request or in a guardrail', async () => {
-    const provider = { data_collection: 'allow', zdr: false }
-    expect(await ask({ more: { provider } })).toMatchObject({ written: KEPT })
+  test('for who wants that nothing is retained', async () => {
     const { key } = await gateway.makeGuardedKey({ enforce_zdr_anthropic: true })
-    expect(await ask({ key })).toMatchObject({ status: 200, read: 0, written: 0, namesMark: true })
+    await never({ key })
   })
 
   test('for others: a key of another workspace has its own', async () => {
-    const made = await (
-      await gateway.manage('POST', '/workspaces', { name: 'Other', slug: `other-${turn}` })
-    ).json()
-    const { key } = await gateway.makeKey({ workspace_id: made.data.id })
-    await ask()
+    const reply = await gateway.manage('POST', '/workspaces', { name: 'Other', slug: `other-${turn}` })
+    const { key } = await gateway.makeKey({ workspace_id: (await reply.json()).data.id })
+    await askTwice()
+    expect(await ask({ key })).toMatchObject({ read: 0, written: 0, namesMark: true })
+    expect(await ask({ key })).toMatchObject({ read: 0, written: 0 })
+    expect(await made()).toHaveLength(2)
     expect(await ask({ key })).toMatchObject({ read: 0, written: KEPT })
-    expect(await ask({ key })).toMatchObject({ read: KEPT, written: 0 })
-    expect(google.made()).toHaveLength(2)
+    expect(await ask()).toMatchObject({ read: 0, written: KEPT })
   })
 
   test.each([
@@ -322,67 +371,79 @@ describe('nothing is kept', () => {
     ['does not know how', () => refusal(404, 'not found')],
     ['fails', () => refusal(503, 'overloaded')],
     ['answers nonsense', () => new Response('<html>', { status: 200 })],
-  ])('where Google %s: the request goes on, and it is not tried again for five minutes', async (_, reply) => {
+  ])('where Google %s: requests go on, and it is not tried again for five minutes', async (_, reply) => {
     google.refuse = reply
-    expect(await ask()).toMatchObject({ status: 200, read: 0, written: 0, namesMark: true })
-    expect(await ask()).toMatchObject({ status: 200, namesMark: true })
-    expect(google.made()).toHaveLength(1)
+    for (let i = 0; i < 5; i++) {
+      expect(await ask()).toMatchObject({ status: 200, read: 0, written: 0, namesMark: true })
+      expect(await made()).toHaveLength(i === 0 ? 0 : 1)
+    }
     google.refuse = undefined
     now += 4 * MINUTE_MS
     expect(await ask()).toMatchObject({ written: 0 })
-    now += 2 * MINUTE_MS
+    now += MINUTE_MS
+    expect(await ask()).toMatchObject({ written: 0 })
+    expect(await made()).toHaveLength(2)
     expect(await ask()).toMatchObject({ written: KEPT, namesMark: false })
   })
 
-  test('of what Google finds too short, and longer ones are still tried', async () => {
-    // Long enough by our count, which takes names of fields for text; not by Google's.
-    const system = 'The tides. '.repeat(372).slice(0, 4_090)
-    const messages = (text: string) => [
-      { role: 'system', content: [marked(text)] },
-      { role: 'user', content: 'When is low tide?' },
-    ]
-    expect(await ask({ messages: messages(system) })).toMatchObject({ status: 200, namesMark: true })
-    // Nor is another of that length: the model told what it keeps.
-    expect(await ask({ messages: messages(system.toUpperCase()) })).toMatchObject({ namesMark: true })
-    expect(google.made()).toHaveLength(1)
-    expect(await ask({ messages: messages(system.repeat(2)) })).toMatchObject({ namesMark: false })
+  test("while Google's automatic cache does it", async () => {
+    const chunk = {
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Low.' }] }, index: 0, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 2_005, cachedContentTokenCount: 1_990, candidatesTokenCount: 2 },
+    }
+    google.answer = () => Response.json(chunk)
+    for (let i = 0; i < 4; i++) expect(await ask()).toMatchObject({ status: 200, read: 1_990 })
+    expect(await made()).toEqual([])
   })
 })
 
-test('what was written for an answer that failed is charged to the first one that reads it', async () => {
-  google.answer = () => refusal(400, 'The model does not want to')
-  const failed = await gateway.call('/chat/completions', {
-    model: 'lab',
-    messages: [
-      { role: 'system', content: [marked(system)] },
-      { role: 'user', content: 'When is low tide?' },
-    ],
+describe('its writing', () => {
+  test('is charged to the next one where an answer failed that read it', async () => {
+    await askTwice()
+    const failing = {
+      content: { role: 'model', parts: [] },
+      index: 0,
+      finishReason: 'MALFORMED_FUNCTION_CALL',
+    }
+    google.answer = () =>
+      Response.json({
+        candidates: [failing],
+        usageMetadata: { promptTokenCount: 2_005, cachedContentTokenCount: KEPT, totalTokenCount: 2_005 },
+      })
+    const response = await gateway.call('/chat/completions', {
+      model: 'lab',
+      messages: [
+        { role: 'system', content: [marked(system)] },
+        { role: 'user', content: 'When is low tide?' },
+      ],
+    })
+    const failed = gateway.generations().at(-1)
+    google.answer = undefined
+    expect(failed).toMatchObject({ cost_nano_usd: 0 })
+    expect(response.status).toBe(502)
+    expect(await ask()).toMatchObject({ read: 0, written: KEPT, nanoUsd: FIRST_NANO_USD })
+    expect(await ask()).toMatchObject({ read: KEPT, written: 0, nanoUsd: NEXT_NANO_USD })
+    expect(await made()).toHaveLength(1)
   })
-  expect(failed.status).toBe(400)
-  expect(gateway.generations().at(-1)).toMatchObject({ cost_nano_usd: 0 })
-  google.answer = undefined
-  expect(await ask()).toMatchObject({ read: 0, written: KEPT, nanoUsd: FIRST_NANO_USD })
-  expect(await ask()).toMatchObject({ read: KEPT, written: 0, nanoUsd: NEXT_NANO_USD })
-  expect(google.made()).toHaveLength(1)
 })
 
-test('a limit holds for what is written: such a request is not begun', async () => {
+test.each<[what: string, isPlain: boolean, more: object, status: number]>([
+  ['may be kept', false, {}, 402],
+  ['must not be retained', false, { provider: { data_collection: 'deny' } }, 200],
+  ['is not marked', true, {}, 200],
+])('a limit holds for what may be written: a prompt that %s', async (_, isPlain, more, status) => {
   // Some 2,700 tokens by our estimate: at 0.0000014 they are beyond it, at 0.000001 they are not.
   const { key } = await gateway.makeKey({ limit: 0.0035 })
-  const statusOf = async (content: unknown) => {
-    const messages = [
-      { role: 'system', content },
-      { role: 'user', content: 'When is low tide?' },
-    ]
-    const body = { model: 'lab', messages, max_tokens: 100 }
-    return (await gateway.call('/chat/completions', body, { authorization: `Bearer ${key}` })).status
-  }
-  expect(await statusOf([marked(system)])).toBe(402)
-  expect(google.seen).toEqual([])
-  expect(await statusOf(system)).toBe(200)
+  const messages = [
+    { role: 'system', content: isPlain ? system : [marked(system)] },
+    { role: 'user', content: 'When is low tide?' },
+  ]
+  const body = { model: 'lab', messages, max_tokens: 100, ...more }
+  const response = await gateway.call('/chat/completions', body, { authorization: `Bearer ${key}` })
+  expect(response.status).toBe(status)
 })
 
-test('it can be turned off', async () => {
+test('turned off, nothing is kept, and nothing is reserved for it', async () => {
   const off = await startGateway({
     environment: { SLUICE_CONTEXT_CACHE: 'off' },
     providers: [
@@ -396,12 +457,25 @@ test('it can be turned off', async () => {
     ],
   })
   try {
+    const { key } = await off.makeKey({ limit: 0.02 })
     const messages = [
       { role: 'system', content: [marked(system)] },
       { role: 'user', content: 'Now?' },
     ]
-    const reply = await off.call('/chat/completions', { model: 'lab', messages })
-    expect(reply.status).toBe(200)
+    const headers = { authorization: `Bearer ${key}` }
+    for (let i = 0; i < 4; i++) {
+      const reply = await off.call('/chat/completions', { model: 'lab', messages, max_tokens: 100 }, headers)
+      expect(reply.status).toBe(200)
+    }
+    const tight = await off.makeKey({ limit: 0.0035 })
+    const last = await off.call(
+      '/chat/completions',
+      { model: 'lab', messages, max_tokens: 100 },
+      {
+        authorization: `Bearer ${tight.key}`,
+      },
+    )
+    expect(last.status).toBe(200)
     expect(google.made()).toEqual([])
   } finally {
     await off.stop()

@@ -62,6 +62,7 @@ function begin() {
       isAsked: false,
       contents: new Map(),
       contextOwner: null,
+      context: null,
     },
     content: null,
     dropped: [],

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { estimateTokens } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, Egress, MadeContext } from '../dialect.ts'
@@ -11,31 +10,44 @@ import { isMark } from './marks.ts'
  * behind it. The system instruction, the tools and their settings are in the resource or in the call, never in both:
  * Google refuses a call that names a cache and brings any of them (AI Studio's and Vertex's reference, 2026).
  *
- * | marked with `cache_control` | kept |
+ * | marked with `cache_control` | kept at most |
  * |---|---|
  * | a tool, a system message | system instruction and tools |
  * | a part or a message of the user | the contents up to it |
  * | an answer, a result, the whole body | the contents up to the last question before it |
  *
  * The rest always begins with a question of the user, never with the results of calls: Google wants those right behind
- * the call. So of a mark on the last message the message itself is not kept.
+ * the call. So of a mark on the last message the message itself is not kept. Shorter beginnings, up to each question,
+ * are cuts too: a former turn may have had them kept. Sound and video are never kept: to write them has no known price.
  */
-export function cutsOf(call: DialectCall, places: readonly Place[]): ContextCut[] {
+export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[] {
   const { contents } = call.body
   if (!Array.isArray(contents)) return []
-  const cuts = new Map<string, Place>()
-  for (const place of places) {
-    const cut = askedBefore(contents, place)
-    if (cut !== null && !isEmpty(call.body, cut)) cuts.set(`${cut.content} ${cut.part}`, cut)
+  const marked = new Set(marks.flatMap((mark) => nameOf(askedBefore(contents, mark)) ?? []))
+  const { systemInstruction, tools, toolConfig } = call.body
+  const cuts: ContextCut[] = []
+  let adds = JSON.stringify([modelOf(call.path), systemInstruction, tools, toolConfig])
+  let length = lengthOf([systemInstruction, tools])
+  const cutHere = (place: Place): void => {
+    const isMarked = marked.delete(nameOf(place) ?? '')
+    if (!isMarked && (place.part > 0 || !isQuestion(contents[place.content]))) return
+    if (place.content === 0 && place.part === 0 && systemInstruction === undefined && tools === undefined)
+      return
+    cuts.push(cutAt(call, contents, place, { adds, tokens: estimateTokens(length), isMarked }))
+    adds = ''
   }
-  return [...cuts.values()]
-    .sort((a, b) => a.content - b.content || a.part - b.part)
-    .slice(-MOST_CUTS)
-    .map((cut) => cutAt(call, contents, cut))
+  for (let content = 0; content < contents.length && marked.size > 0; content++) {
+    cutHere({ content, part: 0 })
+    adds += `\n${isObject(contents[content]) ? String(contents[content]['role']) : ''}`
+    for (const [index, part] of partsOf(contents[content]).entries()) {
+      if (isTimed(part)) return cuts
+      if (index > 0) cutHere({ content, part: index })
+      adds += `\n${JSON.stringify(part)}`
+      length += lengthOf(part)
+    }
+  }
+  return cuts
 }
-
-/** As many marks as Anthropic takes: each cut is written and hashed once. */
-const MOST_CUTS = 4
 
 /** All marks of a request: those in the contents, and those that only the request tells of. */
 export function placesOf({ tools, body }: InferenceRequest, inContents: readonly Place[]): Place[] {
@@ -46,6 +58,8 @@ export function placesOf({ tools, body }: InferenceRequest, inContents: readonly
     ...(isMark(body) ? [{ content: Number.POSITIVE_INFINITY, part: 0 }] : []),
   ]
 }
+
+const nameOf = (place: Place | null): string | null => place && `${place.content} ${place.part}`
 
 /** The place itself where a question goes on there, else the beginning of the last one before it; null: there is none. */
 function askedBefore(contents: readonly unknown[], { content, part }: Place): Place | null {
@@ -65,30 +79,40 @@ const isQuestion = (content: unknown): boolean =>
   content['role'] === 'user' &&
   !partsOf(content).some((part) => isObject(part) && part['functionResponse'] !== undefined)
 
-const isEmpty = ({ systemInstruction, tools }: JsonObject, { content, part }: Place): boolean =>
-  content === 0 && part === 0 && systemInstruction === undefined && tools === undefined
+/** Sound, and video with its sound. */
+function isTimed(part: unknown): boolean {
+  const media = isObject(part) ? (part['inlineData'] ?? part['fileData']) : undefined
+  if (!isObject(media)) return false
+  const type = media['mimeType']
+  // What an address leads to may be anything.
+  return typeof type !== 'string' || /^(?:audio|video)\//.test(type)
+}
 
-function cutAt(call: DialectCall, contents: readonly unknown[], { content, part }: Place): ContextCut {
+function cutAt(
+  call: DialectCall,
+  contents: readonly unknown[],
+  { content, part }: Place,
+  about: Pick<ContextCut, 'adds' | 'tokens' | 'isMarked'>,
+): ContextCut {
   const { systemInstruction, tools, toolConfig, contents: _, ...rest } = call.body
   const parts = partsOf(contents[content])
   const before = contents.slice(0, content)
   if (part > 0) before.push({ role: 'user', parts: parts.slice(0, part) })
   const behind = contents.slice(content)
   if (part > 0) behind[0] = { role: 'user', parts: parts.slice(part) }
-  const kept = defined({
-    model: modelOf(call.path),
-    systemInstruction,
-    tools,
-    toolConfig,
-    contents: before.length > 0 ? before : undefined,
-  })
   return {
-    kept,
-    tokens: estimateTokens(lengthOf(kept)),
+    ...about,
     make: (ttlSeconds) => ({
       path: '/cachedContents',
       headers: {},
-      body: { ...kept, ttl: `${ttlSeconds}s` },
+      body: defined({
+        model: modelOf(call.path),
+        systemInstruction,
+        tools,
+        toolConfig,
+        contents: before.length > 0 ? before : undefined,
+        ttl: `${ttlSeconds}s`,
+      }),
       dropped: [],
     }),
     bodyWith: (name) => ({ cachedContent: name, contents: behind, ...rest }),
@@ -122,9 +146,8 @@ function read(body: unknown): MadeContext | null {
 
 export const contextCache = {
   read,
-  // `Cached content is too small. total_token_count=1500, min_total_token_count=4096`
-  isTooShort: ({ status, reason }) => status === 400 && /too small|min_total_token_count/i.test(reason),
-  // 403 `CachedContent not found (or permission denied)`; Vertex says 404, and 400 of one that has just expired.
-  isLost: ({ status, reason }) =>
-    (status === 400 || status === 403 || status === 404) && /cached ?content/i.test(reason),
+  // AI Studio: `Cached content is too small. total_token_count=1500, min_total_token_count=4096`; Vertex: `The cached
+  // content is of 1171 tokens. The minimum token count to start caching is 4096.`
+  isTooShort: ({ status, reason }) =>
+    status === 400 && /too small|min_total_token_count|minimum token count/i.test(reason),
 } satisfies Egress['contextCache']

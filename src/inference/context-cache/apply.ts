@@ -1,106 +1,89 @@
 import { createHash } from 'node:crypto'
 import type { Attempt } from '../../core/attempt.ts'
-import type { InferenceRequest } from '../../core/request.ts'
+import type { ProviderPreferences } from '../../core/request.ts'
+import type { Usage } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, MadeContext } from '../../dialects/dialect.ts'
+import { settleClaim } from './charge.ts'
 import { CONTEXT_TTL_SECONDS, type ContextStore, type KeptContext } from './store.ts'
 
 /** Nobody keeps less: to ask would be in vain (Google's least of all its models, 2026). */
 const LEAST_TOKENS = 1_024
-/** A longer cache is made once it would hold so many times what the kept one holds: all that is written is bounded. */
-const WORTH_A_LONGER_ONE = 2
-/** A request does not wait longer for a cache to be made; it goes on without, and the next one finds it. */
-const MOST_WAITING_MS = 15_000
 
-export interface ContextDeps {
-  contexts: ContextStore | null
-  wait(ms: number, signal: AbortSignal): Promise<void>
+/** One call whose beginning may be kept, from its making to the settlement of what came of it. */
+export interface ContextUse {
+  readonly call: DialectCall
+  /** What its beginning is read from; null: it goes as it is. */
+  readonly context: KeptContext | null
+  /** The call was refused as it is. */
+  refused(): void
+  /**
+   * Once it is settled, with what the provider counted; null: it failed, or nothing was counted. A beginning that came
+   * again, and of which less than half was read from a cache, whoever made that, is kept from now on: so a cache is
+   * made where Google's automatic one does not do, and a longer one only once it holds twice as much.
+   */
+  settled(usage: Usage | null): void
 }
 
 export interface ContextAsked {
-  readonly request: InferenceRequest
+  readonly preferences: ProviderPreferences
   readonly attempt: Attempt
   /** For whom it is kept: nobody else reads it. Null: nothing may be kept. */
   readonly owner: string | null
-  readonly signal: AbortSignal
 }
 
-/** A call whose beginning a provider keeps, and the cache that it is read from. */
-export interface ContextCall {
-  readonly call: DialectCall
-  readonly context: KeptContext
-}
-
-/**
- * The call with the longest of its marked beginnings read from a cache: one that is kept, or one that is made now.
- * Null: it goes as it is. Nothing is kept for those who want that nothing is retained, nor where writing has no price.
- */
-export async function throughContext(
+/** The call with the longest of its beginnings read from a cache that is kept; null: it does not come into question. */
+export function throughContext(
   call: DialectCall,
-  { request, attempt, owner, signal }: ContextAsked,
-  { contexts, wait }: ContextDeps,
-  /** Makes a cache; throws as `ContextStore.make` says. */
+  { preferences, attempt, owner }: ContextAsked,
+  contexts: ContextStore | null,
   make: (making: DialectCall) => Promise<MadeContext>,
-): Promise<ContextCall | null> {
-  if (contexts === null || call.cuts === undefined || owner === null || !mayKeep(request, attempt))
-    return null
-  const choices = call.cuts().map((cut) => ({ cut, key: keyOf(cut, attempt, owner) }))
-  const longest = choices.at(-1)
-  if (longest === undefined) return null
+): ContextUse | null {
+  if (contexts === null || call.cuts === undefined || owner === null) return null
+  if (!mayKeep(preferences) || attempt.endpoint.pricing?.inputCacheWrite === undefined) return null
+  const account = JSON.stringify([
+    owner,
+    attempt.provider.slug,
+    attempt.credential.id,
+    attempt.endpoint.upstreamId,
+  ])
+  const choices = keyed(call.cuts(), account)
   const kept = choices
     .map(({ cut, key }) => ({ cut, context: contexts.find(key) }))
     .findLast(({ context }) => context !== null)
-  const { tokens } = longest.cut
-  const wanted = { key: longest.key, account: accountOf(attempt), tokens }
-  if (
-    tokens >= LEAST_TOKENS &&
-    tokens >= WORTH_A_LONGER_ONE * (kept?.cut.tokens ?? 0) &&
-    contexts.mayMake(wanted)
-  ) {
-    const making = contexts.make(wanted, () => make(longest.cut.make(CONTEXT_TTL_SECONDS)))
-    const made = await unlessLate(making, wait, signal)
-    if (made !== null) return calling(call, longest.cut, made)
+  const context = kept?.context ?? null
+  const use: ContextUse = {
+    call: kept && context ? named(call, kept.cut, context) : call,
+    context,
+    refused() {
+      if (context !== null) contexts.refuse(context, account)
+    },
+    settled(usage) {
+      if (context !== null) settleClaim(context, use, (usage?.writtenApartTokens ?? 0) > 0)
+      if (usage === null) return
+      const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
+      const missed = choices.findLast(({ cut, key }) => contexts.wasSeen(key) && 2 * read < cut.tokens)
+      for (const { cut, key } of choices) if (cut.isMarked) contexts.see(key)
+      if (missed)
+        contexts.make({ key: missed.key, account }, () => make(missed.cut.make(CONTEXT_TTL_SECONDS)))
+    },
   }
-  return kept?.context ? calling(call, kept.cut, kept.context) : null
+  return use
 }
 
-const mayKeep = ({ preferences }: InferenceRequest, { endpoint }: Attempt): boolean =>
-  endpoint.pricing?.inputCacheWrite !== undefined &&
-  preferences.zdr !== true &&
-  preferences.dataCollection !== 'deny'
+/** False for who wants that nothing is retained. */
+export const mayKeep = ({ zdr, dataCollection }: ProviderPreferences): boolean =>
+  zdr !== true && dataCollection !== 'deny'
 
-const calling = (call: DialectCall, cut: ContextCut, context: KeptContext): ContextCall => ({
-  call: {
-    ...call,
-    body: cut.bodyWith(context.name),
-    dropped: call.dropped.filter((name) => name !== 'cache_control'),
-  },
-  context,
+/** Each beginning by all that it holds, of the same account. */
+function keyed(cuts: readonly ContextCut[], account: string): { cut: ContextCut; key: string }[] {
+  const hash = createHash('sha256').update(account)
+  return cuts
+    .map((cut) => ({ cut, key: hash.update(cut.adds).copy().digest('base64url') }))
+    .filter(({ cut }) => cut.tokens >= LEAST_TOKENS)
+}
+
+const named = (call: DialectCall, cut: ContextCut, context: KeptContext): DialectCall => ({
+  ...call,
+  body: cut.bodyWith(context.name),
+  dropped: call.dropped.filter((name) => name !== 'cache_control'),
 })
-
-const accountOf = ({ provider, credential, endpoint }: Attempt): string =>
-  JSON.stringify([provider.slug, credential.id, endpoint.upstreamId])
-
-/** The same beginning at the same account, of the same owner. */
-const keyOf = ({ kept }: ContextCut, attempt: Attempt, owner: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify([owner, accountOf(attempt), kept]))
-    .digest('base64url')
-
-/** Null where it takes too long, or the caller leaves: it is made all the same. */
-async function unlessLate(
-  making: Promise<KeptContext | null>,
-  wait: ContextDeps['wait'],
-  signal: AbortSignal,
-): Promise<KeptContext | null> {
-  const settled = new AbortController()
-  const late = wait(MOST_WAITING_MS, AbortSignal.any([signal, settled.signal])).then(
-    () => null,
-    () => null,
-  )
-  try {
-    return await Promise.race([making, late])
-  } finally {
-    settled.abort()
-    signal.throwIfAborted()
-  }
-}

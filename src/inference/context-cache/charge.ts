@@ -3,18 +3,14 @@ import type { Usage } from '../../core/usage.ts'
 import type { KeptContext } from './store.ts'
 
 /**
- * The same answer, whose usage tells what it was that made the cache: the first answer that reads one has written it.
- * Exactly one answer is charged with it, also when several begin at once.
+ * The same answer, whose usage tells what it was that made the cache, where no other answer is charged for that: the
+ * first one that reads it. `claim` names the answer; it is to be settled by `settleClaim`.
  */
-export function withWriting(frames: InferenceFrames, context: KeptContext): InferenceFrames {
-  let isOurs: boolean | null = null
+export function withWriting(frames: InferenceFrames, context: KeptContext, claim: object): InferenceFrames {
   const written = (event: InferenceEvent): InferenceEvent => {
     if (event.type !== 'usage') return event
-    if (isOurs === null) {
-      isOurs = !context.isPaid
-      context.isPaid = true
-    }
-    return isOurs ? { ...event, usage: asWritten(event.usage, context.tokens) } : event
+    if (context.making === 'open') context.making = claim
+    return context.making === claim ? { ...event, usage: asWritten(event.usage, context.tokens) } : event
   }
   const told = (frame: InferenceFrame): InferenceFrame =>
     frame.events.some(({ type }) => type === 'usage')
@@ -25,6 +21,11 @@ export function withWriting(frames: InferenceFrames, context: KeptContext): Infe
       for await (const batch of frames) yield batch.map(told)
     },
   }
+}
+
+/** Charged, or open to the next answer again. */
+export function settleClaim(context: KeptContext, claim: object, isCharged: boolean): void {
+  if (context.making === claim) context.making = isCharged ? 'paid' : 'open'
 }
 
 /** What was read is what was written before; it was paid for twice. */

@@ -5,8 +5,8 @@ import { ask, isGood, refusalOf } from '../attempts.ts'
 import { Busy, TooShort } from './store.ts'
 
 /**
- * Has a provider keep what `making` says. Throws as `ContextStore.make` wants it. Not under the signal of the request
- * that asks for it: others may wait for it too.
+ * Has a provider keep what `making` says. Throws as `ContextStore.make` wants it. The request that led to it has its
+ * answer already: its signal ends nothing here.
  */
 export async function makeContext(
   making: DialectCall,

@@ -8,31 +8,32 @@ export interface KeptContext {
   readonly tokens: number | null
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** Whether an answer was charged for its making: the first that reads it is. */
-  isPaid: boolean
+  /** Who is charged for its making: `open`: nobody yet; a claim: an answer that is not settled yet; `paid`. */
+  making: 'open' | 'paid' | object
 }
 
-/** What providers keep for us, in memory alone: after a restart they are made anew, and the former expire. */
+/** What providers keep for us, in memory alone: after a restart it is made anew, and the former expires. */
 export interface ContextStore {
   /** One that is still there for as long as a request takes to arrive. */
   find(key: string): KeptContext | null
-  /** False for an account that refused, for a while, and for what is not longer than what it found too short. */
-  mayMake(wanted: WantedContext): boolean
+  /** Remembers for a while that an answer was given on this beginning. */
+  see(key: string): void
+  wasSeen(key: string): boolean
   /**
-   * The one of this key, made by `make` unless that is under way already. Null where it could not be made. `make`
-   * throws `TooShort` for what the account does not keep, `Busy` for what may be tried again at once.
+   * Has a cache of this beginning made, unless one is there or under way, or who would keep it refused a short while
+   * ago. Nobody waits for it. `make` throws `TooShort` for what nobody keeps, `Busy` for what may be tried at once.
    */
-  make(wanted: WantedContext, make: () => Promise<MadeContext>): Promise<KeptContext | null>
-  /** The provider does not know it any more. */
-  forget(key: string): void
+  make(wanted: WantedContext, make: () => Promise<MadeContext>): void
+  /** A call that named it was refused: it is not used any more, and nothing is made there for a while. */
+  refuse(context: KeptContext, account: string): void
+  /** Resolves once nothing is being made. */
+  whenIdle(): Promise<void>
 }
 
 export interface WantedContext {
   readonly key: string
-  /** Who would keep it: the model at this provider with this credential. */
+  /** Who would keep it, and for whom: the model at this provider with this credential, and the workspace. */
   readonly account: string
-  /** A rough count. */
-  readonly tokens: number
 }
 
 export class TooShort extends Error {}
@@ -42,54 +43,55 @@ export class Busy extends Error {}
 export const CONTEXT_TTL_SECONDS = 300
 /** It is not named any more shortly before it ends: the request must still find it. */
 const MARGIN_MS = 15_000
-/** What was refused is not asked for again so soon. */
-const REFUSED_MS = 300_000
+/** What was refused is not asked for again so soon; a beginning that does not come again by then is not worth keeping. */
+const WHILE_MS = 300_000
 const MOST_KEPT = 10_000
 
 export function createContextStore(now: () => number): ContextStore {
   const kept = new Map<string, KeptContext>()
-  const making = new Map<string, Promise<KeptContext | null>>()
-  /** By account: until when nothing is tried. */
+  const making = new Map<string, Promise<void>>()
+  /** Until when something holds of a key or an account. */
+  const seen = new Map<string, number>()
   const refused = new Map<string, number>()
-  /** By account: the longest that was too short. Models differ in what they keep, and tell it by refusing. */
-  const tooShort = new Map<string, number>()
 
-  async function made(
-    { key, account, tokens }: WantedContext,
-    make: () => Promise<MadeContext>,
-  ): Promise<KeptContext | null> {
+  const isStill = (map: ReadonlyMap<string, number>, name: string): boolean => (map.get(name) ?? 0) > now()
+
+  function find(key: string): KeptContext | null {
+    const context = kept.get(key)
+    if (context === undefined) return null
+    if (context.expiresAt - MARGIN_MS > now()) return context
+    kept.delete(key)
+    return null
+  }
+
+  async function made({ key, account }: WantedContext, make: () => Promise<MadeContext>): Promise<void> {
     // It lives from its making, which is before we hear of it.
     const expiresAt = now() + CONTEXT_TTL_SECONDS * 1_000
     try {
-      const context = { ...(await make()), key, expiresAt, isPaid: false }
-      put(kept, key, context)
-      return context
+      put(kept, key, { ...(await make()), key, expiresAt, making: 'open' })
     } catch (error) {
-      if (error instanceof TooShort) put(tooShort, account, Math.max(tokens, tooShort.get(account) ?? 0))
-      else if (!(error instanceof Busy)) put(refused, account, now() + REFUSED_MS)
-      return null
+      if (!(error instanceof Busy)) put(refused, error instanceof TooShort ? key : account, now() + WHILE_MS)
     } finally {
       making.delete(key)
     }
   }
 
   return {
-    find(key) {
-      const context = kept.get(key)
-      if (context === undefined) return null
-      if (context.expiresAt - MARGIN_MS > now()) return context
-      kept.delete(key)
-      return null
-    },
+    find,
+    see: (key) => put(seen, key, now() + WHILE_MS),
+    wasSeen: (key) => isStill(seen, key),
     make(wanted, make) {
-      const running = making.get(wanted.key) ?? made(wanted, make)
-      if (!making.has(wanted.key)) making.set(wanted.key, running)
-      return running
+      const { key, account } = wanted
+      if (making.has(key) || find(key) !== null || isStill(refused, key) || isStill(refused, account)) return
+      making.set(key, Promise.resolve())
+      making.set(key, made(wanted, make))
     },
-    mayMake: ({ account, tokens }) =>
-      (refused.get(account) ?? 0) <= now() && tokens > (tooShort.get(account) ?? 0),
-    forget(key) {
-      kept.delete(key)
+    refuse(context, account) {
+      if (kept.get(context.key) === context) kept.delete(context.key)
+      put(refused, account, now() + WHILE_MS)
+    },
+    async whenIdle() {
+      while (making.size > 0) await Promise.all(making.values())
     },
   }
 }

@@ -12,17 +12,19 @@ const text = (words: string, marked = false) => ({ type: 'text', text: words, ..
 const CALL = { id: 'call-1', type: 'function', function: { name: 'tide', arguments: '{}' } }
 const TOOL = { type: 'function', function: { name: 'tide' } }
 
-const cutsOf = (body: object) => {
+const cutsOf = (body: object, at: object = {}) => {
   const request = chatIngress.parse({ model: 'm', ...body }, new Headers())
-  const call = buildGemini(request, attemptAt({ upstreamId: 'gemini-3-tides' }))
+  const call = buildGemini(request, attemptAt({ upstreamId: 'gemini-3-tides', ...at }))
   return { call, cuts: call.cuts?.() ?? null }
 }
 
-/** The texts that are kept, and those that are asked behind them, for each cut. */
+/** The texts that are kept, and those that are asked behind them, for each marked cut. */
 const textsOf = (value: unknown): string[] =>
   [...JSON.stringify(value ?? []).matchAll(/"(?:text|output)":"([^"]*)"/g)].map((match) => match[1] ?? '')
 const sides = (body: object) =>
-  cutsOf(body).cuts?.map((cut) => [textsOf(cut.kept), textsOf(cut.bodyWith('c')['contents'])]) ?? null
+  cutsOf(body)
+    .cuts?.filter(({ isMarked }) => isMarked)
+    .map((cut) => [textsOf(cut.make(300).body), textsOf(cut.bodyWith('c')['contents'])]) ?? null
 
 const system = (marked: boolean) => ({ role: 'system', content: [text('S', marked)] })
 const user = (words: string, marked = false) => ({ role: 'user', content: [text(words, marked)] })
@@ -87,11 +89,56 @@ describe('a call is cut', () => {
     expect(sides(body)).toEqual(wanted)
   })
 
-  test('at most in four places, the longest of all', () => {
-    const turns = Array.from({ length: 7 }, (_, i) => [user(`Q${i}`, true), said(`A${i}`)]).flat()
-    const cuts = sides({ messages: [system(true), ...turns, user('R')] })
-    expect(cuts).toHaveLength(4)
-    expect(cuts?.at(-1)?.[1]).toEqual(['Q6', 'A6', 'R'])
+  test('before each question up to the last mark, so that what a former turn marked is found again', () => {
+    const turns = (count: number) =>
+      Array.from({ length: count }, (_, i) => [user(`Q${i}`), said(`A${i}`)]).flat()
+    /** What each cut holds, as it is told apart, and whether it is marked. */
+    const cutsAfter = (count: number) => {
+      let held = ''
+      const { cuts } = cutsOf({
+        messages: [system(false), ...turns(count), user('R', true), said('X'), user('Y')],
+      })
+      return (cuts ?? []).map(({ adds, isMarked, tokens }) => {
+        held += adds
+        return { held, isMarked, tokens }
+      })
+    }
+    const [short, long] = [cutsAfter(2), cutsAfter(4)]
+    expect(short.map(({ isMarked }) => isMarked)).toEqual([false, false, true])
+    expect(long.map(({ isMarked }) => isMarked)).toEqual([false, false, false, false, true])
+    // What was marked is found again among what is not.
+    expect(long.slice(0, 3).map(({ held }) => held)).toEqual(short.map(({ held }) => held))
+    expect(new Set(long.map(({ held }) => held)).size).toBe(5)
+    expect(long.map(({ tokens }) => tokens)).toEqual(
+      long.map(({ tokens }) => tokens).toSorted((x, y) => x - y),
+    )
+  })
+
+  test.each<[string, object, object]>([
+    ['the model', { messages: [system(true), user('Q')] }, { upstreamId: 'gemini-3-other' }],
+    ['a tool', { messages: [system(true), user('Q')], tools: [TOOL] }, {}],
+    [
+      'the choice of a tool',
+      { messages: [system(true), user('Q')], tools: [TOOL], tool_choice: 'required' },
+      {},
+    ],
+    ['the system message', { messages: [{ role: 'system', content: [text('T', true)] }, user('Q')] }, {}],
+  ])('%s makes another beginning', (_, body, at) => {
+    const plain = cutsOf({ messages: [system(true), user('Q')] }).cuts?.[0]?.adds
+    const other = cutsOf(body, at).cuts?.[0]?.adds
+    expect(other).toBeString()
+    expect(other).not.toBe(plain)
+  })
+
+  test('sound and video are never kept, nor what stands behind them', () => {
+    const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+    const messages = [
+      system(false),
+      { role: 'user', content: [audio, text('Q')] },
+      said('A'),
+      user('R', true),
+    ]
+    expect(cutsOf({ messages }).cuts?.map(({ isMarked }) => isMarked)).toEqual([false])
   })
 
   test('what is kept and what is asked hold the call together, system and tools on one side alone', () => {
@@ -156,14 +203,13 @@ describe('what Google says of caches', () => {
     ['no object', 'x', null],
   ])('%s', (_, body, wanted) => expect(contextCache.read(body)).toEqual(wanted))
 
-  test.each<[number, string, isTooShort: boolean, isLost: boolean]>([
-    [400, 'Cached content is too small. total_token_count=9, min_total_token_count=4096', true, true],
-    [403, 'CachedContent not found (or permission denied)', false, true],
-    [404, 'Not found: cached content metadata for 12.', false, true],
-    [403, 'The caller does not have permission', false, false],
-    [429, 'Resource has been exhausted', false, false],
-  ])('%d %s', (status, reason, isTooShort, isLost) => {
-    const error = new UpstreamError('caller', reason, { status })
-    expect([contextCache.isTooShort(error), contextCache.isLost(error)]).toEqual([isTooShort, isLost])
+  test.each<[number, string, isTooShort: boolean]>([
+    [400, 'Cached content is too small. total_token_count=9, min_total_token_count=4096', true],
+    [400, 'The cached content is of 1171 tokens. The minimum token count to start caching is 4096.', true],
+    [400, 'Invalid JSON payload received', false],
+    [403, 'The caller does not have permission', false],
+    [429, 'Resource has been exhausted', false],
+  ])('%d %s', (status, reason, isTooShort) => {
+    expect(contextCache.isTooShort(new UpstreamError('caller', reason, { status }))).toBe(isTooShort)
   })
 })
