@@ -47,12 +47,10 @@ export function throughContext(
     attempt.endpoint.upstreamId,
   ])
   const choices = keyed(call.cuts(), account)
-  const kept = choices
-    .map(({ cut, key }) => ({ cut, context: contexts.find(key) }))
-    .findLast(({ context }) => context !== null)
-  const context = kept?.context ?? null
+  const kept = choices.findLast(({ key }) => contexts.find(key) !== null)
+  const context = kept ? contexts.find(kept.key) : null
   const use: ContextUse = {
-    call: kept && context ? named(call, kept.cut, context) : call,
+    call: kept && context ? named(call, kept, context) : call,
     context,
     refused() {
       if (context !== null) contexts.refuse(context, account)
@@ -61,10 +59,9 @@ export function throughContext(
       if (context !== null) settleClaim(context, use, (usage?.writtenApartTokens ?? 0) > 0)
       if (usage === null) return
       const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
-      const missed = choices.findLast(({ cut, key }) => contexts.wasSeen(key) && 2 * read < cut.tokens)
-      for (const { cut, key } of choices) if (cut.isMarked) contexts.see(key)
-      if (missed)
-        contexts.make({ key: missed.key, account }, () => make(missed.cut.make(CONTEXT_TTL_SECONDS)))
+      const missed = choices.findLast(({ key, tokens }) => contexts.wasSeen(key) && 2 * read < tokens)
+      for (const { key, isMarked } of choices) if (isMarked) contexts.see(key)
+      if (missed) contexts.make({ key: missed.key, account }, () => make(missed.make(CONTEXT_TTL_SECONDS)))
     },
   }
   return use
@@ -74,16 +71,19 @@ export function throughContext(
 export const mayKeep = ({ zdr, dataCollection }: ProviderPreferences): boolean =>
   zdr !== true && dataCollection !== 'deny'
 
+/** A beginning without what told it apart: that is as long as the prompt, and not needed again. */
+type Choice = Omit<ContextCut, 'adds'> & { readonly key: string }
+
 /** Each beginning by all that it holds, of the same account. */
-function keyed(cuts: readonly ContextCut[], account: string): { cut: ContextCut; key: string }[] {
+function keyed(cuts: readonly ContextCut[], account: string): Choice[] {
   const hash = createHash('sha256').update(account)
   return cuts
-    .map((cut) => ({ cut, key: hash.update(cut.adds).copy().digest('base64url') }))
-    .filter(({ cut }) => cut.tokens >= LEAST_TOKENS)
+    .map(({ adds, ...cut }) => ({ ...cut, key: hash.update(adds).copy().digest('base64url') }))
+    .filter(({ tokens }) => tokens >= LEAST_TOKENS)
 }
 
-const named = (call: DialectCall, cut: ContextCut, context: KeptContext): DialectCall => ({
+const named = (call: DialectCall, { bodyWith }: Choice, { name }: KeptContext): DialectCall => ({
   ...call,
-  body: cut.bodyWith(context.name),
-  dropped: call.dropped.filter((name) => name !== 'cache_control'),
+  body: bodyWith(name),
+  dropped: call.dropped.filter((dropped) => dropped !== 'cache_control'),
 })
