@@ -63,6 +63,8 @@ export interface ContextCut {
   readonly adds: string
   /** A rough count of all that it holds. */
   readonly tokens: number
+  /** How much of the whole call that is, from 0 to 1, by the same count. */
+  readonly share: number
   /** The caller marked this very place, or what comes right behind it. */
   readonly isMarked: boolean
   /** The call that makes the cache, which lives for so long. */

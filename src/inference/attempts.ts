@@ -189,8 +189,10 @@ async function send<Answer>(
   const building = asking.build(attempt, signal, log)
   const built = building instanceof Promise ? await building : building
   log.sentBodies.push(built.body)
-  const reply = await ask(built, attempt, deps, signal, () => {
-    log.isAsked = true
+  const reply = await ask(built, attempt, deps, signal, {
+    onSending: () => {
+      log.isAsked = true
+    },
   })
   if (isGood(reply)) return { reply, dropped: built.dropped }
   const error = await refusalOf(reply, attempt, asking.readError)
@@ -199,21 +201,21 @@ async function send<Answer>(
   return send(asking, attempt, deps, signal, log, true)
 }
 
-/** Sends one call to who makes the attempt. */
+/** Sends one call to who makes the attempt, in one of the provider's places or of others. */
 export async function ask(
   built: DialectCall,
   { provider, credential }: Attempt,
   deps: Pick<DispatchDeps, 'upstream' | 'now'>,
   signal: AbortSignal,
-  onSending: () => void = () => {},
+  { onSending, places }: { onSending?: () => void; places?: { group: string; maxInFlight: number } } = {},
 ): Promise<UpstreamReply> {
   const kind = providers[provider.kind]
   const outbound = { send: deps.upstream.send, now: deps.now, signal }
   const call = await kind.prepare(provider, credential, built, outbound)
-  onSending()
+  onSending?.()
   return deps.upstream.send(call, {
-    group: provider.slug,
-    maxInFlight: provider.maxInFlight,
+    group: places?.group ?? provider.slug,
+    maxInFlight: places?.maxInFlight ?? provider.maxInFlight,
     timeouts: provider.timeouts,
     signal,
     ...(kind.answer ? { answer: kind.answer } : {}),

@@ -10,7 +10,7 @@ import type { InferenceRequest } from '../core/request.ts'
 import type { DialectCall, Egress } from '../dialects/dialect.ts'
 import { egresses } from '../dialects/index.ts'
 import { type Asking, type DispatchDeps, type DispatchLog, tryAttempts } from './attempts.ts'
-import { throughContext } from './context-cache/apply.ts'
+import { type ContextUse, throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
 import { withContents } from './url-contents.ts'
@@ -53,14 +53,15 @@ export async function dispatch(
 }
 
 function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> {
-  /** Nothing is read from a cache any more, since a call that was is refused. */
-  let isWithout = false
+  /** What a call was read from that was refused: whether for that, the next one shows. */
+  let suspect: ContextUse | null = null
 
   function throughCache(call: DialectCall, attempt: Attempt, log: DispatchLog): DialectCall {
-    // What was claimed for a call that failed is open to others again.
+    // It is built anew since it failed: what was claimed for it is open to others again, and nothing is read any more.
+    const isWithout = log.context?.context !== undefined && log.context.context !== null
     log.context?.settled(null)
     log.context = null
-    if (call.cuts === undefined || isWithout) return call
+    if (call.cuts === undefined || isWithout || suspect !== null) return call
     const asked = { preferences: request.preferences, attempt, owner: log.contextOwner }
     const make = (making: DialectCall) => makeContext(making, attempt, egressOf(attempt), deps)
     log.context = throughContext(call, asked, deps.contexts, make)
@@ -76,16 +77,17 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
       return throughCache(called(whole, attempt, egress), attempt, log)
     },
     async read(reply, attempt, _, { context: use }) {
+      suspect?.refused()
       const read = egressOf(attempt).read(reply, request.stream)
-      const { first, all } = await untilContent(use?.context ? withWriting(read, use.context, use) : read)
+      const told = use?.context ? withWriting(read, use.context, use.claim) : read
+      const { first, all } = await untilContent(told)
       return { answer: all, upstreamId: upstreamIdOf(first) }
     },
     readError: (attempt, status, headers, text) => egressOf(attempt).readError(status, headers, text),
     // Whatever the words: it may well be the cache, and without it the call is one like all others.
     mayBuildAgain({ status }, { context: use }) {
       if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
-      use.refused()
-      isWithout = true
+      suspect = use
       return true
     },
   }

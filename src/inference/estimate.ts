@@ -38,9 +38,11 @@ function markedOf({ body, messages, tools }: InferenceRequest): PromptBound['mar
   }
   look(body)
   for (const tool of tools) look(tool.type === 'other' ? tool.data : tool.extra)
-  for (const { content, extra } of messages) {
+  for (const { content, extra, toolCalls } of messages) {
     look(extra)
-    if (Array.isArray(content)) for (const part of content) if (part.type !== 'unknown') look(part.extra)
+    for (const call of toolCalls ?? []) look(call.extra)
+    if (!Array.isArray(content)) continue
+    for (const part of content) look(part.type === 'unknown' ? part.data : part.extra)
   }
   return longest
 }

@@ -130,8 +130,13 @@ export function openExchange<Kind extends Metering>(
     if (ending === 'whole') answered = attempt
     const said = content && ended(content, ending)
     const { settlement, cost } = settledBy(ending, attempt)
+    try {
+      await deps.ledger.settle(admission.hold, settlement)
+    } catch (error) {
+      log.context?.settled(null)
+      throw error
+    }
     log.context?.settled(ending === 'failed' ? null : countedOf(settlement))
-    await deps.ledger.settle(admission.hold, settlement)
     if (ending === 'whole') exchange.onWhole?.()
     if (said) deps.contents.add(said)
     // A failure before any content has a status of its own, and its line is the request's.

@@ -200,6 +200,35 @@ describe('what is marked', () => {
     expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'stop' })
   })
 
+  test('stays where the request itself was at fault: it is refused without it too', async () => {
+    await askTwice()
+    await ask()
+    google.answer = () => refusal(400, 'Invalid JSON schema')
+    const messages = [
+      { role: 'system', content: [marked(system)] },
+      { role: 'user', content: 'When is low tide?' },
+    ]
+    expect((await gateway.call('/chat/completions', { model: 'lab', messages })).status).toBe(400)
+    google.answer = undefined
+    expect(await ask()).toMatchObject({ read: KEPT })
+  })
+
+  test('is not named in the second try of a request whose first one failed with it', async () => {
+    await askTwice()
+    await ask()
+    const before = google.seen.length
+    google.answer = () => {
+      google.answer = undefined
+      return refusal(500, 'Internal error encountered.')
+    }
+    expect(await ask()).toMatchObject({ status: 200, read: 0, namesMark: true })
+    expect(google.seen.slice(before).map(({ body }) => body['cachedContent'] !== undefined)).toEqual([
+      true,
+      false,
+    ])
+    expect(await ask()).toMatchObject({ read: KEPT })
+  })
+
   test('is no fault of the provider: whoever asks without a mark is answered after all refusals', async () => {
     google.answer = () => refusal(403, 'CachedContent not found (or permission denied)')
     const ours = system
@@ -394,6 +423,38 @@ describe('nothing is kept', () => {
     google.answer = () => Response.json(chunk)
     for (let i = 0; i < 4; i++) expect(await ask()).toMatchObject({ status: 200, read: 1_990 })
     expect(await made()).toEqual([])
+  })
+})
+
+describe('its making', () => {
+  test('takes no place of a request, however long it takes', async () => {
+    const narrow = await startGateway({
+      providers: [
+        {
+          slug: 'lab',
+          dialect: 'gemini',
+          base_url: google.baseUrl,
+          api_key: 'secret',
+          max_in_flight: 1,
+          models: [{ id: 'lab', upstream_id: 'gemini-3-tides', pricing: PRICES }],
+        },
+      ],
+    })
+    const held = Promise.withResolvers<Response>()
+    google.refuse = () => held.promise
+    try {
+      const messages = [
+        { role: 'system', content: [marked(system)] },
+        { role: 'user', content: 'Now?' },
+      ]
+      for (let i = 0; i < 4; i++) {
+        expect((await narrow.call('/chat/completions', { model: 'lab', messages })).status).toBe(200)
+      }
+      expect(google.made()).toHaveLength(1)
+    } finally {
+      held.resolve(refusal(503, 'overloaded'))
+      await narrow.stop()
+    }
   })
 })
 

@@ -227,3 +227,24 @@ test.each([
     expect(asked).toHaveLength(status === 200 ? 1 : 0)
   },
 )
+
+test('a mark on a call of a tool counts among them', async () => {
+  answer = () =>
+    Response.json({
+      output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+      stopReason: 'end_turn',
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    })
+  const statusOf = async (mark: object) => {
+    const { key } = await gateway.makeKey({ limit: 0.0036 })
+    const messages = [
+      { role: 'user', content: 'x'.repeat(8_000) },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'tide', input: {}, ...mark }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'high' }] },
+    ]
+    const body = { model: 'rock/signed', max_tokens: 10, messages }
+    return (await gateway.call('/messages', body, { authorization: `Bearer ${key}` })).status
+  }
+  expect(await statusOf({})).toBe(200)
+  expect(await statusOf({ cache_control: { type: 'ephemeral', ttl: '1h' } })).toBe(402)
+})

@@ -4,7 +4,7 @@ import type { Message, ToolCall } from '../../core/request.ts'
 import { isObject } from '../values.ts'
 import type { Generation } from './generation.ts'
 import type { LeaveOut } from './left-out.ts'
-import { isMark, leaveOutExtra } from './marks.ts'
+import { isMark, leaveOutExtra, leaveOutMark } from './marks.ts'
 import { writePart } from './parts.ts'
 import { FOREIGN_CALL, type Replayed, replayedOf } from './signatures.ts'
 
@@ -74,14 +74,17 @@ export function writeContents(
 
 const endOf = (contents: readonly JsonObject[]): Place => ({ content: contents.length, part: 0 })
 
-const hasMark = ({ content, extra }: Message): boolean =>
+const hasMark = ({ content, extra, toolCalls }: Message): boolean =>
   isMark(extra) ||
+  toolCalls?.some((call) => isMark(call.extra)) === true ||
   (Array.isArray(content) && content.some((part) => part.type !== 'unknown' && isMark(part.extra)))
 
-function leaveOutUnsayable({ name, extra, role }: Message, leaveOut: LeaveOut): void {
+function leaveOutUnsayable({ name, extra, role, toolCalls }: Message, leaveOut: LeaveOut): void {
   if (name !== undefined && role !== 'tool') leaveOut('messages.name')
   const { is_error: _, ...rest } = extra ?? {}
   leaveOutExtra(role === 'tool' ? rest : extra, 'messages', leaveOut)
+  for (const call of toolCalls ?? [])
+    if (isMark(call.extra)) leaveOutMark(call.extra?.['cache_control'], leaveOut)
 }
 
 function addContent(contents: JsonObject[], role: string, parts: JsonObject[]): void {

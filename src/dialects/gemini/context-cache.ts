@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { estimateTokens } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, Egress, MadeContext } from '../dialect.ts'
@@ -26,6 +27,7 @@ export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[]
   const marked = new Set(marks.flatMap((mark) => nameOf(askedBefore(contents, mark)) ?? []))
   const { systemInstruction, tools, toolConfig } = call.body
   const cuts: ContextCut[] = []
+  const whole = lengthOf([systemInstruction, tools, contents])
   let adds = JSON.stringify([modelOf(call.path), systemInstruction, tools, toolConfig])
   let length = lengthOf([systemInstruction, tools])
   const cutHere = (place: Place): void => {
@@ -33,7 +35,14 @@ export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[]
     if (!isMarked && (place.part > 0 || !isQuestion(contents[place.content]))) return
     if (place.content === 0 && place.part === 0 && systemInstruction === undefined && tools === undefined)
       return
-    cuts.push(cutAt(call, contents, place, { adds, tokens: estimateTokens(length), isMarked }))
+    cuts.push(
+      cutAt(call, contents, place, {
+        adds,
+        tokens: estimateTokens(length),
+        share: length / whole,
+        isMarked,
+      }),
+    )
     adds = ''
   }
   for (let content = 0; content < contents.length && marked.size > 0; content++) {
@@ -92,7 +101,7 @@ function cutAt(
   call: DialectCall,
   contents: readonly unknown[],
   { content, part }: Place,
-  about: Pick<ContextCut, 'adds' | 'tokens' | 'isMarked'>,
+  about: Pick<ContextCut, 'adds' | 'tokens' | 'share' | 'isMarked'>,
 ): ContextCut {
   const { systemInstruction, tools, toolConfig, contents: _, ...rest } = call.body
   const parts = partsOf(contents[content])
@@ -122,15 +131,25 @@ function cutAt(
 /** `/models/gemini-2.5-pro:generateContent` → `models/gemini-2.5-pro`. */
 const modelOf = (path: string): string => decodeURIComponent(path.slice(1, path.lastIndexOf(':')))
 
-/** Google counts 258 tokens for an image or a page; what base64 comes to says nothing. */
-const MEDIA_LENGTH = 4 * 258
+/** Google counts 258 tokens for an image or a page; what base64 comes to says nothing of either. */
+const PICTURE_LENGTH = 4 * 258
+const PAGE_BYTES = 50_000
 
-/** Characters of all texts, with a fixed figure for each medium. */
+/** As many characters of text as it comes to. */
+function lengthOfMedia(media: JsonObject): number {
+  const { mimeType, data } = media
+  const bytes = typeof data === 'string' ? Math.ceil((data.length * 3) / 4) : 0
+  if (typeof mimeType === 'string' && mimeType.startsWith('text/')) return bytes
+  return mimeType === 'application/pdf' ? Math.ceil(bytes / PAGE_BYTES) * PICTURE_LENGTH : PICTURE_LENGTH
+}
+
+/** Characters of all texts, and what media come to. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + lengthOf(each), 0)
   if (!isObject(value)) return 1
-  if (isObject(value['inlineData']) || isObject(value['fileData'])) return MEDIA_LENGTH
+  const media = value['inlineData'] ?? value['fileData']
+  if (isObject(media)) return lengthOfMedia(media)
   let length = 0
   for (const [name, each] of Object.entries(value)) length += name.length + lengthOf(each)
   return length

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Attempt } from '../../core/attempt.ts'
 import type { ProviderPreferences } from '../../core/request.ts'
-import type { Usage } from '../../core/usage.ts'
+import { promptTokens, type Usage } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, MadeContext } from '../../dialects/dialect.ts'
-import { settleClaim } from './charge.ts'
+import { type Claim, settleClaim } from './charge.ts'
 import { CONTEXT_TTL_SECONDS, type ContextStore, type KeptContext } from './store.ts'
 
 /** Nobody keeps less: to ask would be in vain (Google's least of all its models, 2026). */
@@ -14,6 +14,7 @@ export interface ContextUse {
   readonly call: DialectCall
   /** What its beginning is read from; null: it goes as it is. */
   readonly context: KeptContext | null
+  readonly claim: Claim
   /** The call was refused as it is. */
   refused(): void
   /**
@@ -49,22 +50,38 @@ export function throughContext(
   const choices = keyed(call.cuts(), account)
   const kept = choices.findLast(({ key }) => contexts.find(key) !== null)
   const context = kept ? contexts.find(kept.key) : null
-  const use: ContextUse = {
+  const claim: Claim = { isSettled: false }
+  return {
     call: kept && context ? named(call, kept, context) : call,
     context,
+    claim,
     refused() {
       if (context !== null) contexts.refuse(context, account)
     },
     settled(usage) {
-      if (context !== null) settleClaim(context, use, (usage?.writtenApartTokens ?? 0) > 0)
+      if (context !== null) settleClaim(context, claim, (usage?.writtenApartTokens ?? 0) > 0)
       if (usage === null) return
-      const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
-      const missed = choices.findLast(({ key, tokens }) => contexts.wasSeen(key) && 2 * read < tokens)
+      const missed = missedOf(choices, kept, usage, contexts)
       for (const { key, isMarked } of choices) if (isMarked) contexts.see(key)
       if (missed) contexts.make({ key: missed.key, account }, () => make(missed.make(CONTEXT_TTL_SECONDS)))
     },
   }
-  return use
+}
+
+/** The longest that came again and of which less than half was read; none while another of them is being made. */
+function missedOf(
+  choices: readonly Choice[],
+  kept: Choice | undefined,
+  usage: Usage,
+  contexts: ContextStore,
+): Choice | undefined {
+  if (choices.some(({ key }) => contexts.isMaking(key))) return undefined
+  const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
+  // By the provider's count; and by ours too, so that a wrong one makes no more of them than it should.
+  return choices.findLast(
+    ({ key, share, tokens }) =>
+      contexts.wasSeen(key) && 2 * read < share * promptTokens(usage) && tokens >= 2 * (kept?.tokens ?? 0),
+  )
 }
 
 /** False for who wants that nothing is retained. */

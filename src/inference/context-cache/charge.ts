@@ -2,14 +2,20 @@ import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core
 import type { Usage } from '../../core/usage.ts'
 import type { KeptContext } from './store.ts'
 
+/** What an answer is charged with: what made the cache that it is read from, or nothing. */
+export interface Claim {
+  /** What comes later is charged to nobody. */
+  isSettled: boolean
+}
+
 /**
  * The same answer, whose usage tells what it was that made the cache, where no other answer is charged for that: the
  * first one that reads it. `claim` names the answer; it is to be settled by `settleClaim`.
  */
-export function withWriting(frames: InferenceFrames, context: KeptContext, claim: object): InferenceFrames {
+export function withWriting(frames: InferenceFrames, context: KeptContext, claim: Claim): InferenceFrames {
   const written = (event: InferenceEvent): InferenceEvent => {
     if (event.type !== 'usage') return event
-    if (context.making === 'open') context.making = claim
+    if (context.making === 'open' && !claim.isSettled) context.making = claim
     return context.making === claim ? { ...event, usage: asWritten(event.usage, context.tokens) } : event
   }
   const told = (frame: InferenceFrame): InferenceFrame =>
@@ -24,7 +30,8 @@ export function withWriting(frames: InferenceFrames, context: KeptContext, claim
 }
 
 /** Charged, or open to the next answer again. */
-export function settleClaim(context: KeptContext, claim: object, isCharged: boolean): void {
+export function settleClaim(context: KeptContext, claim: Claim, isCharged: boolean): void {
+  claim.isSettled = true
   if (context.making === claim) context.making = isCharged ? 'paid' : 'open'
 }
 

@@ -29,13 +29,18 @@ async function made(
   { contextCache, readError }: Egress,
   deps: Parameters<typeof ask>[2],
 ): Promise<MadeContext> {
-  const reply = await ask(making, attempt, deps, new AbortController().signal)
+  // Places of its own: it takes none of those of requests.
+  const places = { group: `${attempt.provider.slug} contexts`, maxInFlight: MOST_AT_ONCE }
+  const reply = await ask(making, attempt, deps, AbortSignal.timeout(MOST_MS), { places })
   if (!isGood(reply)) throw await refusalOf(reply, attempt, (_, ...said) => readError(...said))
   const context = contextCache?.read(parsed(await reply.text(CONTEXT_LIMIT_BYTES)))
   if (!context) throw new UpstreamError('malformed', 'the reply tells of no cache')
   return context
 }
 
+/** At one provider. */
+const MOST_AT_ONCE = 4
+const MOST_MS = 60_000
 const CONTEXT_LIMIT_BYTES = 64 * 1024
 
 function parsed(text: string): unknown {

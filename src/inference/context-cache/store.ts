@@ -19,6 +19,7 @@ export interface ContextStore {
   /** Remembers for a while that an answer was given on this beginning. */
   see(key: string): void
   wasSeen(key: string): boolean
+  isMaking(key: string): boolean
   /**
    * Has a cache of this beginning made, unless one is there or under way, or who would keep it refused a short while
    * ago. Nobody waits for it. `make` throws `TooShort` for what nobody keeps, `Busy` for what may be tried at once.
@@ -80,6 +81,7 @@ export function createContextStore(now: () => number): ContextStore {
     find,
     see: (key) => put(seen, key, now() + WHILE_MS),
     wasSeen: (key) => isStill(seen, key),
+    isMaking: (key) => making.has(key),
     make(wanted, make) {
       const { key, account } = wanted
       if (making.has(key) || find(key) !== null || isStill(refused, key) || isStill(refused, account)) return

@@ -170,6 +170,32 @@ describe('a call is cut', () => {
     expect(call.dropped).toEqual(['cache_control'])
   })
 
+  test('a mark on a call of a tool cuts before the question, and is named', () => {
+    const call = { ...CALL, ...LONG }
+    const messages = [
+      system(false),
+      user('Q'),
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call-1', content: 'high' },
+      user('R'),
+    ]
+    const { call: built, cuts } = cutsOf({ messages })
+    expect(cuts?.map(({ isMarked }) => isMarked)).toEqual([true])
+    expect(built.dropped.toSorted()).toEqual(['cache_control', 'cache_control.ttl'])
+  })
+
+  test('a PDF counts by its pages, a text by its length', () => {
+    const file = (type: string, bytes: number) => ({
+      type: 'file',
+      file: { file_data: `data:${type};base64,${Buffer.alloc(bytes, 'x').toString('base64')}` },
+      ...mark,
+    })
+    const tokensOf = (part: object) =>
+      cutsOf({ messages: [{ role: 'user', content: [part, text('Q')] }] }).cuts?.[0]?.tokens
+    expect(tokensOf(file('application/pdf', 290_000))).toBeCloseTo(6 * 258, -1)
+    expect(tokensOf(file('text/plain', 40_000))).toBeCloseTo(10_000, -2)
+  })
+
   test.each<[string, object]>([
     ['a part', { messages: [{ role: 'user', content: [{ type: 'text', text: 'Q', ...LONG }] }] }],
     ['a message', { messages: [{ role: 'system', content: 'S', ...LONG }, user('Q')] }],

@@ -3,6 +3,7 @@ import type { Attempt } from '../../../src/core/attempt.ts'
 import { NO_USAGE, type Usage } from '../../../src/core/usage.ts'
 import type { DialectCall, MadeContext } from '../../../src/dialects/dialect.ts'
 import { throughContext } from '../../../src/inference/context-cache/apply.ts'
+import { withWriting } from '../../../src/inference/context-cache/charge.ts'
 import { Busy, createContextStore, TooShort } from '../../../src/inference/context-cache/store.ts'
 import { endpoint, model, provider, request } from '../fixture.ts'
 
@@ -29,6 +30,7 @@ const callOf = (...lengths: number[]): DialectCall => ({
     lengths.map((tokens, index) => ({
       adds: `${tokens};`,
       tokens,
+      share: tokens / Number(lengths.at(-1)),
       isMarked: index === lengths.length - 1,
       make: (ttl) => ({ ...plain, path: '/cachedContents', body: { ttl, tokens } }),
       bodyWith: (name) => ({ cachedContent: name, tokens }),
@@ -39,6 +41,8 @@ interface Asked {
   read?: number
   owner?: string
   credential?: string
+  /** Tokens of the provider for one of our rough count. */
+  density?: number
   /** Nothing was counted. */
   fails?: boolean
 }
@@ -62,8 +66,10 @@ function world() {
   const ask = async (call: DialectCall, asked: Asked = {}): Promise<unknown> => {
     const used = use(call, asked)
     const name = used?.call.body['cachedContent'] ?? null
-    const read = asked.read ?? Number(name === null ? 0 : used?.call.body['tokens'])
-    const usage: Usage = { ...NO_USAGE, cacheReadTokens: read }
+    const read = asked.read ?? (name === null ? 0 : Number(used?.call.body['tokens']) * (asked.density ?? 1))
+    // Of a provider that counts as much as we do, or so many times it.
+    const prompt = (call.cuts?.().at(-1)?.tokens ?? 0) * (asked.density ?? 1)
+    const usage: Usage = { ...NO_USAGE, cacheReadTokens: read, inputTokens: prompt - read }
     used?.settled(asked.fails ? null : usage)
     await contexts.whenIdle()
     return name
@@ -132,16 +138,19 @@ describe('a beginning is kept', () => {
     expect(made).toEqual([5_000])
   })
 
-  test('of a mark that rolls along, twice as long each time: all that is written stays within twice the longest', async () => {
-    const { ask, made } = world()
-    const names = []
-    for (let turn = 1; turn <= 40; turn++) {
-      names.push(await ask(callOf(...Array.from({ length: turn }, (_, i) => 2_000 + i * 500))))
-    }
-    expect(made).toEqual([2_000, 4_500, 9_500, 19_500])
-    expect(names.slice(0, 3)).toEqual([null, null, 'c1'])
-    expect(names.filter((name) => name === null)).toHaveLength(2)
-  })
+  test.each([0.1, 1, 10])(
+    'of a mark that rolls along, twice as long each time, where one of ours is %p of theirs',
+    async (density) => {
+      const { ask, made } = world()
+      const names = []
+      for (let turn = 1; turn <= 40; turn++) {
+        names.push(await ask(callOf(...Array.from({ length: turn }, (_, i) => 2_000 + i * 500)), { density }))
+      }
+      expect(made).toEqual([2_000, 4_500, 9_500, 19_500])
+      expect(names.slice(0, 3)).toEqual([null, null, 'c1'])
+      expect(names.filter((name) => name === null)).toHaveLength(2)
+    },
+  )
 })
 
 describe('what is kept', () => {
@@ -207,6 +216,35 @@ describe('where it cannot be made', () => {
     expect(made).toHaveLength(withOthers + 2)
   })
 
+  test('one is under way: no longer one is begun beside it', async () => {
+    const { use, contexts, made, answerWith } = world()
+    const making = Promise.withResolvers<MadeContext>()
+    answerWith(() => making.promise)
+    for (let turn = 1; turn <= 10; turn++) {
+      const call = callOf(...Array.from({ length: turn }, (_, i) => 2_000 + i * 500))
+      use(call)?.settled({ ...NO_USAGE, inputTokens: 10_000 })
+    }
+    expect(made).toEqual([2_000])
+    making.resolve({ name: 'c', tokens: null })
+    await contexts.whenIdle()
+  })
+
+  test('a usage that is told after the settlement is charged to nobody', async () => {
+    const { ask, use } = world()
+    for (let i = 0; i < 2; i++) await ask(callOf(5_000))
+    const late = use(callOf(5_000))
+    if (!late?.context) throw new Error('nothing was kept')
+    late.settled(null)
+    const usage: Usage = { ...NO_USAGE, cacheReadTokens: 5_000 }
+    const told = async function* () {
+      yield [{ events: [{ type: 'usage' as const, usage }] }]
+    }
+    for await (const batch of withWriting(told(), late.context, late.claim)) {
+      expect(batch[0]?.events[0]).toEqual({ type: 'usage', usage })
+    }
+    expect(late.context.making).toBe('open')
+  })
+
   test('one is under way: it is not made twice, and nobody waits', async () => {
     const { use, contexts, made, answerWith } = world()
     const making = Promise.withResolvers<MadeContext>()
@@ -214,7 +252,7 @@ describe('where it cannot be made', () => {
     for (let i = 0; i < 5; i++) {
       const used = use(callOf(5_000))
       expect(used?.context).toBeNull()
-      used?.settled({ ...NO_USAGE })
+      used?.settled({ ...NO_USAGE, inputTokens: 5_000 })
     }
     expect(made).toHaveLength(1)
     making.resolve({ name: 'c', tokens: 5_000 })
