@@ -257,7 +257,8 @@ function writingOf(
   { dialect, endpoint }: Attempt,
   { marked, mayBeApart }: PromptBound,
 ): CacheWriting | undefined {
-  if (endpoint.pricing?.inputCacheWrite === undefined) return undefined
+  const { inputCacheWrite, inputCacheWriteHour } = endpoint.pricing ?? {}
+  if (inputCacheWrite === undefined && inputCacheWriteHour === undefined) return undefined
   const writesMarked = dialect === 'messages' || dialect === 'converse' || dialect === 'gemini'
   if (marked === undefined && writesMarked) return undefined
   if (dialect === 'gemini') return mayBeApart ? 'apart' : undefined

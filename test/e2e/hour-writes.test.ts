@@ -44,7 +44,13 @@ beforeAll(async () => {
         dialect: 'converse',
         base_url: `${base}/rock`,
         aws,
-        models: [{ id: 'signed', pricing: { ...minutesAlone, input_cache_write_1h: '0.000002' } }],
+        models: [
+          {
+            id: 'hour-alone',
+            pricing: { prompt: '0.000001', completion: '0.000002', input_cache_write_1h: '0.000002' },
+          },
+          { id: 'signed', pricing: { ...minutesAlone, input_cache_write_1h: '0.000002' } },
+        ],
       },
     ],
   })
@@ -199,23 +205,24 @@ test('the start of a stream tells both figures, and the hour was asked for', asy
   expect(asked).toMatchObject([{ messages: [{ content: [cached] }] }])
 })
 
-test.each([
+test.each<[what: string, mark: object | null, limit: number, status: number, model: string]>([
   // Some 2,700 tokens by our estimate, at 0.000001, 0.00000125 or 0.000002.
-  ['without a mark', undefined, 0.0029, 200],
-  ['marked for minutes', {}, 0.0029, 402],
-  ['marked for minutes', {}, 0.0036, 200],
-  ['marked for an hour', { ttl: '1h' }, 0.0036, 402],
-  ['marked for an hour', { ttl: '1h' }, 0.0056, 200],
+  ['without a mark', null, 0.0029, 200, 'signed'],
+  ['marked for minutes', {}, 0.0029, 402, 'signed'],
+  ['marked for minutes', {}, 0.0036, 200, 'signed'],
+  ['marked for an hour', { ttl: '1h' }, 0.0036, 402, 'signed'],
+  ['marked for an hour', { ttl: '1h' }, 0.0056, 200, 'signed'],
+  ['marked for an hour, which alone has a price,', { ttl: '1h' }, 0.0036, 402, 'hour-alone'],
 ])(
   'a prompt %s is reserved at what writing it costs: %p, a limit of %p: %p',
-  async (_, mark, limit, status) => {
+  async (_, mark, limit, status, model) => {
     const { key } = await gateway.makeKey({ limit })
     const part = {
       type: 'text',
       text: 'x'.repeat(8_000),
       ...(mark ? { cache_control: { type: 'ephemeral', ...mark } } : {}),
     }
-    const body = { model: 'rock/signed', max_tokens: 10, messages: [{ role: 'user', content: [part] }] }
+    const body = { model: `rock/${model}`, max_tokens: 10, messages: [{ role: 'user', content: [part] }] }
     answer = () =>
       Response.json({
         output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
