@@ -24,6 +24,10 @@ export interface Pricing {
   /** Dearer prices for long prompts: the one with the largest reached `minPromptTokens` holds for the whole request. */
   readonly tiers?: readonly PricingTier[]
 }
+
+/** How long a context cache lives that we have a provider make: a price of writing one holds for it. */
+export const CONTEXT_TTL_SECONDS = 300
+
 export interface PricingTier {
   readonly minPromptTokens: number
   readonly prompt?: Price

@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts'
+import { CONTEXT_TTL_SECONDS } from '../../core/pricing.ts'
 import { outputOf } from './capabilities.ts'
 import type { FactModel } from './document.ts'
 
@@ -6,12 +7,11 @@ type Cost = Readonly<Record<string, unknown>>
 
 /** USD for a million tokens and an hour, as Google lists the storage of context caches (2026). */
 const STORAGE_AN_HOUR = { pro: 4.5, flash: 1 }
-/** A cache lives for five minutes (inference/context-cache/store.ts). */
-const SHARE_OF_AN_HOUR = 1 / 12
+const SHARE_OF_AN_HOUR = CONTEXT_TTL_SECONDS / 3_600
 
 /**
  * What a model of Google's costs, with the price of writing a context cache: each token is charged as input when it is
- * written, and for five minutes of storage. The facts tell it of few models; where they do, theirs holds.
+ * written, and for its storage as long as the cache lives. The facts tell it of few models; where they do, theirs holds.
  */
 export function withContextCache(model: FactModel): Cost | null {
   const { cost } = model

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Attempt } from '../../core/attempt.ts'
+import { CONTEXT_TTL_SECONDS } from '../../core/pricing.ts'
 import type { ProviderPreferences } from '../../core/request.ts'
 import { promptTokens, type Usage } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, MadeContext } from '../../dialects/dialect.ts'
 import { type Claim, settleClaim } from './charge.ts'
-import { CONTEXT_TTL_SECONDS, type ContextStore, type KeptContext } from './store.ts'
+import type { ContextStore, KeptContext } from './store.ts'
 
 /** Nobody keeps less: to ask would be in vain (Google's least of all its models, 2026). */
 const LEAST_TOKENS = 1_024

@@ -1,3 +1,4 @@
+import { CONTEXT_TTL_SECONDS } from '../../core/pricing.ts'
 import type { MadeContext } from '../../dialects/dialect.ts'
 
 /** A cache that a provider keeps for one workspace. */
@@ -40,8 +41,6 @@ export interface WantedContext {
 export class TooShort extends Error {}
 export class Busy extends Error {}
 
-/** How long a cache lives. Its price is by the hour: prices of writing hold for these five minutes. */
-export const CONTEXT_TTL_SECONDS = 300
 /** It is not named any more shortly before it ends: the request must still find it. */
 const MARGIN_MS = 15_000
 /** What was refused is not asked for again so soon; a beginning that does not come again by then is not worth keeping. */
