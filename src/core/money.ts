@@ -9,6 +9,7 @@ export type Price = bigint
 
 const ATTO_DIGITS = 18
 const ATTO_PER_NANO = 1_000_000_000n
+const HALF_NANO = ATTO_PER_NANO / 2n
 const NANO_PER_USD = 1_000_000_000
 
 /** Largest amount that a counter may hold: 2^53 nano-dollars are 9,007,199 USD. */
@@ -36,12 +37,16 @@ export function formatPrice(price: Price): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** Σ units × price, rounded once to a nano-dollar, half up. Units are whole numbers ≥ 0. */
-export function costNanoUsd(lines: readonly (readonly [units: number, price: Price])[]): number {
-  let atto = 0n
-  for (const [units, price] of lines) if (units > 0 && price > 0n) atto += BigInt(units) * price
-  return Number((atto + ATTO_PER_NANO / 2n) / ATTO_PER_NANO)
-}
+/** An exact amount, of atto-dollars: what is added up before it is rounded. */
+export type Amount = bigint
+
+/** Units are whole numbers ≥ 0. */
+export const amountOf = (units: number, price: Price): Amount =>
+  units > 0 && price > 0n ? BigInt(units) * price : 0n
+
+/** Rounded to a nano-dollar, half up. */
+export const roundedNanoUsd = (amount: Amount): number =>
+  amount === 0n ? 0 : Number((amount + HALF_NANO) / ATTO_PER_NANO)
 
 /** A number of USD with at most 9 decimals, for JSON bodies. */
 export const usdOf = (nanoUsd: number): number => nanoUsd / NANO_PER_USD

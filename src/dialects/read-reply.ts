@@ -59,9 +59,16 @@ export const readReply = (
   options: ReadOptions = {},
 ): InferenceFrames => (streamed ? readStream(reply, decoder, options) : readWhole(reply, decoder))
 
-async function* readWhole(reply: UpstreamReply, decoder: ReplyDecoder): InferenceFrames {
-  yield* readText(await reply.text(MAX_BODY_BYTES), reply.status, decoder)
+/** Written by hand, because every answer that is not streamed passes here: a generator has promises of its own. */
+function readWhole(reply: UpstreamReply, decoder: ReplyDecoder): InferenceFrames {
+  let batches: Iterator<FrameBatch> | null = null
+  const next = async (): Promise<IteratorResult<FrameBatch, undefined>> => {
+    batches ??= readText(await reply.text(MAX_BODY_BYTES), reply.status, decoder)[Symbol.iterator]()
+    return batches.next()
+  }
+  return { [Symbol.asyncIterator]: () => ({ next, return: async () => END }) }
 }
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 async function* readStream(
   { status, bytes }: UpstreamReply,

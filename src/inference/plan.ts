@@ -42,8 +42,8 @@ export interface Plan {
   strategy: 'direct' | 'alias' | 'fallback'
   /** Variants that were asked for and change nothing here: told in the routing metadata. */
   unserved: string[]
-  /** Every endpoint that could have served, for the routing metadata. */
-  candidates: { model: string; provider: string; endpointId: string }[]
+  /** With every endpoint that could have served, those that are blocked included: for the routing metadata. */
+  eligible: readonly Attempt[]
 }
 
 interface Resolved {
@@ -67,7 +67,7 @@ export function plan(input: PlanInput): Plan {
   const attempts = attemptsFor(known, input, exclusions)
   if (attempts.length === 0) throw nothingEligible(requested, exclusions)
 
-  const isOnly = new Set(attempts.map(accountOf)).size === 1
+  const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
   const blocks = attempts.map((attempt) => input.blockOf(attempt, isOnly))
   const open = attempts.filter((_, index) => blocks[index] === null)
   if (open.length === 0) throw allBlocked(blocks, input.now)
@@ -77,22 +77,12 @@ export function plan(input: PlanInput): Plan {
     requested,
     strategy: strategyOf(names, known, requested),
     unserved,
-    candidates: candidatesOf(attempts),
+    eligible: attempts,
   }
 }
 
 /** At one endpoint the gateway's credentials are one account, and each of the workspace's own keys is another. */
 export const accountOf = ({ endpoint, ownKey }: Attempt): string => `${endpoint.id}\n${ownKey?.id ?? ''}`
-
-/** Several credentials make no more of an endpoint. */
-function candidatesOf(attempts: readonly Attempt[]): Plan['candidates'] {
-  const candidates = new Map<string, Plan['candidates'][number]>()
-  for (const { model, provider, endpoint } of attempts) {
-    if (candidates.has(endpoint.id)) continue
-    candidates.set(endpoint.id, { model: model.id, provider: provider.name, endpointId: endpoint.id })
-  }
-  return [...candidates.values()]
-}
 
 function requestedModels({ request, caller }: PlanInput): string[] {
   if (request.models.length > 0) return request.models

@@ -1,4 +1,4 @@
-import { costNanoUsd, type Price } from '../core/money.ts'
+import { type Amount, amountOf, type Price, roundedNanoUsd } from '../core/money.ts'
 import { isFree } from '../core/pricing.ts'
 import type { Pricing, PricingTier } from '../core/snapshot.ts'
 import { promptTokens, type Usage } from '../core/usage.ts'
@@ -25,8 +25,9 @@ type Rates = Pick<
 
 /** The rates for a prompt of this length: the tier with the largest reached threshold holds for the whole request. */
 function ratesFor(pricing: Pricing, prompt: number): Rates {
+  if (pricing.tiers === undefined) return pricing
   let reached: PricingTier | undefined
-  for (const tier of pricing.tiers ?? []) {
+  for (const tier of pricing.tiers) {
     if (prompt >= tier.minPromptTokens && tier.minPromptTokens >= (reached?.minPromptTokens ?? 0))
       reached = tier
   }
@@ -55,32 +56,28 @@ export const isPriced = (pricing: Pricing): boolean => !isFree(pricing)
 /** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (readings.md, Money). */
 export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
-  const input: [number, Price][] = [
-    [usage.inputTokens, rates.prompt],
-    ...cachedOf(usage, rates),
-    [usage.audioInputTokens, pricing.audio ?? rates.prompt],
-    [usage.imageInputTokens, pricing.imageInput ?? rates.prompt],
-    [usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n],
-    // Seconds have fractions; their price is per millisecond then, exactly.
-    ...secondsOf(usage, pricing),
-  ]
-  const output: [number, Price][] = [
-    [usage.outputTokens, rates.completion],
-    [usage.reasoningTokens, reasoningRate(pricing, rates)],
-    [usage.audioOutputTokens, pricing.audioOutput ?? rates.completion],
-    [usage.imageOutputTokens, imageTokenRate(usage, pricing, rates)],
-    [usage.images ?? 0, pricing.image ?? 0n],
-  ]
-  const fees: [number, Price][] = [
-    [Math.max(1, usage.searchUnits ?? 1), pricing.request],
-    [usage.webSearchRequests ?? 0, pricing.webSearch ?? 0n],
-  ]
-  const totalNanoUsd = costNanoUsd([...input, ...output, ...fees])
-  const promptNanoUsd = Math.min(totalNanoUsd, costNanoUsd(input))
+  const input =
+    amountOf(usage.inputTokens, rates.prompt) +
+    cachedAmount(usage, rates) +
+    amountOf(usage.audioInputTokens, pricing.audio ?? rates.prompt) +
+    amountOf(usage.imageInputTokens, pricing.imageInput ?? rates.prompt) +
+    amountOf(usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n) +
+    secondsAmount(usage, pricing)
+  const output =
+    amountOf(usage.outputTokens, rates.completion) +
+    amountOf(usage.reasoningTokens, reasoningRate(pricing, rates)) +
+    amountOf(usage.audioOutputTokens, pricing.audioOutput ?? rates.completion) +
+    amountOf(usage.imageOutputTokens, imageTokenRate(usage, pricing, rates)) +
+    amountOf(usage.images ?? 0, pricing.image ?? 0n)
+  const fees =
+    amountOf(Math.max(1, usage.searchUnits ?? 1), pricing.request) +
+    amountOf(usage.webSearchRequests ?? 0, pricing.webSearch ?? 0n)
+  const totalNanoUsd = roundedNanoUsd(input + output + fees)
+  const promptNanoUsd = Math.min(totalNanoUsd, roundedNanoUsd(input))
   return {
     totalNanoUsd,
     promptNanoUsd,
-    completionNanoUsd: Math.min(totalNanoUsd - promptNanoUsd, costNanoUsd(output)),
+    completionNanoUsd: Math.min(totalNanoUsd - promptNanoUsd, roundedNanoUsd(output)),
     cacheDiscountNanoUsd: cacheDiscount(usage, rates),
   }
 }
@@ -93,26 +90,27 @@ const imageTokenRate = ({ images }: Usage, pricing: Pricing, rates: Rates): Pric
 
 const MS_PER_SECOND = 1_000
 
-function secondsOf({ audioSeconds }: Usage, { audioSecond }: Pricing): [number, Price][] {
-  if (audioSeconds === undefined || audioSecond === undefined) return []
-  return [[Math.round(audioSeconds * MS_PER_SECOND), audioSecond / BigInt(MS_PER_SECOND)]]
-}
+/** Seconds have fractions; their price is per millisecond then, exactly. */
+const secondsAmount = ({ audioSeconds }: Usage, { audioSecond }: Pricing): Amount =>
+  audioSeconds === undefined || audioSecond === undefined
+    ? 0n
+    : amountOf(Math.round(audioSeconds * MS_PER_SECOND), audioSecond / BigInt(MS_PER_SECOND))
 
 /** What was read from caches, and what was written to them for minutes and for an hour. */
-function cachedOf(usage: Usage, rates: Rates): [number, Price][] {
+function cachedAmount(usage: Usage, rates: Rates): Amount {
   const write = rates.inputCacheWrite ?? rates.prompt
   const hour = Math.min(usage.cacheWriteHourTokens ?? 0, usage.cacheWriteTokens)
-  return [
-    [usage.cacheReadTokens + (usage.writtenApartTokens ?? 0), rates.inputCacheRead ?? rates.prompt],
-    [usage.cacheWriteTokens - hour, write],
-    [hour, rates.inputCacheWriteHour ?? write],
-  ]
+  return (
+    amountOf(usage.cacheReadTokens + (usage.writtenApartTokens ?? 0), rates.inputCacheRead ?? rates.prompt) +
+    amountOf(usage.cacheWriteTokens - hour, write) +
+    amountOf(hour, rates.inputCacheWriteHour ?? write)
+  )
 }
 
 function cacheDiscount(usage: Usage, rates: Rates): number | null {
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
   if (cached === 0) return null
-  return costNanoUsd([[cached, rates.prompt]]) - costNanoUsd(cachedOf(usage, rates))
+  return roundedNanoUsd(amountOf(cached, rates.prompt)) - roundedNanoUsd(cachedAmount(usage, rates))
 }
 
 /** What a prompt comes to at most, in tokens, by what they may be billed as. */
@@ -151,14 +149,14 @@ export function holdOf(
 ): number {
   const rates = ratesFor(pricing, tokensIn(prompt))
   const text = dearestTextRate(rates, kinds.writes)
-  return costNanoUsd([
-    [prompt.text, text],
-    // Not every provider counts them apart: then they are the prompt's, and written as it is.
-    [prompt.audio, dearest(text, pricing.audio)],
-    [prompt.image, dearest(text, pricing.imageInput)],
-    [outputBound, dearestOutputRate(pricing, rates, kinds)],
-    [1, pricing.request],
-  ])
+  return roundedNanoUsd(
+    amountOf(prompt.text, text) +
+      // Not every provider counts them apart: then they are the prompt's, and written as it is.
+      amountOf(prompt.audio, dearest(text, pricing.audio)) +
+      amountOf(prompt.image, dearest(text, pricing.imageInput)) +
+      amountOf(outputBound, dearestOutputRate(pricing, rates, kinds)) +
+      amountOf(1, pricing.request),
+  )
 }
 
 function dearestTextRate(rates: Rates, writes: CacheWriting | undefined): Price {

@@ -55,7 +55,8 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
   const whole = await withFiles(body, dialect, caller, deps.uploads)
-  const { body: clean, pipeline } = withFilters(whole, caller, wantsRoutingMetadata(request.headers))
+  const wantsMetadata = wantsRoutingMetadata(request.headers)
+  const { body: clean, pipeline } = withFilters(whole, caller, wantsMetadata)
   const inference = ingresses[dialect].parse(clean, request.headers)
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
@@ -64,7 +65,7 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
     inference.asked = withFilters(body, caller, false).body
   checkUserUrls(inference, deps.outboundAllow)
   deps.keepOpen(request)
-  return { snapshot, caller, request: inference, signal: request.signal, startedAt }
+  return { snapshot, caller, request: inference, wantsMetadata, signal: request.signal, startedAt }
 }
 
 /** Authenticate, read, parse, run: the same for every dialect. */
@@ -75,7 +76,6 @@ async function infer(request: Request, dialect: Conversation, deps: InferenceRou
       ...received,
       origin: originOf(request),
       ingress: ingresses[dialect],
-      wantsMetadata: wantsRoutingMetadata(request.headers),
       cache: cacheAsked(request.headers, received.caller),
     },
     deps.run,

@@ -24,10 +24,10 @@ export function routingMetadata(
   outputBound: number | null,
   pipeline?: JsonObject[],
 ): RoutingMetadata {
-  const available = plan.candidates.map(({ model, provider, endpointId: id }) => ({
-    model,
-    provider,
-    selected: id === answered?.endpoint.id,
+  const available = endpointsOf(plan.eligible).map(({ model, provider, endpoint }) => ({
+    model: model.id,
+    provider: provider.name,
+    selected: endpoint.id === answered?.endpoint.id,
   }))
   const selected = available.find((candidate) => candidate.selected)
   const params: Record<string, unknown> = {}
@@ -50,4 +50,13 @@ export function routingMetadata(
     ...(Object.keys(params).length > 0 ? { params } : {}),
     ...(pipeline ? { pipeline } : {}),
   }
+}
+
+/** Several credentials make no more of an endpoint. */
+function endpointsOf(attempts: readonly Attempt[]): Attempt[] {
+  const ofEndpoint = new Map<string, Attempt>()
+  for (const attempt of attempts) {
+    if (!ofEndpoint.has(attempt.endpoint.id)) ofEndpoint.set(attempt.endpoint.id, attempt)
+  }
+  return [...ofEndpoint.values()]
 }

@@ -35,8 +35,11 @@ export interface WriterOptions {
 const MAX_ROWS = 64
 /** No settlement waits longer than this for others to join it. */
 const MAX_GATHER_MS = 5
-/** A journal row waits this long: a request that is settled by then needs none. */
-const JOURNAL_DELAY_MS = 5
+/**
+ * A journal row waits this long: a request that is settled by then needs none. Models begin to answer after a few
+ * hundred milliseconds; with less, a gateway under load writes and deletes rows of requests that are all but settled.
+ */
+const JOURNAL_DELAY_MS = 25
 const TRIES_AT_CLOSE = 5
 
 const doubling = (failures: number): number => Math.min(2000, 25 * 2 ** failures)

@@ -5,6 +5,11 @@ import { connectionFailure } from './failure.ts'
 
 /** An answer that is read whole may not be larger: 32 MB holds any completion, images in base64 included. */
 const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
+/**
+ * A body that is announced as no longer than this is taken whole by the engine: a stream of it would cost as much as
+ * the call itself. It is a few packets, so that the clock of the first byte may run until the last one.
+ */
+const SHORT_BODY_BYTES = 64 * 1024
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 const decoder = new TextDecoder()
@@ -14,17 +19,47 @@ const decoder = new TextDecoder()
  * in the same instant as a broken end of the connection may be lost (Bun 1.4.5 drops what it has buffered when
  * a `fetch` fails); such a body still throws and never looks whole.
  */
-export function replyOf(exchange: Exchange, response: Response): UpstreamReply {
-  const body = response.body
-  if (body === null) exchange.finish()
+export function replyOf(exchange: Exchange, response: Response, isFetched: boolean): UpstreamReply {
+  const { status, headers } = response
+  const length = headers.get('content-length')
+  // Only asked where it may be null, or is read: the engine makes a stream as soon as it is.
+  const isEmpty = (status === 204 || length === null || length === '0') && response.body === null
+  if (isEmpty) exchange.finish()
   return {
-    status: response.status,
-    headers: response.headers,
-    bytes: { [Symbol.asyncIterator]: () => (body === null ? NOTHING : pull(exchange, body)) },
+    status,
+    headers,
+    bytes: {
+      [Symbol.asyncIterator]() {
+        const body = isEmpty ? null : response.body
+        return body === null ? NOTHING : pull(exchange, body)
+      },
+    },
     async text(limitBytes = DEFAULT_TEXT_LIMIT_BYTES) {
-      if (Number(response.headers.get('content-length')) > limitBytes) throw tooLarge(exchange, limitBytes)
+      if (isEmpty) return ''
+      const announced = length === null ? Number.POSITIVE_INFINITY : Number(length)
+      if (length !== null && announced > limitBytes) throw tooLarge(exchange, limitBytes)
+      if (isFetched && announced <= SHORT_BODY_BYTES && isAsAnnounced(headers))
+        return shortText(exchange, response)
+      const body = response.body
       return body === null ? '' : readText(exchange, body, limitBytes)
     },
+  }
+}
+
+/** Not so what was compressed unasked, or comes in chunks: then a length is that of something else. */
+const isAsAnnounced = (headers: Headers): boolean =>
+  headers.get('content-encoding') === null && headers.get('transfer-encoding') === null
+
+async function shortText(exchange: Exchange, response: Response): Promise<string> {
+  if (response.bodyUsed) throw new TypeError('The body of a reply is read once')
+  try {
+    if (exchange.failure === null) exchange.await()
+    const text = await response.text()
+    if (exchange.failure !== null) throw exchange.failure.error
+    exchange.finish()
+    return text
+  } catch (error) {
+    throw brokenBy(exchange, error)
   }
 }
 

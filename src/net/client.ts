@@ -37,7 +37,7 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
       try {
         const response = await answerOf(call, exchange, sendOptions.answer)
         if (response.status >= 300 && response.status < 400) throw redirected(response.status)
-        return replyOf(exchange, response)
+        return replyOf(exchange, response, sendOptions.answer === undefined)
       } catch (error) {
         const failure = exchange.failure ?? { error: connectionFailure(error) }
         exchange.cut(failure.error)

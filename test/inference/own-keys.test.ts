@@ -3,6 +3,7 @@ import { type OwnKeyRecord, ownKeysOf, waysTo } from '../../src/core/byok.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Snapshot } from '../../src/core/snapshot.ts'
 import { plan } from '../../src/inference/plan.ts'
+import { routingMetadata } from '../../src/inference/routing-metadata.ts'
 import { caller, directory, endpoint, model, pricing, provider, request, snapshot } from './fixture.ts'
 
 const TINY = 'lab/tiny'
@@ -114,10 +115,8 @@ describe('own keys in a plan', () => {
 
   test('an endpoint is one candidate, whoever calls it', () => {
     const keys = [own('one'), own('one')]
-    expect(planned(keys).candidates.map(({ endpointId }) => endpointId)).toEqual([
-      `one/${TINY}`,
-      `two/${TINY}`,
-    ])
+    const { endpoints } = routingMetadata(planned(keys), [], null, [], null)
+    expect(endpoints.available.map(({ provider }) => provider)).toEqual(['ONE', 'TWO'])
   })
 
   test('a refusal says what shuts a model, and what is to be done', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { costNanoUsd, formatPrice, parsePrice, sayUsd } from '../../src/core/money.ts'
+import { amountOf, formatPrice, parsePrice, roundedNanoUsd, sayUsd } from '../../src/core/money.ts'
 import type { Pricing, PricingTier } from '../../src/core/pricing.ts'
 import { NO_USAGE, type Usage } from '../../src/core/usage.ts'
 import {
@@ -214,7 +214,7 @@ describe('costs', () => {
   })
 
   test('large sums are exact', () => {
-    expect(costNanoUsd([[9_007_199, parsePrice('0.999999999')]])).toBe(9_007_198_990_992_801)
+    expect(roundedNanoUsd(amountOf(9_007_199, parsePrice('0.999999999')))).toBe(9_007_198_990_992_801)
   })
 })
 

@@ -26,7 +26,7 @@ async function caller(n: number): Promise<never> {
     })
     ledger.journal(entry)
     // Some are slow enough to be in the journal when the end comes.
-    if (n < 4) await Bun.sleep(10 + n)
+    if (n < 4) await Bun.sleep(40 + 10 * n)
     await ledger.settle(hold, settlementOf({ ...entry, costNanoUsd: 100 + turn }))
     writeSync(1, `${entry.generationId}\n`)
   }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { createUpstream } from '../../src/net/client.ts'
 import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
 import { failureOf, outcomeOf, PATIENT, post, send } from './send.ts'
@@ -223,6 +224,27 @@ describe('a body', () => {
   test('as text of exactly the limit is read', async () => {
     const server = await serve((socket) => socket.write(reply('x'.repeat(100))))
     expect(await (await send(upstream, server.url)).text(100)).toBe('x'.repeat(100))
+  })
+
+  test('is bounded by what it is unpacked to', async () => {
+    const packed = gzipSync(Buffer.alloc(100_000, 97))
+    const server = await serve((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`)
+      socket.write(packed)
+    })
+    expect(await failureOf((await send(upstream, server.url)).text(1_000))).toMatchObject({
+      kind: 'malformed',
+    })
+  })
+
+  test('is bounded by what comes, where a length is told and chunks are sent', async () => {
+    const server = await serve((socket) => {
+      const head = CHUNKED_HEAD.replace('\r\n\r\n', '\r\ncontent-length: 5\r\n\r\n')
+      socket.write(head + chunk('x'.repeat(5_000)) + LAST_CHUNK)
+    })
+    expect(await failureOf((await send(upstream, server.url)).text(1_000))).toMatchObject({
+      kind: 'malformed',
+    })
   })
 
   test('is read once', async () => {
