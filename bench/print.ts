@@ -26,7 +26,7 @@ export function goalRows(goals: readonly Goal[]): string[][] {
   const verdict = (isReached: boolean | null) =>
     isReached === null ? 'not measured' : isReached ? 'yes' : 'NO'
   return [
-    ['goal', 'wanted', 'measured', 'reached'],
-    ...goals.map((goal) => [goal.name, goal.goal, goal.measured, verdict(goal.isReached)]),
+    ['goal', 'wanted', 'measured', 'reached', 'bare proxy + a durable row'],
+    ...goals.map((goal) => [goal.name, goal.goal, goal.measured, verdict(goal.isReached), goal.least ?? '—']),
   ]
 }

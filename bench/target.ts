@@ -15,7 +15,7 @@ export interface Target {
   stop(): Promise<void>
 }
 
-export const TARGET_NAMES = ['direct', 'bare', 'nginx', 'sluice'] as const
+export const TARGET_NAMES = ['direct', 'bare', 'recording', 'nginx', 'sluice'] as const
 export type TargetName = (typeof TARGET_NAMES)[number]
 
 export interface StartOptions {

@@ -34,7 +34,9 @@ export async function startTarget(name: TargetName, options: StartOptions): Prom
         stop: async () => {},
       }
     case 'bare':
-      return startBare(options)
+      return startProxy(name, 'bare-proxy.ts', options)
+    case 'recording':
+      return startProxy(name, 'recording-proxy.ts', options)
     case 'nginx':
       return startNginx(options)
     case 'sluice':
@@ -42,17 +44,18 @@ export async function startTarget(name: TargetName, options: StartOptions): Prom
   }
 }
 
-async function startBare(options: StartOptions): Promise<Target> {
+async function startProxy(name: TargetName, file: string, options: StartOptions): Promise<Target> {
   const startedAt = performance.now()
+  const upstream = `http://127.0.0.1:${options.upstreamPort}`
   const child = spawn({
     place: 'gateway',
-    command: [process.execPath, join(here, 'bare-proxy.ts'), `http://127.0.0.1:${options.upstreamPort}`],
+    command: [process.execPath, join(here, file), upstream, options.folder],
     env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '16384', NODE_ENV: 'production' },
   })
   const port = portOf(await child.firstLine())
   const readyAt = await firstHealthy(port, child)
   return {
-    name: 'bare',
+    name,
     port,
     path: '/v1/chat/completions',
     keys: [],

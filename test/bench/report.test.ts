@@ -65,6 +65,12 @@ describe('goals', () => {
     expect(verdicts({ ...all, sluice: slow })).toEqual(Array.from({ length: 8 }, () => false))
   })
 
+  test('say what a bare proxy comes to that keeps a durable row', () => {
+    const least = goals({ ...all, recording: measured(600, 0.5, {}) }).map((goal) => goal.least)
+    expect(least).toEqual(['0.60', '0.40', '0.40', '0.40', '2.00', undefined, undefined, undefined])
+    expect(goals(all).every((goal) => goal.least === undefined)).toBe(true)
+  })
+
   test('say that they were not measured where there is nothing to compare with', () => {
     const { sluice } = all
     expect(verdicts({ sluice })).toEqual([null, null, null, null, null, true, true, true])
@@ -100,7 +106,10 @@ test('hot spots count a recursive function once in a stack', () => {
 
 describe('settings', () => {
   test('default to all targets, and --quick is shorter', () => {
-    expect(readSettings([])).toMatchObject({ targets: ['direct', 'bare', 'nginx', 'sluice'], rounds: 5 })
+    expect(readSettings([])).toMatchObject({
+      targets: ['direct', 'bare', 'recording', 'nginx', 'sluice'],
+      rounds: 5,
+    })
     expect(readSettings(['--quick'])).toMatchObject({ rounds: 2, turnMs: 600 })
     expect(readSettings(['--targets', 'sluice,direct'])).toMatchObject({ targets: ['direct', 'sluice'] })
     expect(readSettings(['--help'])).toBeNull()
