@@ -7,7 +7,7 @@ import { connectionFailure } from './failure.ts'
 const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
 /**
  * A body that is announced as no longer than this is taken whole by the engine: a stream of it would cost as much as
- * the call itself. It is a few packets, so that the clock of the first byte may run until the last one.
+ * the call itself. It is a few packets: the clock between bytes runs once, from its head to its end.
  */
 const SHORT_BODY_BYTES = 64 * 1024
 
@@ -53,7 +53,10 @@ const isAsAnnounced = (headers: Headers): boolean =>
 async function shortText(exchange: Exchange, response: Response): Promise<string> {
   if (response.bodyUsed) throw new TypeError('The body of a reply is read once')
   try {
-    if (exchange.failure === null) exchange.await()
+    if (exchange.failure === null) {
+      exchange.receive()
+      exchange.await()
+    }
     const text = await response.text()
     if (exchange.failure !== null) throw exchange.failure.error
     exchange.finish()

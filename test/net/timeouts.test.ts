@@ -43,10 +43,37 @@ describe('clocks', () => {
   })
 
   test('first byte: read as text', async () => {
-    const server = await serve((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'))
+    const server = await serve((socket) => socket.write(CHUNKED_HEAD))
     const answer = await send(upstream, server.url, { timeouts: { ...SHORT, firstByteMs: 400 } })
     expect(await failureOf(answer.text())).toMatchObject({ kind: 'timeout' })
     await server.closed()
+  })
+
+  const SHORT_BODIES: [name: string, bytes: string][] = [
+    ['nothing of it', ''],
+    ['a part of it', 'hel'],
+  ]
+  test.each(SHORT_BODIES)(
+    'between bytes: a short body that is announced, of which comes %s',
+    async (_, bytes) => {
+      const server = await serve((socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n${bytes}`),
+      )
+      const timeouts = { ...SHORT, firstByteMs: 10_000, betweenBytesMs: 60 }
+      const answer = await send(upstream, server.url, { timeouts })
+      const reason = 'the reply stalled for 60 ms'
+      expect(await failureOf(answer.text())).toMatchObject({ kind: 'timeout', reason })
+      await server.closed()
+    },
+  )
+
+  test('first byte: a short body may come later than that', async () => {
+    const server = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel')
+      setTimeout(() => socket.write('lo'), 150)
+    })
+    const answer = await send(upstream, server.url, { timeouts: { ...SHORT, firstByteMs: 100 } })
+    expect(await answer.text()).toBe('hello')
   })
 
   test('first byte: an answer that nobody reads gives its place back', async () => {
