@@ -15,6 +15,8 @@ export interface Queue {
   /** Gives up a batch that can never be written: its callers are told. Its journal rows stay in the table. */
   giveUp(batch: Batch, error: unknown): void
   settlements(): number
+  /** When the next journal row is due; undefined: none waits. */
+  dueAt(): number | undefined
   isEmpty(): boolean
 }
 
@@ -84,6 +86,8 @@ export function createQueue(): Queue {
       }
     },
     settlements: () => waiting.length,
+    // They come in the order in which they are due.
+    dueAt: () => unwritten.values().next().value?.dueAt,
     isEmpty: () => waiting.length + unwritten.size + forgotten.size === 0,
   }
 }

@@ -64,6 +64,12 @@ export function createWriter(options: WriterOptions): Writer {
     timer = setTimeout(run, milliseconds)
   }
 
+  /** Rows that are due and did not fit into the last commit go with the next: a crash forgets what is not journaled. */
+  function untilJournal(now: number): number {
+    const dueInMs = (queue.dueAt() ?? now + JOURNAL_DELAY_MS) - now
+    return Math.ceil(Math.max(0, dueInMs, committer.pauseMs(now)))
+  }
+
   /**
    * An idle writer commits at the end of the current turn, as does one that knows of no more to come. A busy one
    * leaves a pause of six times the last commit's duration, so that the disk takes at most a seventh of the thread,
@@ -73,7 +79,7 @@ export function createWriter(options: WriterOptions): Writer {
     if (next === 'now' || next === 'retry' || queue.isEmpty()) return
     if (committer.failures() > 0) after(retryDelayMs(committer.failures()), 'retry')
     else if (queue.settlements() === 0) {
-      if (next === 'nothing') after(JOURNAL_DELAY_MS, 'journal')
+      if (next === 'nothing') after(untilJournal(performance.now()), 'journal')
     } else {
       const pauseMs = committer.pauseMs(performance.now())
       if (pauseMs <= 0 || queue.settlements() >= Math.min(MAX_ROWS, running())) {
