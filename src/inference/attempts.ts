@@ -32,6 +32,8 @@ export interface DispatchLog {
   sentBodies: JsonObject[]
   /** The attempt that runs or ran last. */
   current: Attempt | null
+  /** Told of an attempt that another one was made before. */
+  onFailOver(attempt: Attempt): void
   /** Somebody has the request and has not refused it: who leaves now leaves what may be charged. */
   isAsked: boolean
   /** What addresses of the request led to. */
@@ -143,6 +145,7 @@ async function tryOne<Answer>(
   log: DispatchLog,
 ): Promise<Answered<Answer>> {
   const startedAt = deps.now()
+  if (log.current !== null && log.current !== attempt) log.onFailOver(attempt)
   log.current = attempt
   deps.health.trying(attempt)
   const outcome: AttemptOutcome = {

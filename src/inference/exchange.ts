@@ -69,13 +69,15 @@ export function openExchange<Kind extends Metering>(
   const { caller, plan, startedAt, meter, cached } = input
   const generationId = newGenerationId()
   const admission = input.admit(generationId)
-  const journal = journalEntry(generationId, input, admission)
+  const journal = journalEntry(generationId, input, admission, firstOf(admission.attempts))
   deps.ledger.journal(journal)
 
   const log: DispatchLog = {
     tries: [],
     sentBodies: [],
     current: null,
+    // A crash is charged to who has the request then.
+    onFailOver: (attempt) => deps.ledger.journal(journalEntry(generationId, input, admission, attempt)),
     isAsked: false,
     contents: new Map(),
     contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
@@ -224,9 +226,9 @@ function journalEntry(
   generationId: string,
   input: Omit<ExchangeInput<Metering>, 'meter'>,
   admission: Admission,
+  attempt: Attempt,
 ): JournalEntry {
   const { caller, origin, request, startedAt } = input
-  const attempt = firstOf(admission.attempts)
   const promptOnly = admission.promptOnly ?? { ...NO_USAGE, inputTokens: admission.promptTokensEstimate }
   return {
     generationId,

@@ -58,6 +58,7 @@ function begin() {
     log: {
       tries: [],
       sentBodies: [],
+      onFailOver: () => undefined,
       current: null,
       isAsked: false,
       contents: new Map(),

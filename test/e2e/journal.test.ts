@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Gateway, startGateway } from '../gateway.ts'
+import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+
+/** What a crash would be charged for: the journal, while the request runs. */
+
+let gateway: Gateway
+let upstream: FakeUpstream
+
+beforeAll(async () => {
+  upstream = startUpstream()
+  const entry = (slug: string, upstreamId: string, prompt: string) => ({
+    slug,
+    base_url: upstream.baseUrl,
+    models: [{ id: 'tiny', upstream_id: upstreamId, pricing: { prompt, completion: prompt } }],
+  })
+  gateway = await startGateway({
+    providers: [entry('free', 'first', '0'), entry('dear', 'second', '0.001')],
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+
+const journal = () =>
+  gateway.database.file
+    .query<{ provider_slug: string; prompt_cost_nano_usd: number }, []>('SELECT * FROM journal')
+    .all()
+
+test('a request that fails over is journaled for the provider that has it now, at its price', async () => {
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  upstream.on('first', () => new Response('broken', { status: 500 }))
+  upstream.on('second', async (...seen) => {
+    asked.resolve()
+    await answer.promise
+    return unary('at last')(...seen)
+  })
+  const calling = gateway.call('/chat/completions', {
+    model: 'tiny',
+    messages: [{ role: 'user', content: 'Hello' }],
+    provider: { order: ['free', 'dear'] },
+  })
+  await asked.promise
+  while (journal().length === 0) await new Promise(setImmediate)
+  const rows = journal()
+  answer.resolve()
+  await (await calling).text()
+
+  expect(rows).toMatchObject([{ provider_slug: 'dear' }])
+  expect(rows[0]?.prompt_cost_nano_usd).toBeGreaterThan(0)
+  expect(journal()).toEqual([])
+  expect(gateway.generations()).toMatchObject([{ provider_slug: 'dear', finish_reason: 'stop' }])
+})
