@@ -27,14 +27,17 @@ export interface Place {
   rowId: string
   /** Whose row it is, where rows of several workspaces lie in one table. */
   workspaceId?: string
+  /** What the row says of where the value is sent: in a row that says otherwise it cannot be opened. */
+  sentTo?: readonly string[]
 }
 
 /** Where a workspace's own key of a provider is sealed to. */
-export const byokPlace = (rowId: string, workspaceId: string): Place => ({
+export const byokPlace = (row: { id: string; workspace_id: string; provider: string }): Place => ({
   table: 'byok_keys',
   column: 'sealed_key',
-  rowId,
-  workspaceId,
+  rowId: row.id,
+  workspaceId: row.workspace_id,
+  sentTo: [row.provider],
 })
 
 export interface Sealer {
@@ -49,8 +52,10 @@ export interface Sealer {
   openBytes(sealed: Uint8Array, place: Place): Uint8Array
 }
 
-const placeOf = ({ table, column, rowId, workspaceId }: Place): Buffer =>
-  Buffer.from([table, column, rowId, ...(workspaceId === undefined ? [] : [workspaceId])].join('|'))
+const placeOf = ({ table, column, rowId, workspaceId, sentTo = [] }: Place): Buffer =>
+  Buffer.from(
+    [table, column, rowId, ...(workspaceId === undefined ? [] : [workspaceId]), ...sentTo].join('|'),
+  )
 const sayPlace = ({ table, column, rowId }: Place): string => `${table}.${column} of ${rowId}`
 
 export function makeSealer(secretKey: Uint8Array): Sealer {

@@ -61,8 +61,8 @@ export function createOwnKeys({ sync }: Database, { sealer, onUnreadable }: OwnK
 }
 
 /** A provider that is configured otherwise may read it otherwise. */
-const nameOf = ({ id, sealed_key }: Row, kind: ProviderKind | undefined): string =>
-  [id, sealed_key, kind].join('\n')
+const nameOf = ({ id, provider, sealed_key }: Row, kind: ProviderKind | undefined): string =>
+  [id, provider, sealed_key, kind].join('\n')
 
 /** A text says why it cannot be used. */
 function readRow(row: Row, kind: ProviderKind | undefined, sealer: Sealer): CredentialRecord | string {
@@ -70,7 +70,7 @@ function readRow(row: Row, kind: ProviderKind | undefined, sealer: Sealer): Cred
   if (kind === undefined)
     return `The provider of ${where} is not known to this version, and is not configured`
   try {
-    const key = sealer.open(row.sealed_key, byokPlace(row.id, row.workspace_id))
+    const key = sealer.open(row.sealed_key, byokPlace(row))
     // A replaced key is another credential: what was seen of the old one says nothing of it.
     const read = readOwnKey(kind, `${row.id}.${Bun.hash(row.sealed_key).toString(36)}`, key)
     return 'problem' in read ? `What is sealed in ${where} ${read.problem}` : read.credential

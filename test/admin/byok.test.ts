@@ -302,6 +302,25 @@ describe('secrets', () => {
     expect(ownKeys?.get(otherId)?.some((own) => own.id === id) ?? false).toBe(false)
   })
 
+  test('one that was given to another provider in the file does not open', async () => {
+    const id = await store()
+    const credentialOf = () => {
+      gateway.deps.snapshot.rebuild()
+      return gateway.deps.snapshot
+        .current()
+        .ownKeys?.get(workspaceId)
+        ?.find((own) => own.id === id)?.credential
+    }
+    const { provider } =
+      (await gateway.database.db.select().from(byokKeys)).find((row) => row.id === id) ?? {}
+    const give = (to: string) =>
+      gateway.database.file.run('UPDATE byok_keys SET provider = ? WHERE id = ?', [to, id])
+    give('groq')
+    expect(credentialOf()).toBeNull()
+    give(provider ?? '')
+    expect(credentialOf()?.secret).toBe(SECRET)
+  })
+
   test('one that cannot be opened is told once, is no hindrance, and shuts what it shut', async () => {
     const [moved, good] = [await store({ is_byok_only: true }), await store()]
     const rows = await gateway.database.db.select().from(byokKeys)

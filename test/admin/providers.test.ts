@@ -190,6 +190,7 @@ describe('as providers', () => {
       (id) => change(id, 'sealed_secret', sealedElsewhere(id)),
       /was made with secret key/,
     ],
+    ['was given to another provider', (id) => change(id, 'provider', 'groq'), /belongs elsewhere/],
     ['is of an unknown provider', (id) => change(id, 'provider', 'gone'), /is not known to this version/],
     [
       'goes to another address',
@@ -208,6 +209,17 @@ describe('as providers', () => {
     expect(out?.reason).toMatch(says)
     expect(out?.reason).toContain(bad.id)
     expect(JSON.stringify(leftOut)).not.toMatch(/Second|Canary/)
+  })
+
+  test('one whose address was changed in the file is sent nowhere', async () => {
+    const { id } = await add({ baseUrl: 'https://proxy.example/v1' })
+    for (const address of ['https://evil.example/v1', null]) {
+      change(id, 'base_url', address)
+      expect(open().providers).toEqual([])
+      expect(open().leftOut).toMatchObject([{ id, reason: expect.stringMatching(/belongs elsewhere/) }])
+    }
+    change(id, 'base_url', 'https://proxy.example/v1')
+    expect(open().providers).toMatchObject([{ credentials: [{ id, secret: SECRET }] }])
   })
 
   const flipped = (sealed: string): string =>

@@ -162,7 +162,10 @@ function sealed(
   const text = key.trim()
   const read = readOwnKey(kindOf(deps.snapshot, provider), id, text)
   if ('problem' in read) throw badRequest(read.problem, 'key')
-  return { sealed_key: deps.sealer.seal(text, byokPlace(id, workspace_id)), label: maskOf(text) }
+  return {
+    sealed_key: deps.sealer.seal(text, byokPlace({ id, workspace_id, provider })),
+    label: maskOf(text),
+  }
 }
 
 /** Of a key that is JSON the ends say nothing, and may be a part of what is secret. */

@@ -49,20 +49,18 @@ export async function createCredential(
   body: CreateCredentialBody,
 ): Promise<CredentialView> {
   const { provider, secret, name, baseUrl } = await readCredential(deps, body)
-  const id = newUuid()
+  const row = { id: newUuid(), provider, base_url: baseUrl }
   const label = credentialLabel(secret)
   const after = { provider, name, label, base_url: baseUrl, weight: body.weight ?? null }
-  const made = { action: 'credential.create', resourceId: id, workspaceId: null, after } as const
+  const made = { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const
   await change(deps, actor, made, (tx) => {
     refuseTwin(deps, provider, secret)
     return [
       tx.insert(providerCredentials).values({
-        id,
-        provider,
+        ...row,
         name,
         label,
-        sealed_secret: deps.sealer.seal(secret, placeOf(id)),
-        base_url: baseUrl,
+        sealed_secret: deps.sealer.seal(secret, placeOf(row)),
         disabled: body.disabled ?? false,
         weight: body.weight ?? null,
         sort_order: body.sort_order ?? nextSortOrder(provider),
@@ -71,7 +69,7 @@ export async function createCredential(
     ]
   })
   deps.providers.reload()
-  return viewOf(deps, await findCredential(deps, id))
+  return viewOf(deps, await findCredential(deps, row.id))
 }
 
 interface NewCredential {
@@ -115,7 +113,7 @@ export async function updateCredential(
   const rotated =
     secret === undefined
       ? {}
-      : { label: credentialLabel(secret), sealed_secret: deps.sealer.seal(secret, placeOf(row.id)) }
+      : { label: credentialLabel(secret), sealed_secret: deps.sealer.seal(secret, placeOf(row)) }
   const columns = { ...body, ...rotated }
   if (Object.keys(columns).length === 0) return viewOf(deps, row)
   const changed: CredentialRow = { ...row, ...columns, updated_at: new Date(deps.now()) }

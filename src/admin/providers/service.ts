@@ -11,6 +11,7 @@ import { cloudVendors } from '../../providers/cloud-vendors.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
 import { isHeaderValue } from '../../providers/credential-header.ts'
 import { withVersion } from '../../providers/environment.ts'
+import type { CredentialRow } from './schema.ts'
 
 export interface CredentialDeps {
   database: Database
@@ -52,10 +53,15 @@ const NEAREST = 3
 const LONGEST_NAME = 20
 
 /** Where the secret of a row is sealed to. */
-export const placeOf = (rowId: string): Place => ({
+export const placeOf = ({
+  id,
+  provider,
+  base_url,
+}: Pick<CredentialRow, 'id' | 'provider' | 'base_url'>): Place => ({
   table: 'provider_credentials',
   column: 'sealed_secret',
-  rowId,
+  rowId: id,
+  sentTo: [provider, base_url ?? ''],
 })
 
 export interface CheckedFields {
@@ -140,21 +146,19 @@ function nearestVendors(text: string): string[] {
 export async function storeCredential(deps: CredentialDeps, fields: CredentialFields): Promise<Credential> {
   const { vendor, secret, name, baseUrl } = checkCredential(fields)
   await refuseConflict(deps, vendor, secret, baseUrl)
-  const id = newUuid()
+  const row = { id: newUuid(), provider: vendor.slug, base_url: baseUrl }
   await atomically(deps.database, (tx) => [
     tx.insert(providerCredentials).values({
-      id,
-      provider: vendor.slug,
+      ...row,
       name,
       label: credentialLabel(secret),
-      sealed_secret: deps.sealer.seal(secret, placeOf(id)),
-      base_url: baseUrl,
+      sealed_secret: deps.sealer.seal(secret, placeOf(row)),
       sort_order: nextSortOrder(vendor.slug),
       created_at: new Date(deps.now()),
     }),
   ])
-  const stored = (await listCredentials(deps.database, vendor.slug)).find((one) => one.id === id)
-  if (stored === undefined) throw new Error(`the credential ${id} was stored and is not there`)
+  const stored = (await listCredentials(deps.database, vendor.slug)).find((one) => one.id === row.id)
+  if (stored === undefined) throw new Error(`the credential ${row.id} was stored and is not there`)
   return stored
 }
 
@@ -167,7 +171,7 @@ export const nextSortOrder = (provider: string) =>
 export function refuseTwin({ database, sealer }: CredentialDeps, provider: string, secret: string): void {
   const isOf = eq(providerCredentials.provider, provider)
   const rows = database.sync.select().from(providerCredentials).where(isOf).all()
-  const twin = rows.find((row) => opens(sealer, row.id, row.sealed_secret, secret))
+  const twin = rows.find((row) => opens(sealer, row, secret))
   if (twin !== undefined) throw conflict(`This credential of ${provider} is stored already, as ${twin.id}`)
 }
 
@@ -202,9 +206,9 @@ export async function refuseConflict(
   )
 }
 
-function opens(sealer: Sealer, rowId: string, sealed: string, secret: string): boolean {
+function opens(sealer: Sealer, row: CredentialRow, secret: string): boolean {
   try {
-    return sealer.open(sealed, placeOf(rowId)) === secret
+    return sealer.open(row.sealed_secret, placeOf(row)) === secret
   } catch {
     return false
   }

@@ -187,7 +187,7 @@ function readRow(row: Row, sealer: Sealer, address: string | undefined): Usable 
 function openSecret(row: Row, sealer: Sealer): { secret: string } | { reason: string } {
   const where = `provider_credentials ${row.id}`
   try {
-    const secret = sealer.open(row.sealed_secret, placeOf(row.id))
+    const secret = sealer.open(row.sealed_secret, placeOf(row))
     return isHeaderValue(secret) ? { secret } : { reason: `What is sealed in ${where} is no credential` }
   } catch (error) {
     return {
