@@ -101,10 +101,30 @@ const sentenceFor = (
 const KEY_LIKE =
   /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ[\w-]{5,}\.)[\w.-]{12,}/g
 
-function withoutSecrets(reason: string, { credential: { secret, aws, entra } }: Attempt): string {
+/** `http://user:password@`: what stands before the `@`. */
+const USER_INFO = /(?<=:\/\/)[^\s/@]+(?=@)/g
+/** Fewer characters at the end of a reason that was cut are no key yet. */
+const LEAST_OF_A_KEY = 6
+
+/** Without keys, and without where the operator's own servers are. */
+function withoutSecrets(reason: string, { credential: { secret, aws, entra }, provider }: Attempt): string {
   const secrets = [secret, aws?.secretAccessKey, aws?.sessionToken, entra?.clientSecret]
-  const masked = secrets.reduce<string>((text, known) => (known ? text.replaceAll(known, '…') : text), reason)
-  return masked.replace(KEY_LIKE, '…')
+  const masked = secrets.reduce<string>(
+    (text, known) => (known ? withoutEnd(text.replaceAll(known, '…'), known) : text),
+    reason,
+  )
+  return masked
+    .replace(KEY_LIKE, '…')
+    .replace(USER_INFO, '…')
+    .replaceAll(new URL(provider.baseUrl).origin, '…')
+}
+
+/** Reasons are cut to a length, perhaps in the middle of a key. */
+function withoutEnd(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= LEAST_OF_A_KEY; length--) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}…`
+  }
+  return text
 }
 
 /** The same failure without the keys that a provider repeats in its text: they belong in no log. */

@@ -388,6 +388,22 @@ test('a reason is shown without the keys that it repeats', async () => {
   expect((await response.json()).error.message).toBe('…, … and …: temperature is out of range')
 })
 
+test('nor with where the operator has its servers, or the beginning of a key at which it was cut', async () => {
+  const reason = async (message: string) => {
+    upstream.on('mistaken', () => Response.json({ error: { message } }, { status: 422 }))
+    const response = await gateway.call('/chat/completions', ask({ model: 'mistaken' }))
+    return (await response.json()).error.message
+  }
+  expect(await reason(`no route at ${upstream.baseUrl}/chat: n is out of range`)).toBe(
+    'no route at …/v1/chat: n is out of range',
+  )
+  expect(await reason('https://root:hunter2@10.0.0.7/v1 says: n is out of range')).toBe(
+    'https://…@10.0.0.7/v1 says: n is out of range',
+  )
+  const long = 'x'.repeat(990)
+  expect(await reason(`${long}secret-of-lab is wrong`)).toBe(`${long}…`)
+})
+
 describe('when no endpoint answers', () => {
   const rows: [string, () => Response, number, RegExp][] = [
     ['500', () => new Response('secret stack', { status: 500 }), 502, /error of its own/],
