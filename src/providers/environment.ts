@@ -170,9 +170,15 @@ function movingVariables({ keys }: Vendor, environment: Environment): string[] {
   return (used.length > 0 ? used : keys).map(baseUrlVariable)
 }
 
-/** AWS's tools read the region under two names; the first one wins. */
-const partOf = (environment: Environment, name: string): string | undefined =>
-  wordOf(environment, name) ?? (name === 'AWS_REGION' ? wordOf(environment, 'AWS_DEFAULT_REGION') : undefined)
+/**
+ * AWS's tools read the region under two names; the first one wins. Databricks' tools have the host as an address,
+ * `https://dbc-1.cloud.databricks.com/`.
+ */
+function partOf(environment: Environment, name: string): string | undefined {
+  const part = wordOf(environment, name)
+  if (name.endsWith('_HOST')) return part?.replace(/^https:\/\/(.+?)\/*$/i, '$1')
+  return part ?? (name === 'AWS_REGION' ? wordOf(environment, 'AWS_DEFAULT_REGION') : undefined)
+}
 
 /** Blank counts as absent. */
 function wordOf(environment: Environment, name: string): string | undefined {

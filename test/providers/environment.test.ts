@@ -123,6 +123,23 @@ describe('<PREFIX>_BASE_URL', () => {
     }
   })
 
+  test("a host may stand as an address, as Databricks' own tools have it", () => {
+    const hosts = ['dbc-1.example', 'https://dbc-1.example', 'https://dbc-1.example/']
+    for (const host of hosts) {
+      const { providers } = environmentProviders({ DATABRICKS_TOKEN: 'k', DATABRICKS_HOST: host }, defaults)
+      expect(providers.map(({ baseUrl }) => baseUrl)).toEqual(['https://dbc-1.example/ai-gateway/mlflow/v1'])
+    }
+    for (const host of [
+      'http://dbc-1.example',
+      'https://dbc-1.example/x',
+      'https://u@dbc-1.example',
+      'https://',
+    ]) {
+      const { problems } = environmentProviders({ DATABRICKS_TOKEN: 'k', DATABRICKS_HOST: host }, defaults)
+      expect(problems.map(({ path }) => path)).toEqual(['DATABRICKS_HOST'])
+    }
+  })
+
   test('a credential that no header can carry is a problem without the credential', () => {
     const { problems } = environmentProviders({ OPENAI_API_KEY: 'sk-secret\r\nx-evil: 1' }, defaults)
     expect(problems.map(({ path }) => path)).toEqual(['OPENAI_API_KEY'])
