@@ -2,6 +2,11 @@ import type { FinishReason, JsonObject } from './events.ts'
 import type { ApiType } from './request.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
+export interface PromptMedia {
+  readonly images: number
+  readonly recordings: number
+}
+
 /** What is journalled when a request is sent upstream, so that a crash leaves a trace to settle from. */
 export interface JournalEntry {
   readonly generationId: string
@@ -27,6 +32,8 @@ export interface JournalEntry {
   /** Milliseconds since 1970: decides the window that the request books to. */
   readonly startedAt: number
   readonly promptTokensEstimate: number
+  /** What of the prompt is no text: images and videos, and recordings; absent: nothing, or it is not known. */
+  readonly promptMedia?: PromptMedia
   /** The prompt's estimated cost: what a crashed request is charged. */
   readonly promptCostNanoUsd: number
 }
@@ -40,6 +47,8 @@ export interface Settlement extends JournalEntry {
   /** The client left before the end (or the process died). */
   readonly cancelled: boolean
   readonly usage: Usage
+  /** How many images the answer holds, where its usage does not tell; absent: none. */
+  readonly answerImages?: number
   readonly usageSource: UsageSource
   readonly costNanoUsd: number
   /** What the caches saved, against the same tokens at the prompt price; null without cached tokens. */

@@ -23,6 +23,7 @@ export interface Admission {
   /** With the bound that money sets, where it sets one. */
   attempts: Attempt[]
   promptTokensEstimate: number
+  promptMedia?: PromptBound['media']
   /** What is charged when the process dies before the answer; absent: the prompt's tokens. */
   promptOnly?: Usage
   /** Absent: nothing bounds how often this key may ask. */
@@ -108,8 +109,7 @@ export function admit(
   startedAt: number,
 ): Admission {
   const gates = gatesOf(caller)
-  const choices = request.choiceCount ?? 1
-  const { maxOutputTokens } = request
+  const { maxOutputTokens, choiceCount: choices = 1 } = request
   const speaks = request.modalities?.includes('audio') === true
   const fit = (group: Attempt[], roomNanoUsd: number): Fitted => {
     const whole = dearest(group, prompt, maxOutputTokens, choices, speaks)
@@ -127,7 +127,7 @@ export function admit(
   const admitted = admitGroups(attempts, fit, { gates, ledger, generationId, startedAt }, (reserve) =>
     maxOutputTokens === undefined ? withHint(reserve) : reserve(),
   )
-  return { ...admitted, promptTokensEstimate: tokensIn(prompt) }
+  return { ...admitted, promptTokensEstimate: tokensIn(prompt), promptMedia: prompt.media }
 }
 
 /** What `admit` is about to let in, in tokens. */

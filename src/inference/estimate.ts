@@ -9,6 +9,8 @@ import { type PromptBound, tokensIn } from './price.ts'
  */
 export function estimatePrompt(request: InferenceRequest): PromptBound {
   const media = { audio: 0, image: 0 }
+  let images = 0
+  let recordings = 0
   let bytes = 0
   let tokens = 3
   for (const message of request.messages) {
@@ -16,16 +18,25 @@ export function estimatePrompt(request: InferenceRequest): PromptBound {
     if (typeof message.content === 'string') bytes += utf8Bytes(message.content)
     else
       for (const part of message.content ?? []) {
-        if (part.type === 'audio') media.audio += partTokens(part)
-        else if (part.type === 'image' || part.type === 'video') media.image += partTokens(part)
-        else tokens += partTokens(part)
+        if (part.type === 'audio') {
+          media.audio += partTokens(part)
+          recordings += 1
+        } else if (part.type === 'image' || part.type === 'video') {
+          media.image += partTokens(part)
+          images += 1
+        } else tokens += partTokens(part)
       }
     for (const call of message.toolCalls ?? []) bytes += utf8Bytes(call.name) + utf8Bytes(call.arguments)
     if (message.reasoning !== undefined) bytes += utf8Bytes(message.reasoning)
   }
   for (const tool of request.tools) bytes += utf8Bytes(JSON.stringify(tool))
   if (request.responseFormat) bytes += utf8Bytes(JSON.stringify(request.responseFormat))
-  return { text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN), ...media, marked: markedOf(request) }
+  return {
+    text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN),
+    ...media,
+    media: { images, recordings },
+    marked: markedOf(request),
+  }
 }
 
 /** For how long what the caller marks is to be kept: the longest of all marks, of which each has its own. */

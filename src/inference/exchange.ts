@@ -252,6 +252,7 @@ function journalEntry(
     externalUser: request.user ?? null,
     startedAt,
     promptTokensEstimate: admission.promptTokensEstimate,
+    ...(admission.promptMedia && { promptMedia: admission.promptMedia }),
     promptCostNanoUsd: Math.min(
       heldFor(attempt, admission),
       costOf(promptOnly, pricingOf(attempt)).totalNanoUsd,

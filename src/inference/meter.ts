@@ -61,6 +61,7 @@ export function createMeter(now: () => number, startedAt: number): Meter {
   let firstContentAt: number | null = null
   let textLength = 0
   let reasoningLength = 0
+  let images = 0
 
   function see(frame: InferenceFrame): void {
     for (const event of frame.events) {
@@ -80,6 +81,13 @@ export function createMeter(now: () => number, startedAt: number): Meter {
           break
         case 'tool-call-delta':
           textLength += event.json.length
+          break
+        case 'image':
+          images += 1
+          firstContentAt ??= now()
+          break
+        case 'audio-delta':
+          firstContentAt ??= now()
           break
         case 'response-start':
           upstreamId = event.upstreamId ?? upstreamId
@@ -107,6 +115,7 @@ export function createMeter(now: () => number, startedAt: number): Meter {
         startedAt,
         firstContentAt,
         serviceTier,
+        images,
       })
     },
     get finishes() {
@@ -132,6 +141,8 @@ export interface Delivered {
   /** Null: no content came. */
   firstContentAt: number | null
   serviceTier: string | null
+  /** Of the answer, where its usage does not count them. */
+  images?: number
 }
 
 const NOTHING: Counted = { usage: NO_USAGE, source: 'none' }
@@ -160,6 +171,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
       cancelled: ending === 'left',
       usage: counted.usage,
       usageSource: counted.source,
+      ...(delivered.images ? { answerImages: delivered.images } : {}),
       costNanoUsd: cost.totalNanoUsd,
       cacheDiscountNanoUsd: cost.cacheDiscountNanoUsd,
       latencyMs: Math.max(0, contentAt - startedAt),

@@ -1,3 +1,4 @@
+import type { PromptMedia } from '../core/generation.ts'
 import { type Amount, amountOf, type Price, roundedNanoUsd } from '../core/money.ts'
 import { isFree } from '../core/pricing.ts'
 import type { Pricing, PricingTier } from '../core/snapshot.ts'
@@ -118,6 +119,8 @@ export interface PromptBound {
   readonly text: number
   readonly audio: number
   readonly image: number
+  /** How many of them there are. */
+  readonly media?: PromptMedia
   /** The caller marked some of it (`cache_control`) as worth keeping, for so long; absent: nothing. */
   readonly marked?: 'minutes' | 'hour' | undefined
   /** What is marked may be kept by a call of its own, where the provider keeps it so. */

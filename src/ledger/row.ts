@@ -11,7 +11,7 @@ export type JournalRow = typeof journal.$inferSelect
  * `RangeError` for an amount that is no whole number of nano-dollars: money is never repaired in silence.
  */
 export function rowOf(settlement: Settlement, chargedScopes: readonly ChargedScope[] | null): GenerationRow {
-  const { usage } = settlement
+  const { usage, promptMedia, answerImages } = settlement
   return {
     id: settlement.generationId,
     request_id: settlement.requestId,
@@ -46,9 +46,9 @@ export function rowOf(settlement: Settlement, chargedScopes: readonly ChargedSco
     generation_time_ms: duration(settlement.generationTimeMs),
     moderation_latency_ms: null,
     ...tokensOf(usage),
-    num_input_audio_prompt: settlement.apiType === 'stt' ? 1 : 0,
-    num_media_prompt: 0,
-    num_media_completion: count(usage.images ?? 0),
+    num_input_audio_prompt: settlement.apiType === 'stt' ? 1 : count(promptMedia?.recordings ?? 0),
+    num_media_prompt: count(promptMedia?.images ?? 0),
+    num_media_completion: count(usage.images ?? answerImages ?? 0),
     num_search_results: 0,
     num_fetches: null,
     web_search_engine: null,
