@@ -1,6 +1,6 @@
-import { GatewayError } from '../core/errors.ts'
+import { badRequest, GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { sayUsd } from '../core/money.ts'
+import { MAX_NANO_USD, sayUsd } from '../core/money.ts'
 import type { Counters } from './counters.ts'
 import { type Counted, type HeldWindow, keepHeldWindows } from './held-windows.ts'
 import type { Hold, ReserveRequest, Room } from './ledger.ts'
@@ -106,7 +106,14 @@ export function createHolds(counters: Counters): Holds {
   }
 }
 
+/** Throws; a 400 for more than a counter can hold: such a price was most likely meant for a million tokens. */
 function mustBeWhole(amount: number): void {
+  if (amount > MAX_NANO_USD) {
+    throw badRequest(
+      `This request could cost more than ${sayUsd(MAX_NANO_USD)}, the most that is ever held: a smaller max_tokens ` +
+        "needs less, and the model's price must be in USD per token",
+    )
+  }
   if (!Number.isSafeInteger(amount) || amount < 0)
     throw new RangeError(`A hold is a whole number of nano-dollars, not ${amount}`)
 }

@@ -22,6 +22,8 @@ beforeAll(async () => {
           { id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } },
           { id: 'tokens', max_completion_tokens: 100_000, pricing: { prompt: '0', completion: '0.000001' } },
           { id: 'unpriced' },
+          // Prices of a million tokens, written as those of one.
+          { id: 'mistaken', max_completion_tokens: 1_000_000, pricing: { prompt: '3', completion: '15' } },
         ],
       },
     ],
@@ -41,6 +43,17 @@ const withKey = (key: string) => ({ authorization: `Bearer ${key}` })
 const rowsOf = (hash: string) => gateway.generations().filter((row) => row['key_hash'] === hash)
 const spentBy = (hash: string) => rowsOf(hash).reduce((sum, row) => sum + Number(row['cost_nano_usd']), 0)
 const keyRecord = async (hash: string) => (await (await gateway.manage('GET', `/keys/${hash}`)).json()).data
+
+describe('a price that was meant for a million tokens', () => {
+  test.each([{}, { limit: 5 }])('is told, and not a failure of ours: %p', async (limits) => {
+    const { key, hash } = await gateway.makeKey(limits)
+    const response = await gateway.call('/chat/completions', ask('mistaken'), withKey(key))
+    expect(response.status).toBe(400)
+    expect((await response.json()).error.message).toContain("the model's price must be in USD per token")
+    expect(rowsOf(hash)).toEqual([])
+    expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
+  })
+})
 
 describe('500 parallel requests of a cent on a ten-cent key', () => {
   for (const stream of [false, true]) {
