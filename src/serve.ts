@@ -36,6 +36,8 @@ const IDLE_TIMEOUT_SECONDS = 30
 /** How long callers may take to read the last bytes after everything has ended. */
 const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
+/** Nobody presses Ctrl-C twice in so little time. */
+const PASSED_ON_MS = 100
 const MOST_WARNINGS = 10
 const MEGABYTE = 1_000_000
 
@@ -106,7 +108,6 @@ export async function serve(config: Config): Promise<number> {
   const signal = await stopping
   logger.info({ signal, running: deps.run.running.count() }, 'stopping: running requests may finish')
   flush()
-  process.on(signal, () => process.exit(1))
   discovery?.stop()
   schedule.stop()
   await deps.run.running.drain(config.shutdownGraceMs)
@@ -221,10 +222,25 @@ function discover(
   })
 }
 
-/** Resolves with the first signal that asks to stop. */
+/**
+ * Resolves with the first signal that asks to stop; the next one, of either kind, ends the process at once. Ctrl-C comes
+ * from the terminal and, within a millisecond or two, once more from each `npx` or `bun run` that passes it on:
+ * together they are one.
+ */
 const stopSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+    let first: { signal: NodeJS.Signals; at: number } | null = null
+    const onSignal = (signal: NodeJS.Signals): void => {
+      const at = performance.now()
+      if (first === null) {
+        first = { signal, at }
+        resolve(signal)
+        return
+      }
+      const isPassedOn = signal === 'SIGINT' && first.signal === signal && at - first.at < PASSED_ON_MS
+      if (!isPassedOn) process.exit(1)
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal))
   })
 
 function publicAddress(config: Config, port: number): string {

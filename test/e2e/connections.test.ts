@@ -224,4 +224,43 @@ describe('SIGTERM', () => {
     expect(await own.exited).not.toBe(0)
     await reply.text().catch(() => '')
   }, 30_000)
+
+  test('a Ctrl-C that `npx` or `bun run` passes on besides is one: what runs may finish', async () => {
+    const { data, own } = await started('20001')
+    const gate = Promise.withResolvers<void>()
+    let sent = 0
+    upstream.on('tiny', () =>
+      paced(frames(['Hello', ' world']), 'close', () => (sent++ < 2 ? Promise.resolve() : gate.promise)),
+    )
+    const reply = await open(own.url, 'tiny')
+    for (let n = 0; n < 3; n++) {
+      own.kill('SIGINT')
+      await Bun.sleep(2)
+    }
+    while ((await fetch(`${own.url}/health/ready`)).status !== 503) await Bun.sleep(5)
+    gate.resolve()
+    expect(await reply.text()).toContain('data: [DONE]')
+    expect(await own.exited).toBe(0)
+    expect(verifyFolder(data)).toMatchObject({ differences: [], generations: 1 })
+  }, 30_000)
+
+  test.each([
+    ['SIGTERM', 'SIGINT', 0, '60001'],
+    ['SIGINT', 'SIGTERM', 0, '60002'],
+    ['SIGINT', 'SIGINT', 150, '60003'],
+  ] as const)(
+    '%s and then %s after %d ms: the second one is immediate',
+    async (first, second, wait, grace) => {
+      const { own } = await started(grace)
+      upstream.on('tiny', () => paced(frames(['Hello']).slice(0, 2), 'hang'))
+      const reply = await open(own.url, 'tiny')
+      own.kill(first)
+      while ((await fetch(`${own.url}/health/ready`)).status !== 503) await Bun.sleep(5)
+      await Bun.sleep(wait)
+      own.kill(second)
+      expect(await Promise.race([own.exited, Bun.sleep(5_000)])).toBe(1)
+      await reply.text().catch(() => '')
+    },
+    30_000,
+  )
 })
