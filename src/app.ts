@@ -23,7 +23,7 @@ import { imageModelRoutes } from './catalog/images/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
-import { logRequest } from './http/access-log.ts'
+import { awaitLine, dropLine, logRequest } from './http/access-log.ts'
 import { namesKey } from './http/caller.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
@@ -91,9 +91,11 @@ export function createApp(deps: Deps, basePath = ''): Handler {
   const handle = withEdge((request) => app.fetch(request), { log: deps.log, refuse, formOf })
   return async (request) => {
     const startedAt = performance.now()
+    awaitLine(request)
     const response = await handle(request)
-    if (hasWrongKey(request, response) && !deps.wrongKeys.count(deps.addressOf(request))) return response
-    logRequest(deps.log, request, response, performance.now() - startedAt)
+    const isTold = !hasWrongKey(request, response) || deps.wrongKeys.count(deps.addressOf(request))
+    if (isTold) logRequest(deps.log, request, response, performance.now() - startedAt)
+    else dropLine(request)
     return response
   }
 }

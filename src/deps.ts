@@ -4,13 +4,14 @@ import type { RefreshDeps } from './admin/models/service.ts'
 import type { Once } from './admin/once.ts'
 import type { ProviderDeps } from './admin/providers/deps.ts'
 import type { Caller } from './core/caller.ts'
-import type { Settlement } from './core/generation.ts'
+import { gaveContent, type Settlement } from './core/generation.ts'
 import type { ContentLog } from './core/generation-content.ts'
 import type { Measurements } from './core/measurements.ts'
 import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
+import { noteSettled } from './http/access-log.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import type { SessionSource } from './http/session.ts'
 import type { WrongKeys } from './http/wrong-keys.ts'
@@ -71,28 +72,29 @@ export interface Deps {
   addressOf(request: Request): string | null
 }
 
-/** The line of a settled generation: who, what, how long, how much. Never a secret, never a prompt. */
+/**
+ * What a generation came to, for the log: who, what, how long, how much. Never a secret, never a prompt. It stands in
+ * the line of its request, or in one of its own where that is written: streams and background runs end later.
+ */
 export function logSettled(log: Logger, settlement: Settlement, caller: Caller): void {
-  const { usage } = settlement
-  log.info(
-    {
-      request_id: settlement.requestId,
-      generation_id: settlement.generationId,
-      key: caller.key.label,
-      model: settlement.modelId,
-      provider: settlement.providerSlug,
-      status: 200,
-      finish: settlement.finishReason,
-      ...(settlement.cancelled ? { cancelled: true } : {}),
-      ...(settlement.isByok ? { byok: true } : {}),
-      ...(settlement.responseCacheSourceId ? { cached_from: settlement.responseCacheSourceId } : {}),
-      streamed: settlement.streamed,
-      first_token_ms: Math.round(settlement.latencyMs),
-      total_ms: Math.round(settlement.latencyMs + settlement.generationTimeMs),
-      prompt_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
-      completion_tokens: usage.outputTokens + usage.reasoningTokens,
-      cost_usd: settlement.costNanoUsd / 1e9,
-    },
-    'request',
-  )
+  const { usage, requestId, responseCacheSourceId, tries } = settlement
+  const hasContent = responseCacheSourceId !== undefined || tries.slice(-1).some(gaveContent)
+  const fields = {
+    generation_id: settlement.generationId,
+    key: caller.key.label,
+    model: settlement.modelId,
+    provider: settlement.providerSlug,
+    finish: settlement.finishReason,
+    ...(settlement.cancelled ? { cancelled: true } : {}),
+    ...(settlement.isByok ? { byok: true } : {}),
+    ...(responseCacheSourceId ? { cached_from: responseCacheSourceId } : {}),
+    streamed: settlement.streamed,
+    first_token_ms: hasContent ? Math.round(settlement.latencyMs) : null,
+    prompt_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+    completion_tokens: usage.outputTokens + usage.reasoningTokens,
+    cost_usd: settlement.costNanoUsd / 1e9,
+  }
+  if (noteSettled(requestId, fields)) return
+  const totalMs = Math.round(settlement.latencyMs + settlement.generationTimeMs)
+  log.info({ request_id: requestId, status: 200, total_ms: totalMs, ...fields }, 'request')
 }

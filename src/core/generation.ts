@@ -80,3 +80,6 @@ export interface AttemptOutcome {
   /** It was made with the workspace's own key. */
   readonly isByok?: boolean
 }
+
+/** Whether a try came to content. One that its caller, or a shutdown, broke off has neither a status nor a code. */
+export const gaveContent = ({ status, code }: AttemptOutcome): boolean => status !== null && code === null

@@ -4,6 +4,7 @@ import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { forbidden, unauthorized } from '../core/errors.ts'
 import { hashKey, isKeyPlausible, type KeyKind } from '../core/keys.ts'
 import type { Snapshot } from '../core/snapshot.ts'
+import { note } from './access-log.ts'
 import { actorOf } from './actor.ts'
 import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -32,6 +33,7 @@ export function authenticate(request: Request, snapshot: Snapshot, kind: CallerK
     throw unauthorized()
   const workspace = snapshot.workspacesById.get(key.workspaceId)
   if (workspace === undefined) throw unauthorized()
+  note(request, { key: key.label })
   if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind])
   return { key, workspace }
 }
@@ -107,6 +109,7 @@ function whoCalls(deps: CallerDeps, request: Request, kind: CallerKind): Caller 
   const session = namesKey(request) ? null : (deps.sessions?.of(request) ?? null)
   if (session === null || deps.sessions === undefined)
     return authenticate(request, snapshot, kind, deps.now())
+  note(request, { user: session.userId })
   refuseForeignPage(deps.sessions, request)
   return sessionCaller(request, session, snapshot, kind)
 }

@@ -48,7 +48,7 @@ export interface Exchange<Kind extends Metering = Meter> {
   onWhole: (() => void) | null
   /** Resolves once the row is committed. A second call answers the first one's settlement. */
   settle(ending: Ending): Promise<Closing>
-  /** What `onSettled` was told: for the log line. */
+  /** How it was routed, for a caller who opted in. */
   metadata(): RoutingMetadata | null
 }
 
@@ -141,8 +141,7 @@ export function openExchange<Kind extends Metering>(
     log.context?.settled(ending === 'failed' ? null : countedOf(settlement))
     if (ending === 'whole') exchange.onWhole?.()
     if (said) deps.contents.add(said)
-    // A failure before any content has a status of its own, and its line is the request's.
-    if (ending !== 'failed') deps.onSettled(settlement, caller)
+    deps.onSettled(settlement, caller)
     return {
       finishes: meter.finishes,
       completed: Math.floor(settlement.endedAt / 1000),

@@ -1,5 +1,5 @@
 import type { UpstreamError } from '../core/errors.ts'
-import type { Settlement } from '../core/generation.ts'
+import { gaveContent, type Settlement } from '../core/generation.ts'
 import type { EndpointMeasurements, Measurements } from '../core/measurements.ts'
 import { completionTokens } from '../core/usage.ts'
 import type { Health } from './health.ts'
@@ -12,7 +12,7 @@ export interface Meters extends Measurements {
   answered(endpointId: string, latencyMs: number): void
   /** A try gave none. */
   failed(endpointId: string, error: UpstreamError): void
-  /** A generation that had content has ended. */
+  /** A generation has ended; one that had no content counts nothing here. */
   settled(settlement: Settlement): void
 }
 
@@ -50,8 +50,8 @@ export function createMeasurements(now: () => number): Meters {
     settled(settlement) {
       const { endpointId, finishReason, cancelled, tries } = settlement
       // Who left before anything came has learnt nothing about the endpoint.
-      const hasAnswered = tries.at(-1)?.code === null && tries.at(-1)?.endpointId === endpointId
-      if (!hasAnswered) return
+      const last = tries.at(-1)
+      if (last?.endpointId !== endpointId || !gaveContent(last)) return
       const meter = meterOf(endpointId)
       meter.uptime.count(now(), cancelled || finishReason !== 'error')
       const speed = speedOf(settlement)

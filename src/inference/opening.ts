@@ -33,7 +33,7 @@ export interface RunDeps extends DispatchDeps {
   contents: Pick<ContentLog, 'add'>
   /** Null: no answer is kept, whoever asks for it. */
   cache: ResponseCache | null
-  /** Told of every settled generation, for the log. */
+  /** Told of every settled generation, also of one that nobody answered: for the log and the measurements. */
   onSettled(settlement: Settlement, caller: Caller): void
   /** Told of failures that no caller can be told of any more. */
   onLost(error: unknown, generationId: string): void

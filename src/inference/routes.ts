@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { UploadedFiles } from '../core/uploaded-file.ts'
 import { ingresses } from '../dialects/index.ts'
-import { deferLine, note } from '../http/access-log.ts'
+import { deferLine } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import { requestIdOf } from '../http/request-id.ts'
@@ -51,7 +51,6 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
-  note(request, { key: caller.key.label })
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
   const whole = await withFiles(body, dialect, caller, deps.uploads)

@@ -111,6 +111,7 @@ describe('uptime', () => {
     expect(meters.of(ID)).toBeNull()
     // Nobody had answered when the caller left.
     settled({ cancelled: true, tries: [] })
+    settled({ cancelled: true, tries: [tried({ status: null })] })
     settled({ cancelled: true, tries: [tried({ code: 'server' })] })
     expect(meters.of(ID)).toBeNull()
   })

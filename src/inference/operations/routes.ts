@@ -5,7 +5,7 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import { imagesIngress } from '../../dialects/operations/images.ts'
 import { parseSpeech } from '../../dialects/operations/speech.ts'
-import { deferLine, note } from '../../http/access-log.ts'
+import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
@@ -156,7 +156,6 @@ async function open<Body, Asked extends RoutedRequest>(
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
-  note(request, { key: caller.key.label })
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   let pipeline: JsonObject[] | undefined
   const asked = await parse(await read(request), request.headers, (body) => {

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../core/snapshot.ts'
 import type { ResponseStore } from '../../core/stored-response.ts'
 import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import { ingresses } from '../../dialects/index.ts'
-import { deferLine, note } from '../../http/access-log.ts'
+import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import type { OutboundAllow } from '../../net/address.ts'
@@ -42,7 +42,6 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
-  note(request, { key: caller.key.label })
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, background, retentionMs } = deps.responses
