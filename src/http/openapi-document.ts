@@ -105,13 +105,14 @@ function operationOf(raw: JsonObject): JsonObject {
   const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
   const { body, form, reply, media, streams, headers, replyHeaders, error, status } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
+  const bodyContent = { ...(bodySchema === undefined ? {} : jsonContent(bodySchema)), ...formContent(form) }
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
   return {
     ...rest,
     parameters: [...listOf(parameters).map(parameterOf), ...listOf(headers).map(headerOf)],
-    ...(bodySchema === undefined
+    ...(Object.keys(bodyContent).length === 0
       ? {}
-      : { requestBody: { required: true, content: { ...jsonContent(bodySchema), ...formContent(form) } } }),
+      : { requestBody: { required: true, content: bodyContent } }),
     responses: {
       ...(status === 303
         ? { 303: { description: 'A redirect' } }
@@ -124,10 +125,16 @@ function operationOf(raw: JsonObject): JsonObject {
                 : replyContent(replySchema, streams === true),
             },
           }),
-      ...Object.fromEntries(listOf(errors).map((status) => [String(status), errorOf(Number(status), error)])),
+      ...Object.fromEntries(refusalsOf(errors).map((status) => [String(status), errorOf(status, error)])),
     },
   }
 }
+
+/** Any operation is refused while the gateway stops, and one that writes while its disk is full. */
+const REFUSED_FOR_NOW = 503
+const refusalsOf = (errors: unknown): number[] => [
+  ...new Set([...listOf(errors).map(Number), REFUSED_FOR_NOW]),
+]
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 

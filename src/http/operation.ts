@@ -14,7 +14,7 @@ export interface Operation {
   status?: 200 | 201 | 303
   /** Schema of the JSON body, for routes that read and check it themselves. */
   body?: TSchema
-  /** Schema of the body where it may be `multipart/form-data` too. */
+  /** Schema of the body where it may be `multipart/form-data` too, or is nothing else. */
   form?: TSchema
   /** Schema of the 200 reply, for routes whose `response` does not say it. */
   reply?: TSchema
@@ -70,8 +70,17 @@ export const CACHE_HEADERS: readonly HeaderParameter[] = [
   },
 ]
 
-/** Each of them is sent under `X-Service-Cache…` too. */
+/** Of every inference that has a generation. */
+export const GENERATION_REPLY_HEADERS: Readonly<Record<string, ReplyHeader>> = {
+  'X-Generation-Id': {
+    description: 'By which GET /generation knows it; failures after somebody was asked say it too.',
+    schema: { type: 'string' },
+  },
+}
+
+/** The same of answers that may be kept ones: each of their own is sent under `X-Service-Cache…` too. */
 export const CACHE_REPLY_HEADERS: Readonly<Record<string, ReplyHeader>> = {
+  ...GENERATION_REPLY_HEADERS,
   'X-OpenRouter-Cache-Status': {
     description: 'Whether the answer is one that was kept; absent where nothing is kept or looked for.',
     schema: { type: 'string', enum: ['HIT', 'MISS'] },

@@ -322,15 +322,40 @@ describe('/openapi.json', () => {
   test('replies and refusals say their headers', () => {
     const headers = (path: string, status: string): string[] =>
       Object.keys(objectOf(at(document, 'paths', path, 'post', 'responses', status, 'headers')))
-    const cache = ['Status', 'Age', 'TTL', 'Source-Id'].map((name) => `X-OpenRouter-Cache-${name}`)
+    const cache = [
+      'X-Generation-Id',
+      ...['Status', 'Age', 'TTL', 'Source-Id'].map((name) => `X-OpenRouter-Cache-${name}`),
+    ]
     for (const path of ['/chat/completions', '/responses', '/messages', '/embeddings', '/rerank'])
       expect([path, headers(path, '200')]).toEqual([path, cache])
-    expect(headers('/images', '200')).toEqual([])
+    for (const path of ['/images', '/images/edits', '/audio/speech', '/audio/transcriptions'])
+      expect([path, headers(path, '200')]).toEqual([path, ['X-Generation-Id']])
+    expect(headers('/keys', '200')).toEqual([])
     const rate = ['Limit', 'Remaining', 'Reset'].map((name) => `X-RateLimit-${name}`)
     expect(headers('/images', '429')).toEqual(['Retry-After', 'RateLimit', 'RateLimit-Policy', ...rate])
     expect(headers('/keys', '429')).toContain('Retry-After')
     expect(headers('/images', '503')).toEqual(['Retry-After'])
     expect(headers('/keys', '400')).toEqual([])
+    // The gateway stops, or its disk is full.
+    for (const { method, path, value } of operations())
+      expect([method, path, at(value, 'responses', 503, 'headers', 'Retry-After')]).toEqual([
+        method,
+        path,
+        expect.anything(),
+      ])
+  })
+
+  test('the body of an upload is a form', () => {
+    expect(at(document, 'paths', '/files', 'post', 'requestBody')).toMatchObject({
+      required: true,
+      content: {
+        'multipart/form-data': {
+          schema: { properties: { file: { type: 'string', format: 'binary' } }, required: ['file'] },
+        },
+      },
+    })
+    const edits = objectOf(at(document, 'paths', '/images/edits', 'post', 'requestBody', 'content'))
+    expect(Object.keys(edits)).toEqual(['application/json', 'multipart/form-data'])
   })
 
   test('no number of a body may be text', () => {

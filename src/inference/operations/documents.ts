@@ -7,6 +7,7 @@ import { transcriptionBody, transcriptionForm } from '../../dialects/operations/
 import {
   CACHE_HEADERS,
   CACHE_REPLY_HEADERS,
+  GENERATION_REPLY_HEADERS,
   operation,
   SERVICE_METADATA_HEADER,
 } from '../../http/operation.ts'
@@ -143,6 +144,7 @@ export const imagesOperation = operation({
   reply: imagesReply,
   streams: true,
   headers: HEADERS,
+  replyHeaders: GENERATION_REPLY_HEADERS,
 })
 
 export const imageGenerationsOperation = operation({
@@ -155,6 +157,7 @@ export const imageGenerationsOperation = operation({
   reply: imagesReply,
   streams: true,
   headers: HEADERS,
+  replyHeaders: GENERATION_REPLY_HEADERS,
 })
 
 export const imageEditsOperation = operation({
@@ -168,6 +171,7 @@ export const imageEditsOperation = operation({
   reply: imagesReply,
   streams: true,
   headers: HEADERS,
+  replyHeaders: GENERATION_REPLY_HEADERS,
 })
 
 export const speechOperation = operation({
@@ -181,6 +185,7 @@ export const speechOperation = operation({
   body: speechBody,
   media: Object.values(MEDIA_TYPES),
   headers: HEADERS,
+  replyHeaders: GENERATION_REPLY_HEADERS,
 })
 
 const seconds = t.Number({ minimum: 0, description: 'Seconds.' })
@@ -211,4 +216,5 @@ export const transcriptionOperation = operation({
     service_metadata: metadata,
   }),
   headers: HEADERS,
+  replyHeaders: GENERATION_REPLY_HEADERS,
 })
