@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { count, eq, isNull, max } from 'drizzle-orm'
 import { ownerOf } from './admin/auth/setup.ts'
 import { defaultGuardrail } from './admin/guardrails/default.ts'
 import { ensureOwner, type OwnerSettings } from './admin/organization/owner.ts'
 import { newOrganizationId, newUserId, newUuid } from './core/ids.ts'
 import { hashKey, type KeyKind, labelOf, newKey } from './core/keys.ts'
-import { atomically, type Database } from './db/database.ts'
+import { atomically, DATABASE_FILE, type Database, openForReading } from './db/database.ts'
 import { apiKeys, guardrails, organizations, users, workspaceMembers, workspaces } from './db/tables.ts'
 
 export interface BootstrapKeys extends OwnerSettings {
@@ -28,6 +30,25 @@ interface Owner {
 export const hasKeys = (database: Database): boolean =>
   (database.sync.select({ keys: count() }).from(apiKeys).where(isNull(apiKeys.deleted_at)).get()?.keys ?? 0) >
   0
+
+/**
+ * The same of a folder that is not opened yet, so that a start can be refused before anything is made or migrated.
+ * True too where it cannot be told: the start itself looks again.
+ */
+export function mayHaveKeys(folder: string): boolean {
+  const file = join(folder, DATABASE_FILE)
+  if (!existsSync(file)) return false
+  try {
+    const database = openForReading(file)
+    try {
+      return hasKeys(database)
+    } finally {
+      database.close()
+    }
+  } catch {
+    return true
+  }
+}
 
 /** Makes organisation, owner and default workspace where there are none, and ensures the keys of the settings. */
 export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { isLoopback } from '../config/readers.ts'
 import type { Config } from '../config.ts'
 import type { ProviderRecord } from '../core/snapshot.ts'
 import { DATABASE_FILE } from '../db/database.ts'
@@ -48,6 +49,14 @@ async function answersAsSluice(host: string, port: number, basePath: string): Pr
     () => null,
   )
   return answer?.status === 200
+}
+
+/** Who can call, and whether the start would refuse that. */
+export function checkReach({ host }: Config, exposed: string | null): Finding {
+  const check = 'reach'
+  if (exposed !== null) return { check, status: 'problem', detail: exposed }
+  const detail = isLoopback(host) ? 'this machine alone' : `other machines too, at ${host}`
+  return { check, status: 'ok', detail }
 }
 
 export function checkOpenFiles(): Finding {

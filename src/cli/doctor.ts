@@ -1,7 +1,7 @@
 import type { Config, Flags } from '../config.ts'
 import { checkBodies, checkData, checkDatabase, checkDisk, checkSecretKey } from './doctor-data.ts'
-import { checkClock, checkOpenFiles, checkPort, checkProviders } from './doctor-surroundings.ts'
-import { loadServerConfig } from './server-config.ts'
+import { checkClock, checkOpenFiles, checkPort, checkProviders, checkReach } from './doctor-surroundings.ts'
+import { exposure, loadServerConfig } from './server-config.ts'
 import { EXIT, paint, printJson, type Terminal } from './terminal.ts'
 
 /** `warning`: it runs, but look at it. `problem`: something will not work. */
@@ -42,6 +42,7 @@ async function examine(config: Config): Promise<Finding[]> {
     checkSecretKey(config),
     checkDisk(config),
     await checkPort(config),
+    checkReach(config, exposure(config)),
     checkOpenFiles(),
     checkClock(config, serverTimes),
     ...providers,

@@ -7,8 +7,8 @@ export async function serveCommand(flags: Flags, terminal: Terminal): Promise<nu
   enterProduction()
   const exitCode = await reexecute()
   if (exitCode !== null) return exitCode
-  const { loadServerConfig } = await import('./server-config.ts')
-  const config = await loadServerConfig(flags, terminal)
+  const { exposure, loadServerConfig } = await import('./server-config.ts')
+  const config = await loadServerConfig(flags, terminal, exposure)
   const { serve } = await import('../serve.ts')
   return serve(config)
 }

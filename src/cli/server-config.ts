@@ -1,11 +1,21 @@
+import { exposureProblem } from '../config/exposure.ts'
+import { isLoopback } from '../config/readers.ts'
 import { type Config, type Flags, loadConfig } from '../config.ts'
 import { readNameList } from '../filters/name-list.ts'
+import { mayHaveKeys } from '../first-run.ts'
 import { readEntries } from '../providers/entries.ts'
 import { readModels } from '../routing.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Settings, `providers:` entries and what is said of models: what is wrong with any of them is told together. */
-export const loadServerConfig = (flags: Flags, terminal: Terminal): Promise<Config> =>
+/**
+ * Settings, `providers:` entries and what is said of models: what is wrong with any of them is told together, and so is
+ * what `more` finds.
+ */
+export const loadServerConfig = (
+  flags: Flags,
+  terminal: Terminal,
+  more: (config: Config) => string | null = () => null,
+): Promise<Config> =>
   loadConfig({
     flags,
     environment: terminal.environment,
@@ -13,12 +23,21 @@ export const loadServerConfig = (flags: Flags, terminal: Terminal): Promise<Conf
       readEntries(entries, environment, checkDefaults).problems.map(
         ({ path, message }) => `${path} ${message}`,
       ),
-    fileProblems: (config) =>
-      [
-        ...readModels(config, readEntries(config.providers, config.environment, checkDefaults)).problems,
-        ...(config.personNames === null ? [] : readNameList(config.personNames).problems),
-      ].map(({ path, message }) => `${path} ${message}`),
+    fileProblems: (config) => {
+      const further = more(config)
+      return [
+        ...[
+          ...readModels(config, readEntries(config.providers, config.environment, checkDefaults)).problems,
+          ...(config.personNames === null ? [] : readNameList(config.personNames).problems),
+        ].map(({ path, message }) => `${path} ${message}`),
+        ...(further === null ? [] : [further]),
+      ]
+    },
   })
 
 /** Only the entries' problems are of interest here. */
 const checkDefaults = { timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 }, maxInFlight: 1 }
+
+/** Why a server with these settings may not listen where they say; null: it may. Looks at the data folder and changes nothing. */
+export const exposure = (config: Config): string | null =>
+  isLoopback(config.host) ? null : exposureProblem(config, mayHaveKeys(config.data))

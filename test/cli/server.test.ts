@@ -192,9 +192,18 @@ describe('serve', () => {
 
   test('is refused beyond this machine without secrets of the operator, and takes them', async () => {
     await inFolder(async (folder) => {
-      const refused = await sluice(['serve', '--host', '0.0.0.0', '--port', '0', '--data', folder])
+      const refused = await sluice(['serve', '--host', '0.0.0.0', '--port', 'x', '--data', folder])
       expect(refused.exitCode).toBe(2)
+      expect(refused.stderr).toContain('--port must be a whole number')
       expect(refused.stderr).toContain('SLUICE_SECRET_KEY, SLUICE_MANAGEMENT_KEY, SLUICE_API_KEY must be set')
+      expect([...new Bun.Glob('**').scanSync({ cwd: folder, dot: true })]).toEqual([])
+      const examined = await sluice(['doctor', '--data', folder], {
+        env: { SLUICE_HOST: '0.0.0.0', SLUICE_PORT: '0' },
+      })
+      expect(examined).toMatchObject({
+        exitCode: 1,
+        stdout: expect.stringMatching(/^problem +reach: SLUICE_HOST 0\.0\.0\.0 is reachable/m),
+      })
       const server = await startServer(folder, { env: BOOTSTRAP, args: ['--host', '0.0.0.0'] })
       expect(server.stderr()).not.toContain('sk-sl-')
       expect(await server.stop()).toBe(0)
