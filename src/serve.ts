@@ -18,6 +18,7 @@ import { type DiskRoom, watchRoom } from './disk-room.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { readNameList } from './filters/name-list.ts'
 import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
+import type { Handler } from './http/edge.ts'
 import { retentionOf } from './ledger/retention.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
@@ -168,22 +169,45 @@ const openStored = (
   )
 
 function listen(config: Config, deps: Deps): Bun.Server<undefined> {
-  const app = createApp(deps, config.basePath)
-  const server = Bun.serve({
-    hostname: config.host,
-    port: config.port,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
-    maxRequestBodySize: SERVER_BODY_LIMIT_BYTES,
-    development: false,
-    // With `development: false` Bun 1.4.5 shares a taken port with its holder in silence unless told not to.
-    reusePort: false,
-    fetch: app,
-  })
+  const server = open(config, createApp(deps, config.basePath))
   deps.keepOpen = (request) => server.timeout(request, 0)
   const proxies = parseTrustedProxies(config.trustedProxies)
   deps.addressOf = (request) =>
     clientAddress(server.requestIP(request)?.address ?? null, request.headers.get('x-forwarded-for'), proxies)
   return server
+}
+
+/** Throws a sentence that names the setting when nobody may listen there. */
+function open({ host, port }: Config, app: Handler): Bun.Server<undefined> {
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      maxRequestBodySize: SERVER_BODY_LIMIT_BYTES,
+      development: false,
+      // With `development: false` Bun 1.4.5 shares a taken port with its holder in silence unless told not to.
+      reusePort: false,
+      fetch: app,
+    })
+  } catch (cause) {
+    throw new Error(whyNotThere(host, port, cause), { cause })
+  }
+}
+
+function whyNotThere(host: string, port: number, cause: unknown): string {
+  switch (cause instanceof Error && 'code' in cause ? cause.code : null) {
+    case 'EADDRINUSE':
+      return `${host} ${port} is taken by another program: stop it, or set SLUICE_PORT`
+    case 'EACCES':
+      return `This user may not listen at ${host} ${port}: set SLUICE_PORT to 1024 or more`
+    // What Bun 1.4.5 says of a name that leads nowhere.
+    case 'EINVAL':
+    case 'EADDRNOTAVAIL':
+      return `This machine has no address ${host} to listen at: set SLUICE_HOST`
+    default:
+      return `${host} ${port} cannot be listened at: ${cause instanceof Error ? cause.message : cause}`
+  }
 }
 
 /** Ends every connection, once the replies of what has finished are on their way: a reply that is made is not yet sent. */

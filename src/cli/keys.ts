@@ -78,7 +78,8 @@ export async function rotateKey(reference: string, options: Options, terminal: T
       `The successor works, but the old key ${old.hash} is still enabled: ${why}`,
     )
   }
-  if (options['json'] !== true) terminal.print(`The old key ${old.label} is disabled`)
+  // Beside the answer, as what is said of the new key.
+  if (options['json'] !== true) terminal.note(`The old key ${old.label} is disabled`)
   return EXIT.ok
 }
 

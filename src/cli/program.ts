@@ -7,8 +7,9 @@ import { CommandError, EXIT, processTerminal, type Terminal } from './terminal.t
  * not pay for the server.
  */
 export async function run(words: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
-  // `sluice --json keys list` means what `sluice keys list --json` means.
-  const args = words[0] === '--json' && words.length > 1 ? [...words.slice(1), '--json'] : words
+  // `sluice --json keys list` means what `sluice keys list --json` means, and `sluice --version` what people think.
+  const sorted = words[0] === '--json' && words.length > 1 ? [...words.slice(1), '--json'] : words
+  const args = sorted[0] === '--version' ? ['version', ...sorted.slice(1)] : sorted
   const isJson = args.includes('--json')
   try {
     if (args.every((arg) => arg === '--json'))
@@ -25,15 +26,25 @@ export async function run(words: readonly string[], terminal: Terminal = process
 }
 
 function explain(error: unknown, terminal: Terminal, isJson: boolean): number {
-  // Commander has said what was wrong; help and version come this way too.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  const code =
-    error instanceof CommandError ? error.exitCode : error instanceof ConfigError ? EXIT.usage : EXIT.failed
-  const lines =
-    error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)]
+  // Help comes this way too, and has been printed: asked for, or because a command was missing.
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
+  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.usage
+  const code = exitCodeOf(error)
+  const lines = linesOf(error)
   if (isJson) terminal.note(JSON.stringify({ error: { code, message: lines.join('\n') } }))
   else for (const line of lines) terminal.note(`sluice: ${line}`)
   return code
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandError) return error.exitCode
+  return error instanceof ConfigError || error instanceof CommanderError ? EXIT.usage : EXIT.failed
+}
+
+function linesOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems
+  const message = error instanceof Error ? error.message : String(error)
+  return [error instanceof CommanderError ? message.replace(/^error: /, '') : message]
 }
 
 type Done = (exitCode: number) => void
@@ -45,6 +56,8 @@ function build(terminal: Terminal, done: Done): Command {
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
+      // `explain` says what was wrong, as it does of everything else.
+      outputError: () => undefined,
     })
     .addHelpText(
       'after',

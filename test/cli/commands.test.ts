@@ -89,6 +89,31 @@ describe('the command line', () => {
     })
   })
 
+  test('a wrong command line is told like everything else, in JSON too', async () => {
+    expect(await sluice(['bogus'])).toMatchObject({
+      exitCode: 2,
+      stderr: "sluice: unknown command 'bogus'\n",
+    })
+    for (const args of [
+      ['bogus', '--json'],
+      ['verify', '--json', 'a', 'b'],
+      ['keys', 'create', '--json'],
+    ]) {
+      const { exitCode, stdout, stderr } = await sluice(args)
+      expect([exitCode, stdout]).toEqual([2, ''])
+      expect(JSON.parse(stderr)).toEqual({ error: { code: 2, message: expect.stringMatching(/^(?!error)/) } })
+    }
+    expect(await sluice(['keys'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Usage: sluice keys'),
+    })
+  })
+
+  test('--version is understood', async () => {
+    const { stdout } = await sluice(['version'])
+    expect(await sluice(['--version'])).toMatchObject({ exitCode: 0, stdout })
+  })
+
   test('entries and settings are wrong together', async () => {
     await inFolder(async (folder) => {
       writeFileSync(

@@ -86,7 +86,9 @@ describe('keys, through a running server', () => {
     expect(patched.status).toBe(200)
     const rotated = await sluice(['keys', 'rotate', 'turning'], { env })
     expect(rotated.exitCode).toBe(0)
-    const [key = ''] = rotated.stdout.split('\n')
+    expect(rotated.stdout).toMatch(/^sk-sl-v1-\w+\n$/)
+    expect(rotated.stderr).toContain(`The old key ${made?.['label']} is disabled`)
+    const key = rotated.stdout.trim()
     expect(await infer(key)).toBe(200)
     expect(await infer(old)).toBe(401)
     const both = (await named('turning')).map(({ disabled, limit, limit_reset, rate_limits: rates }) => ({
@@ -228,8 +230,17 @@ describe('serve', () => {
       expect(second).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`process ${first.pid}`) })
       const port = new URL(first.url).port
       const third = await sluice(['serve', '--port', port, '--data', join(folder, 'b')])
-      expect(third.exitCode).toBe(1)
-      expect(third.stderr).toContain(port)
+      expect(third).toMatchObject({
+        exitCode: 1,
+        stderr: `sluice: 127.0.0.1 ${port} is taken by another program: stop it, or set SLUICE_PORT\n`,
+      })
+      // Reserved for documents (RFC 5737): no machine has it.
+      const elsewhere = { env: { ...BOOTSTRAP, SLUICE_HOST: '192.0.2.1' } }
+      const nowhere = await sluice(['serve', '--port', port, '--data', join(folder, 'c')], elsewhere)
+      expect(nowhere).toMatchObject({
+        exitCode: 1,
+        stderr: `sluice: This machine has no address 192.0.2.1 to listen at: set SLUICE_HOST\n`,
+      })
       expect(await first.stop()).toBe(0)
       // The start that failed has not used up the first run: the keys are still to be shown.
       const fourth = await startServer(join(folder, 'b'))
