@@ -73,8 +73,8 @@ function refuseUnknown(database: Database, known: string[], migrations: readonly
 
 /** A consistent copy beside the file, named after the migration that it precedes. A failed copy stops everything. */
 function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
-  let copy = `${database.path}.before-${tag}`
-  for (let n = 2; existsSync(copy); n++) copy = `${database.path}.before-${tag}.${n}`
+  let copy = firstCopy(database, tag)
+  for (let n = 2; existsSync(copy); n++) copy = `${firstCopy(database, tag)}.${n}`
   try {
     makeOwnFile(copy)
     onCopy({ copy, bytes: statSync(database.path).size })
@@ -87,6 +87,18 @@ function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
     )
   }
   return copy
+}
+
+const firstCopy = ({ path }: Database, tag: string): string => `${path}.before-${tag}`
+
+/**
+ * The copy that stays of a try that failed. The file itself is as it was, so a further one goes again: who is started
+ * anew for ever must not fill the disk with them. Null: none of this state is left.
+ */
+function keptOf(database: Database, tag: string, copy: string): string | null {
+  if (copy === firstCopy(database, tag)) return copy
+  rmSync(copy, { force: true })
+  return null
 }
 
 /** Copies hold what is deleted since: they go when all that is in them would have. */
@@ -118,9 +130,10 @@ function applyAll(database: Database, missing: readonly Migration[], copy: strin
       if (broken !== null) throw new Error(`rows of "${broken.table}" point at rows that do not exist`)
     })
   } catch (cause) {
+    const kept = copy === null ? null : keptOf(database, missing[0]?.tag ?? '', copy)
     throw new Error(
       `The database ${database.path} could not be brought to the schema ${current} and was left as it was: ` +
-        `${messageOf(cause)}${copy === null ? '' : `. A copy from before lies at ${copy}`}`,
+        `${messageOf(cause)}${kept === null ? '' : `. A copy from before lies at ${kept}`}`,
       { cause },
     )
   } finally {

@@ -167,8 +167,8 @@ test.each(failing)('a migration that fails ($what) leaves everything as it was',
   expect([tableNames(), columnNames('a')]).toEqual(before)
   expect(appliedTags(database.file)).toEqual(['0000_first'])
   expect(database.file.query('SELECT count(*) AS n FROM a').all()).toEqual([{ n: 1 }])
-  // Each try keeps its own copy.
-  expect(copies().sort()).toEqual(['sluice.db.before-0001_second', 'sluice.db.before-0001_second.2'])
+  // One copy, however often it is tried: a supervisor that starts it anew for ever does not fill the disk.
+  expect(copies()).toEqual(['sluice.db.before-0001_second'])
   expect(database.file.query<{ foreign_keys: number }, []>('PRAGMA foreign_keys').get()?.foreign_keys).toBe(1)
 })
 
