@@ -5,9 +5,9 @@ export interface HealthDeps {
   whyNotReady(): 'stopping' | 'storage' | null
 }
 
-/** These are answered in every state. */
+/** These are answered in every state. What stands in a query makes no request one. */
 export const isHealthCheck = (request: Request): boolean =>
-  /\/health\/(?:live|ready)(?:\?|$)/.test(request.url)
+  /^[^?#]*\/health\/(?:live|ready)(?:[?#]|$)/.test(request.url)
 
 /** For load balancers and supervisors: public, and with no facts about what runs here but why nothing does. */
 export const healthRoutes = ({ whyNotReady }: HealthDeps) =>

@@ -16,6 +16,12 @@ test.each(['inference', 'management'] as const)('a %s key in the path is not log
   )
 })
 
+test('health checks are not logged, and nothing passes for one by its query', () => {
+  for (const path of ['/health/live', '/base/health/ready?verbose']) expect(pathLogged(path)).toBeUndefined()
+  for (const path of ['/v1/keys?x=/health/live', '/v1/keys?/health/ready', '/health/lively'])
+    expect(pathLogged(path)).toBe(path.replace(/\?.*/, ''))
+})
+
 test('other paths are logged as they came', () => {
   expect(pathLogged('/v1/keys/0123abcd?limit=1')).toBe('/v1/keys/0123abcd')
 })
