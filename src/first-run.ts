@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { count, eq, isNull, max } from 'drizzle-orm'
+import { and, count, eq, isNull, max } from 'drizzle-orm'
 import { ownerOf } from './admin/auth/setup.ts'
 import { defaultGuardrail } from './admin/guardrails/default.ts'
 import { ensureOwner, type OwnerSettings } from './admin/organization/owner.ts'
@@ -26,10 +26,16 @@ interface Owner {
   workspaceId: string
 }
 
-/** True when an earlier start has left keys: then the settings need not name any. */
+/**
+ * True when an earlier start has left keys: then the settings need not name any. Keys of settings are none of them:
+ * they hold as long as the settings name them.
+ */
 export const hasKeys = (database: Database): boolean =>
-  (database.sync.select({ keys: count() }).from(apiKeys).where(isNull(apiKeys.deleted_at)).get()?.keys ?? 0) >
-  0
+  (database.sync
+    .select({ keys: count() })
+    .from(apiKeys)
+    .where(and(isNull(apiKeys.deleted_at), eq(apiKeys.bootstrap, false)))
+    .get()?.keys ?? 0) > 0
 
 /**
  * The same of a folder that is not opened yet, so that a start can be refused before anything is made or migrated.
@@ -70,6 +76,18 @@ export async function makeFirstKeys(database: Database): Promise<MadeKeys | null
   const apiKey = await makeFirstKey(database, owner, 'inference', 'First key')
   return managementKey === null && apiKey === null ? null : { managementKey, apiKey }
 }
+
+/**
+ * Whether any management key is taken. None is where the settings named one at the first start and name none now: it
+ * was never kept in clear, and no later start makes another.
+ */
+export const hasManagementKey = (database: Database): boolean =>
+  database.sync
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.kind, 'management'), eq(apiKeys.disabled, false), isNull(apiKeys.deleted_at)))
+    .limit(1)
+    .get() !== undefined
 
 async function makeFirstKey(
   database: Database,

@@ -17,7 +17,7 @@ import type { Deps } from './deps.ts'
 import { type DiskRoom, watchRoom } from './disk-room.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { readNameList } from './filters/name-list.ts'
-import { ensureFirstRun, hasKeys, makeFirstKeys } from './first-run.ts'
+import { ensureFirstRun, hasKeys, hasManagementKey, makeFirstKeys } from './first-run.ts'
 import type { Handler } from './http/edge.ts'
 import { retentionOf } from './ledger/retention.ts'
 import { createLog, type Logger } from './log.ts'
@@ -102,6 +102,8 @@ export async function serve(config: Config): Promise<number> {
     : null
   const schedule = scheduleRefresh({ ...deps.refresh, every: config.modelsRefresh, log: logger })
   logger.info({ address, data: config.data }, 'listening')
+  if (!hasManagementKey(database))
+    logger.warn('no management key is enabled, as when SLUICE_MANAGEMENT_KEY is named no more: name it again')
   warnOfPrices(routing, store, live.current(), logger)
   flush()
   welcome(address, made)

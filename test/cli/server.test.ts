@@ -212,6 +212,25 @@ describe('serve', () => {
     })
   })
 
+  test('keys that the settings name no more are no keys: a start says so, and none beyond this machine', async () => {
+    await inFolder(async (folder) => {
+      const log = join(folder, 'log')
+      const first = await startServer(join(folder, 'data'), { env: BOOTSTRAP, log })
+      expect(await first.stop()).toBe(0)
+      expect(await Bun.file(log).text()).not.toContain('no management key')
+      const { SLUICE_SECRET_KEY } = BOOTSTRAP
+      const second = await startServer(join(folder, 'data'), { env: { SLUICE_SECRET_KEY }, log })
+      expect(await second.stop()).toBe(0)
+      expect(second.stderr()).not.toContain('sk-sl-')
+      expect(await Bun.file(log).text()).toContain('no management key is enabled')
+      const args = ['serve', '--host', '0.0.0.0', '--port', '0', '--data', join(folder, 'data')]
+      expect(await sluice(args, { env: { SLUICE_SECRET_KEY } })).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('so SLUICE_MANAGEMENT_KEY, SLUICE_API_KEY must be set'),
+      })
+    })
+  })
+
   test('a data folder that cannot be made is a sentence that names the setting', async () => {
     await inFolder(async (folder) => {
       const file = join(folder, 'file')
