@@ -8,6 +8,8 @@ export interface AccessLog {
 
 /** A key of ours that somebody has put where its hash belongs. */
 const KEY = /(sk-sl-(?:mgmt-)?v1-)\w+/g
+/** The same of a key of the settings, which may look like a hash: as much is told as the command line shows of one. */
+const LONG_HASH = /(\/keys\/(?!sk-sl-)[^/]{12})[^/]+/g
 
 const notes = new WeakMap<Request, Record<string, unknown>>()
 /** Requests whose line is still to come, by their id. */
@@ -54,7 +56,7 @@ export function logRequest(log: AccessLog, request: Request, response: Response,
     {
       request_id: requestIdOf(request),
       method: request.method,
-      path: pathOf(request.url).replace(KEY, '$1…').slice(0, 200),
+      path: pathOf(request.url).replace(KEY, '$1…').replace(LONG_HASH, '$1…').slice(0, 200),
       status: response.status,
       total_ms: Math.round(totalMs * 10) / 10,
       ...notes.get(request),

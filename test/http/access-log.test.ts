@@ -16,6 +16,11 @@ test.each(['inference', 'management'] as const)('a %s key in the path is not log
   )
 })
 
+test('a key of the settings in the place of a hash is not logged either', () => {
+  expect(pathLogged(`/v1/keys/${'ab'.repeat(32)}`)).toBe('/v1/keys/abababababab…')
+  expect(pathLogged('/v1/keys/a-key-of-the-operator-0123456789/x')).toBe('/v1/keys/a-key-of-the…/x')
+})
+
 test('health checks are not logged, and nothing passes for one by its query', () => {
   for (const path of ['/health/live', '/base/health/ready?verbose']) expect(pathLogged(path)).toBeUndefined()
   for (const path of ['/v1/keys?x=/health/live', '/v1/keys?/health/ready', '/health/lively'])
