@@ -89,6 +89,27 @@ export const hasManagementKey = (database: Database): boolean =>
     .limit(1)
     .get() !== undefined
 
+/**
+ * Makes a management key, answered in clear, and disables all others that were made, whose labels are answered. For
+ * the folder of a server that is stopped: a running one would go on with what it knows.
+ */
+export async function renewManagementKey(database: Database): Promise<{ key: string; disabled: string[] }> {
+  const made = and(
+    eq(apiKeys.kind, 'management'),
+    eq(apiKeys.bootstrap, false),
+    eq(apiKeys.disabled, false),
+    isNull(apiKeys.deleted_at),
+  )
+  const earlier = database.sync.select({ label: apiKeys.label }).from(apiKeys).where(made).all()
+  const key = newKey('management')
+  const row = rowOf(database, keyOwnerOf(database), 'management', key, 'Management key', false)
+  await atomically(database, (tx) => [
+    tx.update(apiKeys).set({ disabled: true }).where(made),
+    tx.insert(apiKeys).values(row),
+  ])
+  return { key, disabled: earlier.map(({ label }) => label) }
+}
+
 async function makeFirstKey(
   database: Database,
   owner: Owner,
@@ -209,21 +230,31 @@ async function insertKey(
   name: string,
   bootstrap: boolean,
 ): Promise<void> {
+  const row = rowOf(database, owner, kind, key, name, bootstrap)
+  await atomically(database, (tx) => [tx.insert(apiKeys).values(row)])
+}
+
+function rowOf(
+  { sync }: Database,
+  { userId, workspaceId }: Owner,
+  kind: KeyKind,
+  key: string,
+  name: string,
+  bootstrap: boolean,
+): typeof apiKeys.$inferInsert {
   const last =
-    database.sync
+    sync
       .select({ id: max(apiKeys.id) })
       .from(apiKeys)
       .get()?.id ?? 0
-  await atomically(database, (tx) => [
-    tx.insert(apiKeys).values({
-      hash: hashKey(key),
-      id: last + 1,
-      kind,
-      name,
-      label: labelOf(key),
-      creator_user_id: owner.userId,
-      workspace_id: owner.workspaceId,
-      bootstrap,
-    }),
-  ])
+  return {
+    hash: hashKey(key),
+    id: last + 1,
+    kind,
+    name,
+    label: labelOf(key),
+    creator_user_id: userId,
+    workspace_id: workspaceId,
+    bootstrap,
+  }
 }

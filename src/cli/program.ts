@@ -197,6 +197,17 @@ function addKeys(program: Command, terminal: Terminal, done: Done): void {
     .action(async (key: string, options) =>
       done(await (await import('./keys.ts')).rotateKey(key, options, terminal)),
     )
+
+  const renew = keys
+    .command('renew-management')
+    .description('in the data folder of a server that is stopped: a new management key, and no earlier one')
+    .option('--data <folder>', 'data folder')
+    .option('--config <file>', 'settings file')
+  json(renew)
+    .addHelpText('after', example('sluice keys renew-management --data /var/lib/sluice'))
+    .action(async (options) =>
+      done(await (await import('./management-key.ts')).renewManagement(options, terminal)),
+    )
 }
 
 function addProviders(program: Command, terminal: Terminal, done: Done): void {

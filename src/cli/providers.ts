@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   type Credential,
   checkCredential,
@@ -8,16 +6,15 @@ import {
   removeCredential,
   storeCredential,
 } from '../admin/providers/service.ts'
-import { type Config, loadConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import { GatewayError } from '../core/errors.ts'
-import { type DataFolder, openDataFolder } from '../data-folder.ts'
-import { DATABASE_FILE, type Database } from '../db/database.ts'
+import { openDataFolder } from '../data-folder.ts'
+import type { Database } from '../db/database.ts'
 import { openSealer } from '../db/seal.ts'
 import { environmentProviders } from '../providers/environment.ts'
 import { isRecord } from './client.ts'
+import { configOf, type Options, openKnownFolder, within } from './local.ts'
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, table } from './terminal.ts'
-
-type Options = Readonly<Record<string, unknown>>
 
 /** Seals a credential and stores it in the data folder; makes the folder where there is none. */
 export async function addProvider(slug: string, options: Options, terminal: Terminal): Promise<number> {
@@ -134,33 +131,6 @@ async function readSecret(options: Options, terminal: Terminal): Promise<string>
       '--from-env: no variable of this name is set. It is the name, not the value',
     )
   return secret
-}
-
-const configOf = (options: Options, terminal: Terminal): Promise<Config> => {
-  const { data, config } = options
-  return loadConfig({
-    environment: terminal.environment,
-    flags: {
-      ...(typeof data === 'string' ? { data } : {}),
-      ...(typeof config === 'string' ? { config } : {}),
-    },
-  })
-}
-
-/** A folder that is only read or emptied is not made: its name is probably mistyped. */
-function openKnownFolder({ data }: Config): DataFolder {
-  const file = join(data, DATABASE_FILE)
-  if (!existsSync(file))
-    throw new CommandError(EXIT.notFound, `There is no database at ${file}: name the data folder with --data`)
-  return openDataFolder(data)
-}
-
-async function within<T>(folder: DataFolder, work: (folder: DataFolder) => Promise<T>): Promise<T> {
-  try {
-    return await work(folder)
-  } finally {
-    folder.close()
-  }
 }
 
 /** What a server with these settings uses in place of the stored credentials of a provider; null: nothing. */

@@ -168,6 +168,40 @@ describe('serve', () => {
     })
   })
 
+  test('renews the management key of a stopped server: those made before are refused, one of the settings is not', async () => {
+    await inFolder(async (folder) => {
+      const status = async (url: string, key: string) =>
+        (await fetch(`${url}/api/v1/keys`, { headers: { authorization: `Bearer ${key}` } })).status
+      const data = ['--data', folder]
+      const server = await startServer(folder)
+      const [old = ''] = /sk-sl-mgmt-v1-\w+/.exec(server.stderr()) ?? []
+      expect(await status(server.url, old)).toBe(200)
+      const held = await sluice(['keys', 'renew-management', ...data])
+      expect(held).toMatchObject({ exitCode: 1, stdout: '' })
+      await server.stop()
+
+      const renewed = await sluice(['keys', 'renew-management', ...data])
+      expect(renewed).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringMatching(/^sk-sl-mgmt-v1-\w{49}\n$/),
+      })
+      expect(renewed.stderr).toContain(
+        `Refused from now on: sk-sl-mgmt-v1-${old.slice(14, 17)}...${old.slice(-3)}`,
+      )
+      const again = await sluice(['keys', 'renew-management', ...data, '--json'])
+      const { key, data: told } = JSON.parse(again.stdout)
+      expect(told.disabled).toHaveLength(1)
+
+      const settings = { SLUICE_MANAGEMENT_KEY: BOOTSTRAP.SLUICE_MANAGEMENT_KEY }
+      const next = await startServer(folder, { env: settings })
+      const keys = [old, renewed.stdout.trim(), key, BOOTSTRAP.SLUICE_MANAGEMENT_KEY]
+      expect(await Promise.all(keys.map((one) => status(next.url, one)))).toEqual([401, 401, 200, 200])
+      await next.stop()
+      const nowhere = await sluice(['keys', 'renew-management', '--data', join(folder, 'none')])
+      expect(nowhere).toMatchObject({ exitCode: 3, stdout: '' })
+    })
+  })
+
   test('begins again in place, once: same pid, the bound raised, NODE_ENV set', async () => {
     await inFolder(async (folder) => {
       const server = await startServer(folder)

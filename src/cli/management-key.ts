@@ -1,0 +1,26 @@
+import { labelOf } from '../core/keys.ts'
+import { renewManagementKey } from '../first-run.ts'
+import { configOf, type Options, openKnownFolder, within } from './local.ts'
+import { EXIT, printJson, type Terminal } from './terminal.ts'
+
+/**
+ * Makes a management key and prints it, once; those that were made before are refused from the next start on. A key
+ * of the settings is not one of them: it holds as long as the settings name it.
+ */
+export async function renewManagement(options: Options, terminal: Terminal): Promise<number> {
+  const config = await configOf(options, terminal)
+  const { key, disabled } = await within(openKnownFolder(config), ({ database }) =>
+    renewManagementKey(database),
+  )
+  if (options['json'] === true) {
+    printJson(terminal, { key, data: { label: labelOf(key), disabled } })
+    return EXIT.ok
+  }
+  terminal.print(key)
+  const earlier =
+    disabled.length === 0 ? 'There was no earlier one' : `Refused from now on: ${disabled.join(', ')}`
+  // Beside the answer, so that `$(sluice keys renew-management)` is the key alone.
+  terminal.note(`Made a management key; it is shown this once. ${earlier}`)
+  if (config.managementKey !== null) terminal.note('SLUICE_MANAGEMENT_KEY is set, and holds as before')
+  return EXIT.ok
+}
