@@ -22,8 +22,11 @@ export interface SseParser extends StreamParser {
   pushText(text: string): SseEvent[]
 }
 
-/** No event of any provider is near it; a line without an end must not fill the memory. */
-export const MAX_EVENT_CHARACTERS = 1024 * 1024
+/**
+ * As much as a whole reply may have: an image comes in one event, in base64 (a PNG of 1536 × 1024 is 2 to 3 MB), and a
+ * finished response is told once more as a whole. A line without an end must not fill the memory.
+ */
+export const MAX_EVENT_CHARACTERS = 32 * 1024 * 1024
 
 const SPACE = 32
 const LF = 10

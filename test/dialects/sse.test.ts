@@ -152,7 +152,7 @@ describe('events, however they are cut', () => {
 describe('the cap on one event', () => {
   const caps: [name: string, line: string, count: number][] = [
     ['a line without an end', 'x'.repeat(4096), MAX_EVENT_CHARACTERS / 4096 + 1],
-    ['data line upon data line', `data: ${'x'.repeat(4090)}\n`, MAX_EVENT_CHARACTERS / 4096 + 2],
+    ['data line upon data line', `data: ${'x'.repeat(4090)}\n`, MAX_EVENT_CHARACTERS / 4090 + 1],
     ['bare JSON without an end', `{${'x'.repeat(4095)}\n`, MAX_EVENT_CHARACTERS / 4096 + 1],
   ]
   test.each(caps)('%s', (_, line, count) => {

@@ -226,6 +226,15 @@ describe('a streamed answer', () => {
       debug: { echo_upstream_body: { model: 'tiny', stream: true } },
     })
   })
+
+  test('may hold an image, which is one event of megabytes', async () => {
+    const url = `data:image/png;base64,${'A'.repeat(3_000_000)}`
+    const images = [{ type: 'image_url', image_url: { url } }]
+    upstream.on('tiny', () => sse([chunk({ images }), chunk({}, 'stop'), usageChunk(), DONE]))
+    const lines = await dataLines(await gateway.call('/chat/completions', ask({ stream: true })))
+    expect(JSON.parse(lines[0] ?? '').choices[0].delta.images).toEqual(images)
+    expect(lines.at(-1)).toBe('[DONE]')
+  })
 })
 
 describe('endings', () => {

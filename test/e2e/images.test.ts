@@ -216,6 +216,25 @@ describe('the official client', () => {
     expect(seen[0]?.body).toMatchObject({ stream: true, partial_images: 1 })
     expect(lastRow()).toMatchObject({ streamed: 1, cost_nano_usd: 12_100_000, num_media_completion: 1 })
   })
+
+  test('streams an image of the usual size, which is one event of megabytes', async () => {
+    const large = `${PNG.replace(/=+$/, '').slice(0, 40)}${'A'.repeat(3_000_000)}`
+    answers = [
+      events(
+        { type: 'image_generation.partial_image', b64_json: large, partial_image_index: 0 },
+        { type: 'image_generation.completed', b64_json: large, usage: USAGE },
+      ),
+    ]
+    const stream = await client.images.generate({
+      model: 'lab/gpt-image-1',
+      prompt: 'a boat',
+      stream: true,
+      partial_images: 1,
+    })
+    const lengths: number[] = []
+    for await (const event of stream) lengths.push(event.b64_json.length)
+    expect(lengths).toEqual([large.length, large.length])
+  })
 })
 
 describe('what is asked of each kind of provider', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { UpstreamFailure } from '../../../src/core/errors.ts'
 import { readChat } from '../../../src/dialects/chat/read.ts'
+import { MAX_EVENT_CHARACTERS } from '../../../src/dialects/sse.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from './outcome.ts'
 import { body, calls, chunk, data, eventsOf, expectFailure, stream, unary } from './replies.ts'
@@ -214,7 +215,7 @@ describe('a 200 that is no answer', () => {
   })
 
   test('an event beyond the cap', async () => {
-    const outcome = await stream(data(TEXT, chunk({ content: 'x'.repeat(1_100_000) }), STOP))
+    const outcome = await stream(data(TEXT, chunk({ content: 'x'.repeat(MAX_EVENT_CHARACTERS) }), STOP))
     expectFailure(outcome.error, 'malformed', null)
     const picture = `data:image/png;base64,${'A'.repeat(2_000_000)}`
     const whole = await unary(body({ content: null, images: [{ image_url: { url: picture } }] }))
