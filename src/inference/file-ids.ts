@@ -77,8 +77,8 @@ const dataUrl = async (file: UploadedFile): Promise<string> =>
 
 const contentFor: Record<Dialect, (holder: JsonObject, file: UploadedFile) => Promise<JsonObject>> = {
   /** `file: {file_id}` */
-  async chat({ file_id: _, ...rest }, file) {
-    return { filename: file.filename, ...rest, file_data: await dataUrl(file) }
+  async chat({ file_id: _, filename, ...rest }, file) {
+    return { filename: filename ?? file.filename, ...rest, file_data: await dataUrl(file) }
   },
   /** `{type: "input_file" | "input_image", file_id}` */
   async responses({ file_id: _, ...rest }, file) {

@@ -100,8 +100,8 @@ function writeFlatParts(message: JsonObject): void {
     if (type === 'input_audio' && isObject(audio)) return { type, input_audio: audio.data }
     if (type !== 'file' || !isObject(file)) return part
     const { file_data, file_id, filename } = file
-    if (file_data === undefined) return { type, file_id }
-    return defined({ type: 'document_url', document_url: file_data, document_name: filename })
+    if (!isString(file_data)) return { type, file_id }
+    return defined({ type: 'document_url', document_url: file_data, document_name: filename ?? undefined })
   })
 }
 

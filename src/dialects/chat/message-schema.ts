@@ -3,7 +3,7 @@ import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 
 /** The messages of POST /chat/completions. Parts and tools of unknown types pass: only their `type` is required. */
 
-const cacheControl = t.Optional(
+const cacheControl = optional(
   anyObject('Prompt caching mark, such as {"type": "ephemeral", "ttl": "5m"}; forwarded to providers'),
 )
 
@@ -15,7 +15,7 @@ const imagePart = t.Object(
       t.Object(
         {
           url: t.String({ minLength: 1, description: 'An https URL or a data URL' }),
-          detail: t.Optional(t.String({ description: 'auto, low, high or original' })),
+          detail: optional(t.String({ description: 'auto, low, high or original' })),
         },
         OPEN,
       ),
@@ -40,9 +40,9 @@ const filePart = t.Object(
     type: t.Literal('file'),
     file: t.Object(
       {
-        file_data: t.Optional(t.String({ description: 'A data URL or an https URL' })),
-        file_id: t.Optional(t.String()),
-        filename: t.Optional(t.String()),
+        file_data: optional(t.String({ description: 'A data URL or an https URL' })),
+        file_id: optional(t.String()),
+        filename: optional(t.String()),
       },
       OPEN,
     ),
@@ -73,16 +73,16 @@ const name = optional(t.String())
 const toolCall = t.Object(
   {
     id: t.String(),
-    type: t.Optional(
+    type: optional(
       t.String({ description: 'function (the default), custom, or a type that the provider knows' }),
     ),
-    function: t.Optional(
+    function: optional(
       t.Object(
         { name: t.String(), arguments: t.String({ description: 'JSON text, as the model wrote it' }) },
         OPEN,
       ),
     ),
-    custom: t.Optional(t.Object({ name: t.String(), input: t.String({ description: 'Free text' }) }, OPEN)),
+    custom: optional(t.Object({ name: t.String(), input: t.String({ description: 'Free text' }) }, OPEN)),
   },
   OPEN,
 )

@@ -72,29 +72,37 @@ const VIDEO = new Set(['type', 'video_url'])
 
 function readPart(part: ChatPart, at: string): ContentPart {
   if (part.type === 'text' && 'text' in part) {
-    return defined({ type: 'text', text: part.text, extra: restOf(part, TEXT) })
+    return defined({ type: 'text', text: part.text, extra: extraOf(part, TEXT) })
   }
   if (part.type === 'image_url' && 'image_url' in part) {
     const { image_url } = part
-    const { url, detail } = typeof image_url === 'string' ? { url: image_url } : image_url
+    const { url, detail = null } = typeof image_url === 'string' ? { url: image_url } : image_url
     checkImage(url, typeof image_url === 'string' ? `${at}.image_url` : `${at}.image_url.url`)
-    return defined({ type: 'image', url, detail, extra: restOf(part, IMAGE) })
+    return defined({ type: 'image', url, detail: detail ?? undefined, extra: extraOf(part, IMAGE) })
   }
   if (part.type === 'input_audio' && 'input_audio' in part) {
     const { data, format } = part.input_audio
-    return defined({ type: 'audio', data, format, extra: restOf(part, AUDIO) })
+    return defined({ type: 'audio', data, format, extra: extraOf(part, AUDIO) })
   }
   if (part.type === 'file' && 'file' in part) {
-    const { file_data, file_id, filename } = part.file
-    if (file_data === undefined && file_id === undefined) {
+    const data = part.file.file_data ?? undefined
+    const fileId = part.file.file_id ?? undefined
+    const filename = part.file.filename ?? undefined
+    if (data === undefined && fileId === undefined) {
       throw badRequest('must have file_data (a data URL or an https URL) or file_id', `${at}.file`)
     }
-    return defined({ type: 'file', data: file_data, fileId: file_id, filename, extra: restOf(part, FILE) })
+    return defined({ type: 'file', data, fileId, filename, extra: extraOf(part, FILE) })
   }
   if (part.type !== 'text' && 'video_url' in part) {
-    return defined({ type: 'video', url: part.video_url.url, extra: restOf(part, VIDEO) })
+    return defined({ type: 'video', url: part.video_url.url, extra: extraOf(part, VIDEO) })
   }
   return { type: 'unknown', data: { ...part } }
+}
+
+/** What a part has besides; a mark that is null is none. */
+function extraOf(part: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
+  const { cache_control, ...unmarked } = part
+  return restOf(cache_control === null ? unmarked : part, known)
 }
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
@@ -109,7 +117,8 @@ const CALL = new Set(['id', 'type', 'function', 'custom'])
 
 /** A call of an OpenAI custom tool has free text for arguments; its type travels in `extra`. */
 function readToolCall(call: ChatToolCall, at: string): ToolCall {
-  const { id, type = 'function', function: called, custom } = call
+  const { id, function: called, custom } = call
+  const type = call.type ?? 'function'
   const rest = restOf(call, CALL)
   if (type === 'custom' && custom) {
     return { id, name: custom.name, arguments: custom.input, extra: { ...rest, type } }

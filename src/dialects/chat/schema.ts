@@ -36,7 +36,7 @@ const toolChoice = t.Union([
   t.Object(
     {
       type: t.String({ description: 'function with function.name, or the type of a built-in tool' }),
-      function: t.Optional(t.Object({ name: t.String({ minLength: 1 }) }, OPEN)),
+      function: optional(t.Object({ name: t.String({ minLength: 1 }) }, OPEN)),
     },
     OPEN,
   ),
@@ -45,10 +45,10 @@ const toolChoice = t.Union([
 const responseFormat = t.Object(
   {
     type: t.String({ description: 'text, json_object, json_schema, grammar, python' }),
-    json_schema: t.Optional(
+    json_schema: optional(
       t.Object(
         {
-          name: t.Optional(t.String({ maxLength: 64 })),
+          name: optional(t.String({ maxLength: 64 })),
           description: optional(t.String()),
           schema: optional(anyObject('JSON Schema')),
           strict: optional(t.Boolean()),
@@ -56,7 +56,7 @@ const responseFormat = t.Object(
         OPEN,
       ),
     ),
-    grammar: t.Optional(t.String()),
+    grammar: optional(t.String()),
   },
   OPEN,
 )
@@ -75,7 +75,7 @@ const reasoning = t.Object(
 const prediction = t.Object(
   {
     type: t.String({ description: 'content' }),
-    content: t.Optional(t.Union([t.String(), t.Array(t.Object({}, OPEN))])),
+    content: optional(t.Union([t.String(), t.Array(t.Object({}, OPEN))])),
   },
   OPEN,
 )

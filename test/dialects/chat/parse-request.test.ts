@@ -44,6 +44,40 @@ test('the schema names every field, and null is accepted as absent wherever a fi
   expect(request).toEqual(plain)
 })
 
+/** Python clients that write out whole models send such nulls, and so do replies that are replayed. */
+test('null is accepted as absent in parts, calls and formats too', () => {
+  const withNulls = [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'x', cache_control: null },
+        {
+          type: 'image_url',
+          image_url: { url: 'https://a.example/i.png', detail: null },
+          cache_control: null,
+        },
+        { type: 'file', file: { file_data: 'data:,x', file_id: null, filename: null } },
+        { type: 'file', file: { file_data: null, file_id: 'file_1', filename: null } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        { id: 'c1', type: null, function: { name: 'f', arguments: '{}' }, custom: null },
+        { id: 'c2', type: 'custom', function: null, custom: { name: 'g', input: 'x' } },
+      ],
+    },
+  ]
+  const without = JSON.parse(
+    JSON.stringify(withNulls, (key, value) => (value === null && key !== 'content' ? undefined : value)),
+  )
+  expect(read({ messages: withNulls }).messages).toEqual(read({ messages: without }).messages)
+  const format = { type: 'json_object', json_schema: null, grammar: null }
+  expect(() => read({ response_format: format, tool_choice: { type: 'auto', function: null } })).not.toThrow()
+  expect(() => read({ prediction: { type: 'content', content: null } })).not.toThrow()
+})
+
 test('every object of the schema lets unknown fields pass', () => {
   const closed: string[] = []
   const walk = (schema: unknown, at: string): void => {
