@@ -140,9 +140,11 @@ describe('a unary answer', () => {
   })
 
   test('what a provider adds to its usage survives, beside ours', async () => {
-    upstream.on('tiny', unary('ok', { usage: { ...USAGE, queue_time: 0.5, deep: { x: [1] } } }))
+    const details = { prompt_tokens_details: { cached_tokens: 0, video_tokens: 3 } }
+    upstream.on('tiny', unary('ok', { usage: { ...USAGE, ...details, queue_time: 0.5, deep: { x: [1] } } }))
     const { usage } = await (await gateway.call('/chat/completions', ask())).json()
-    expect(usage).toMatchObject({ ...USAGE, queue_time: 0.5, deep: { x: [1] }, cost: 0.00002 })
+    expect(usage).toMatchObject({ ...USAGE, ...details, queue_time: 0.5, deep: { x: [1] }, cost: 0.00002 })
+    expect(usage.prompt_tokens_details.cache_write_tokens).toBe(0)
   })
 
   test('routing metadata comes under both names when a header asks for it', async () => {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, RoutingMetadata } from '../../core/result.ts'
-import { completionTokens, promptTokens } from '../../core/usage.ts'
-import { defined } from '../values.ts'
+import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
+import { defined, isObject } from '../values.ts'
 
 /**
  * Usage as OpenAI counts it: prompt and completion tokens inclusive (cache reads and writes, reasoning), the parts
@@ -12,18 +12,21 @@ export function viewUsage(closing: Closing): JsonObject {
   const { usage } = closing
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)
+  const { prompt_tokens_details, completion_tokens_details, ...native } = nativeOf(usage)
   return defined({
-    ...(usage.native?.dialect === 'chat' ? usage.native.fields : {}),
+    ...native,
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: defined({
+      ...(isObject(prompt_tokens_details) ? prompt_tokens_details : {}),
       cached_tokens: usage.cacheReadTokens,
       cache_write_tokens: usage.cacheWriteTokens,
       audio_tokens: usage.audioInputTokens,
       image_tokens: usage.imageInputTokens || undefined,
     }),
     completion_tokens_details: defined({
+      ...(isObject(completion_tokens_details) ? completion_tokens_details : {}),
       reasoning_tokens: usage.reasoningTokens,
       audio_tokens: usage.audioOutputTokens,
       image_tokens: usage.imageOutputTokens || undefined,
@@ -37,6 +40,8 @@ export function viewUsage(closing: Closing): JsonObject {
       usage.webSearchRequests === undefined ? undefined : { web_search_requests: usage.webSearchRequests },
   })
 }
+
+const nativeOf = ({ native }: Usage): JsonObject => (native?.dialect === 'chat' ? native.fields : {})
 
 /** `upstream_inference_cost` is what the caller's own account at the provider is charged: only with its own key. */
 const viewCost = (closing: Closing): JsonObject => ({

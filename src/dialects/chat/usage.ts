@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { type NativeUsage, NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject, restOf } from '../values.ts'
+import { defined, isObject, restOf } from '../values.ts'
 
 /**
  * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts
@@ -25,7 +25,7 @@ export function readUsage(raw: unknown): Usage | undefined {
       reasoning: details.reasoning + extra.hidden,
     }),
     ...optional(raw, details),
-    ...nativeOf(raw),
+    ...nativeOf(raw, details),
   }
 }
 
@@ -44,10 +44,32 @@ const OURS = new Set([
   'server_tool_use_details',
 ])
 
-/** Groq's `queue_time`, DeepSeek's `prompt_cache_hit_tokens` and whatever else stands beside the counts. */
-function nativeOf(raw: JsonObject): { native?: NativeUsage } {
-  const fields = restOf(raw, OURS)
-  return fields === undefined ? {} : { native: { dialect: 'chat', fields } }
+const OUR_PROMPT = new Set(['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'image_tokens'])
+const OUR_COMPLETION = new Set([
+  'reasoning_tokens',
+  'audio_tokens',
+  'image_tokens',
+  'accepted_prediction_tokens',
+  'rejected_prediction_tokens',
+])
+
+/**
+ * Groq's `queue_time`, DeepSeek's `prompt_cache_hit_tokens` and whatever else stands beside the counts, and within
+ * their details: OpenRouter's `video_tokens`, xAI's `text_tokens`.
+ */
+function nativeOf(raw: JsonObject, { prompt, completion }: Details): { native?: NativeUsage } {
+  const fields = defined({
+    ...restOf(raw, OURS),
+    prompt_tokens_details: countsBeside(prompt, OUR_PROMPT),
+    completion_tokens_details: countsBeside(completion, OUR_COMPLETION),
+  })
+  return Object.keys(fields).length === 0 ? {} : { native: { dialect: 'chat', fields } }
+}
+
+/** Without nulls: clients parse what stands there as whole numbers. */
+function countsBeside(details: JsonObject, ours: ReadonlySet<string>): JsonObject | undefined {
+  const told = Object.entries(details).filter(([name, value]) => !ours.has(name) && value !== null)
+  return told.length === 0 ? undefined : Object.fromEntries(told)
 }
 
 interface Details {

@@ -49,6 +49,26 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
     },
   ],
   [
+    'counts beside ours in the details travel, but for nulls (OpenRouter, xAI)',
+    told(10, 5, {
+      ...input({ cached_tokens: 4, video_tokens: 3, text_tokens: 6, multimodal_tokens: null }),
+      ...output({ reasoning_tokens: 3, speech_tokens: 1 }),
+    }),
+    {
+      inputTokens: 6,
+      cacheReadTokens: 4,
+      outputTokens: 2,
+      reasoningTokens: 3,
+      native: {
+        dialect: 'chat',
+        fields: {
+          prompt_tokens_details: { video_tokens: 3, text_tokens: 6 },
+          completion_tokens_details: { speech_tokens: 1 },
+        },
+      },
+    },
+  ],
+  [
     'audio and images',
     told(10, 9, {
       ...input({ audio_tokens: 3, image_tokens: 4 }),
