@@ -2,6 +2,7 @@ import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { isObject, isString, restOf } from '../values.ts'
 import type { Citations } from './citations.ts'
+import { readLogprobs } from './logprobs.ts'
 import { createToolCalls, type ToolCalls } from './tool-calls.ts'
 
 /** What is remembered of one choice between chunks. */
@@ -208,15 +209,6 @@ function readMedia(message: JsonObject, choice: number, events: InferenceEvent[]
   // Snowflake pads messages with an audio object of empty fields.
   if (isObject(audio) && Object.values(audio).some(Boolean))
     events.push({ type: 'audio-delta', choice, audio })
-}
-
-/** `{content: null, refusal: null}` says nothing. */
-function readLogprobs(logprobs: unknown, choice: number, events: InferenceEvent[]): void {
-  if (!isObject(logprobs)) return
-  const says = Object.values(logprobs).some((value) =>
-    Array.isArray(value) ? value.length > 0 : value !== null,
-  )
-  if (says) events.push({ type: 'logprobs', choice, logprobs })
 }
 
 /** The first reason stands: OpenRouter repeats it on its usage chunk. Snowflake's '' is none. */

@@ -92,6 +92,24 @@ describe('what a reply says besides', () => {
     expect(eventsOf(outcome.events, 'logprobs').map((event) => event.logprobs)).toEqual([logprobs])
   })
 
+  test('logprobs of any form have what clients parse as required', async () => {
+    const told = async (logprobs: object) => {
+      const outcome = await stream(data(chunk({ content: 'A' }, 'stop', {}, { logprobs })))
+      return eventsOf(outcome.events, 'logprobs').map((event) => event.logprobs)
+    }
+    const together = { tokens: ['A', 'B'], token_logprobs: [null, -0.5] }
+    const [bare, filled] = [
+      { token: 'B', logprob: -0.5 },
+      { token: 'B', logprob: -0.5, bytes: null, top_logprobs: [] },
+    ]
+    expect(await told(together)).toEqual([{ ...together, content: [filled] }])
+    expect(await told({ content: [bare] })).toEqual([{ content: [filled] }])
+    expect(await told({ content: [{ ...bare, top_logprobs: [bare] }] })).toEqual([
+      { content: [{ ...filled, top_logprobs: [{ ...bare, bytes: null }] }] },
+    ])
+    expect(await told({ refusal: [bare] })).toEqual([{ content: null, refusal: [filled] }])
+  })
+
   test('annotations are told once, sources of a search as annotations', async () => {
     const mark = {
       type: 'url_citation',
