@@ -72,12 +72,15 @@ function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   })
 }
 
-/** Reads until the form shows. `head` is what was read for it. */
-export async function sniff(body: Puller): Promise<{ form: BodyForm; head: Uint8Array[] }> {
+/** Reads until the form shows. `head` is what was read for it. Throws `malformed` for `maxBytes` of nothing. */
+export async function sniff(body: Puller, maxBytes: number): Promise<{ form: BodyForm; head: Uint8Array[] }> {
   const head: Uint8Array[] = []
+  let size = 0
   for (;;) {
     const { done, value } = await body.next()
     if (done) return { form: 'events', head }
+    size += value.byteLength
+    if (size > maxBytes) throw tooLarge(maxBytes)
     head.push(value)
     const first = value.find((byte) => !isBlank(byte))
     if (first !== undefined) return { form: formOf(first), head }
@@ -110,8 +113,11 @@ export async function restOfBody(
   let size = parts.reduce((sum, part) => sum + part.byteLength, 0)
   for (let pulled = await body.next(); !pulled.done; pulled = await body.next()) {
     size += pulled.value.byteLength
-    if (size > maxBytes) throw new UpstreamError('malformed', `the reply is larger than ${maxBytes} bytes`)
+    if (size > maxBytes) throw tooLarge(maxBytes)
     parts.push(pulled.value)
   }
   return new TextDecoder().decode(Buffer.concat(parts, size))
 }
+
+const tooLarge = (maxBytes: number): UpstreamError =>
+  new UpstreamError('malformed', `the reply is larger than ${maxBytes} bytes`)

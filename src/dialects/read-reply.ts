@@ -77,7 +77,7 @@ async function* readStream(
 ): InferenceFrames {
   const body = createPuller(bytes, options.lingerMs ?? LINGER_MS)
   try {
-    const { form, head } = await sniff(body)
+    const { form, head } = await sniff(body, MAX_BODY_BYTES)
     if (form !== 'events') {
       yield* readText(await restOfBody(head, body, MAX_BODY_BYTES), status, decoder)
       return

@@ -221,4 +221,17 @@ describe('a 200 that is no answer', () => {
     const whole = await unary(body({ content: null, images: [{ image_url: { url: picture } }] }))
     expect(whole.images).toEqual([picture])
   })
+
+  test('blanks without an end', async () => {
+    const blanks = new Uint8Array(1024 * 1024).fill(0x20)
+    let pulled = 0
+    const bytes = {
+      async *[Symbol.asyncIterator]() {
+        for (; pulled < 100; pulled++) yield blanks
+      },
+    }
+    const outcome = await outcomeOf(readChat({ ...upstreamReply(''), bytes }, true))
+    expectFailure(outcome.error, 'malformed', null)
+    expect(pulled).toBeLessThan(40)
+  })
 })
