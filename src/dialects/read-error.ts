@@ -16,6 +16,8 @@ interface Said {
 }
 
 const LONGEST_REASON = 1_000
+/** What a message is searched for its kind in; some repeat the prompt. */
+const LONGEST_SEARCHED = 64 * 1024
 
 /**
  * Reads an error reply (status ≥ 300) of a provider of any dialect. The content type is not asked: DeepSeek sends
@@ -155,7 +157,7 @@ function hear(body: unknown): Said {
   const code = codeOf([error['code'], error['type'], error['status'], first['code'], first['error_type']])
   const words = names.filter(isString).map((name) => name.toLowerCase())
   return {
-    message: (isString(listed) ? listed : messageOf(error)).trim(),
+    message: (isString(listed) ? listed : messageOf(error)).trim().slice(0, LONGEST_SEARCHED),
     words,
     code,
     status: statusOf([

@@ -233,9 +233,20 @@ export async function refusalOf<Answer>(
   attempt: Attempt,
   readError: Asking<Answer>['readError'],
 ): Promise<UpstreamError> {
-  const text = await reply.text(ERROR_BODY_LIMIT_BYTES)
+  const text = await errorText(reply)
   if (reply.status === 401) providers[attempt.provider.kind].refused?.(attempt.credential)
   return readError(attempt, reply.status, reply.headers, text)
 }
 
-const ERROR_BODY_LIMIT_BYTES = 256 * 1024
+/** Some servers repeat the prompt in an error (FastAPI's `input`): a million tokens of it fit. */
+const ERROR_BODY_LIMIT_BYTES = 4 * 1024 * 1024
+
+/** Of an error that is larger still, its status says enough. */
+async function errorText(reply: UpstreamReply): Promise<string> {
+  try {
+    return await reply.text(ERROR_BODY_LIMIT_BYTES)
+  } catch (error) {
+    if (error instanceof UpstreamError && error.kind === 'malformed') return ''
+    throw error
+  }
+}

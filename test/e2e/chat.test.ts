@@ -433,6 +433,19 @@ describe('when no endpoint answers', () => {
       413,
       /prompt too long/,
     ],
+    [
+      'a reason that repeats the prompt',
+      () =>
+        Response.json(
+          {
+            detail: [{ loc: ['body', 'seed'], msg: 'Input should be less', input: 'secret'.repeat(100_000) }],
+          },
+          { status: 422 },
+        ),
+      422,
+      /body\.seed: Input should be less/,
+    ],
+    ['larger than any reason', () => new Response('secret'.repeat(1e6), { status: 429 }), 429, /rate limit/],
     ['HTML', () => new Response('<html>secret</html>'), 502, /no completion/],
   ]
   for (const stream of [false, true]) {
