@@ -86,7 +86,7 @@ export function readChoice(
     messageRest = restOf(message, KNOWN_MESSAGE)
     if (leftOver) messageRest = { ...messageRest, ...leftOver }
   }
-  readLogprobs(raw['logprobs'], state.index, events)
+  readLogprobs(raw['logprobs'], message?.['content'], state.index, events)
   readFinish(raw, state)
   const choice = choiceRest && (isWhole ? choiceRest : withoutToldNulls(choiceRest, 'choice', state))
   const rest = messageRest && (isWhole ? messageRest : withoutToldNulls(messageRest, 'message', state))

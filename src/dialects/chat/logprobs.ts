@@ -4,8 +4,18 @@ import { isObject, isString } from '../values.ts'
 /**
  * Reads `logprobs` in the form that every client parses: `content` is a list of tokens, each with `bytes` and
  * `top_logprobs`, or null. Fields of another form stay beside it. `{content: null, refusal: null}` says nothing.
+ * A number is that of `text`, what the same chunk adds: Together's streams (together-py, `ChatCompletionChunk`, 2026).
  */
-export function readLogprobs(logprobs: unknown, choice: number, events: InferenceEvent[]): void {
+export function readLogprobs(
+  logprobs: unknown,
+  text: unknown,
+  choice: number,
+  events: InferenceEvent[],
+): void {
+  if (typeof logprobs === 'number' && isString(text) && text !== '') {
+    const content = [completed({ token: text, logprob: logprobs })]
+    events.push({ type: 'logprobs', choice, logprobs: { content } })
+  }
   if (!isObject(logprobs)) return
   const says = Object.values(logprobs).some((value) =>
     Array.isArray(value) ? value.length > 0 : value !== null,
@@ -20,7 +30,7 @@ export function readLogprobs(logprobs: unknown, choice: number, events: Inferenc
   events.push({ type: 'logprobs', choice, logprobs: read })
 }
 
-/** Together's form (its API, 2026): tokens in one list, their values in another. */
+/** Together's whole replies (together-py, `LogProbs`, 2026): tokens in one list, their values in another. */
 function sideBySide(tokens: unknown, values: unknown): unknown[] | null {
   if (!Array.isArray(tokens) || !Array.isArray(values)) return null
   return tokens.flatMap((token: unknown, index) => {

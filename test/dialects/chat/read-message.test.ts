@@ -93,7 +93,7 @@ describe('what a reply says besides', () => {
   })
 
   test('logprobs of any form have what clients parse as required', async () => {
-    const told = async (logprobs: object) => {
+    const told = async (logprobs: object | number) => {
       const outcome = await stream(data(chunk({ content: 'A' }, 'stop', {}, { logprobs })))
       return eventsOf(outcome.events, 'logprobs').map((event) => event.logprobs)
     }
@@ -107,6 +107,7 @@ describe('what a reply says besides', () => {
     expect(await told({ content: [{ ...bare, top_logprobs: [bare] }] })).toEqual([
       { content: [{ ...filled, top_logprobs: [{ ...bare, bytes: null }] }] },
     ])
+    expect(await told(-0.5)).toEqual([{ content: [{ ...filled, token: 'A' }] }])
     expect(await told({ refusal: [bare] })).toEqual([{ content: null, refusal: [filled] }])
   })
 
