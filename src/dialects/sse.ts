@@ -23,8 +23,8 @@ export interface SseParser extends StreamParser {
 }
 
 /**
- * As much as a whole reply may have: an image comes in one event, in base64 (a PNG of 1536 × 1024 is 2 to 3 MB), and a
- * finished response is told once more as a whole. A line without an end must not fill the memory.
+ * As much as a whole reply may have: an image comes in one event, in base64 (more than 8 MB: openai-node#2433, 2026),
+ * and a finished response is told once more as a whole. A line without an end must not fill the memory.
  */
 export const MAX_EVENT_CHARACTERS = 32 * 1024 * 1024
 

@@ -238,7 +238,7 @@ export async function refusalOf<Answer>(
   return readError(attempt, reply.status, reply.headers, text)
 }
 
-/** Some servers repeat the prompt in an error (FastAPI's `input`): a million tokens of it fit. */
+/** Some servers repeat the prompt in an error, even once per mistake (vllm#49239, 2026: more than 100 MB). */
 const ERROR_BODY_LIMIT_BYTES = 4 * 1024 * 1024
 
 /** Of an error that is larger still, its status says enough. */
