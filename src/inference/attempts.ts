@@ -241,12 +241,12 @@ export async function refusalOf<Answer>(
 /** Some servers repeat the prompt in an error, even once per mistake (vllm#49239, 2026: more than 100 MB). */
 const ERROR_BODY_LIMIT_BYTES = 4 * 1024 * 1024
 
-/** Of an error that is larger still, its status says enough. */
+/** Of an error that is larger still, that breaks off or stalls, its status says enough. */
 async function errorText(reply: UpstreamReply): Promise<string> {
   try {
     return await reply.text(ERROR_BODY_LIMIT_BYTES)
   } catch (error) {
-    if (error instanceof UpstreamError && error.kind === 'malformed') return ''
+    if (error instanceof UpstreamError) return ''
     throw error
   }
 }
