@@ -13,12 +13,6 @@ const MAX_HTTP_REQUESTS = '16384'
  */
 const HEAP_VARIABLE = 'BUN_JSC_forceRAMSize'
 const HEAP_SIZE_BYTES = String(256 * 1024 * 1024)
-/**
- * The allocator gives freed pages back to the system after a hundredth of a second, and takes them anew with the next
- * requests: with a second in between, a request costs some 5 % less processor time.
- */
-const PURGE_VARIABLE = 'MIMALLOC_PURGE_DELAY'
-const PURGE_DELAY_MS = '1000'
 
 /** The command that runs this very program again: the binary, or `bun <flags> src/main.ts`. */
 function ownCommand(): string[] {
@@ -37,7 +31,6 @@ export async function reexecute(platform: NodeJS.Platform = process.platform): P
   if (environment[VARIABLE]) return null
   const raised = {
     [HEAP_VARIABLE]: HEAP_SIZE_BYTES,
-    [PURGE_VARIABLE]: PURGE_DELAY_MS,
     ...environment,
     ...directLoopback(environment),
     [VARIABLE]: MAX_HTTP_REQUESTS,
