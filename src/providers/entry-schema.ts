@@ -6,6 +6,19 @@ import type { ConfigProblem } from '../core/problem.ts'
 const text = Type.String({ pattern: '\\S', description: 'a text that is not blank' })
 const count = Type.Integer({ minimum: 1, description: 'a whole number of at least 1' })
 const words = Type.Array(text, { description: 'a list of names' })
+/** A name of another case or spelling would be one that no request asks for. */
+const modalities = Type.Array(
+  Type.String({ pattern: '^[a-z][a-z_]*$', description: 'a lower-case name, such as text, image or file' }),
+  { description: 'a list of names' },
+)
+const OUTPUTS = ['text', 'image', 'audio', 'video', 'embeddings', 'rerank', 'speech', 'transcription']
+const outputs = Type.Array(
+  Type.Union(
+    OUTPUTS.map((name) => Type.Literal(name)),
+    { description: `one of ${OUTPUTS.join(', ')}` },
+  ),
+  { description: 'a list of names' },
+)
 const price = Type.String({ description: 'USD per unit as a decimal in quotes, such as "0.0000025"' })
 const mapping = { additionalProperties: false, description: 'a mapping' }
 
@@ -39,7 +52,7 @@ const entryModel = Type.Object(
     max_completion_tokens: Type.Optional(count),
     architecture: Type.Optional(
       Type.Object(
-        { input_modalities: Type.Optional(words), output_modalities: Type.Optional(words) },
+        { input_modalities: Type.Optional(modalities), output_modalities: Type.Optional(outputs) },
         mapping,
       ),
     ),

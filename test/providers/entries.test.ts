@@ -162,6 +162,18 @@ ${more.replace(/^/gm, '    ')}`
   test.each<[name: string, yaml: string, place: string, says: RegExp]>([
     ['an unknown key', entry('colour: red'), 'providers[0].colour', /not a known key.*slug.*base_url/],
     [
+      'an output that no route serves',
+      entry('models: [{ id: a, architecture: { output_modalities: [text, Image] } }]'),
+      'providers[0].models[0].architecture.output_modalities[1]',
+      /one of text, image, audio/,
+    ],
+    [
+      'an input of another case',
+      entry('models: [{ id: a, architecture: { input_modalities: [Text] } }]'),
+      'providers[0].models[0].architecture.input_modalities[0]',
+      /lower-case name/,
+    ],
+    [
       'an unknown key of a model',
       entry('models: [{ id: a, price: 1 }]'),
       'providers[0].models[0].price',
