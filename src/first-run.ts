@@ -179,7 +179,10 @@ function keyOwnerOf(database: Database): Owner {
   return { userId: ownerOf(database).id, workspaceId }
 }
 
-/** The key of a setting is unlimited and enabled at every start; one that the setting no longer names is disabled. */
+/**
+ * The key of a setting is unlimited and enabled at every start, and where its workspace was deleted it belongs to the
+ * default one; one that the setting no longer names is disabled.
+ */
 async function ensureBootstrapKey(
   database: Database,
   owner: Owner,
@@ -217,10 +220,18 @@ async function ensureBootstrapKey(
         expires_at: null,
         deleted_at: null,
         bootstrap: true,
+        ...(isGone(database, known.workspace_id) ? { workspace_id: owner.workspaceId } : {}),
       })
       .where(eq(apiKeys.hash, hash)),
   ])
 }
+
+const isGone = ({ sync }: Database, workspaceId: string): boolean =>
+  sync
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(and(eq(workspaces.id, workspaceId), isNull(workspaces.deleted_at)))
+    .get() === undefined
 
 async function insertKey(
   database: Database,

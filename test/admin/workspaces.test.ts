@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { atomically } from '../../src/db/database.ts'
 import { users } from '../../src/db/tables.ts'
+import { ensureFirstRun } from '../../src/first-run.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
@@ -200,6 +201,12 @@ test('the default workspace goes with a confirmation and hands its management ke
   const { data } = objectOf((await ask('POST', '/keys', { name: 'in the next' })).json)
   const next = dataOf(await ask('GET', '/workspaces/next'))
   expect(objectOf(data)['workspace_id']).toBe(next['id'])
+  // As the next start does: the key of the settings works again, and not for a workspace that is gone.
+  const keys = { managementKey: MANAGEMENT_KEY, apiKey: API_KEY, adminEmail: null, adminPassword: null }
+  await ensureFirstRun(other.database, keys)
+  other.deps.snapshot.rebuild()
+  const again = await call(app, { path: '/v1/key', key: API_KEY })
+  expect([again.status, dataOf(again)['workspace_id']]).toEqual([200, next['id']])
   await other.stop()
 })
 
