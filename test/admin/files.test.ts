@@ -123,6 +123,39 @@ describe('a file', () => {
   })
 })
 
+test('a file whose workspace is deleted while it arrives is refused, and nothing of it stays', async () => {
+  const made = await gateway.manage('POST', '/workspaces', { name: 'Short', slug: 'short' })
+  const workspaceId = String(objectOf(objectOf(await made.json())['data'])['id'])
+  const before = kept()
+  let end = (): void => undefined
+  const body = new ReadableStream<string>({
+    start(controller) {
+      controller.enqueue(
+        '--edge\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello',
+      )
+      end = () => {
+        controller.enqueue('\r\n--edge--\r\n')
+        controller.close()
+      }
+    },
+  }).pipeThrough(new TextEncoderStream())
+  const uploading = handler(
+    new Request(`http://localhost/v1/files?workspace_id=${workspaceId}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${MANAGEMENT_KEY}`,
+        'content-type': 'multipart/form-data; boundary=edge',
+      },
+      body,
+    }),
+  )
+  while (kept().length === before.length) await Bun.sleep(5)
+  expect((await gateway.manage('DELETE', '/workspaces/short')).status).toBe(200)
+  end()
+  expect((await uploading).status).toBe(404)
+  expect(kept()).toEqual(before)
+})
+
 test('a list is paged by its cursor, oldest first, and ends', async () => {
   const whole = objectOf((await get('/files?limit=1000')).json)
   const all = Array.isArray(whole['data']) ? whole['data'].map(objectOf) : []

@@ -43,7 +43,8 @@ export async function uploadFile(
     await received.keep(row.id)
     const kept = { action: 'file.create', resourceId: row.id, workspaceId, after: settingsOf(row) } as const
     await change(deps, actor, kept, (tx) => {
-      // Again, now that nobody else can come in between.
+      // Again, now that nobody else can come in between: while it arrived its workspace may have been deleted.
+      workspaceOf(caller, workspace, deps.snapshot.current())
       deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
       return [tx.insert(files).values(row)]
     })
