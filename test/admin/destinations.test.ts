@@ -397,7 +397,10 @@ describe('secrets', () => {
       type: 'langfuse',
       config: { publicKey: 'pk-1', secretKey: 'canary-of-secret', baseUrl: 'https://eu.example' },
     })
-    const patched = dataOf(await manage('PATCH', `/${id}`, { config: { publicKey: 'pk-2', baseUrl: null } }))
+    const secretKey = 'canary-of-secret'
+    const patched = dataOf(
+      await manage('PATCH', `/${id}`, { config: { publicKey: 'pk-2', secretKey, baseUrl: null } }),
+    )
     expect(patched['config']).toEqual({
       publicKey: 'pk-2',
       secretKey: 'cana...cret',
@@ -405,6 +408,45 @@ describe('secrets', () => {
     })
     const wrong = await manage('PATCH', `/${id}`, { config: { secretKey: 'cana...cres' } })
     expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('config.secretKey')])
+  })
+})
+
+describe('moving to another host', () => {
+  const langfuse = {
+    type: 'langfuse',
+    config: {
+      publicKey: 'pk',
+      secretKey: 'canary-of-secret',
+      baseUrl: 'https://eu.example',
+      headers: { 'x-own': 'canary-of-headers' },
+    },
+  }
+  const moved = { baseUrl: 'https://elsewhere.example' }
+  const whole = { secretKey: 'canary-of-secret', headers: { 'x-own': 'canary-of-headers' } }
+
+  test.each([
+    ['the secret left out', moved, 'config.secretKey'],
+    ['the secret masked', { ...moved, ...whole, secretKey: 'cana...cret' }, 'config.secretKey'],
+    ['the headers left out', { ...moved, secretKey: whole.secretKey }, 'config.headers.x-own'],
+    ['a header masked', { ...moved, ...whole, headers: { 'x-own': 'cana...ders' } }, 'config.headers.x-own'],
+  ])('with %s is refused, and nothing changes', async (_, config, place) => {
+    const { id } = await make(langfuse)
+    const reply = await manage('PATCH', `/${id}`, { config })
+    expect([reply.status, reply.text]).toEqual([
+      400,
+      expect.stringContaining(`${place}: the destination moves`),
+    ])
+    expect(dataOf(await manage('GET', `/${id}`))['config']).toMatchObject({ baseUrl: 'https://eu.example' })
+  })
+
+  test('takes the same secrets, given whole; another path of the same host needs none', async () => {
+    const { id } = await make(langfuse)
+    const within = await manage('PATCH', `/${id}`, { config: { baseUrl: 'https://eu.example/v2' } })
+    expect(within.status).toBe(200)
+    expect((await manage('PATCH', `/${id}`, { config: { ...moved, ...whole } })).status).toBe(200)
+    const hook = await make({ config: { url: 'https://hooks.example/in' } })
+    const free = await manage('PATCH', `/${hook['id']}`, { config: { url: 'https://other.example/in' } })
+    expect(free.status).toBe(200)
   })
 })
 

@@ -1,5 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import {
   type ConfigField,
   DESTINATION_TYPES,
@@ -36,7 +37,8 @@ export function maskedConfig(type: DestinationType, { fields, headers }: Destina
 
 /**
  * Reads a `config`. `stored` is what it changes: what is left out, and secrets that come back in their masked form, stay
- * as they are. Throws a 400 that names the field and never quotes a value.
+ * as they are. Throws a 400 that names the field and never quotes a value; also where secrets that stay would be sent
+ * to another host.
  */
 export function readConfig(
   type: DestinationType,
@@ -55,8 +57,44 @@ export function readConfig(
     const value = readField(type, field, given[field.name], allow, stored?.fields[field.name])
     if (value !== undefined) fields[field.name] = value
   }
-  return { fields, headers: readHeaders(given['headers'], stored?.headers ?? null) }
+  const read = { fields, headers: readHeaders(given['headers'], stored?.headers ?? null) }
+  if (stored !== undefined) refuseMoved(type, given, stored, read)
+  return read
 }
+
+/** Whoever moves a destination must know its secrets: they are not sent where they were not given for. */
+function refuseMoved(
+  type: DestinationType,
+  given: Readonly<Record<string, unknown>>,
+  before: DestinationConfig,
+  after: DestinationConfig,
+): void {
+  if (Bun.deepEquals(hostsOf(type, before), hostsOf(type, after))) return
+  const kept = DESTINATION_TYPES[type].find(({ name, isSecret }) => isSecret === true && isMeant(given[name]))
+  const headers = isObject(given['headers']) ? given['headers'] : {}
+  const header = Object.keys(after.headers ?? {}).find((name) => isMeant(headers[name]))
+  const place = kept?.name ?? (header && `headers.${header}`)
+  if (place === undefined) return
+  throw badRequest(
+    'the destination moves to another address: give its secrets and headers anew, whole',
+    placeOf(place),
+  )
+}
+
+/** Whether the stored value is meant: by its masked form, or by nothing. */
+const isMeant = (given: unknown): boolean =>
+  given === undefined || (typeof given === 'string' && MASKED.test(given))
+
+/** Where it is sent to. A DSN is a secret itself, and goes to its own host alone. */
+const hostsOf = (type: DestinationType, { fields }: DestinationConfig): (string | undefined)[] =>
+  DESTINATION_TYPES[type].flatMap(({ name, kind }) => {
+    const value = fields[name]
+    if (kind === 'label') return [value]
+    if (kind !== 'url' && kind !== 'host') return []
+    return [
+      value === undefined ? value : new URL(/^https?:\/\//i.test(value) ? value : `https://${value}`).origin,
+    ]
+  })
 
 const placeOf = (name: string): string => `config.${name.replace(/[\p{C}\p{Z}]/gu, ' ').slice(0, 64)}`
 
