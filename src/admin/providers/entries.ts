@@ -10,7 +10,7 @@ import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { readEntries } from '../../providers/entries.ts'
 import { change } from '../change.ts'
 import type { ProviderDeps } from './deps.ts'
-import { entryPlaceOf, maskedEntry, mergedEntry, sharedSecrets, withoutSecrets } from './entry-secrets.ts'
+import { entryPlaceOf, keptSecrets, maskedEntry, mergedEntry, withoutSecrets } from './entry-secrets.ts'
 import { openEntry } from './stored.ts'
 
 type Row = typeof providerEntries.$inferSelect
@@ -74,7 +74,7 @@ export async function updateEntry(
   const before = openEntry(row, deps.sealer)
   const entry = mergedEntry(before, given)
   const [old, provider] = [checked(deps, before), checked(deps, entry)]
-  await refuseMoved(deps, { before, old, entry, provider })
+  await refuseMoved(deps, keptSecrets(given, before, entry), old, provider)
   const changed: Row = {
     ...row,
     disabled: disabled ?? row.disabled,
@@ -161,17 +161,13 @@ function refuseTaken({ database: { sync } }: ProviderDeps, slug: string): void {
 /** Whoever moves an entry must know its secrets: they are not sent where they were not given for. */
 async function refuseMoved(
   { database: { db } }: ProviderDeps,
-  {
-    before,
-    old,
-    entry,
-    provider,
-  }: Record<'before' | 'entry', JsonObject> & Record<'old' | 'provider', ProviderRecord>,
+  [kept]: readonly string[],
+  old: ProviderRecord,
+  provider: ProviderRecord,
 ): Promise<void> {
   if (destinationsOf(old) === destinationsOf(provider)) return
-  const [kept] = sharedSecrets(before, entry)
   if (kept !== undefined) {
-    throw badRequest('the entry moves to another address: give its secrets anew', kept)
+    throw badRequest('the entry moves to another address: give its secrets anew, whole', kept)
   }
   const isOf = eq(providerCredentials.provider, old.slug)
   const [held] = await db.select({ id: providerCredentials.id }).from(providerCredentials).where(isOf)

@@ -78,9 +78,10 @@ export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown
   return merged
 }
 
-/** The places of the secrets that both entries have with the same value. */
-export const sharedSecrets = (one: Entry, other: Entry): string[] =>
+/** The places of the secrets that `merged` has from `stored` and `given` does not give whole: left out, or masked. */
+export const keptSecrets = (given: Entry, stored: Entry, merged: Entry): string[] =>
   SECRETS.filter(([block, name]) => {
-    const value = blockOf(one, block)[name]
-    return typeof value === 'string' && value !== '' && value === blockOf(other, block)[name]
+    const [said, value] = [blockOf(given, block)[name], blockOf(merged, block)[name]]
+    const isMeant = said === undefined || (typeof said === 'string' && MASKED.test(said))
+    return isMeant && typeof value === 'string' && value !== '' && value === blockOf(stored, block)[name]
   }).map(([block, name]) => (block === null ? name : `${block}.${name}`))
