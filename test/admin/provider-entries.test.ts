@@ -430,6 +430,35 @@ describe('credentials', () => {
   })
 })
 
+test('the audit log tells what went with an entry, and that a credential was replaced', async () => {
+  const entry = await make(ENTRIES, lab({ api_key: SECRET }))
+  const { id } = await make(CREDENTIALS, { provider: 'lab', credential: 'canary-1' })
+  await manage('PATCH', `${CREDENTIALS}/${id}`, { credential: 'canary-2' })
+  await manage('DELETE', `${ENTRIES}/lab`)
+  const last = await listed('/v1/audit-log?limit=3')
+  const told = last.map(({ action, before, after }) => ({ action, before, after }))
+  expect(told).toContainEqual({
+    action: 'provider.delete',
+    before: {
+      slug: 'lab',
+      disabled: false,
+      entry: expect.objectContaining({ base_url: objectOf(entry['entry'])['base_url'] }),
+    },
+    after: null,
+  })
+  expect(told).toContainEqual({
+    action: 'credential.delete',
+    before: expect.objectContaining({ provider: 'lab', label: '...' }),
+    after: null,
+  })
+  expect(told).toContainEqual({
+    action: 'credential.update',
+    before: {},
+    after: { credential: 'replaced' },
+  })
+  expect(JSON.stringify(last)).not.toContain('cana')
+})
+
 describe('what is stored', () => {
   const openStored = () => {
     const told: string[] = []

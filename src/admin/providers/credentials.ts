@@ -117,11 +117,13 @@ export async function updateCredential(
   const columns = { ...body, ...rotated }
   if (Object.keys(columns).length === 0) return viewOf(deps, row)
   const changed: CredentialRow = { ...row, ...columns, updated_at: new Date(deps.now()) }
+  const { before, after } = difference(credentialSettings(row), credentialSettings(changed))
   const update = {
     action: 'credential.update',
     resourceId: row.id,
     workspaceId: null,
-    ...difference(credentialSettings(row), credentialSettings(changed)),
+    before,
+    after: secret === undefined ? after : { ...after, credential: 'replaced' },
   } as const
   await change(deps, actor, update, (tx) => {
     if (secret !== undefined) refuseTwin(deps, row.provider, secret)

@@ -11,6 +11,7 @@ import { readEntries } from '../../providers/entries.ts'
 import { change } from '../change.ts'
 import type { ProviderDeps } from './deps.ts'
 import { entryPlaceOf, keptSecrets, maskedEntry, mergedEntry, withoutSecrets } from './entry-secrets.ts'
+import { credentialSettings } from './schema.ts'
 import { openEntry } from './stored.ts'
 
 type Row = typeof providerEntries.$inferSelect
@@ -93,13 +94,22 @@ export async function updateEntry(
 /** Its credentials go with it: they were given for its address. */
 export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string): Promise<void> {
   const row = await findEntry(deps, slug)
-  const gone = { ...told('delete', row), before: { slug: row.slug, disabled: row.disabled } }
-  await change(deps, actor, gone, (tx) => [
+  const gone = { ...told('delete', row), before: auditOf(row, shownOf(row, deps.sealer)) }
+  const credentials = credentialsOf(deps, row.slug).map((credential) => ({
+    action: 'credential.delete' as const,
+    resourceId: credential.id,
+    workspaceId: null,
+    before: credentialSettings(credential),
+  }))
+  await change(deps, actor, [gone, ...credentials], (tx) => [
     tx.delete(providerCredentials).where(eq(providerCredentials.provider, row.slug)),
     tx.delete(providerEntries).where(eq(providerEntries.id, row.id)),
   ])
   deps.providers.reload()
 }
+
+const credentialsOf = ({ database: { sync } }: ProviderDeps, slug: string) =>
+  sync.select().from(providerCredentials).where(eq(providerCredentials.provider, slug)).all()
 
 export async function findEntry({ database: { db } }: ProviderDeps, slug: string): Promise<Row> {
   const [row] = await db.select().from(providerEntries).where(eq(providerEntries.slug, slug))
