@@ -147,6 +147,26 @@ describe('guardrails', () => {
 })
 
 describe('keys of guardrails', () => {
+  test.each([
+    ['keys', 'key_hashes', 'key_hashes', () => keys.slice(0, 2)],
+    ['members', 'member_user_ids', 'user_ids', () => ['user_ada']],
+  ] as const)(
+    'the audit log of a guardrail tells which %s left it for another',
+    async (kind, field, name, of) => {
+      const [first, second] = [await make(), await make()]
+      for (const id of [first, second, second]) {
+        await manage('POST', `/guardrails/${id}/assignments/${kind}`, { [field]: of() })
+      }
+      const log = listOf(await manage('GET', `/audit-log?resource_id=${first}`))
+      expect(log.map(({ action, before, after }) => [action, before, after])).toEqual([
+        [`guardrail.unassign_${kind}`, { [name]: of() }, null],
+        [`guardrail.assign_${kind}`, null, { [name]: of() }],
+        ['guardrail.create', null, expect.anything()],
+      ])
+      expect(listOf(await manage('GET', `/audit-log?resource_id=${second}`))).toHaveLength(3)
+    },
+  )
+
   test('a key holds one guardrail: a second one replaces the first', async () => {
     const [first, second] = [await make({ name: 'first' }), await make({ name: 'second' })]
     const assign = (id: string, key_hashes: unknown[]) =>

@@ -1,10 +1,10 @@
-import { and, count, eq, inArray, isNull, type SQL } from 'drizzle-orm'
+import { and, count, eq, inArray, isNull, ne, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
-import { apiKeys, guardrailKeys } from '../../db/tables.ts'
+import { apiKeys, guardrailKeys, guardrails } from '../../db/tables.ts'
 import { pageOf } from '../../http/schemas.ts'
-import { type ChangeDeps, change } from '../change.ts'
+import { type Change, type ChangeDeps, change } from '../change.ts'
 import { findGuardrail } from '../guardrails/service.ts'
 import type { KeyAssignment, ListAssignmentsQuery } from './schema.ts'
 
@@ -58,7 +58,7 @@ export async function assignKeys(
     workspaceId: guardrail.workspace_id,
     after: { key_hashes: wanted },
   } as const
-  await change(deps, actor, assigned, (tx) => [
+  await change(deps, actor, [...leaving(deps, guardrail.id, wanted), assigned], (tx) => [
     tx.delete(guardrailKeys).where(inArray(guardrailKeys.key_hash, wanted)),
     tx.insert(guardrailKeys).values(
       wanted.map((hash) => ({
@@ -71,6 +71,22 @@ export async function assignKeys(
     ),
   ])
   return { assigned_count: wanted.length }
+}
+
+/** What the audit log tells of the guardrails that these keys leave for another one. */
+function leaving({ database: { sync } }: ChangeDeps, guardrailId: string, hashes: string[]): Change[] {
+  const rows = sync
+    .select({ guardrail: guardrails, hash: guardrailKeys.key_hash })
+    .from(guardrailKeys)
+    .innerJoin(guardrails, eq(guardrails.id, guardrailKeys.guardrail_id))
+    .where(and(inArray(guardrailKeys.key_hash, hashes), ne(guardrailKeys.guardrail_id, guardrailId)))
+    .all()
+  return [...Map.groupBy(rows, ({ guardrail }) => guardrail.id)].map(([id, left]) => ({
+    action: 'guardrail.unassign_keys',
+    resourceId: id,
+    workspaceId: left[0]?.guardrail.workspace_id ?? null,
+    before: { key_hashes: left.map(({ hash }) => hash) },
+  }))
 }
 
 /** Keys that are not assigned to it are passed over. */

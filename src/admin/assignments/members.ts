@@ -1,10 +1,10 @@
-import { and, count, eq, inArray, isNull, type SQL } from 'drizzle-orm'
+import { and, count, eq, inArray, isNull, ne, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
-import { guardrailMembers, users } from '../../db/tables.ts'
+import { guardrailMembers, guardrails, users } from '../../db/tables.ts'
 import { pageOf } from '../../http/schemas.ts'
-import { type ChangeDeps, change } from '../change.ts'
+import { type Change, type ChangeDeps, change } from '../change.ts'
 import { findGuardrail } from '../guardrails/service.ts'
 import type { ListAssignmentsQuery, MemberAssignment } from './schema.ts'
 
@@ -54,7 +54,7 @@ export async function assignMembers(
     workspaceId: guardrail.workspace_id,
     after: { user_ids: wanted },
   } as const
-  await change(deps, actor, assigned, (tx) => [
+  await change(deps, actor, [...leaving(deps, guardrail.id, wanted), assigned], (tx) => [
     tx.delete(guardrailMembers).where(inArray(guardrailMembers.user_id, wanted)),
     tx.insert(guardrailMembers).values(
       wanted.map((userId) => ({
@@ -67,6 +67,22 @@ export async function assignMembers(
     ),
   ])
   return { assigned_count: wanted.length }
+}
+
+/** What the audit log tells of the guardrails that these members leave for another one, of whichever workspace. */
+function leaving({ database: { sync } }: ChangeDeps, guardrailId: string, userIds: string[]): Change[] {
+  const rows = sync
+    .select({ guardrail: guardrails, userId: guardrailMembers.user_id })
+    .from(guardrailMembers)
+    .innerJoin(guardrails, eq(guardrails.id, guardrailMembers.guardrail_id))
+    .where(and(inArray(guardrailMembers.user_id, userIds), ne(guardrailMembers.guardrail_id, guardrailId)))
+    .all()
+  return [...Map.groupBy(rows, ({ guardrail }) => guardrail.id)].map(([id, left]) => ({
+    action: 'guardrail.unassign_members',
+    resourceId: id,
+    workspaceId: left[0]?.guardrail.workspace_id ?? null,
+    before: { user_ids: left.map(({ userId }) => userId) },
+  }))
 }
 
 /** Members who are not assigned to it are passed over. */
