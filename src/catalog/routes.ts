@@ -4,6 +4,7 @@ import type { Measurements } from '../core/measurements.ts'
 import type { Database } from '../db/database.ts'
 import { type CallerDeps, uncountedCallerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
+import { instantOf } from '../http/instant.ts'
 import { operation } from '../http/operation.ts'
 import type { Site } from '../http/site.ts'
 import { callableBy, lookUpFor } from './callable.ts'
@@ -168,7 +169,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
       '/models/:author/:slug/prices',
       async ({ caller, params, query }) => {
         const { id, name } = named(caller, params).model
-        const at = query.at === undefined ? null : new Date(query.at)
+        const at = query.at === undefined ? null : instantOf(query.at, 'at')
         return { data: { id, name, providers: await pricesOfModel(deps.database, id, at) } }
       },
       {

@@ -110,6 +110,12 @@ runScenarios('analytics', () => handler, [
   refused('an unknown field', { metrics: ['request_count'], group: 1 }, 'group'),
   refused('too many rows', { metrics: ['request_count'], limit: 10_001 }, 'limit'),
   refused(
+    'a day that its month does not have',
+    { metrics: ['request_count'], time_range: { start: '2026-02-30T00:00:00+02:00', end: ALL.end } },
+    'time_range.start',
+    'ISO 8601',
+  ),
+  refused(
     'a day for an instant',
     { metrics: ['request_count'], time_range: { start: '2026-01-01', end: ALL.end } },
     'time_range.start',

@@ -169,6 +169,15 @@ runScenarios('who may read it', () => handler, [
     status: 400,
     contains: ['from', 'UTC'],
   },
+  ...['from=2026-13-01T00:00:00Z', 'to=2026-02-30T00:00:00Z', 'from=2026-01-01T25:00:00Z'].flatMap((query) =>
+    ['/api/v1/audit-log', '/api/v1/audit-log/export'].map((path) => ({
+      name: `${path}?${query}`,
+      path: `${path}?${query}`,
+      key: MANAGEMENT_KEY,
+      status: 400,
+      contains: [`query parameter ${query.split('=')[0]}`],
+    })),
+  ),
   {
     name: 'a bad format',
     path: '/api/v1/audit-log/export?format=xml',

@@ -132,6 +132,7 @@ describe('POST /models/refresh', () => {
     expect(await promptAt('2027-02-02T00:00:00Z')).toEqual([['0.000001']])
     expect(await promptAt('2027-01-31T00:00:00Z')).toEqual([])
     expect((await gateway.call('/models/openai/gpt-4o/prices?at=yesterday')).status).toBe(400)
+    expect((await gateway.call('/models/openai/gpt-4o/prices?at=2027-02-30T00:00:00Z')).status).toBe(400)
   })
 
   test('facts come from the address of the settings, or from the one that is named', async () => {

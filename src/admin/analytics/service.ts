@@ -1,5 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { Db } from '../../db/database.ts'
+import { hasItsDay } from '../../http/instant.ts'
 import { type Dimension, type Granularity, sumUsage, type UsageGroup } from '../../ledger/usage-sums.ts'
 import { type RowTest, readFilters } from './filters.ts'
 import { GRANULARITY_LABELS, isDimension, isMetric, METRICS, type MetricName } from './metrics.ts'
@@ -86,7 +87,7 @@ function timeOf({ time_range: range }: AnalyticsQuery, now: number): { from: num
 }
 
 function instantIn(text: string, name: string): number {
-  const at = INSTANT.test(text) ? Date.parse(text) : Number.NaN
+  const at = INSTANT.test(text) && hasItsDay(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(at)) return at
   throw badRequest(
     'must be an instant in ISO 8601 with its zone, such as 2027-01-31T00:00:00Z',

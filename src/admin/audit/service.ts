@@ -1,6 +1,7 @@
 import { and, count, desc, eq, gt, gte, lt, type SQL } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { auditLog } from '../../db/tables.ts'
+import { instantOf } from '../../http/instant.ts'
 import { type AuditEntry, type AuditFilter, auditEntryView, type ListAuditQuery } from './schema.ts'
 
 const DEFAULT_PAGE = 50
@@ -25,13 +26,16 @@ export async function listAudit(
 }
 
 /** All entries, oldest first, read in slices while they are sent. What is written meanwhile may or may not be in it. */
-export async function* exportAudit({ db }: Database, filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
+export const exportAudit = (database: Database, filter: AuditFilter): AsyncGenerator<AuditEntry[]> =>
+  slicesOf(database, conditionOf(filter))
+
+async function* slicesOf({ db }: Database, listed: SQL | undefined): AsyncGenerator<AuditEntry[]> {
   let after = ''
   for (;;) {
     const rows = await db
       .select()
       .from(auditLog)
-      .where(and(conditionOf(filter), gt(auditLog.id, after)))
+      .where(and(listed, gt(auditLog.id, after)))
       .orderBy(auditLog.id)
       .limit(SLICE)
     if (rows.length === 0) return
@@ -41,6 +45,7 @@ export async function* exportAudit({ db }: Database, filter: AuditFilter): Async
   }
 }
 
+/** Throws a 400 for an instant that is none. */
 function conditionOf(filter: AuditFilter): SQL | undefined {
   const { workspace_id: workspaceId, actor_id: actorId, action, from, to } = filter
   return and(
@@ -49,7 +54,7 @@ function conditionOf(filter: AuditFilter): SQL | undefined {
     action === undefined ? undefined : eq(auditLog.action, action),
     filter.resource_type === undefined ? undefined : eq(auditLog.resource_type, filter.resource_type),
     filter.resource_id === undefined ? undefined : eq(auditLog.resource_id, filter.resource_id),
-    from === undefined ? undefined : gte(auditLog.created_at, new Date(from)),
-    to === undefined ? undefined : lt(auditLog.created_at, new Date(to)),
+    from === undefined ? undefined : gte(auditLog.created_at, instantOf(from, 'from')),
+    to === undefined ? undefined : lt(auditLog.created_at, instantOf(to, 'to')),
   )
 }

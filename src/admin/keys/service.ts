@@ -6,6 +6,7 @@ import { hashKey, labelOf, newKey } from '../../core/keys.ts'
 import { nanoUsdOf } from '../../core/money.ts'
 import type { Database } from '../../db/database.ts'
 import { apiKeys, guardrailKeys, users } from '../../db/tables.ts'
+import { utcInstant } from '../../http/instant.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
 import { rateLimitsOf } from '../rate-limits.ts'
@@ -199,18 +200,13 @@ async function requireUser(database: Database, id: string): Promise<void> {
 const nanoUsdOrNull = (usd: number | null | undefined): number | null =>
   usd === null || usd === undefined ? null : nanoUsdOf(usd)
 
-const UTC_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
+const HAS_SECONDS = /:\d\d:\d\d/
 
 /** Only `Z` is taken: an offset would hide in which day a key ends. Dates that do not exist are refused. */
 function expiryOf(text: string | null | undefined, now: number): Date | null {
   if (text === null || text === undefined) return null
-  const instant = UTC_INSTANT.test(text) ? new Date(text) : undefined
-  // A day that the month does not have rolls over to the next month.
-  if (
-    instant === undefined ||
-    Number.isNaN(instant.getTime()) ||
-    instant.toJSON().slice(0, 10) !== text.slice(0, 10)
-  ) {
+  const instant = HAS_SECONDS.test(text) ? utcInstant(text) : null
+  if (instant === null) {
     throw badRequest(
       'must be a UTC date and time with seconds and Z, such as "2030-01-31T23:59:59Z"',
       'expires_at',
