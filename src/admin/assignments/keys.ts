@@ -80,6 +80,7 @@ function leaving({ database: { sync } }: ChangeDeps, guardrailId: string, hashes
     .from(guardrailKeys)
     .innerJoin(guardrails, eq(guardrails.id, guardrailKeys.guardrail_id))
     .where(and(inArray(guardrailKeys.key_hash, hashes), ne(guardrailKeys.guardrail_id, guardrailId)))
+    .orderBy(guardrailKeys.id)
     .all()
   return [...Map.groupBy(rows, ({ guardrail }) => guardrail.id)].map(([id, left]) => ({
     action: 'guardrail.unassign_keys',

@@ -76,6 +76,7 @@ function leaving({ database: { sync } }: ChangeDeps, guardrailId: string, userId
     .from(guardrailMembers)
     .innerJoin(guardrails, eq(guardrails.id, guardrailMembers.guardrail_id))
     .where(and(inArray(guardrailMembers.user_id, userIds), ne(guardrailMembers.guardrail_id, guardrailId)))
+    .orderBy(guardrailMembers.id)
     .all()
   return [...Map.groupBy(rows, ({ guardrail }) => guardrail.id)].map(([id, left]) => ({
     action: 'guardrail.unassign_members',
