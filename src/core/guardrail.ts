@@ -8,7 +8,7 @@ import type { EndpointRecord, KeyRecord, LimitReset, ModelRecord, ProviderRecord
 export interface GuardrailRecord {
   readonly id: string
   readonly name: string
-  /** Lists: null is no restriction. Models by id or canonical slug, providers by slug. */
+  /** Lists: null is no restriction. Models by id or canonical slug, providers by slug; other names stand beside them. */
   readonly allowedModels: ReadonlySet<string> | null
   readonly ignoredModels: ReadonlySet<string> | null
   readonly allowedProviders: ReadonlySet<string> | null

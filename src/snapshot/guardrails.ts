@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts'
 import { guardrailKeys, guardrailMembers, guardrails } from '../db/tables.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
 import { filtersById } from './filters.ts'
+import type { Named } from './named.ts'
 
 type Row = typeof guardrails.$inferSelect
 
@@ -16,8 +17,8 @@ export type GuardrailsOf = (
 
 const NONE: readonly GuardrailRecord[] = []
 
-/** Reads the tables once. What restricts nothing is left out. */
-export function readGuardrails(database: Database, filterBuiltins?: Builtins): GuardrailsOf {
+/** Reads the tables once. What restricts nothing is left out. `named` reads what the lists say. */
+export function readGuardrails(database: Database, named: Named, filterBuiltins?: Builtins): GuardrailsOf {
   const { sync } = database
   const rows = new Map(
     sync
@@ -30,7 +31,9 @@ export function readGuardrails(database: Database, filterBuiltins?: Builtins): G
   if (rows.size === 0) return () => NONE
   // One for all keys: they share what is compiled.
   const filters = filtersById([...rows.values()], database, filterBuiltins)
-  const rules = new Map([...rows.values()].map((row) => [row.id, rulesOf(row)]))
+  const shared = new Map(
+    [...rows.values()].map((row) => [row.id, { row, rules: rulesOf(row), lists: listsOf(row, named) }]),
+  )
   const byKey = new Map(
     sync
       .select()
@@ -52,8 +55,8 @@ export function readGuardrails(database: Database, filterBuiltins?: Builtins): G
       ['key', byKey.get(hash)],
     ] as const
     return held.flatMap(([scope, id]) => {
-      const row = id === undefined ? undefined : rows.get(id)
-      return row === undefined ? [] : [recordOf(row, scope, rules.get(row.id) ?? row.id, filters.get(row.id))]
+      const read = id === undefined ? undefined : shared.get(id)
+      return read === undefined ? [] : [recordOf(read, scope, filters.get(read.row.id))]
     })
   }
 }
@@ -107,18 +110,26 @@ function rulesOf(row: Row): string {
 const setOf = (list: readonly string[] | null): ReadonlySet<string> | null =>
   list === null ? null : new Set(list)
 
+type Lists = Pick<
+  GuardrailRecord,
+  'allowedModels' | 'ignoredModels' | 'allowedProviders' | 'ignoredProviders'
+>
+
+const listsOf = (row: Row, { models, providers }: Named): Lists => ({
+  allowedModels: models(row.allowed_models),
+  ignoredModels: models(row.ignored_models),
+  allowedProviders: providers(row.allowed_providers),
+  ignoredProviders: providers(row.ignored_providers),
+})
+
 const recordOf = (
-  row: Row,
+  { row, rules, lists }: { row: Row; rules: string; lists: Lists },
   scope: GuardrailRecord['scope'],
-  rules: string,
   filters: ContentFilters | undefined,
 ): GuardrailRecord => ({
   id: row.id,
   name: row.name,
-  allowedModels: setOf(row.allowed_models),
-  ignoredModels: setOf(row.ignored_models),
-  allowedProviders: setOf(row.allowed_providers),
-  ignoredProviders: setOf(row.ignored_providers),
+  ...lists,
   allowedRegions: setOf(row.allowed_data_regions),
   zdrAuthors: new Set(
     Object.entries(ZDR)

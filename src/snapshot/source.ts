@@ -19,6 +19,7 @@ import {
 } from '../db/tables.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
 import { type GuardrailsOf, readGuardrails } from './guardrails.ts'
+import { type Named, namedBy } from './named.ts'
 import { createOwnKeys, type OwnKeySecrets, type ReadOwnKeys } from './own-keys.ts'
 
 /** The part of a Snapshot that comes from settings and discovery, not from tables. */
@@ -98,12 +99,29 @@ function createWider(): Wider {
   }
 }
 
-function ownKeysOf(routing: Routing, read: ReadOwnKeys | undefined, wider: Wider) {
+const namesIn = ({ models, providers }: Routing, brought: Snapshot['brought']): Named =>
+  namedBy(brought === undefined ? [models] : [models, brought.models], [
+    ...providers,
+    ...(brought?.providersBySlug.values() ?? []),
+  ])
+
+function ownKeysOf(
+  routing: Routing,
+  read: ReadOwnKeys | undefined,
+  wider: Wider,
+): Pick<Snapshot, 'ownKeys' | 'brought'> {
   const kinds = new Map(routing.providers.map(({ slug, kind }) => [slug, kind]))
-  const ownKeys = read?.((slug) => kinds.get(slug))
-  if (ownKeys === undefined || ownKeys.size === 0) return {}
-  const slugs = [...ownKeys.values()].flatMap((own) => own.map(({ providerSlug }) => providerSlug))
+  const found = read?.((slug) => kinds.get(slug))
+  if (found === undefined || found.size === 0) return {}
+  const slugs = [...found.values()].flatMap((own) => own.map(({ providerSlug }) => providerSlug))
   const brought = wider(routing, slugs)
+  const named = namesIn(routing, brought)
+  const ownKeys = new Map(
+    [...found].map(([workspaceId, own]) => [
+      workspaceId,
+      own.map((key) => ({ ...key, allowedModels: named.models(key.allowedModels) })),
+    ]),
+  )
   return { ownKeys, ...(brought === undefined ? {} : { brought }) }
 }
 
@@ -124,16 +142,18 @@ function build(
   const keys = database.sync.select().from(apiKeys).where(isNull(apiKeys.deleted_at)).all()
   const spaces = database.sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
   const workspacesById = workspacesOf(database, spaces, organization)
+  const own = ownKeysOf(routing, readOwnKeys, wider)
+  const named = namesIn(routing, own.brought)
   return {
     version,
     organizationId: organization.id,
     defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
-    keysByHash: keysOf(keys, workspacesById, readGuardrails(database, filterBuiltins)),
+    keysByHash: keysOf(keys, workspacesById, readGuardrails(database, named, filterBuiltins)),
     workspacesById,
     presets: presetsOf(database),
     providersBySlug: bySlug(routing.providers),
     models: routing.models,
-    ...ownKeysOf(routing, readOwnKeys, wider),
+    ...own,
     ...(routing.shown === undefined
       ? {}
       : { shown: { models: routing.shown.models, providersBySlug: bySlug(routing.shown.providers) } }),

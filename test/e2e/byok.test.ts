@@ -167,6 +167,7 @@ describe('the order of trying', () => {
       ['a', 'a'],
     ],
     ['for another model', [['a', { allowed_models: ['large'] }]], {}, ['shared']],
+    ['for a model by its name here', [['a', { allowed_models: ['one/tiny'] }]], {}, ['a']],
     ['for no model', [['a', { allowed_models: [] }]], {}, ['shared']],
     ['for nobody', [['a', { allowed_user_ids: [] }]], {}, ['shared']],
     ['of another provider', [['a', { provider: 'openai' }]], {}, ['shared']],

@@ -35,11 +35,13 @@ beforeAll(async () => {
     providers: [
       {
         slug: 'one',
+        name: 'First One',
         base_url: `http://127.0.0.1:${upstream.port}/one`,
         models: modelsOf(['tiny', 'anthropic/deep']),
       },
       { slug: 'two', base_url: `http://127.0.0.1:${upstream.port}/two`, models: modelsOf(['tiny', 'large']) },
     ],
+    models: [{ id: 'tiny', aliases: ['fast'] }],
   })
 })
 afterAll(async () => {
@@ -84,6 +86,18 @@ const rows: Row[] = [
   ],
   ['a model that is forbidden', { ignored_models: ['tiny'] }, 'tiny', 403, 'forbids the model tiny'],
   ['a variant of one', { ignored_models: ['tiny'] }, 'tiny:floor', 403, 'forbids the model tiny'],
+  ['its name at a provider', { ignored_models: ['two/tiny'] }, 'tiny', 403, 'forbids the model tiny'],
+  ['its name in another case', { ignored_models: ['Tiny'] }, 'tiny', 403, 'forbids the model tiny'],
+  ["the operator's name for it", { ignored_models: ['fast'] }, 'tiny', 403, 'forbids the model tiny'],
+  ['an allowed name', { allowed_models: ['fast'] }, 'tiny', 200, 'Yes.'],
+  ['a name that nothing has yet', { ignored_models: ['soon'] }, 'tiny', 200, 'Yes.'],
+  [
+    'providers by what they are called',
+    { ignored_providers: ['First one', 'TWO'] },
+    'tiny',
+    403,
+    'forbids the provider',
+  ],
   ['a provider that is allowed', { allowed_providers: ['two'] }, 'tiny', 200, 'Yes.'],
   ['providers that are not', { allowed_providers: ['three'] }, 'tiny', 403, 'does not allow the provider'],
   [

@@ -47,7 +47,7 @@ const settings = {
     ),
   ),
   allowed_api_key_hashes: names(1, 'Only for requests with these keys, by their hash'),
-  allowed_models: names(0, 'Only for these models, by id or canonical slug'),
+  allowed_models: names(0, 'Only for these models, by any name that requests may use'),
   allowed_user_ids: names(0, 'Only for requests with keys of these people'),
 }
 

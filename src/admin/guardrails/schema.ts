@@ -29,9 +29,9 @@ const resetInterval = t.Union([t.Literal('daily'), t.Literal('weekly'), t.Litera
 
 const settings = {
   description: t.Optional(nullable(t.String({ maxLength: 1000 }))),
-  allowed_models: words('Only these models, by id or canonical slug'),
+  allowed_models: words('Only these models, by any name that requests may use'),
   ignored_models: words('None of these models'),
-  allowed_providers: words('Only these providers, by slug'),
+  allowed_providers: words('Only these providers, by slug or name'),
   ignored_providers: words('None of these providers'),
   allowed_data_regions: t.Optional(
     nullable(

@@ -1,0 +1,34 @@
+import type { ModelDirectory, ProviderRecord } from '../core/snapshot.ts'
+
+/** Reads lists of names that people wrote: null is no restriction. */
+export interface Named {
+  /** With the id of each model that a name leads to, by whatever name requests may call it. */
+  models(list: Iterable<string> | null): ReadonlySet<string> | null
+  /** With the slug of each provider that has a name, in any case. */
+  providers(list: Iterable<string> | null): ReadonlySet<string> | null
+}
+
+/**
+ * What is called by these names now. What nobody is called by yet stays as it was written: a list may name what comes
+ * later. A list that forbids would otherwise forbid nothing where it says `gpt-5` for `openai/gpt-5`.
+ */
+export function namedBy(directories: readonly ModelDirectory[], providers: Iterable<ProviderRecord>): Named {
+  const slugs = new Map<string, string[]>()
+  for (const { slug, name } of providers) {
+    for (const word of new Set([slug.toLowerCase(), name.toLowerCase()])) {
+      slugs.set(word, [...(slugs.get(word) ?? []), slug])
+    }
+  }
+  const idsOf = (name: string): string[] => {
+    for (const directory of directories) {
+      const found = directory.find(name)
+      if (found !== undefined) return [found.id]
+    }
+    return []
+  }
+  return {
+    models: (list) => list && new Set([...list].flatMap((name) => [name, ...idsOf(name)])),
+    providers: (list) =>
+      list && new Set([...list].flatMap((name) => [name, ...(slugs.get(name.toLowerCase()) ?? [])])),
+  }
+}
