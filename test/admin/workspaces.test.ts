@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { createApp } from '../../src/app.ts'
 import { atomically } from '../../src/db/database.ts'
-import { users } from '../../src/db/tables.ts'
+import {
+  byokKeys,
+  guardrails,
+  presets,
+  presetVersions,
+  users,
+  workspaceBudgets,
+  workspaceMembers,
+} from '../../src/db/tables.ts'
 import { ensureFirstRun } from '../../src/first-run.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
@@ -172,6 +181,25 @@ describe('workspaces', () => {
     expect(refused.text).toContain('still here')
     await manage('PATCH', `/keys/${objectOf(data)['hash']}`, { disabled: true })
     expect((await manage('DELETE', '/workspaces/busy')).status).toBe(200)
+  })
+
+  test('what it holds goes with it, prompts of presets too; the audit log stays', async () => {
+    const id = await make('leaving')
+    const { database } = gateway
+    const of = `?workspace_id=${id}`
+    const preset = { model: 'sluice/demo', messages: [{ role: 'system', content: 'canary of a prompt' }] }
+    expect((await manage('POST', `/presets/kept/chat/completions${of}`, preset)).status).toBe(200)
+    await manage('POST', '/byok', { provider: 'openai', key: 'sk-0123456789abcdef', workspace_id: id })
+    await manage('PUT', '/workspaces/leaving/budgets/daily', { limit_usd: 1 })
+    expect((await manage('DELETE', '/workspaces/leaving')).json).toEqual({ deleted: true })
+    for (const table of [presets, byokKeys, workspaceBudgets, guardrails, workspaceMembers]) {
+      expect(database.sync.select().from(table).where(eq(table.workspace_id, id)).all()).toEqual([])
+    }
+    const versions = database.sync.select().from(presetVersions).all()
+    expect(JSON.stringify(versions)).not.toContain('canary')
+    expect(listOf(await manage('GET', `/audit-log${of}`)).map(({ action }) => action)).toContain(
+      'preset.create',
+    )
   })
 
   test('the public SDK is answered 201', async () => {

@@ -11,6 +11,7 @@ import {
   files,
   guardrails,
   organizations,
+  presets,
   workspaceBudgets,
   workspaceMembers,
   workspaces,
@@ -222,6 +223,8 @@ const takeAll = (tx: Db, id: string, deletedAt: Date): Write[] => [
   tx.delete(byokKeys).where(eq(byokKeys.workspace_id, id)),
   tx.delete(destinations).where(eq(destinations.workspace_id, id)),
   tx.delete(files).where(eq(files.workspace_id, id)),
+  // Their versions go with them, and the prompts in these.
+  tx.delete(presets).where(eq(presets.workspace_id, id)),
   tx
     .update(apiKeys)
     .set({ deleted_at: deletedAt })
