@@ -1,12 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ConfigProblem } from '../core/problem.ts'
+import { tokenCount } from '../providers/entry-schema.ts'
 import { readPricing } from '../providers/pricing.ts'
 import type { ModelOverride } from './overrides.ts'
 
 // Each `description` completes the sentence "<place> must be …".
-const text = Type.String({ pattern: '\\S', maxLength: 300, description: 'a text that is not blank' })
-const count = Type.Integer({ minimum: 1, description: 'a whole number of at least 1' })
+const text = Type.String({
+  pattern: '\\S',
+  maxLength: 300,
+  description: 'a text of 1 to 300 characters, not blank',
+})
 const flag = Type.Boolean({ description: 'true or false' })
 const price = Type.String({ description: 'USD per unit as a decimal in quotes, such as "0.0000025"' })
 const mapping = { additionalProperties: false, description: 'a mapping' }
@@ -52,8 +56,8 @@ const entry = Type.Object(
         mapping,
       ),
     ),
-    context_length: Type.Optional(count),
-    max_completion_tokens: Type.Optional(count),
+    context_length: Type.Optional(tokenCount),
+    max_completion_tokens: Type.Optional(tokenCount),
     supported_parameters: Type.Optional(Type.Array(text, { description: 'a list of names' })),
     quantization: Type.Optional(text),
     zdr: Type.Optional(flag),

@@ -5,6 +5,14 @@ import type { ConfigProblem } from '../core/problem.ts'
 // Each `description` completes the sentence "<place> must be …".
 const text = Type.String({ pattern: '\\S', description: 'a text that is not blank' })
 const count = Type.Integer({ minimum: 1, description: 'a whole number of at least 1' })
+/** The largest real limit is a hundredth of it. */
+const MOST_TOKENS = 1_000_000_000
+/** A limit of a model. */
+export const tokenCount = Type.Integer({
+  minimum: 1,
+  maximum: MOST_TOKENS,
+  description: `a whole number of at least 1 and at most ${MOST_TOKENS}`,
+})
 const words = Type.Array(text, { description: 'a list of names' })
 /** A name of another case or spelling would be one that no request asks for. */
 const modalities = Type.Array(
@@ -48,8 +56,8 @@ const entryModel = Type.Object(
     id: text,
     name: Type.Optional(text),
     upstream_id: Type.Optional(text),
-    context_length: Type.Optional(count),
-    max_completion_tokens: Type.Optional(count),
+    context_length: Type.Optional(tokenCount),
+    max_completion_tokens: Type.Optional(tokenCount),
     architecture: Type.Optional(
       Type.Object(
         { input_modalities: Type.Optional(modalities), output_modalities: Type.Optional(outputs) },

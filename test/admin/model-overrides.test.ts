@@ -91,6 +91,11 @@ describe('what is said of a model by the API', () => {
     [{}, 'id: is required'],
     [{ id: 'openai/gpt-4oo' }, 'id: "openai/gpt-4oo" is not known; did you mean openai/gpt-4o'],
     [{ id: 'bare', pricing: { prompt: '-1' } }, 'pricing.prompt: "-1" is not a price'],
+    [
+      { id: 'bare', context_length: 1e300 },
+      'context_length: must be a whole number of at least 1 and at most 1000000000',
+    ],
+    [{ id: 'bare', name: 'x'.repeat(301) }, 'name: must be a text of 1 to 300 characters'],
     [{ id: 'bare', context_length: 0 }, 'context_length: must be a whole number of at least 1'],
     [{ id: 'bare', colour: 'red' }, 'colour: is not a known key; known here: id, provider'],
     [{ id: 'bare', provider: 'opnai' }, 'provider: "opnai" is not known; did you mean openai'],
