@@ -5,6 +5,7 @@ import { badRequest, conflict } from '../core/errors.ts'
 import { atomically, type Database } from '../db/database.ts'
 import type { Sealer } from '../db/seal.ts'
 import { idempotencyKeys } from '../db/tables.ts'
+import { WORKSPACE_HEADER } from '../http/session.ts'
 
 export interface OnceDeps {
   database: Database
@@ -84,9 +85,10 @@ function claimOf({ request, actor, body }: OnceCall, key: string): IdempotencyCl
   const { pathname } = new URL(request.url)
   // Both prefixes of the API are one route.
   const path = pathname.replace(/^.*?\/v1\//, '/')
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([request.method, path, body]))
-    .digest('hex')
+  // What a person makes belongs where this header says.
+  const workspace = request.headers.get(WORKSPACE_HEADER)
+  const asked = [request.method, path, body, ...(workspace === null ? [] : [workspace])]
+  const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest('hex')
   return { callerId: actor.id, key, fingerprint }
 }
 

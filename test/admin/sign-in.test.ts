@@ -319,6 +319,33 @@ describe('a session calls administration', () => {
     expect(objectOf(workspaces)['workspaces']).toHaveLength(2)
   })
 
+  test.each([
+    ['/keys', '/keys', { name: 'k' }],
+    ['/guardrails', '/guardrails', { name: 'g' }],
+    ['/byok', '/byok', { provider: 'openai', key: 'sk-0123456789abcdef' }],
+    [
+      '/observability/destinations',
+      '/observability/destinations',
+      { name: 'd', type: 'webhook', config: { url: 'https://hooks.example/in' } },
+    ],
+    ['/presets', '/presets/p/chat/completions', { model: 'sluice/demo' }],
+  ])(
+    'what an administrator makes and lists at %s is of the workspace that the header names',
+    async (path, at, body) => {
+      const own = await ownersBrowser()
+      const slug = `of${path.replaceAll('/', '-')}`
+      const { data } = objectOf((await manage(handler, 'POST', '/workspaces', { name: 'Of', slug })).json)
+      const id = objectOf(data)['id']
+      const headers = { 'x-workspace-id': slug, 'idempotency-key': slug }
+      const made = await own.ask({ method: 'POST', path: `/api/v1${at}`, headers, body })
+      expect(objectOf(objectOf(made.json)['data'])['workspace_id']).toBe(id)
+      const listed = listOf(await own.ask({ path: `/api/v1${path}`, headers: { 'x-workspace-id': slug } }))
+      expect(listed.map((one) => one['workspace_id'])).toContain(id)
+      const elsewhere = listOf(await own.ask({ path: `/api/v1${path}` }))
+      expect(elsewhere.map((one) => one['workspace_id'])).not.toContain(id)
+    },
+  )
+
   test('a role that changes holds for the next request of an open session', async () => {
     const { id, browser: bob } = await join(() => handler, 'rises@example.org')
     const role = (said: string) => manage(handler, 'PATCH', `/organization/members/${id}`, { role: said })

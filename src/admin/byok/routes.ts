@@ -19,7 +19,7 @@ const one = t.Object({ data: byokKey })
 export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
-    .get('/byok', ({ query }) => listByokKeys(deps, query), {
+    .get('/byok', ({ caller, query }) => listByokKeys(deps, caller, query), {
       caller,
       query: listByokQuery,
       response: { 200: t.Object({ data: t.Array(byokKey), total_count: t.Number() }) },
@@ -33,10 +33,10 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
     })
     .post(
       '/byok',
-      async ({ actor, body, request, set }) => {
+      async ({ actor, body, caller, request, set }) => {
         set.status = 201
         return await deps.once({ request, actor, body, set }, async (once) => ({
-          data: await createByokKey(deps, once, body),
+          data: await createByokKey(deps, caller, once, body),
         }))
       },
       {

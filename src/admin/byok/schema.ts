@@ -56,7 +56,7 @@ export const createByokBody = t.Object(
     provider: t.String({ minLength: 1, maxLength: 256, description: 'Its slug, such as `openai`.' }),
     key,
     ...settings,
-    workspace_id: t.Optional(uuid('Default: the default workspace.')),
+    workspace_id: t.Optional(uuid("Default: the caller's workspace.")),
   },
   { additionalProperties: false },
 )
@@ -68,7 +68,7 @@ export type UpdateByokBody = Static<typeof updateByokBody>
 export const byokParams = t.Object({ id: uuid('The provider key.') })
 
 export const listByokQuery = pageQuery({
-  workspace_id: t.Optional(uuid('Default: the default workspace.')),
+  workspace_id: t.Optional(uuid("Default: the caller's workspace.")),
   provider: t.Optional(t.String({ maxLength: 256, description: 'Only keys of this provider, by slug.' })),
 })
 export type ListByokQuery = Static<typeof listByokQuery>

@@ -1,6 +1,7 @@
 import { and, asc, count, eq, inArray, isNull, max } from 'drizzle-orm'
 import { nearestNames } from '../../catalog/nearest.ts'
 import type { Actor } from '../../core/actor.ts'
+import type { Caller } from '../../core/caller.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { labelOf } from '../../core/keys.ts'
@@ -13,6 +14,7 @@ import { cloudVendors } from '../../providers/cloud-vendors.ts'
 import { vendors } from '../../providers/compatible.ts'
 import { readOwnKey, vendorKindOf } from '../../providers/own-key.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
+import { workspaceOf } from '../workspace-of.ts'
 import {
   type ByokKey,
   type ByokRow,
@@ -30,9 +32,10 @@ export interface ByokDeps extends ChangeDeps {
 /** Those of one workspace, in the order in which they are tried. */
 export async function listByokKeys(
   { database: { db }, snapshot }: ByokDeps,
+  caller: Caller,
   query: ListByokQuery,
 ): Promise<{ data: ByokKey[]; total_count: number }> {
-  const workspaceId = requireWorkspace(snapshot, query.workspace_id)
+  const workspaceId = workspaceOf(caller, query.workspace_id, snapshot.current())
   const ofProvider = query.provider === undefined ? undefined : eq(byokKeys.provider, query.provider)
   const listed = and(eq(byokKeys.workspace_id, workspaceId), ofProvider)
   const { limit, offset } = pageOf(query)
@@ -53,10 +56,11 @@ export const getByokKey = async ({ database }: ByokDeps, id: string): Promise<By
 /** Tried after those that the workspace has. */
 export async function createByokKey(
   deps: ByokDeps,
+  caller: Caller,
   actor: Actor,
   { workspace_id, key, ...body }: CreateByokBody,
 ): Promise<ByokKey> {
-  const workspaceId = requireWorkspace(deps.snapshot, workspace_id)
+  const workspaceId = workspaceOf(caller, workspace_id, deps.snapshot.current())
   const id = newUuid()
   const row: ByokRow = {
     ...DEFAULTS,
@@ -141,13 +145,6 @@ async function findByokKey({ db }: Database, id: string): Promise<ByokRow> {
   const [row] = await db.select().from(byokKeys).where(eq(byokKeys.id, id.toLowerCase()))
   if (row === undefined) throw missing()
   return row
-}
-
-function requireWorkspace(snapshot: ByokDeps['snapshot'], named: string | undefined): string {
-  const { workspacesById, defaultWorkspaceId } = snapshot.current()
-  const id = named?.toLowerCase() ?? defaultWorkspaceId
-  if (!workspacesById.has(id)) throw notFound('There is no workspace with this id')
-  return id
 }
 
 /** A label shows six characters of the key: of a short one that would be too much. */

@@ -28,7 +28,7 @@ const one = t.Object({ data: destination })
 export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
-    .get(path, ({ query }) => listDestinations(deps, query), {
+    .get(path, ({ caller, query }) => listDestinations(deps, caller, query), {
       caller,
       query: listDestinationsQuery,
       response: { 200: t.Object({ data: t.Array(destination), total_count: t.Number() }) },
@@ -41,10 +41,10 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
     })
     .post(
       path,
-      async ({ actor, body, request, set }) => {
+      async ({ actor, body, caller, request, set }) => {
         set.status = 201
         return await deps.once({ request, actor, body, set }, async (once) => ({
-          data: await createDestination(deps, once, body),
+          data: await createDestination(deps, caller, once, body),
         }))
       },
       {

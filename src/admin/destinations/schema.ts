@@ -57,7 +57,7 @@ export const createDestinationBody = t.Object(
     }),
     config,
     ...settings,
-    workspace_id: t.Optional(uuid('Default: the default workspace.')),
+    workspace_id: t.Optional(uuid("Default: the caller's workspace.")),
   },
   { additionalProperties: false },
 )
@@ -76,7 +76,7 @@ export type UpdateDestinationBody = Static<typeof updateDestinationBody>
 export const destinationParams = t.Object({ id: uuid('The destination.') })
 
 export const listDestinationsQuery = pageQuery({
-  workspace_id: t.Optional(uuid('Default: the default workspace.')),
+  workspace_id: t.Optional(uuid("Default: the caller's workspace.")),
 })
 export type ListDestinationsQuery = Static<typeof listDestinationsQuery>
 

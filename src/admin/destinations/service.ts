@@ -1,5 +1,6 @@
 import { and, count, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
+import type { Caller } from '../../core/caller.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
@@ -13,6 +14,7 @@ import {
 import { pageOf } from '../../http/schemas.ts'
 import type { OutboundAllow } from '../../net/address.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
+import { workspaceOf } from '../workspace-of.ts'
 import { maskedConfig, readConfig } from './config.ts'
 import { checkRules } from './rules.ts'
 import { wholeRules } from './rules-schema.ts'
@@ -34,10 +36,11 @@ export interface DestinationDeps extends ChangeDeps {
 /** In the order of their making. */
 export async function listDestinations(
   deps: DestinationDeps,
+  caller: Caller,
   query: ListDestinationsQuery,
 ): Promise<{ data: Destination[]; total_count: number }> {
   const { db } = deps.database
-  const workspaceId = query.workspace_id?.toLowerCase() ?? deps.snapshot.current().defaultWorkspaceId
+  const workspaceId = query.workspace_id?.toLowerCase() ?? caller.workspace.id
   const listed = eq(destinations.workspace_id, workspaceId)
   const { limit, offset } = pageOf(query)
   const rows = await db
@@ -57,12 +60,11 @@ export const getDestination = async (deps: DestinationDeps, id: string): Promise
 /** The config is sealed before it is stored, and stands in no other place. */
 export async function createDestination(
   deps: DestinationDeps,
+  caller: Caller,
   actor: Actor,
   { workspace_id, name, type, config, ...body }: CreateDestinationBody,
 ): Promise<Destination> {
-  const { workspacesById, defaultWorkspaceId } = deps.snapshot.current()
-  const workspaceId = workspace_id?.toLowerCase() ?? defaultWorkspaceId
-  if (!workspacesById.has(workspaceId)) throw notFound('There is no workspace with this id')
+  const workspaceId = workspaceOf(caller, workspace_id, deps.snapshot.current())
   const known = typeOf(type)
   const read = readConfig(known, config, deps.outboundAllow)
   checkRules(body.filter_rules)

@@ -25,7 +25,7 @@ const one = t.Object({ data: guardrail })
 export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
-    .get('/guardrails', ({ query }) => listGuardrails(deps, query), {
+    .get('/guardrails', ({ caller, query }) => listGuardrails(deps, caller, query), {
       caller,
       query: listGuardrailsQuery,
       response: { 200: t.Object({ data: t.Array(guardrail), total_count: t.Number() }) },
@@ -38,10 +38,10 @@ export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once 
     })
     .post(
       '/guardrails',
-      async ({ actor, body, request, set }) => {
+      async ({ actor, body, caller, request, set }) => {
         set.status = 201
         return await deps.once({ request, actor, body, set }, async (once) => ({
-          data: await createGuardrail(deps, once, body),
+          data: await createGuardrail(deps, caller, once, body),
         }))
       },
       {

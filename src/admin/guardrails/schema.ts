@@ -69,7 +69,7 @@ const settings = {
 }
 
 export const createGuardrailBody = t.Object(
-  { name, ...settings, workspace_id: t.Optional(uuid('Default: the default workspace.')) },
+  { name, ...settings, workspace_id: t.Optional(uuid("Default: the caller's workspace.")) },
   { additionalProperties: false },
 )
 export type CreateGuardrailBody = Static<typeof createGuardrailBody>
@@ -83,7 +83,7 @@ export type UpdateGuardrailBody = Static<typeof updateGuardrailBody>
 export const guardrailParams = t.Object({ id: uuid('The guardrail.') })
 
 export const listGuardrailsQuery = pageQuery({
-  workspace_id: t.Optional(uuid('Default: the default workspace.')),
+  workspace_id: t.Optional(uuid("Default: the caller's workspace.")),
 })
 export type ListGuardrailsQuery = Static<typeof listGuardrailsQuery>
 

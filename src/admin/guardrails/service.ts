@@ -1,5 +1,6 @@
 import { count, eq } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
+import type { Caller } from '../../core/caller.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { nanoUsdOf } from '../../core/money.ts'
@@ -8,6 +9,7 @@ import { guardrails } from '../../db/tables.ts'
 import { pageOf } from '../../http/schemas.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
 import { rateLimitsOf } from '../rate-limits.ts'
+import { workspaceOf } from '../workspace-of.ts'
 import { checkFilters } from './filters.ts'
 import {
   type CreateGuardrailBody,
@@ -21,10 +23,11 @@ import {
 
 /** In the order of their making; the workspace's default guardrail is the first. */
 export async function listGuardrails(
-  { database: { db }, snapshot }: ChangeDeps,
+  { database: { db } }: ChangeDeps,
+  caller: Caller,
   query: ListGuardrailsQuery,
 ): Promise<{ data: Guardrail[]; total_count: number }> {
-  const workspaceId = query.workspace_id?.toLowerCase() ?? snapshot.current().defaultWorkspaceId
+  const workspaceId = query.workspace_id?.toLowerCase() ?? caller.workspace.id
   const listed = eq(guardrails.workspace_id, workspaceId)
   const { limit, offset } = pageOf(query)
   const rows = await db
@@ -49,12 +52,11 @@ export interface GuardrailDeps extends ChangeDeps {
 /** It restricts nothing until it is assigned. */
 export async function createGuardrail(
   deps: GuardrailDeps,
+  caller: Caller,
   actor: Actor,
   { workspace_id, ...body }: CreateGuardrailBody,
 ): Promise<Guardrail> {
-  const { workspacesById, defaultWorkspaceId } = deps.snapshot.current()
-  const workspaceId = workspace_id?.toLowerCase() ?? defaultWorkspaceId
-  if (!workspacesById.has(workspaceId)) throw notFound('There is no workspace with this id')
+  const workspaceId = workspaceOf(caller, workspace_id, deps.snapshot.current())
   const row: GuardrailRow = {
     ...UNRESTRICTED,
     ...columnsOf(body),
