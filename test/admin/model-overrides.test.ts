@@ -9,7 +9,7 @@ beforeEach(async () => {
   gateway = await startGateway({
     providers,
     environment: { OPENAI_API_KEY: 'k' },
-    models: [{ id: 'maker/small', name: 'Of the file' }],
+    models: [{ id: 'maker/small', name: 'Of the file', aliases: ['of/the-file'] }],
   })
 })
 afterEach(() => gateway.stop())
@@ -63,7 +63,11 @@ describe('what is said of a model by the API', () => {
     await put({ id: 'maker/small', name: 'Stored', zdr: false })
     expect(await modelOf('maker/small')).toMatchObject({ name: 'Of the file' })
     expect(await listed()).toEqual([
-      { override_id: null, origin: 'settings', entry: { id: 'maker/small', name: 'Of the file' } },
+      {
+        override_id: null,
+        origin: 'settings',
+        entry: { id: 'maker/small', name: 'Of the file', aliases: ['of/the-file'] },
+      },
       {
         override_id: expect.any(String),
         origin: 'stored',
@@ -103,6 +107,23 @@ describe('what is said of a model by the API', () => {
     const { status, message } = await put(entry)
     expect({ status, message }).toEqual({ status: 400, message: expect.stringContaining(says) })
     expect(audited().length).toBe(0)
+  })
+
+  test('an alias that another model has already is refused, because it would lead nowhere else', async () => {
+    expect((await put({ id: 'openai/gpt-4o', aliases: ['ours/best'] })).status).toBe(200)
+    for (const [alias, owner] of [
+      ['Ours/Best', 'openai/gpt-4o'],
+      ['of/the-file', 'maker/small'],
+    ] as const) {
+      expect(await put({ id: 'shared/large', aliases: ['free', alias] })).toMatchObject({
+        status: 400,
+        message: `aliases[1]: "${alias}" is an alias of ${owner} already`,
+      })
+    }
+    // Said again of the same model it stays, by whichever of its names.
+    expect((await put({ id: 'openai/gpt-4o', aliases: ['ours/best', 'more'] })).status).toBe(200)
+    expect((await put({ id: 'openai/gpt-4o', provider: 'openai', aliases: ['ours/best'] })).status).toBe(200)
+    expect(await modelOf('ours/best')).toMatchObject({ id: 'openai/gpt-4o' })
   })
 
   test('an inference key may not', async () => {

@@ -6,6 +6,7 @@ import type { Actor } from '../../core/actor.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { newUuid } from '../../core/ids.ts'
+import type { ConfigProblem } from '../../core/problem.ts'
 import type { EndpointRecord } from '../../core/snapshot.ts'
 import type { Database } from '../../db/database.ts'
 import { modelOverrides } from '../../db/tables.ts'
@@ -67,7 +68,11 @@ export async function putOverride(
 ): Promise<OverrideView & { warnings: string[] }> {
   const { overrides, problems } = readOverrides([entry])
   const [override] = overrides
-  const all = [...problems, ...overrideProblems(overrides, deps.overrides.surroundings())]
+  const all = [
+    ...problems,
+    ...overrideProblems(overrides, deps.overrides.surroundings()),
+    ...overrides.flatMap((one) => takenAliases(deps, one)),
+  ]
   if (all.length > 0 || override === undefined) {
     throw badRequest(
       all.map(({ path, message }) => `${path.replace(/^models\[0\]\.?/, '')}: ${message}`).join('; '),
@@ -90,6 +95,26 @@ export async function putOverride(
   ])
   deps.overrides.reroute()
   return { ...viewOf(row), warnings: warningsOf(deps, override) }
+}
+
+/** Aliases that another entry gives to another model: the first one holds, and this one would do nothing. */
+function takenAliases(
+  { database, overrides, snapshot }: OverrideDeps,
+  { place, id, provider, aliases }: ModelOverride,
+): ConfigProblem[] {
+  const modelOf = (name: string): string => snapshot.current().models.find(name)?.id ?? name
+  const others = [
+    ...readOverrides([...overrides.settings]).overrides,
+    ...storedOverrides(database, () => undefined).filter((one) => one.id !== id || one.provider !== provider),
+  ]
+  const owners = new Map(
+    others.flatMap((one) => one.aliases.map((alias) => [alias.toLowerCase(), one.id] as const)),
+  )
+  return aliases.flatMap((alias, index) => {
+    const owner = owners.get(alias.toLowerCase())
+    if (owner === undefined || modelOf(owner) === modelOf(id)) return []
+    return [{ path: `${place}.aliases[${index}]`, message: `"${alias}" is an alias of ${owner} already` }]
+  })
 }
 
 /** A price per million in the place of one per token is easily written. */
