@@ -45,6 +45,26 @@ const cheaper = document({
 })
 
 describe('POST /models/refresh', () => {
+  test('goes with its line in the audit log, which tells what was before; without one nothing changes', async () => {
+    const own = await (await gateway.manage('GET', '/models/refresh')).json()
+    const { file } = gateway.database
+    file.run("CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'full'); END")
+    expect(await refresh({ document: cheaper })).toMatchObject({ status: 500 })
+    expect(await (await gateway.manage('GET', '/models/refresh')).json()).toEqual(own)
+    expect(await promptOf('openai/gpt-4o')).not.toBe('0.000001')
+    file.run('DROP TRIGGER full')
+    expect(await refresh({ document: cheaper })).toMatchObject({ status: 200, applied: true })
+    expect(await promptOf('openai/gpt-4o')).toBe('0.000001')
+    const log = objectOf(await (await gateway.manage('GET', '/audit-log')).json())
+    expect(log['data']).toMatchObject([
+      {
+        action: 'catalog.refresh',
+        before: { source: 'built-in', facts_at: objectOf(objectOf(own)['data'])['facts_at'] },
+        after: { source: 'a document', facts_at: '2027-01-01' },
+      },
+    ])
+  })
+
   test('a dry run shows and changes nothing', async () => {
     const shown = await refresh({ document: cheaper, dry_run: true })
     expect(shown).toMatchObject({

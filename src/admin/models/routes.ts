@@ -1,5 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { Elysia, t } from 'elysia'
+import type { CatalogInUse } from '../../catalog/store.ts'
+import type { Actor } from '../../core/actor.ts'
 import { badRequest } from '../../core/errors.ts'
 import { actorOf } from '../../http/actor.ts'
 import { readJsonBody } from '../../http/body.ts'
@@ -9,16 +11,18 @@ import { problemsOf } from '../../http/validation.ts'
 import { change } from '../change.ts'
 import { listOverrides, type OverrideDeps, putOverride, removeOverride } from './overrides.ts'
 import {
+  type CatalogView,
   catalogView,
   overrideBody,
   overrideParams,
   overrideView,
+  type RefreshBody,
   type RefreshView,
   refreshBody,
   refreshView,
   savedOverride,
 } from './schema.ts'
-import { type RefreshDeps, refreshCatalog, catalogView as viewOf } from './service.ts'
+import { type CatalogControl, type RefreshDeps, refreshCatalog, catalogView as viewOf } from './service.ts'
 
 const tag = 'Models'
 /** A document of every model of the world has 2.5 MB now. */
@@ -51,10 +55,7 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
         const body = await readJsonBody(request, BODY_LIMIT_BYTES)
         if (!Value.Check(refreshBody, body)) throw badRequest(problemsOf(refreshBody, body))
         deps.keepOpen(request)
-        const data = await refreshCatalog(deps.refresh, body)
-        if (data.applied)
-          await change(deps, actorOf(request, caller, deps.addressOf(request)), toldOf(data), () => [])
-        return { data }
+        return { data: await refreshTold(deps, actorOf(request, caller, deps.addressOf(request)), body) }
       },
       {
         parse: 'none',
@@ -71,11 +72,33 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
       },
     )
 
+/** The catalogue is a file: where the audit log cannot tell of its change, the former one is put back. */
+async function refreshTold(deps: ModelAdminDeps, actor: Actor, body: RefreshBody): Promise<RefreshView> {
+  let former: CatalogInUse | undefined
+  const catalog: CatalogControl = {
+    ...deps.refresh.catalog,
+    replace(refreshed) {
+      former = deps.refresh.catalog.current()
+      deps.refresh.catalog.replace(refreshed)
+    },
+  }
+  const view = await refreshCatalog({ ...deps.refresh, catalog }, body)
+  if (former === undefined) return view
+  try {
+    await change(deps, actor, toldOf(viewOf(former), view), () => [])
+  } catch (error) {
+    deps.refresh.catalog.replace(former.refreshed)
+    throw error
+  }
+  return view
+}
+
 /** For the audit log. */
-const toldOf = ({ source, facts_at, added, removed, price_changes }: RefreshView) => ({
+const toldOf = (before: CatalogView, { source, facts_at, added, removed, price_changes }: RefreshView) => ({
   action: 'catalog.refresh' as const,
   resourceId: 'catalog',
   workspaceId: null,
+  before: { source: before.source, facts_at: before.facts_at },
   after: {
     source,
     facts_at,
