@@ -4,7 +4,7 @@ import type { ModelDirectory, ProviderRecord } from '../core/snapshot.ts'
 export interface Named {
   /** With the id of each model that a name leads to, by whatever name requests may call it. */
   models(list: Iterable<string> | null): ReadonlySet<string> | null
-  /** With the slug of each provider that has a name, in any case. */
+  /** With the slugs of the providers that a word means: their slug in any case, or their name as it is written. */
   providers(list: Iterable<string> | null): ReadonlySet<string> | null
 }
 
@@ -13,11 +13,12 @@ export interface Named {
  * later. A list that forbids would otherwise forbid nothing where it says `gpt-5` for `openai/gpt-5`.
  */
 export function namedBy(directories: readonly ModelDirectory[], providers: Iterable<ProviderRecord>): Named {
-  const slugs = new Map<string, string[]>()
-  for (const { slug, name } of providers) {
-    for (const word of new Set([slug.toLowerCase(), name.toLowerCase()])) {
-      slugs.set(word, [...(slugs.get(word) ?? []), slug])
-    }
+  const all = [...providers]
+  const slugsOf = (word: string): string[] => {
+    const bySlug = all.filter(({ slug }) => slug.toLowerCase() === word.toLowerCase())
+    // Whose slug it is goes first: another one that calls itself so is not meant.
+    const meant = bySlug.length > 0 ? bySlug : all.filter(({ name }) => name === word)
+    return meant.map(({ slug }) => slug)
   }
   const idsOf = (name: string): string[] => {
     for (const directory of directories) {
@@ -28,7 +29,6 @@ export function namedBy(directories: readonly ModelDirectory[], providers: Itera
   }
   return {
     models: (list) => list && new Set([...list].flatMap((name) => [name, ...idsOf(name)])),
-    providers: (list) =>
-      list && new Set([...list].flatMap((name) => [name, ...(slugs.get(name.toLowerCase()) ?? [])])),
+    providers: (list) => list && new Set([...list].flatMap((name) => [name, ...slugsOf(name)])),
   }
 }

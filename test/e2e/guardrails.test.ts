@@ -93,10 +93,17 @@ const rows: Row[] = [
   ['a name that nothing has yet', { ignored_models: ['soon'] }, 'tiny', 200, 'Yes.'],
   [
     'providers by what they are called',
-    { ignored_providers: ['First one', 'TWO'] },
+    { ignored_providers: ['First One', 'TWO'] },
     'tiny',
     403,
     'forbids the provider',
+  ],
+  [
+    'a slug that another one is called by',
+    { allowed_providers: ['first one'] },
+    'tiny',
+    403,
+    'does not allow the provider one',
   ],
   ['a provider that is allowed', { allowed_providers: ['two'] }, 'tiny', 200, 'Yes.'],
   ['providers that are not', { allowed_providers: ['three'] }, 'tiny', 403, 'does not allow the provider'],
