@@ -51,6 +51,8 @@ export interface ChatQuirks {
   readonly toolCallIds?: 'nine-alphanumerics'
   /** Former thoughts go back as parts `thinking` of the content. */
   readonly thinkingParts?: true
+  /** The field of a message in which former thoughts go back; one that calls tools always has it. */
+  readonly thoughtsField?: 'reasoning_content'
   /** Parts as Mistral writes them: `document_url` or `file` with the id beside the type; sounds as base64 alone. */
   readonly flatParts?: true
   /** True: a function must have parameters, if only none. */

@@ -7,7 +7,7 @@ import { isString } from './values.ts'
  * them. Pieces of one index are one thought. `rest`: details that are something else, or that others signed.
  */
 export function plainThoughts(
-  { reasoning, reasoningDetails }: Message,
+  { reasoning, reasoningDetails }: Pick<Message, 'reasoning' | 'reasoningDetails'>,
   ownFormat?: string,
 ): { thoughts: string[]; rest: JsonObject[] } {
   const thoughts: string[] = []

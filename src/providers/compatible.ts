@@ -1,6 +1,6 @@
 import type { DialectName } from '../core/events.ts'
 import type { ProviderKind, ProviderQuirks } from '../core/snapshot.ts'
-import { MISTRAL, OPENAI, PERPLEXITY, STRICT_THOUGHTS } from './vendor-quirks.ts'
+import { MISTRAL, OPENAI, PERPLEXITY, REPLAYED_THOUGHTS, STRICT_THOUGHTS } from './vendor-quirks.ts'
 
 /** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
 export interface Vendor {
@@ -156,35 +156,36 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.z.ai/api/paas/v4',
     keys: ['ZAI_API_KEY', 'ZHIPU_API_KEY'],
     facts: 'zai',
+    quirks: REPLAYED_THOUGHTS,
   },
-  usual('deepseek', 'DeepSeek', 'https://api.deepseek.com', 'DEEPSEEK_API_KEY'),
+  replaying('deepseek', 'DeepSeek', 'https://api.deepseek.com', 'DEEPSEEK_API_KEY'),
   usual('together', 'Together', 'https://api.together.xyz/v1', 'TOGETHER_API_KEY', 'togetherai'),
-  usual(
+  replaying(
     'fireworks',
     'Fireworks',
     'https://api.fireworks.ai/inference/v1',
     'FIREWORKS_API_KEY',
     'fireworks-ai',
   ),
-  usual('deepinfra', 'DeepInfra', 'https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
-  usual('moonshotai', 'Moonshot AI', 'https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
+  replaying('deepinfra', 'DeepInfra', 'https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  replaying('moonshotai', 'Moonshot AI', 'https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
   usual('alibaba', 'Alibaba', 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
   usual('minimax', 'Minimax', 'https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
-  usual('novita', 'NovitaAI', 'https://api.novita.ai/openai', 'NOVITA_API_KEY', 'novita-ai'),
-  usual('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1', 'NEBIUS_API_KEY'),
+  replaying('novita', 'NovitaAI', 'https://api.novita.ai/openai', 'NOVITA_API_KEY', 'novita-ai'),
+  replaying('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1', 'NEBIUS_API_KEY'),
   usual('nvidia', 'Nvidia', 'https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
   usual('huggingface', 'Hugging Face', 'https://router.huggingface.co/v1', 'HF_TOKEN'),
-  usual('baseten', 'BaseTen', 'https://inference.baseten.co/v1', 'BASETEN_API_KEY'),
-  usual('chutes', 'Chutes', 'https://llm.chutes.ai/v1', 'CHUTES_API_KEY'),
-  usual('siliconflow', 'SiliconFlow', 'https://api.siliconflow.com/v1', 'SILICONFLOW_API_KEY'),
+  replaying('baseten', 'BaseTen', 'https://inference.baseten.co/v1', 'BASETEN_API_KEY'),
+  replaying('chutes', 'Chutes', 'https://llm.chutes.ai/v1', 'CHUTES_API_KEY'),
+  replaying('siliconflow', 'SiliconFlow', 'https://api.siliconflow.com/v1', 'SILICONFLOW_API_KEY'),
   usual('venice', 'Venice', 'https://api.venice.ai/api/v1', 'VENICE_API_KEY'),
-  usual('friendli', 'Friendli', 'https://api.friendli.ai/serverless/v1', 'FRIENDLI_TOKEN'),
+  replaying('friendli', 'Friendli', 'https://api.friendli.ai/serverless/v1', 'FRIENDLI_TOKEN'),
   usual('inception', 'Inception', 'https://api.inceptionlabs.ai/v1', 'INCEPTION_API_KEY'),
   usual('upstage', 'Upstage', 'https://api.upstage.ai/v1/solar', 'UPSTAGE_API_KEY'),
   usual('ollama-cloud', 'Ollama Cloud', 'https://ollama.com/v1', 'OLLAMA_API_KEY'),
   usual('llama', 'Llama API', 'https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
   usual('nova', 'Amazon Nova', 'https://api.nova.amazon.com/v1', 'NOVA_API_KEY'),
-  usual('xiaomi', 'Xiaomi', 'https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
+  replaying('xiaomi', 'Xiaomi', 'https://api.xiaomimimo.com/v1', 'XIAOMI_API_KEY'),
   usual('stepfun', 'StepFun', 'https://api.stepfun.com/v1', 'STEPFUN_API_KEY'),
   usual('modelscope', 'ModelScope', 'https://api-inference.modelscope.cn/v1', 'MODELSCOPE_API_KEY'),
   usual('morph', 'Morph', 'https://api.morphllm.com/v1', 'MORPH_API_KEY'),
@@ -207,10 +208,10 @@ export const vendors: readonly Vendor[] = [
   usual('wandb', 'Weights & Biases', 'https://api.inference.wandb.ai/v1', 'WANDB_API_KEY'),
   usual('io-net', 'io.net', 'https://api.intelligence.io.solutions/api/v1', 'IOINTELLIGENCE_API_KEY'),
   usual('nearai', 'NEAR AI Cloud', 'https://cloud-api.near.ai/v1', 'NEARAI_API_KEY'),
-  usual('gmicloud', 'GMICloud', 'https://api.gmi-serving.com/v1', 'GMICLOUD_API_KEY'),
+  replaying('gmicloud', 'GMICloud', 'https://api.gmi-serving.com/v1', 'GMICLOUD_API_KEY'),
   usual('clarifai', 'Clarifai', 'https://api.clarifai.com/v2/ext/openai/v1', 'CLARIFAI_PAT'),
   usual('tinfoil', 'Tinfoil', 'https://inference.tinfoil.sh/v1', 'TINFOIL_API_KEY'),
-  usual('synthetic', 'Synthetic', 'https://api.synthetic.new/openai/v1', 'SYNTHETIC_API_KEY'),
+  replaying('synthetic', 'Synthetic', 'https://api.synthetic.new/openai/v1', 'SYNTHETIC_API_KEY'),
   usual('cortecs', 'Cortecs', 'https://api.cortecs.ai/v1', 'CORTECS_API_KEY'),
   usual('evroc', 'evroc', 'https://models.think.evroc.com/v1', 'EVROC_API_KEY'),
   usual('berget', 'Berget.AI', 'https://api.berget.ai/v1', 'BERGET_API_KEY'),
@@ -239,6 +240,11 @@ export const vendors: readonly Vendor[] = [
 /** A row without surprises. */
 function usual(slug: string, name: string, baseUrl: string, key: string, facts?: string): Vendor {
   return { slug, name, baseUrl, keys: [key], ...(facts === undefined ? {} : { facts }) }
+}
+
+/** A row whose models are given their former thoughts back. */
+function replaying(slug: string, name: string, baseUrl: string, key: string, facts?: string): Vendor {
+  return { ...usual(slug, name, baseUrl, key, facts), quirks: REPLAYED_THOUGHTS }
 }
 
 /** How this vendor departs from its dialect. */

@@ -56,6 +56,18 @@ export const STRICT_THOUGHTS: ProviderQuirks = {
 }
 
 /**
+ * DeepSeek and Moonshot refuse a conversation in which a turn that thought and called tools comes back without its
+ * `reasoning_content` (400 `Missing reasoning_content field in the assistant message`, `reasoning_content is missing in
+ * assistant tool call message`; their guides to thinking with tools and public issues of 2025 and 2026). Xiaomi and
+ * Z.AI, and whoever serves the same models, take it back under the same name (models.dev, 2026: `interleaved.field`).
+ */
+export const REPLAYED_THOUGHTS: ProviderQuirks = {
+  developerRole: false,
+  outputBoundField: 'max_tokens',
+  chat: { thoughtsField: 'reasoning_content' },
+}
+
+/**
  * Mistral's chat completions (API reference and public issues of 2024 to 2026): a field that it does not know is 422
  * `extra_forbidden`, in the body, in messages and in parts; `stream_options` is one, and usage is in the finish chunk.
  * Ids of calls are nine letters or digits (400, code 3280). A last message of the assistant needs `prefix`, and a user

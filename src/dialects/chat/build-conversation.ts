@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import type { InferenceRequest, Message } from '../../core/request.ts'
+import type { Message } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
 import { plainThoughts } from '../plain-thoughts.ts'
 import { defined, isObject, isString } from '../values.ts'
@@ -12,17 +12,16 @@ const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_details'] as cons
 /** Makes `messages` those of a vendor that takes the dialect otherwise. The caller's own objects are never changed. */
 export function applyConversation(
   body: JsonObject,
-  request: InferenceRequest,
   attempt: Attempt,
   quirks: ChatQuirks,
   leaveOut: LeaveOut,
 ): void {
   if (!Array.isArray(body.messages)) return
-  let messages: JsonObject[] = body.messages.map((raw: unknown, index) => {
+  let messages: JsonObject[] = body.messages.map((raw: unknown) => {
     const message = isObject(raw) ? { ...raw } : {}
-    const neutral = request.messages[index]
-    if (quirks.thinkingParts && neutral?.role === 'assistant') {
-      writeThoughts(message, neutral, isReasoner(attempt), leaveOut)
+    if (message.role === 'assistant') {
+      if (quirks.thinkingParts) writeThinkingParts(message, isReasoner(attempt), leaveOut)
+      if (quirks.thoughtsField) writeThoughts(message, quirks.thoughtsField, attempt, leaveOut)
     }
     leaveOutFields(message, quirks, leaveOut)
     if (quirks.flatParts) writeFlatParts(message)
@@ -41,14 +40,9 @@ export function applyConversation(
 }
 
 /** Mistral's form of thoughts (recorded 2026): a part of the content before the text. */
-function writeThoughts(
-  message: JsonObject,
-  neutral: Message,
-  takesThoughts: boolean,
-  leaveOut: LeaveOut,
-): void {
+function writeThinkingParts(message: JsonObject, takesThoughts: boolean, leaveOut: LeaveOut): void {
+  const { thoughts, rest } = plainThoughts(thoughtsOf(message))
   for (const name of THOUGHTS) delete message[name]
-  const { thoughts, rest } = plainThoughts(neutral)
   if (rest.length > 0) leaveOut('messages.reasoning_details')
   const { content } = message
   const parts: unknown[] = Array.isArray(content) ? content : textPart(content)
@@ -61,6 +55,44 @@ function writeThoughts(
   const thinking = thoughts.map((text) => ({ type: 'thinking', thinking: [{ type: 'text', text }] }))
   message.content = [...thinking, ...parts]
 }
+
+/**
+ * What a caller wrote in the vendor's own field stays as it is. Of a model that is known to reason, a turn with calls
+ * gets the field even where no thoughts are left of it (another model's, or cut off by the caller): without it the
+ * vendor refuses the whole conversation.
+ */
+function writeThoughts(
+  message: JsonObject,
+  field: NonNullable<ChatQuirks['thoughtsField']>,
+  attempt: Attempt,
+  leaveOut: LeaveOut,
+): void {
+  const own = message[field]
+  const { thoughts, rest } = plainThoughts(thoughtsOf(message))
+  for (const name of THOUGHTS) delete message[name]
+  if (isString(own)) {
+    message[field] = own
+    return
+  }
+  if (rest.length > 0) leaveOut('messages.reasoning_details')
+  if (!isReasoner(attempt)) {
+    if (thoughts.length > 0) leaveOut('messages.reasoning')
+    return
+  }
+  const isWanted = attempt.endpoint.supportedParameters !== null && saysSomething(message.tool_calls)
+  if (thoughts.length > 0 || isWanted) message[field] = thoughts.join('\n\n')
+}
+
+/** The thoughts that a message brings along, under either name. */
+function thoughtsOf({ reasoning, reasoning_content, reasoning_details }: JsonObject): Thoughts {
+  const text = reasoning ?? reasoning_content
+  return {
+    ...(isString(text) ? { reasoning: text } : {}),
+    ...(Array.isArray(reasoning_details) ? { reasoningDetails: reasoning_details.filter(isObject) } : {}),
+  }
+}
+
+type Thoughts = Pick<Message, 'reasoning' | 'reasoningDetails'>
 
 const textPart = (content: unknown): JsonObject[] =>
   isString(content) && content !== '' ? [{ type: 'text', text: content }] : []

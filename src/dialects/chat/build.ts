@@ -81,7 +81,9 @@ const TUNING = [
 export function buildChat(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const { quirks } = attempt.provider
-  const takesReasoning = quirks.reasoningField === 'reasoning' || quirks.chat?.thinkingParts === true
+  const { thinkingParts, thoughtsField } = quirks.chat ?? {}
+  const takesReasoning =
+    quirks.reasoningField === 'reasoning' || thinkingParts === true || thoughtsField !== undefined
   const body =
     request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takesReasoning, dropped)
   body.model = attempt.endpoint.upstreamId
@@ -96,7 +98,7 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
       if (!dropped.includes(name)) dropped.push(name)
     }
     applyQuirks(body, quirks.chat, leaveOut)
-    applyConversation(body, request, attempt, quirks.chat, leaveOut)
+    applyConversation(body, attempt, quirks.chat, leaveOut)
   }
   if (request.dialect === 'chat') nameUnserved(request.body, dropped)
   return { path: '/chat/completions', headers: {}, body, dropped }

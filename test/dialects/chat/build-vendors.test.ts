@@ -5,11 +5,13 @@ import type { Message } from '../../../src/core/request.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
 import { buildChat } from '../../../src/dialects/chat/build.ts'
 import { parseChat } from '../../../src/dialects/chat/parse.ts'
+import { parseMessages } from '../../../src/dialects/messages/parse.ts'
+import { seal } from '../../../src/dialects/opaque.ts'
 import { environmentProviders } from '../../../src/providers/environment.ts'
 import { defaults } from '../../providers/defaults.ts'
 import { REQUEST } from '../request.ts'
 
-/** How Mistral and Perplexity take the dialect otherwise, from the quirks of their rows. */
+/** How Mistral, Perplexity, DeepSeek and others take the dialect otherwise, from the quirks of their rows. */
 
 function attemptAt(key: string, facts: Partial<EndpointRecord> = {}): Attempt {
   const [provider] = environmentProviders({ [key]: 'secret-1' }, defaults).providers
@@ -419,4 +421,114 @@ describe('Perplexity', () => {
       dropped: ['messages.tool_calls', 'messages.role', 'messages.reasoning'],
     },
   ])
+})
+
+describe('DeepSeek, and whoever wants thoughts back as `reasoning_content`', () => {
+  const calls = [call('call_1')]
+  const asked = (...turns: JsonObject[]) => ({ messages: [USER, ...turns, result('call_1')] })
+  table('DEEPSEEK_API_KEY', [
+    {
+      name: 'what a caller replays in the words of this API',
+      asked: asked(assistant({ content: null, reasoning: 'Look.', tool_calls: calls })),
+      sent: asked(assistant({ content: null, reasoning_content: 'Look.', tool_calls: calls })),
+    },
+    {
+      name: 'its details',
+      asked: asked(
+        assistant({
+          content: 'A',
+          reasoning_details: [{ type: 'reasoning.text', text: 'Look.', format: 'unknown', index: 0 }],
+          tool_calls: calls,
+        }),
+      ),
+      sent: asked(assistant({ content: 'A', reasoning_content: 'Look.', tool_calls: calls })),
+    },
+    {
+      name: 'what a caller wrote in its own words',
+      asked: asked(assistant({ content: 'A', reasoning: 'x', reasoning_content: 'Own.', tool_calls: calls })),
+      sent: asked(assistant({ content: 'A', reasoning_content: 'Own.', tool_calls: calls })),
+    },
+    {
+      name: 'a turn of another model: the field stands there all the same',
+      asked: asked(
+        assistant({ content: 'Hi' }),
+        USER,
+        assistant({
+          content: null,
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'T', signature: 's', format: 'anthropic-claude-v1' },
+          ],
+          tool_calls: calls,
+        }),
+      ),
+      sent: asked(
+        assistant({ content: 'Hi' }),
+        USER,
+        assistant({ content: null, reasoning_content: '', tool_calls: calls }),
+      ),
+      facts: { supportedParameters: ['tools', 'reasoning'] },
+      dropped: ['messages.reasoning_details'],
+    },
+    {
+      name: 'nothing is known of the model: only what there is',
+      asked: asked(assistant({ content: null, tool_calls: calls })),
+      sent: asked(assistant({ content: null, tool_calls: calls })),
+    },
+    {
+      name: 'a model that does not reason is told none',
+      asked: asked(assistant({ content: null, reasoning: 'Look.', tool_calls: calls })),
+      facts: { supportedParameters: ['tools'] },
+      sent: asked(assistant({ content: null, tool_calls: calls })),
+      dropped: ['messages.reasoning'],
+    },
+  ])
+})
+
+describe('a conversation that came in another dialect', () => {
+  const picture = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }
+  const body = {
+    model: 'm',
+    max_tokens: 99,
+    messages: [
+      USER,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'First.', signature: seal({}) },
+          { type: 'tool_use', id: 'abcdefghi', name: 'tide', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'abcdefghi', content: [{ type: 'image', source: picture }] },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Second.', signature: seal({}) },
+          { type: 'text', text: 'High.' },
+        ],
+      },
+      USER,
+    ],
+  }
+  const turnsAt = (key: string): unknown[] => {
+    const { messages } = buildChat(parseMessages(body, new Headers()), attemptAt(key)).body
+    return Array.isArray(messages) ? messages.filter(({ role }) => role === 'assistant') : []
+  }
+
+  test('thoughts stay with their turns, though a picture of a tool is a message more', () => {
+    expect(turnsAt('MISTRAL_API_KEY')).toEqual([
+      assistant({ content: [thinking('First.')], tool_calls: [call('abcdefghi')] }),
+      // The word that Mistral wants between a tool and the user.
+      assistant({ content: 'OK.' }),
+      assistant({ content: [thinking('Second.'), text('High.')] }),
+    ])
+    expect(turnsAt('MOONSHOT_API_KEY')).toEqual([
+      assistant({ content: null, reasoning_content: 'First.', tool_calls: [call('abcdefghi')] }),
+      assistant({ content: 'High.', reasoning_content: 'Second.' }),
+    ])
+  })
 })
