@@ -87,8 +87,16 @@ function leaveOutUnsayable({ name, extra, role, toolCalls }: Message, leaveOut: 
     if (isMark(call.extra)) leaveOutMark(call.extra?.['cache_control'], leaveOut)
 }
 
+/**
+ * Turns of the model that follow each other are one: Google refuses a call whose turn does not come right after the
+ * user's or a response (400 `function call turn comes immediately after a user turn`). Those of the user stay apart: a
+ * question inside the turn that holds responses is read as the end of them.
+ */
 function addContent(contents: JsonObject[], role: string, parts: JsonObject[]): void {
-  if (parts.length > 0) contents.push({ role, parts })
+  if (parts.length === 0) return
+  const last = contents.at(-1)
+  if (role === 'model' && last?.role === 'model' && Array.isArray(last.parts)) last.parts.push(...parts)
+  else contents.push({ role, parts })
 }
 
 /** `onMark` is told how many parts there are up to what is marked. */

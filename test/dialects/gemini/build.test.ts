@@ -617,3 +617,30 @@ describe('messages', () => {
     expect(orphan).toThrow('messages[1].tool_call_id')
   })
 })
+
+test('turns of the model that follow each other are one, those of the user are not', () => {
+  const call = { id: 'c', type: 'function', function: { name: 'tide', arguments: '{}' } }
+  const { contents } = build({
+    messages: [
+      ...HELLO,
+      ...HELLO,
+      { role: 'assistant', content: 'I shall look.' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: 'high' },
+      ...HELLO,
+    ],
+  }).body
+  expect(contents).toEqual([
+    ...SAID,
+    ...SAID,
+    {
+      role: 'model',
+      parts: [{ text: 'I shall look.' }, { functionCall: { id: 'c', name: 'tide', args: {} } }],
+    },
+    {
+      role: 'user',
+      parts: [{ functionResponse: { id: 'c', name: 'tide', response: { output: 'high' } } }],
+    },
+    ...SAID,
+  ])
+})
