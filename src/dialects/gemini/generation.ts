@@ -5,6 +5,9 @@ export interface Generation {
   /** Gemini 3 and later for certain. */
   readonly isGemini3: boolean
   readonly isPro: boolean
+  readonly isLite: boolean
+  /** The name is one of Google's own. */
+  readonly isGemini: boolean
   /** The first Gemini 3 Pro knows the levels low and high alone. */
   readonly hasTwoLevels: boolean
 }
@@ -16,6 +19,8 @@ export function generationOf(upstreamId: string): Generation {
     isNew: major === undefined || Number(major) >= 3,
     isGemini3: isLatest || (major !== undefined && Number(major) >= 3),
     isPro: /-pro\b/.test(upstreamId),
+    isLite: /-lite\b/.test(upstreamId),
+    isGemini: /\bgemini-/.test(upstreamId),
     hasTwoLevels: /gemini-3-pro/.test(upstreamId),
   }
 }

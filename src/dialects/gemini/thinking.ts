@@ -28,6 +28,14 @@ const LEVELS: Readonly<Record<Exclude<Effort, 'none'>, string>> = {
 /** Gemini 2.5 Pro cannot be kept from thinking; this is its least. */
 const LEAST_BUDGET = 128
 
+/** What Google takes of a budget (its guide to thinking, 2026); a number beyond is a 400. */
+function budgetWithin(tokens: number, upstreamId: string): number {
+  const { isGemini, isPro, isLite } = generationOf(upstreamId)
+  if (!isGemini || tokens <= 0) return tokens
+  const least = isPro ? LEAST_BUDGET : isLite ? 512 : 1
+  return Math.min(Math.max(tokens, least), isPro ? 32_768 : 24_576)
+}
+
 const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 
 /**
@@ -58,7 +66,11 @@ export function writeThinking(
     return { includeThoughts }
   }
   // Gemini 3 takes a budget too, for the sake of older callers.
-  if (maxTokens !== undefined) return { thinkingBudget: maxTokens, includeThoughts }
+  if (maxTokens !== undefined) {
+    const thinkingBudget = budgetWithin(maxTokens, endpoint.upstreamId)
+    if (thinkingBudget !== maxTokens) leaveOut('reasoning.max_tokens')
+    return { thinkingBudget, includeThoughts }
+  }
   if (effort !== undefined) {
     return typeof asked === 'object'
       ? { thinkingLevel: nearestLevel(LEVELS[effort], asked.levels), includeThoughts }

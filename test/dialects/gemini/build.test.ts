@@ -122,6 +122,26 @@ describe('generationConfig', () => {
       { thinkingConfig: { thinkingBudget: 5_000, includeThoughts: true } },
     ],
     [
+      'a budget beyond what Flash takes',
+      { reasoning: { max_tokens: 31_999 } },
+      { thinkingConfig: { thinkingBudget: 24_576, includeThoughts: true } },
+      ['reasoning.max_tokens'],
+    ],
+    [
+      'the same budget, 2.5 Pro',
+      { reasoning: { max_tokens: 31_999 } },
+      { thinkingConfig: { thinkingBudget: 31_999, includeThoughts: true } },
+      [],
+      { upstreamId: 'gemini-2.5-pro' },
+    ],
+    [
+      'a budget below what Flash-Lite takes',
+      { reasoning: { max_tokens: 100 } },
+      { thinkingConfig: { thinkingBudget: 512, includeThoughts: true } },
+      ['reasoning.max_tokens'],
+      { upstreamId: 'gemini-2.5-flash-lite' },
+    ],
+    [
       'enabled',
       { reasoning: { enabled: true } },
       { thinkingConfig: { thinkingBudget: -1, includeThoughts: true } },
