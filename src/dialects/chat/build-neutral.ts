@@ -7,6 +7,7 @@ import type {
   ToolCall,
   ToolChoice,
 } from '../../core/request.ts'
+import { writeUser } from '../user.ts'
 import { defined } from '../values.ts'
 
 /**
@@ -43,7 +44,7 @@ export function neutralBody(
     n: request.choiceCount,
     modalities: request.modalities,
     service_tier: request.serviceTier,
-    user: request.user,
+    user: writeUser(request, (name) => leaveOut(dropped, name)),
     metadata: request.metadata,
   })
 }

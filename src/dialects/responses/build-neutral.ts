@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { writeUser } from '../user.ts'
 import { defined, isObject, isString } from '../values.ts'
 import type { Drop } from './build-content.ts'
 import { type ReplayRules, writeInput } from './build-input.ts'
@@ -40,7 +41,7 @@ export function neutralBody(request: InferenceRequest, rules: ReplayRules, drop:
     top_logprobs: sampling.topLogprobs,
     include: sampling.logprobs === true ? ['message.output_text.logprobs'] : undefined,
     service_tier: request.serviceTier,
-    user: request.user,
+    user: writeUser(request, drop),
     metadata: request.metadata,
     safety_identifier: wordIn(body, 'safety_identifier'),
     prompt_cache_key: wordIn(body, 'prompt_cache_key'),

@@ -183,3 +183,15 @@ test('what a tool showed stands behind the results of all of them', () => {
   ])
   expect(dropped).toEqual(['messages.is_error'])
 })
+
+test('who asks, longer than providers take it, is told apart all the same', () => {
+  const dropped: string[] = []
+  const userOf = (user: string) => neutralBody({ ...request, user }, false, dropped).user
+  expect(userOf('u'.repeat(64))).toBe('u'.repeat(64))
+  expect(dropped).not.toContain('user')
+  const long = `user_${'a'.repeat(64)}_account__session_1`
+  expect(userOf(long)).toMatch(/^[0-9a-f]{64}$/)
+  expect(userOf(long)).toBe(userOf(long))
+  expect(userOf(long)).not.toBe(userOf(`${long}2`))
+  expect(dropped).toContain('user')
+})
