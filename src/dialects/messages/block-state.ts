@@ -1,5 +1,7 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { ReplyContext } from '../../core/result.ts'
 import { seal } from '../opaque.ts'
+import { longNames } from './tool-names.ts'
 
 /** Where blocks go: into a stream, or together into one message. They come one after the other. */
 export interface BlockSink {
@@ -31,6 +33,8 @@ export interface OpenCall {
 export interface BlockState {
   readonly sink: BlockSink
   readonly hidesReasoning: boolean
+  /** The caller's own names of tools, by the shortened ones that providers of other dialects know. */
+  readonly longNames: ReadonlyMap<string, string>
   /** How many blocks were started. */
   started: number
   open: { readonly kind: 'text' } | OpenThought | OpenCall | null
@@ -44,9 +48,13 @@ export interface BlockState {
   readonly lost: Set<string>
 }
 
-export const newBlockState = (sink: BlockSink, hidesReasoning: boolean): BlockState => ({
+export const newBlockState = (
+  sink: BlockSink,
+  { hideReasoning, request }: Pick<ReplyContext, 'hideReasoning' | 'request'>,
+): BlockState => ({
   sink,
-  hidesReasoning,
+  hidesReasoning: hideReasoning,
+  longNames: longNames(request.body),
   started: 0,
   open: null,
   waiting: [],

@@ -12,6 +12,7 @@ import type { Keep } from './keep.ts'
 import { plainest, readBlock, readBlocks, readText } from './parse-content.ts'
 import { createThoughts } from './parse-thoughts.ts'
 import type { MessagesBody } from './schema.ts'
+import { shortName } from './tool-names.ts'
 
 /**
  * | Messages | neutral |
@@ -123,5 +124,5 @@ function readCall(block: ToolUseBlock, at: string, calls: Set<string>, keep: Kee
     throw badRequest(`must be unique; ${quoted(id)} is the id of an earlier call`, `${at}.id`)
   calls.add(id)
   const extra = keep.rest(restOf(block, CALL), 'messages.content')
-  return defined({ id, name, arguments: JSON.stringify(input), extra })
+  return defined({ id, name: shortName(name), arguments: JSON.stringify(input), extra })
 }

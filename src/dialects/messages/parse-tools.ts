@@ -4,6 +4,7 @@ import type { Tool, ToolChoice } from '../../core/request.ts'
 import { defined, isObject, quoted, restOf } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { MessagesBody } from './schema.ts'
+import { shortName } from './tool-names.ts'
 
 const TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict'])
 
@@ -23,7 +24,7 @@ export function readTools({ tools }: MessagesBody, keep: Keep): Tool[] {
     if (strict === true && !isStrict(input_schema)) keep('tools.strict')
     return defined({
       type: 'function',
-      name,
+      name: shortName(name),
       description: description ?? undefined,
       parameters: input_schema,
       strict: strict === true && isStrict(input_schema) ? true : undefined,
@@ -56,7 +57,7 @@ export function readToolChoice(body: MessagesBody, keep: Keep): ToolChoice | und
         throw badRequest(`must be the name of one of the tools; ${quoted(name)} is none`, 'tool_choice.name')
       }
       const isOwn = chosen !== undefined && (!chosen.type || chosen.type === 'custom')
-      return isOwn ? { type: 'function', name } : { type: 'other', data: { ...tool_choice } }
+      return isOwn ? { type: 'function', name: shortName(name) } : { type: 'other', data: { ...tool_choice } }
     }
   }
 }

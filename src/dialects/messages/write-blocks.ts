@@ -80,7 +80,7 @@ function writeNow(event: InferenceEvent, state: BlockState): void {
       startBlock(
         state,
         { kind: 'call', call: event.index, json: '', isText: extra?.type === 'custom' },
-        { type: 'tool_use', id, name, input: {} },
+        { type: 'tool_use', id, name: state.longNames.get(name) ?? name, input: {} },
       )
       break
     }

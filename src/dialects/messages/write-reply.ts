@@ -42,11 +42,11 @@ interface Made extends JsonObject {
 function viewResult(
   { choices }: InferenceResult,
   natives: readonly MessagesNative[],
-  { hideReasoning }: ReplyContext,
+  reply: ReplyContext,
   { finishes }: Closing,
 ): Made {
   const collector = createCollector()
-  const state = newBlockState(collector, hideReasoning)
+  const state = newBlockState(collector, reply)
   const [choice] = choices
   const { blocks, fields } = foreignOf(natives)
   // Anthropic explains a refusal beside the stop reason.

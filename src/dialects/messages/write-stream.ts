@@ -70,7 +70,7 @@ function newStream(reply: ReplyContext): StreamState {
   }
   const state: StreamState = {
     reply,
-    blocks: newBlockState(sink, reply.hideReasoning),
+    blocks: newBlockState(sink, reply),
     text: '',
     hasStarted: false,
     isRelay: false,
