@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isSealed, seal, unseal } from '../opaque.ts'
 import { isObject, isString } from '../values.ts'
-import { detailsOfItem, sharedFields } from './items.ts'
+import { detailsOfItem, sharedFields, UNKNOWN_FORMAT } from './items.ts'
 
 /**
  * Reasoning of other dialects in `reasoning` items. What a later turn must replay unchanged (signatures, redacted
@@ -9,9 +9,6 @@ import { detailsOfItem, sharedFields } from './items.ts'
  * the details themselves, sealed. `format` says whose they are. A caller that sends the item back, even without its
  * visible text, brings every detail back as it was.
  */
-
-/** How details that nobody marked are marked: their text is not OpenAI's, and its providers refuse it. */
-export const UNKNOWN_FORMAT = 'unknown'
 
 /** The fields that carry details in an item. `shown`: the text of the item, when it may leave out some of theirs. */
 export function carry(details: readonly JsonObject[], shown?: string): JsonObject {

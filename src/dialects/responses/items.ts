@@ -59,6 +59,8 @@ export const isResponsesNative = (data: unknown): data is ResponsesNative =>
 
 /** How the reasoning details of this dialect are marked: details of other formats mean nothing to its providers. */
 export const REASONING_FORMAT = 'openai-responses-v1'
+/** How details that nobody marked are marked: their text is not OpenAI's, and its providers refuse it. */
+export const UNKNOWN_FORMAT = 'unknown'
 
 /**
  * The details of one `reasoning` item, in its order: `reasoning.summary` for each part of `summary`,
@@ -136,7 +138,8 @@ function append(parts: Map<unknown, string>, index: unknown, text: string): void
 }
 
 function viewThought({ id, format, summary, content, signature, encrypted }: Thought): JsonObject {
-  const isForeign = isText(format) && format !== REASONING_FORMAT
+  // What is encrypted cannot be anybody else's.
+  const isOwn = isText(format) ? format === REASONING_FORMAT : encrypted !== undefined
   return defined({
     type: ITEM.reasoning,
     id: isText(id) ? id : undefined,
@@ -144,7 +147,7 @@ function viewThought({ id, format, summary, content, signature, encrypted }: Tho
     content:
       content.size > 0 ? [...content.values()].map((text) => ({ type: 'reasoning_text', text })) : undefined,
     encrypted_content: encrypted,
-    format: isForeign ? format : undefined,
+    format: isOwn ? undefined : (format ?? UNKNOWN_FORMAT),
     signature,
   })
 }

@@ -579,6 +579,16 @@ describe('messages', () => {
           },
           'messages.reasoning_details',
         ],
+        [
+          'thoughts of Claude at Bedrock, whose pieces are not marked',
+          {
+            reasoning_details: [
+              { type: 'reasoning.text', text: 'x', index: 0 },
+              { type: 'reasoning.text', signature: 's', format: 'anthropic-claude-v1', index: 0 },
+            ],
+          },
+          'messages.reasoning_details',
+        ],
         ['a summary that nobody sealed', { reasoning_details: [details[0]] }, 'messages.reasoning_details'],
         ['thoughts as bare text', { reasoning: 'Hm.' }, 'messages.reasoning'],
       ] as const
