@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../values.ts'
 import type { LeaveOut } from './left-out.ts'
+import { keepDefined, standAlone } from './schema-rules.ts'
 
 /** In which of Google's two fields a schema goes. */
 export interface WrittenSchema {
@@ -26,7 +27,13 @@ export function writeSchema(schema: JsonObject, path: string, leaveOut: LeaveOut
 }
 
 /** What `parametersJsonSchema` and `responseJsonSchema` know and Schema does not (Gemini API reference, 2025). */
-const IN_JSON_SCHEMA: ReadonlySet<string> = new Set(['$ref', 'additionalProperties', 'prefixItems', 'enum'])
+const IN_JSON_SCHEMA: ReadonlySet<string> = new Set([
+  '$ref',
+  'additionalProperties',
+  'prefixItems',
+  'enum',
+  'anyOf',
+])
 
 /** Taken over as they are. */
 const KEPT: ReadonlySet<string> = new Set([
@@ -87,7 +94,8 @@ function clean(raw: unknown, cleaning: Cleaning): JsonObject {
   }
   if (out['type'] === undefined && out['properties'] !== undefined) out['type'] = 'object'
   if (out['type'] === 'array') out['items'] ??= {}
-  return out
+  keepDefined(out, cleaning.lost)
+  return out['anyOf'] === undefined ? out : standAlone(out, cleaning.lost)
 }
 
 function cleanKeyword(
@@ -166,7 +174,7 @@ function cleanUnion(variants: readonly unknown[], out: JsonObject, cleaning: Cle
   else cleaning.lost.add('oneOf')
 }
 
-/** Google's `enum` is of strings alone. */
+/** Google's `enum` is of strings alone, and none may be empty (400 `enum[0]: cannot be empty`). */
 function cleanEnum(values: unknown, out: JsonObject, lost: Set<string>): void {
   if (!Array.isArray(values)) return
   const others = values.filter((value) => value !== null)
@@ -175,7 +183,9 @@ function cleanEnum(values: unknown, out: JsonObject, lost: Set<string>): void {
     lost.add('enum')
     return
   }
-  out['enum'] = others
+  const named = others.filter((value) => value !== '')
+  if (named.length < others.length) lost.add('enum[""]')
+  if (named.length > 0) out['enum'] = named
   out['type'] ??= 'string'
 }
 

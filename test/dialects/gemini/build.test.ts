@@ -232,13 +232,70 @@ describe('generationConfig', () => {
           properties: {
             ref: { type: 'string', enum: ['x', 'y'] },
             maybe: { type: 'string', nullable: true },
-            either: { anyOf: [{ type: 'string' }, { type: 'integer' }], nullable: true },
+            either: {
+              anyOf: [
+                { type: 'string', nullable: true },
+                { type: 'integer', nullable: true },
+              ],
+            },
             only: { type: 'string', enum: ['one'] },
             both: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } },
             above: { type: 'integer', minimum: 1 },
           },
         },
       },
+    ],
+    [
+      'a union with a description: Vertex takes nothing beside it',
+      schemaOf({
+        type: 'object',
+        properties: {
+          of: {
+            description: 'd',
+            default: '',
+            anyOf: [{ type: 'string' }, { type: 'array', items: OBJECT }],
+          },
+          types: { description: 'd', type: ['string', 'number', 'null'] },
+        },
+      }),
+      {
+        ...JSON_TYPE,
+        responseSchema: {
+          type: 'object',
+          properties: {
+            of: {
+              anyOf: [
+                { description: 'd', type: 'string' },
+                { description: 'd', type: 'array', items: OBJECT },
+              ],
+            },
+            types: {
+              anyOf: [
+                { description: 'd', type: 'string', nullable: true },
+                { description: 'd', type: 'number', nullable: true },
+              ],
+            },
+          },
+        },
+      },
+    ],
+    [
+      'what is demanded and not described, and a name that is empty',
+      schemaOf({
+        type: 'object',
+        properties: { a: { type: 'string', enum: ['', 'x'] }, b: { type: 'string' } },
+        required: ['a', 'ref'],
+        anyOf: [{ required: ['a'] }, { required: ['b'] }],
+      }),
+      {
+        ...JSON_TYPE,
+        responseSchema: {
+          type: 'object',
+          properties: { a: { type: 'string', enum: ['x'] }, b: { type: 'string' } },
+          required: ['a'],
+        },
+      },
+      ['response_format.json_schema.schema.enum[""]', 'response_format.json_schema.schema.required'],
     ],
     [
       'a schema that only JSON Schema says',
