@@ -15,6 +15,8 @@ export interface ProviderQuirks {
   readonly takesUrls?: boolean | Readonly<Partial<Record<DialectName, boolean>>>
   /** The field that asks for reasoning effort; absent: `reasoning_effort`. */
   readonly reasoningField?: 'reasoning' | 'reasoning_effort'
+  /** True: its chat completions take Anthropic's marks for caches, on texts, tools and the body. */
+  readonly cacheMarks?: true
   /** False: its `/responses` takes OpenAI's own fields alone; penalties, `top_k` and the like are a 400. */
   readonly responsesExtensions?: boolean
   /** How its chat completions depart from OpenAI's. */

@@ -98,7 +98,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://openrouter.ai/api/v1',
     keys: ['OPENROUTER_API_KEY'],
     alsoSpeaks: ['responses'],
-    quirks: { ...BOTH_BOUNDS, reasoningField: 'reasoning', takesUrls: true },
+    quirks: { ...BOTH_BOUNDS, reasoningField: 'reasoning', cacheMarks: true, takesUrls: true },
   },
   {
     slug: 'vercel',

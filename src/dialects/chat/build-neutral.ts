@@ -8,22 +8,26 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { writeUser } from '../user.ts'
-import { defined } from '../values.ts'
+import { defined, isObject } from '../values.ts'
+
+/** What a provider takes beyond OpenAI's own fields; the others refuse them. */
+export interface Taken {
+  /** Former reasoning, in the fields of this API. */
+  readonly takesReasoning: boolean
+  /** Anthropic's `cache_control`, on texts, tools and the body (recorded of OpenRouter, 2026). */
+  readonly takesMarks: boolean
+}
 
 /**
  * The chat body of a request that came in another dialect. `extra` fields are the other dialect's and are not
- * sent; parts and tools that chat has no word for are left out and named in `dropped`, each name once. Former
- * reasoning is replayed only to a provider that `takesReasoning`: the others refuse the field.
+ * sent; parts and tools that chat has no word for are left out and named in `dropped`, each name once.
  */
-export function neutralBody(
-  request: InferenceRequest,
-  takesReasoning: boolean,
-  dropped: string[],
-): JsonObject {
-  const { sampling } = request
-  const tools = request.tools.flatMap((tool) => writeTool(tool, dropped))
+export function neutralBody(request: InferenceRequest, taken: Taken, dropped: string[]): JsonObject {
+  const { sampling, body } = request
+  const tools = request.tools.flatMap((tool) => writeTool(tool, taken, dropped))
   return defined({
-    messages: writeMessages(request.messages, takesReasoning, dropped),
+    messages: writeMessages(request.messages, taken, dropped),
+    cache_control: taken.takesMarks && isObject(body.cache_control) ? body.cache_control : undefined,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length > 0 ? writeToolChoice(request.toolChoice, dropped) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
@@ -53,11 +57,7 @@ export function neutralBody(
  * Chat takes nothing but text for the result of a tool: what else a tool gave stands in a message of the user behind
  * the results.
  */
-function writeMessages(
-  messages: readonly Message[],
-  takesReasoning: boolean,
-  dropped: string[],
-): JsonObject[] {
+function writeMessages(messages: readonly Message[], taken: Taken, dropped: string[]): JsonObject[] {
   const written: JsonObject[] = []
   let shown: JsonObject[] = []
   const show = (): void => {
@@ -66,10 +66,10 @@ function writeMessages(
   }
   for (const message of messages) {
     if (message.role !== 'tool') show()
-    nameMarks(message, dropped)
+    nameMarks(message, taken, dropped)
     const one = {
-      ...writeMessage(message, dropped),
-      ...writeReasoning(message, takesReasoning, dropped),
+      ...writeMessage(message, taken, dropped),
+      ...writeReasoning(message, taken, dropped),
     }
     if (message.role === 'tool' && Array.isArray(one.content)) {
       const parts: JsonObject[] = one.content
@@ -87,21 +87,44 @@ const isText = ({ type }: JsonObject): boolean => type === 'text'
 /** A result must say something. */
 const SHOWN = 'The result is in the next message.'
 
-/** Marks of other dialects that this one has no word for. */
-function nameMarks({ content, extra }: Message, dropped: string[]): void {
+/** Marks of other dialects that this one has no word for, or no place: only texts have one, of those who take marks. */
+function nameMarks({ content, extra, toolCalls }: Message, { takesMarks }: Taken, dropped: string[]): void {
   if (extra?.is_error === true) leaveOut(dropped, 'messages.is_error')
   const parts = Array.isArray(content) ? content : []
-  const isMarked = parts.some((part) => part.type !== 'unknown' && part.extra?.cache_control !== undefined)
-  if (isMarked || extra?.cache_control !== undefined) leaveOut(dropped, 'cache_control')
+  const hasPlace = takesMarks && (Array.isArray(content) ? parts.some(isTextPart) : content !== null)
+  const isLost =
+    parts.some((part) => isMarked(part) && !(takesMarks && isTextPart(part))) ||
+    toolCalls?.some(isMarked) === true ||
+    (extra?.cache_control !== undefined && !hasPlace)
+  if (isLost) leaveOut(dropped, 'cache_control')
+}
+
+const isTextPart = ({ type }: ContentPart): boolean => type === 'text'
+
+const isMarked = (marked: object): boolean =>
+  'extra' in marked && isObject(marked.extra) && marked.extra.cache_control !== undefined
+
+const markOf = (extra: JsonObject | undefined, { takesMarks }: Taken): JsonObject =>
+  takesMarks && isObject(extra?.cache_control) ? { cache_control: extra.cache_control } : {}
+
+/** A mark on the message holds for all of it: it stands on its last text. */
+function marked(parts: JsonObject[] | string | null, mark: JsonObject): JsonObject[] | string | null {
+  if (mark.cache_control === undefined || parts === null) return parts
+  if (!Array.isArray(parts)) return [{ type: 'text', text: parts, ...mark }]
+  const last = parts.findLastIndex(isText)
+  return parts.map((part, i) => (i === last ? { ...mark, ...part } : part))
 }
 
 /** A turn of which chat can carry nothing is left out: providers refuse an empty one. */
 const saysAnything = ({ role, content, ...rest }: JsonObject): boolean =>
   role !== 'assistant' || (content !== null && content !== undefined) || Object.keys(rest).length > 0
 
-function writeMessage(message: Message, dropped: string[]): JsonObject {
+function writeMessage(message: Message, taken: Taken, dropped: string[]): JsonObject {
   const { content, role } = message
-  const parts = Array.isArray(content) ? content.flatMap((part) => writePart(part, dropped)) : content
+  const parts = marked(
+    Array.isArray(content) ? content.flatMap((part) => writePart(part, taken, dropped)) : content,
+    markOf(message.extra, taken),
+  )
   return defined({
     role,
     content: role === 'assistant' && Array.isArray(parts) && parts.length === 0 ? null : parts,
@@ -114,7 +137,7 @@ function writeMessage(message: Message, dropped: string[]): JsonObject {
 
 function writeReasoning(
   { reasoning, reasoningDetails }: Message,
-  takesReasoning: boolean,
+  { takesReasoning }: Taken,
   dropped: string[],
 ): JsonObject {
   if (reasoning === undefined && reasoningDetails === undefined) return {}
@@ -129,10 +152,10 @@ const writeToolCall = ({ id, name, arguments: json }: ToolCall): JsonObject => (
   function: { name, arguments: json },
 })
 
-function writePart(part: ContentPart, dropped: string[]): JsonObject[] {
+function writePart(part: ContentPart, taken: Taken, dropped: string[]): JsonObject[] {
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: part.text }]
+      return [{ type: 'text', text: part.text, ...markOf(part.extra, taken) }]
     case 'image':
       return [{ type: 'image_url', image_url: defined({ url: part.url, detail: part.detail }) }]
     case 'audio':
@@ -151,10 +174,11 @@ function writePart(part: ContentPart, dropped: string[]): JsonObject[] {
   }
 }
 
-function writeTool(tool: Tool, dropped: string[]): JsonObject[] {
+function writeTool(tool: Tool, taken: Taken, dropped: string[]): JsonObject[] {
   if (tool.type === 'other') return leaveOut(dropped, `tools.${String(tool.data.type)}`)
-  const { name, description, parameters, strict } = tool
-  return [{ type: 'function', function: defined({ name, description, parameters, strict }) }]
+  const { name, description, parameters, strict, extra } = tool
+  const called = defined({ name, description, parameters, strict })
+  return [{ type: 'function', function: called, ...markOf(extra, taken) }]
 }
 
 function writeToolChoice(choice: ToolChoice | undefined, dropped: string[]): unknown {

@@ -85,7 +85,9 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   const takesReasoning =
     quirks.reasoningField === 'reasoning' || thinkingParts === true || thoughtsField !== undefined
   const body =
-    request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takesReasoning, dropped)
+    request.dialect === 'chat'
+      ? forwardedBody(request.body)
+      : neutralBody(request, { takesReasoning, takesMarks: quirks.cacheMarks === true }, dropped)
   body.model = attempt.endpoint.upstreamId
   applyStream(body, request, attempt)
   applyOutputBound(body, request, attempt)

@@ -3,6 +3,8 @@ import type { InferenceRequest } from '../../../src/core/request.ts'
 import { neutralBody } from '../../../src/dialects/chat/build-neutral.ts'
 import { parseChat } from '../../../src/dialects/chat/parse.ts'
 
+const PLAIN = { takesReasoning: false, takesMarks: false }
+
 const request: InferenceRequest = {
   apiType: 'messages',
   dialect: 'messages',
@@ -86,7 +88,7 @@ const written = {
 
 test('a request of another dialect, and the names of what chat cannot carry', () => {
   const dropped: string[] = []
-  expect(neutralBody(request, false, dropped)).toEqual(written)
+  expect(neutralBody(request, PLAIN, dropped)).toEqual(written)
   expect(dropped.toSorted()).toEqual([
     'cache_control',
     'content.search_result',
@@ -97,14 +99,14 @@ test('a request of another dialect, and the names of what chat cannot carry', ()
 
 test('former reasoning goes to providers that take it', () => {
   const dropped: string[] = []
-  const { messages } = neutralBody(request, true, dropped)
+  const { messages } = neutralBody(request, { ...PLAIN, takesReasoning: true }, dropped)
   expect(messages).toMatchObject([{}, {}, { reasoning: 'hm', reasoning_details: [{ signature: 's' }] }, {}])
   expect(dropped).not.toContain('messages.reasoning')
 })
 
 test('a tool choice without a tool that chat can carry is not sent', () => {
   const tools: InferenceRequest['tools'] = [{ type: 'other', data: { type: 'bash' } }]
-  const body = neutralBody({ ...request, tools }, false, [])
+  const body = neutralBody({ ...request, tools }, PLAIN, [])
   expect(Object.keys(body)).not.toContain('tools')
   expect(Object.keys(body)).not.toContain('tool_choice')
   expect(Object.keys(body)).not.toContain('parallel_tool_calls')
@@ -120,7 +122,7 @@ test('a chat request that was read and written again says the same', () => {
     response_format: { type: 'json_object' },
     n: 2,
   }
-  expect(neutralBody(parseChat(body, new Headers()), false, [])).toEqual(body)
+  expect(neutralBody(parseChat(body, new Headers()), PLAIN, [])).toEqual(body)
 })
 
 test('a turn of which nothing is left is left out', () => {
@@ -137,7 +139,7 @@ test('a turn of which nothing is left is left out', () => {
         { role: 'assistant', content: '' },
       ],
     },
-    false,
+    PLAIN,
     dropped,
   )
   expect(messages).toEqual([
@@ -167,7 +169,7 @@ test('what a tool showed stands behind the results of all of them', () => {
         { role: 'tool', toolCallId: 'd', content: [image] },
       ],
     },
-    false,
+    PLAIN,
     dropped,
   )
   const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
@@ -186,7 +188,7 @@ test('what a tool showed stands behind the results of all of them', () => {
 
 test('who asks, longer than providers take it, is told apart all the same', () => {
   const dropped: string[] = []
-  const userOf = (user: string) => neutralBody({ ...request, user }, false, dropped).user
+  const userOf = (user: string) => neutralBody({ ...request, user }, PLAIN, dropped).user
   expect(userOf('u'.repeat(64))).toBe('u'.repeat(64))
   expect(dropped).not.toContain('user')
   const long = `user_${'a'.repeat(64)}_account__session_1`
@@ -194,4 +196,68 @@ test('who asks, longer than providers take it, is told apart all the same', () =
   expect(userOf(long)).toBe(userOf(long))
   expect(userOf(long)).not.toBe(userOf(`${long}2`))
   expect(dropped).toContain('user')
+})
+
+test('marks for caches, to a provider that takes them', () => {
+  const mark = { type: 'ephemeral', ttl: '1h' }
+  const extra = { cache_control: mark }
+  const dropped: string[] = []
+  const { messages, tools, cache_control } = neutralBody(
+    {
+      ...request,
+      body: { cache_control: mark },
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: 'long', extra }] },
+        { role: 'user', content: 'hi' },
+        {
+          role: 'assistant',
+          content: null,
+          toolCalls: [
+            { id: 'c', name: 'f', arguments: '{}' },
+            { id: 'd', name: 'f', arguments: '{}' },
+          ],
+        },
+        { role: 'tool', toolCallId: 'c', content: '42', extra },
+        {
+          role: 'tool',
+          toolCallId: 'd',
+          content: [
+            { type: 'text', text: 'seen' },
+            { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' },
+          ],
+          extra,
+        },
+      ],
+      tools: [{ type: 'function', name: 'f', extra }],
+    },
+    { ...PLAIN, takesMarks: true },
+    dropped,
+  )
+  const text = (said: string) => ({ type: 'text', text: said, cache_control: mark })
+  expect(messages).toMatchObject([
+    { role: 'system', content: [text('long')] },
+    { role: 'user', content: 'hi' },
+    { role: 'assistant' },
+    { role: 'tool', tool_call_id: 'c', content: [text('42')] },
+    { role: 'tool', tool_call_id: 'd', content: [text('seen')] },
+    { role: 'user', content: [{ type: 'image_url' }] },
+  ])
+  expect(tools).toEqual([{ type: 'function', function: { name: 'f' }, cache_control: mark }])
+  expect(cache_control).toEqual(mark)
+  expect(dropped).toEqual([])
+})
+
+test('a mark that has no text to stand on is named', () => {
+  const dropped: string[] = []
+  const image = {
+    type: 'image',
+    url: 'data:image/png;base64,iVBORw0KGgo=',
+    extra: { cache_control: {} },
+  } as const
+  neutralBody(
+    { ...request, messages: [{ role: 'user', content: [image] }], tools: [] },
+    { ...PLAIN, takesMarks: true },
+    dropped,
+  )
+  expect(dropped).toEqual(['cache_control'])
 })
