@@ -21,6 +21,7 @@ import { type Plan, type PlanInput, plan } from './plan.ts'
 import type { Rates, TokensNeeded } from './rates.ts'
 import { routingMetadata } from './routing-metadata.ts'
 import type { Running } from './running.ts'
+import { drawsOf } from './stickiness.ts'
 import type { Ticker } from './ticker.ts'
 
 export interface RunDeps extends DispatchDeps {
@@ -84,7 +85,7 @@ export async function withExchange<Kind extends Metering>(
     blockOf: deps.health.blockOf,
     latencyMs: deps.health.latencyMs,
     measured: deps.measurements.of,
-    random: request.sessionId === undefined ? deps.random : sticky(request.sessionId),
+    random: drawsOf(request, deps.random),
     ...(course.refusal ? { refusal: course.refusal } : {}),
   }
   const cached = input.cache && deps.cache ? lookUp(input.cache, deps.cache, planning) : undefined
@@ -169,15 +170,3 @@ export const jsonHeaders = ({ generationId, cached }: Exchange<Metering>): Recor
   'x-generation-id': generationId,
   ...cached?.headers,
 })
-
-/** The same session goes to the same endpoint as long as the choice is the same: caches stay warm. */
-function sticky(sessionId: string): () => number {
-  let state = Number(BigInt(Bun.hash(sessionId)) & 0xffffffffn)
-  return () => {
-    // mulberry32
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
