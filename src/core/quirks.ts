@@ -43,6 +43,8 @@ export interface ChatQuirks {
    * `extra_content` (Google's) goes from calls too.
    */
   readonly refusedMessageFields?: readonly string[]
+  /** It takes `metadata` only of what it shall store (`store: true`). */
+  readonly storedMetadata?: true
   /** The types of `response_format` that it takes; absent: all. */
   readonly responseFormats?: readonly string[]
   /** False: it calls no tools. Calls of former turns are left out, and results become messages of the user. */

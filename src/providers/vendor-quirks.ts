@@ -38,12 +38,15 @@ const MESSAGE_FIELDS = [
 /** What models of other providers thought, as callers replay it; no answer of these vendors holds any of it. */
 const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_content']
 
-/** OpenAI's chat completions tell no thoughts and take none: its other dialect does. */
+/**
+ * OpenAI's chat completions tell no thoughts and take none: its other dialect does. Metadata of what is not stored is a
+ * 400 (`The 'metadata' parameter is only allowed when 'store' is enabled`; public issues of 2025 and 2026).
+ */
 export const OPENAI: ProviderQuirks = {
   // Reasoning models refuse `max_tokens`; all models take the newer name.
   outputBoundField: 'max_completion_tokens',
   responsesExtensions: false,
-  chat: { refusedMessageFields: ['reasoning', ...FOREIGN_THOUGHTS] },
+  chat: { refusedMessageFields: ['reasoning', ...FOREIGN_THOUGHTS], storedMetadata: true },
 }
 
 /**

@@ -13,6 +13,7 @@ export function applyQuirks(body: JsonObject, quirks: ChatQuirks, leaveOut: Leav
   }
   leaveOutFormat(body, quirks, leaveOut)
   for (const name of quirks.refusedFields ?? []) leaveOutField(body, name, leaveOut)
+  if (quirks.storedMetadata && body.store !== true) leaveOutField(body, 'metadata', leaveOut)
   bringInside(body, quirks, leaveOut)
   if (quirks.toolParameters && Array.isArray(body.tools)) body.tools = body.tools.map(withParameters)
   if (quirks.refusedMessageFields?.includes('cache_control') && Array.isArray(body.tools)) {

@@ -423,6 +423,15 @@ describe('Perplexity', () => {
   ])
 })
 
+describe('OpenAI', () => {
+  const metadata = { run: '7' }
+  table('OPENAI_API_KEY', [
+    { name: 'metadata of what is not stored', asked: { metadata }, dropped: ['metadata'] },
+    { name: 'metadata of what is stored', asked: { metadata, store: true }, sent: { metadata, store: true } },
+    { name: 'no metadata', asked: { metadata: {} } },
+  ])
+})
+
 describe('DeepSeek, and whoever wants thoughts back as `reasoning_content`', () => {
   const calls = [call('call_1')]
   const asked = (...turns: JsonObject[]) => ({ messages: [USER, ...turns, result('call_1')] })
