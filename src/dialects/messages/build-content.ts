@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { defined } from '../values.ts'
-import { cacheMarkOf, type Drop, isText } from './marks.ts'
+import { cacheMarkOf, type Drop, isBlank, isText } from './marks.ts'
 
 /**
  * | part | block |
  * |---|---|
- * | text | `text`; an empty one is left out, the API refuses it |
+ * | text | `text`; one without a visible character is left out, the API refuses it |
  * | image | `image`, from base64 or an address |
  * | file | `document` from base64, plain text, an address or a file id; `image` for a data URL of one |
  * | audio, video, unknown | dropped by name |
@@ -14,7 +14,7 @@ import { cacheMarkOf, type Drop, isText } from './marks.ts'
 export function writePart(part: ContentPart, drop: Drop): JsonObject[] {
   switch (part.type) {
     case 'text':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...cacheMarkOf(part.extra) }]
+      return isBlank(part.text) ? [] : [{ type: 'text', text: part.text, ...cacheMarkOf(part.extra) }]
     case 'image':
       if (part.detail !== undefined && part.detail !== 'auto') drop('image_url.detail')
       return [{ type: 'image', source: sourceOf(part.url), ...cacheMarkOf(part.extra) }]

@@ -3,7 +3,7 @@ import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { thoughtsOf } from '../claude-thoughts.ts'
 import { isObject } from '../values.ts'
 import { writePart } from './build-content.ts'
-import { cacheMarkOf, callIdOf, type Drop, isText } from './marks.ts'
+import { cacheMarkOf, callIdOf, type Drop, isBlank } from './marks.ts'
 
 export interface Written {
   /** A lone instruction without marks is a string. */
@@ -94,9 +94,9 @@ function writeContent(message: Message, drop: Drop): JsonObject[] {
 const writeParts = (content: string | ContentPart[] | null, drop: Drop): JsonObject[] =>
   Array.isArray(content)
     ? content.flatMap((part) => writePart(part, drop))
-    : isText(content)
-      ? [{ type: 'text', text: content }]
-      : []
+    : content === null || isBlank(content)
+      ? []
+      : [{ type: 'text', text: content }]
 
 /** A mark on the message holds for all of it: it stands on the last block. */
 function marked(blocks: JsonObject[], { extra }: Message): JsonObject[] {

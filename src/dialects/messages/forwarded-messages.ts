@@ -2,12 +2,12 @@ import type { JsonObject } from '../../core/events.ts'
 import { isSealed } from '../opaque.ts'
 import { isObject, isString } from '../values.ts'
 import { sourceOf } from './build-content.ts'
-import { callIdOf, type Drop } from './marks.ts'
+import { callIdOf, type Drop, isBlank } from './marks.ts'
 
 /**
  * The messages of a caller of this dialect for a provider of it. What came from providers of other dialects in former
- * turns means nothing to this one: sealed thoughts and citations are taken out and named, images of answers too, and
- * ids of calls get the characters that the API takes. Everything else is the caller's own.
+ * turns means nothing to this one: sealed thoughts and citations are taken out and named, images of answers too, blank
+ * texts of answers go, and ids of calls get the characters that the API takes. Everything else is the caller's own.
  */
 export function forwardedMessages(
   messages: unknown,
@@ -43,7 +43,8 @@ function forwardedBlock(block: unknown, role: unknown, drop: Drop): unknown[] {
     case 'redacted_thinking':
       return isSealed(block.data) ? leaveOut(THOUGHTS, drop) : [block]
     case 'text':
-      return [withoutSealed(block, drop)]
+      // Models of others say blanks before they call tools.
+      return role === 'assistant' && isBlank(block.text) ? [] : [withoutSealed(block, drop)]
     case 'image':
       return role === 'assistant' ? leaveOut('messages.content.image', drop) : [withContent(block)]
     case 'document':

@@ -12,3 +12,6 @@ export const cacheMarkOf = (extra: JsonObject | undefined): JsonObject =>
 export const callIdOf = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_')
 
 export const isText = (value: unknown): value is string => isString(value) && value !== ''
+
+/** Text that the API refuses (400 `text content blocks must contain non-whitespace text`). */
+export const isBlank = (text: unknown): boolean => isString(text) && text.trim() === ''

@@ -102,6 +102,7 @@ describe('what came from other providers', () => {
   test('is taken out and named', () => {
     const content = [
       ...foreign,
+      { type: 'text', text: '\n\n' },
       { type: 'text', text: 'a', citations: [own, sealed] },
       { type: 'text', text: 'b', citations: [sealed] },
       { type: 'tool_use', id: 'call:1', name: 'f', input: {} },

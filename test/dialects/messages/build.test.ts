@@ -157,6 +157,8 @@ describe('messages', () => {
         messages: [
           ...HELLO,
           { role: 'user', content: [{ type: 'text', text: '' }] },
+          { role: 'assistant', content: '\n\n' },
+          { role: 'user', content: [{ type: 'text', text: ' ' }] },
           { role: 'user', content: 'there' },
           { role: 'assistant', content: '' },
         ],
