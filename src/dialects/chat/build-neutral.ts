@@ -16,6 +16,8 @@ export interface Taken {
   readonly takesReasoning: boolean
   /** Anthropic's `cache_control`, on texts, tools and the body (recorded of OpenRouter, 2026). */
   readonly takesMarks: boolean
+  /** False: the model is known to see no images. */
+  readonly takesImages: boolean
 }
 
 /**
@@ -55,7 +57,8 @@ export function neutralBody(request: InferenceRequest, taken: Taken, dropped: st
 
 /**
  * Chat takes nothing but text for the result of a tool: what else a tool gave stands in a message of the user behind
- * the results.
+ * the results. An image that a tool gave is left out for a model that sees none, because it would have the rest of the
+ * conversation refused; one of the user's own goes along, and the provider says what it thinks of it.
  */
 function writeMessages(messages: readonly Message[], taken: Taken, dropped: string[]): JsonObject[] {
   const written: JsonObject[] = []
@@ -73,9 +76,13 @@ function writeMessages(messages: readonly Message[], taken: Taken, dropped: stri
     }
     if (message.role === 'tool' && Array.isArray(one.content)) {
       const parts: JsonObject[] = one.content
-      const texts = parts.filter(isText)
-      shown.push(...parts.filter((part) => !isText(part)))
-      one.content = texts.length > 0 ? texts : SHOWN
+      const seen = parts.filter(({ type }) => taken.takesImages || type !== 'image_url')
+      const texts = seen.filter(isText)
+      shown.push(...seen.filter((part) => !isText(part)))
+      const isHidden = seen.length < parts.length
+      if (isHidden) leaveOut(dropped, 'content.image_url')
+      if (isHidden && texts.length > 0) texts.push({ type: 'text', text: UNSEEN })
+      one.content = texts.length > 0 ? texts : isHidden ? UNSEEN : SHOWN
     }
     if (saysAnything(one)) written.push(one)
   }
@@ -86,6 +93,7 @@ function writeMessages(messages: readonly Message[], taken: Taken, dropped: stri
 const isText = ({ type }: JsonObject): boolean => type === 'text'
 /** A result must say something. */
 const SHOWN = 'The result is in the next message.'
+const UNSEEN = '(An image, which this model cannot see.)'
 
 /** Marks of other dialects that this one has no word for, or no place: only texts have one, of those who take marks. */
 function nameMarks({ content, extra, toolCalls }: Message, { takesMarks }: Taken, dropped: string[]): void {

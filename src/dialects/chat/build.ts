@@ -5,7 +5,7 @@ import type { DialectCall } from '../dialect.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { isObject } from '../values.ts'
 import { applyConversation } from './build-conversation.ts'
-import { neutralBody } from './build-neutral.ts'
+import { neutralBody, type Taken } from './build-neutral.ts'
 import { applyQuirks } from './build-quirks.ts'
 import { applyReasoning } from './build-reasoning.ts'
 
@@ -81,13 +81,8 @@ const TUNING = [
 export function buildChat(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const { quirks } = attempt.provider
-  const { thinkingParts, thoughtsField } = quirks.chat ?? {}
-  const takesReasoning =
-    quirks.reasoningField === 'reasoning' || thinkingParts === true || thoughtsField !== undefined
   const body =
-    request.dialect === 'chat'
-      ? forwardedBody(request.body)
-      : neutralBody(request, { takesReasoning, takesMarks: quirks.cacheMarks === true }, dropped)
+    request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takenBy(attempt), dropped)
   body.model = attempt.endpoint.upstreamId
   applyStream(body, request, attempt)
   applyOutputBound(body, request, attempt)
@@ -104,6 +99,16 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   }
   if (request.dialect === 'chat') nameUnserved(request.body, dropped)
   return { path: '/chat/completions', headers: {}, body, dropped }
+}
+
+function takenBy({ provider: { quirks }, endpoint: { inputModalities } }: Attempt): Taken {
+  const { thinkingParts, thoughtsField } = quirks.chat ?? {}
+  return {
+    takesReasoning:
+      quirks.reasoningField === 'reasoning' || thinkingParts === true || thoughtsField !== undefined,
+    takesMarks: quirks.cacheMarks === true,
+    takesImages: inputModalities.length === 0 || inputModalities.includes('image'),
+  }
 }
 
 function forwardedBody(body: JsonObject): JsonObject {

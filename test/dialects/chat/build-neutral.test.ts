@@ -3,7 +3,7 @@ import type { InferenceRequest } from '../../../src/core/request.ts'
 import { neutralBody } from '../../../src/dialects/chat/build-neutral.ts'
 import { parseChat } from '../../../src/dialects/chat/parse.ts'
 
-const PLAIN = { takesReasoning: false, takesMarks: false }
+const PLAIN = { takesReasoning: false, takesMarks: false, takesImages: true }
 
 const request: InferenceRequest = {
   apiType: 'messages',
@@ -260,4 +260,31 @@ test('a mark that has no text to stand on is named', () => {
     dropped,
   )
   expect(dropped).toEqual(['cache_control'])
+})
+
+test('an image that a tool gave, to a model that sees none', () => {
+  const image = { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' } as const
+  const dropped: string[] = []
+  const { messages } = neutralBody(
+    {
+      ...request,
+      messages: [
+        { role: 'assistant', content: null, toolCalls: [{ id: 'c', name: 'f', arguments: '{}' }] },
+        { role: 'tool', toolCallId: 'c', content: [{ type: 'text', text: 'a.png' }, image] },
+        { role: 'tool', toolCallId: 'd', content: [image] },
+        { role: 'user', content: [image] },
+      ],
+      tools: [],
+    },
+    { ...PLAIN, takesImages: false },
+    dropped,
+  )
+  const text = (said: string) => ({ type: 'text', text: said })
+  expect(messages).toMatchObject([
+    { role: 'assistant' },
+    { role: 'tool', content: [text('a.png'), text('(An image, which this model cannot see.)')] },
+    { role: 'tool', content: '(An image, which this model cannot see.)' },
+    { role: 'user', content: [{ type: 'image_url' }] },
+  ])
+  expect(dropped).toEqual(['content.image_url'])
 })
