@@ -30,6 +30,18 @@ const rows: [what: string, body: JsonObject, expected: JsonObject | 'as it is'][
     user([{ type: 'input_image', image_url: 'data:image/png;base64,xx', detail: 'x' }]),
     'as it is',
   ],
+  [
+    'an image in the text of a result',
+    { messages: [{ role: 'tool', tool_call_id: 'a', content: `data:image/png;base64,${'x'.repeat(80)}` }] },
+    'as it is',
+  ],
+  ['a text that begins like one', user('data:a;base64,x and y'), user('data:a;base64,X and y')],
+  ['a number that is base64 too', user('data:a;base64,4x'), user('data:a;base64,4X')],
+  [
+    'what stands beside an image in the arguments',
+    { input: [{ type: 'function_call', name: 'f', arguments: '{"type":"image","data":"x","note":"x"}' }] },
+    { input: [{ type: 'function_call', name: 'f', arguments: '{"type":"image","data":"x","note":"X"}' }] },
+  ],
   ['sound', user([{ type: 'input_audio', input_audio: { data: 'xx', format: 'x' } }]), 'as it is'],
   [
     'a file that is no text',
@@ -41,6 +53,26 @@ const rows: [what: string, body: JsonObject, expected: JsonObject | 'as it is'][
     user([{ type: 'file', file: { filename: 'a', file_data: `data:text/csv;base64,${btoa('x,y')}` } }]),
     user([{ type: 'file', file: { filename: 'a', file_data: `data:text/csv;base64,${btoa('X,y')}` } }]),
   ],
+  [
+    'a file of text by any other media type',
+    user([{ type: 'file', file: { file_data: `data:application/toml;base64,${btoa('x = 1')}` } }]),
+    user([{ type: 'file', file: { file_data: `data:application/toml;base64,${btoa('X = 1')}` } }]),
+  ],
+  [
+    'a file of text in bare base64',
+    { input: [{ role: 'user', content: [{ type: 'input_file', file_data: btoa('x,y') }] }] },
+    { input: [{ role: 'user', content: [{ type: 'input_file', file_data: btoa('X,y') }] }] },
+  ],
+  [
+    'a file of text that is not base64',
+    user([{ type: 'file', file: { file_data: 'data:text/plain,a%20x' } }]),
+    user([{ type: 'file', file: { file_data: 'data:text/plain,a%20X' } }]),
+  ],
+  [
+    'a document whose places are counted',
+    user([{ type: 'file', file: { file_data: `data:application/pdf;base64,${btoa('%PDF-1.4 x')}` } }]),
+    'as it is',
+  ],
   ['base64 of Anthropic', user([{ type: 'document', source: { type: 'base64', data: 'xxxx' } }]), 'as it is'],
   ['thoughts', user([{ type: 'thinking', thinking: 'x', signature: 'x' }]), 'as it is'],
   [
@@ -48,6 +80,66 @@ const rows: [what: string, body: JsonObject, expected: JsonObject | 'as it is'][
     { input: [{ type: 'reasoning', summary: [{ text: 'x' }], encrypted_content: 'x' }] },
     'as it is',
   ],
+  [
+    'thoughts that nobody has signed',
+    {
+      input: [{ type: 'reasoning', id: 'x', summary: [{ type: 'summary_text', text: 'x' }] }],
+      messages: [
+        user([{ type: 'thinking', thinking: [{ type: 'text', text: 'x' }] }])['messages'],
+        {
+          role: 'assistant',
+          content: 'y',
+          reasoning: 'x',
+          reasoning_content: 'x',
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'x', id: 'x', format: 'x' },
+            { type: 'reasoning.text', text: 'x', signature: 'x' },
+            { type: 'reasoning.encrypted', data: 'x' },
+          ],
+        },
+      ],
+    },
+    {
+      input: [{ type: 'reasoning', id: 'x', summary: [{ type: 'summary_text', text: 'X' }] }],
+      messages: [
+        user([{ type: 'thinking', thinking: [{ type: 'text', text: 'X' }] }])['messages'],
+        {
+          role: 'assistant',
+          content: 'y',
+          reasoning: 'X',
+          reasoning_content: 'X',
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'X', id: 'x', format: 'x' },
+            { type: 'reasoning.text', text: 'x', signature: 'x' },
+            { type: 'reasoning.encrypted', data: 'x' },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    'the name of who says it',
+    { messages: [{ role: 'user', name: 'x', content: 'y' }] },
+    { messages: [{ role: 'user', name: 'X', content: 'y' }] },
+  ],
+  [
+    'what formats say of themselves',
+    {
+      response_format: {
+        json_schema: { name: 'x', description: 'x', schema: { const: 'x', description: 'x' } },
+      },
+      text: { format: { name: 'x', description: 'x' }, verbosity: 'x' },
+      output_config: { format: { schema: { description: 'x' } } },
+    },
+    {
+      response_format: {
+        json_schema: { name: 'x', description: 'X', schema: { const: 'x', description: 'X' } },
+      },
+      text: { format: { name: 'x', description: 'X' }, verbosity: 'x' },
+      output_config: { format: { schema: { description: 'X' } } },
+    },
+  ],
+  ['what an image must not show', { negative_prompt: 'x' }, { negative_prompt: 'X' }],
   ['ids and marks', { messages: [{ role: 'tool', tool_call_id: 'x', content: '', name: 'x' }] }, 'as it is'],
   [
     'arguments',

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
+import { inFile, isSealed } from './text-file.ts'
 
 /** Answers what stands in the place of a text: the text itself where nothing is to be changed. */
 export type Replace = (text: string, isUser: boolean) => string
@@ -9,6 +10,7 @@ const ROOTS = [
   'messages',
   'input',
   'prompt',
+  'negative_prompt',
   'system',
   'instructions',
   'prediction',
@@ -17,11 +19,22 @@ const ROOTS = [
   'documents',
   'tools',
   'functions',
+  'response_format',
+  'text',
+  'output_config',
+  'output_format',
 ] as const
 /** What the application wrote, where no role says who did. */
-const NOT_OF_USERS: readonly string[] = ['system', 'instructions', 'tools', 'functions', 'prediction']
-/** Definitions: what they say of themselves is read, names, schemas and credentials are not. */
-const DEFINITIONS: readonly string[] = ['tools', 'functions']
+const NOT_OF_USERS: readonly string[] = ['system', 'instructions', 'prediction']
+/** Definitions of tools and formats: what they say of themselves is read, names, schemas and credentials are not. */
+const DEFINITIONS: readonly string[] = [
+  'tools',
+  'functions',
+  'response_format',
+  'text',
+  'output_config',
+  'output_format',
+]
 
 /** Names of fields that hold ids, addresses, contents of files, marks and words of the protocol. */
 const NO_TEXT = new Set([
@@ -45,16 +58,20 @@ const NO_TEXT = new Set([
   'mime_type',
   'signature',
   'encrypted_content',
-  'reasoning_details',
   'cache_control',
   'server_label',
   'phase',
 ])
-/** What a model thought: signed or sealed by its provider, so that it cannot be changed. */
-const THOUGHTS = new Set(['thinking', 'redacted_thinking', 'reasoning'])
+/** What a model thought, in the forms of all dialects. */
+const THOUGHTS = /^(?:thinking|redacted_thinking|reasoning(?:\..*)?)$/
+/** Signed or sealed by its provider, so that it cannot be changed. Without that anybody may have written it. */
+const isSealedThought = ({ type, signature, encrypted_content: sealed }: JsonObject): boolean =>
+  typeof type === 'string' && THOUGHTS.test(type) && (isFilled(signature) || isFilled(sealed))
+const isFilled = (value: unknown): boolean => typeof value === 'string' && value !== ''
+/** Of these the name of who says it is given to the model as well. */
+const NAMED_ROLES: readonly unknown[] = ['user', 'system', 'developer', 'assistant']
 /** Arguments of a call, in the forms of all dialects: there any name of a field may be the caller's own. */
 const ARGUMENTS = new Set(['arguments', 'input', 'output'])
-const SEALED = /^data:[^,;]*(?:;[^,;]*)*;base64,/
 
 /** The body with its texts replaced; the body itself where none was. */
 export function replaceTexts(body: JsonObject, replace: Replace): JsonObject {
@@ -76,11 +93,11 @@ function inRoot(root: string, value: unknown, isUser: boolean, replace: Replace)
 }
 
 function inContent(value: unknown, isUser: boolean, replace: Replace): unknown {
-  if (typeof value === 'string') return SEALED.test(value) ? value : replace(value, isUser)
+  if (typeof value === 'string') return isSealed(value) ? value : replace(value, isUser)
   if (Array.isArray(value)) return mapped(value, (item) => inContent(item, isUser, replace))
   if (!isObject(value)) return value
   const { type, role } = value
-  if (typeof type === 'string' && THOUGHTS.has(type)) return value
+  if (isSealedThought(value)) return value
   const byUser = isUser && isByUser(type, role)
   return mappedFields(value, (name, field) => {
     if (ARGUMENTS.has(name) && typeof type === 'string' && !Array.isArray(field))
@@ -88,9 +105,10 @@ function inContent(value: unknown, isUser: boolean, replace: Replace): unknown {
     if (name === 'variables') return inValues(field, byUser, replace)
     if (name === 'file_data') return inFile(field, byUser, replace)
     if (name === 'function') return inCall(field, replace)
+    if (name === 'name' && NAMED_ROLES.includes(role)) return inContent(field, byUser, replace)
     // Anthropic's documents of plain text; everywhere else it is base64.
     if (name === 'data') return type === 'text' ? inContent(field, byUser, replace) : field
-    if (NO_TEXT.has(name) || name.endsWith('_id') || name.startsWith('reasoning')) return field
+    if (NO_TEXT.has(name) || name.endsWith('_id')) return field
     return inContent(field, byUser, replace)
   })
 }
@@ -121,22 +139,11 @@ function inArguments(value: unknown, isUser: boolean, replace: Replace): unknown
   }
 }
 
-const TEXT_FILE = /^data:(?:text\/|application\/(?:json|xml|yaml|csv|x-ndjson)\b)[^,]*;base64,/i
-
-/** A file of text is read like any text; what other files hold is not looked at. */
-function inFile(value: unknown, isUser: boolean, replace: Replace): unknown {
-  const begin = typeof value === 'string' ? TEXT_FILE.exec(value)?.[0] : undefined
-  if (typeof value !== 'string' || begin === undefined) return value
-  const text = Buffer.from(value.slice(begin.length), 'base64').toString('utf8')
-  const next = replace(text, isUser)
-  return next === text ? value : begin + Buffer.from(next).toString('base64')
-}
-
 /** Below this many digits a number says nothing. */
 const LEAST_NUMBER = 1e6
 
 function inValues(value: unknown, isUser: boolean, replace: Replace): unknown {
-  if (typeof value === 'string') return SEALED.test(value) ? value : replace(value, isUser)
+  if (typeof value === 'string') return isSealed(value) ? value : replace(value, isUser)
   if (typeof value === 'number' && Math.abs(value) >= LEAST_NUMBER) {
     const text = String(value)
     const next = replace(text, isUser)
@@ -144,7 +151,8 @@ function inValues(value: unknown, isUser: boolean, replace: Replace): unknown {
   }
   if (Array.isArray(value)) return mapped(value, (item) => inValues(item, isUser, replace))
   if (!isObject(value)) return value
-  if (value['type'] === 'image' || value['type'] === 'input_image') return value
+  // What an image holds is not looked at, what stands beside it is.
+  if (value['type'] === 'image' || value['type'] === 'input_image') return inContent(value, isUser, replace)
   return mappedFields(value, (_, field) => inValues(field, isUser, replace))
 }
 

@@ -1,0 +1,65 @@
+import type { Replace } from './texts.ts'
+
+const DATA_URL = /^data:[^,]*,/i
+const IS_BASE64 = /;\s*base64\s*,$/i
+/** Of a form whose places are counted in bytes: a text that was changed would break it. */
+const COUNTED = /^%PDF-/
+
+/**
+ * A file in a field, as a data URL or in bare base64, with its texts replaced. Whether it is text is told by its
+ * content, for names and media types of text are without number and often missing; other files are not looked at.
+ */
+export function inFile(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (typeof value !== 'string') return value
+  const begin = DATA_URL.exec(value)?.[0] ?? ''
+  const content = value.slice(begin.length)
+  if (begin !== '' && !IS_BASE64.test(begin)) return inPlain(value, begin, content, isUser, replace)
+  if (begin === '' && !isBase64(content)) return replace(value, isUser)
+  const text = decoded(content)
+  if (text === null || COUNTED.test(text)) return value
+  const next = replace(text, isUser)
+  return next === text ? value : begin + Buffer.from(next).toString('base64')
+}
+
+/** `data:text/plain,a%20b` */
+function inPlain(value: string, begin: string, content: string, isUser: boolean, replace: Replace): string {
+  const text = unescaped(content)
+  const next = replace(text, isUser)
+  return next === text ? value : begin + encodeURIComponent(next)
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Null where the bytes are not UTF-8, or hold what no text does. */
+function decoded(base64: string): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Buffer.from(base64, 'base64'),
+    )
+    return text.includes('\0') ? null : text
+  } catch {
+    return null
+  }
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}\s*$/
+
+/** Bare base64, in lines or not. */
+const isBase64 = (text: string): boolean => BASE64.test(text.includes('\n') ? text.replace(/\s/g, '') : text)
+
+const SEALED = /^data:[^,]*;base64,/i
+/** Of what is shorter nobody can say that it is no text: a number is base64 too. No picture is as short. */
+const SHORTEST_SEALED = 64
+
+/** A data URL of base64 and nothing beside it: what only begins like one is text. */
+export function isSealed(text: string): boolean {
+  const begin = SEALED.exec(text)?.[0]
+  if (begin === undefined || text.length - begin.length < SHORTEST_SEALED) return false
+  return isBase64(text.slice(begin.length))
+}
