@@ -36,7 +36,23 @@ export function estimatePrompt(request: InferenceRequest): PromptBound {
     ...media,
     media: { images, recordings },
     marked: markedOf(request),
+    searches: searchesOf(request),
   }
+}
+
+/** Of a search that nothing bounds: models seldom search more often for one answer. */
+const UNBOUNDED_SEARCHES = 10
+const SEARCH_TOOL = /(?:^|:)(?:web_search|x_search)/
+
+/** How often the web may be searched, by its tool or by an option of chat: `max_uses` where the caller says so. */
+function searchesOf({ tools, body }: InferenceRequest): number {
+  let most = isObject(body['web_search_options']) ? UNBOUNDED_SEARCHES : 0
+  for (const tool of tools) {
+    if (tool.type !== 'other' || !SEARCH_TOOL.test(String(tool.data['type']))) continue
+    const { max_uses: uses } = tool.data
+    most += typeof uses === 'number' && uses >= 0 ? Math.floor(uses) : UNBOUNDED_SEARCHES
+  }
+  return most
 }
 
 /** For how long what the caller marks is to be kept: the longest of all marks, of which each has its own. */

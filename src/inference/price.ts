@@ -125,6 +125,8 @@ export interface PromptBound {
   readonly marked?: 'minutes' | 'hour' | undefined
   /** What is marked may be kept by a call of its own, where the provider keeps it so. */
   readonly mayBeApart?: boolean
+  /** How often the provider may search the web for it; absent: not at all. */
+  readonly searches?: number
 }
 
 export const tokensIn = ({ text, audio, image }: PromptBound): number => text + audio + image
@@ -158,7 +160,8 @@ export function holdOf(
       amountOf(prompt.audio, dearest(text, pricing.audio)) +
       amountOf(prompt.image, dearest(text, pricing.imageInput)) +
       amountOf(outputBound, dearestOutputRate(pricing, rates, kinds)) +
-      amountOf(1, pricing.request),
+      amountOf(1, pricing.request) +
+      amountOf(prompt.searches ?? 0, pricing.webSearch ?? 0n),
   )
 }
 
