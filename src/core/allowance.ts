@@ -1,3 +1,5 @@
+import { neverBack } from './never-back.ts'
+
 /**
  * Allowances for a minute, each under a name, in memory alone: a start begins anew. One fills up evenly (the generic
  * cell rate algorithm, counted in units instead of times): a burst may use the whole of it, and then nobody waits
@@ -30,7 +32,7 @@ const CLEAR_EVERY = 10_000
 /** `now` is in milliseconds. A clock that is set back neither locks out nor gives more. */
 export function createAllowances(now: () => number): Allowances {
   const levels = new Map<string, Level>()
-  const forward = neverBack()
+  const steady = neverBack(now)
   let sinceClearing = 0
 
   function levelAt(level: Level | undefined, perMinute: number, at: number): number {
@@ -46,29 +48,18 @@ export function createAllowances(now: () => number): Allowances {
   }
 
   return {
-    used: (name, perMinute) => levelAt(levels.get(name), perMinute, forward(now())),
+    used: (name, perMinute) => levelAt(levels.get(name), perMinute, steady()),
     waitMs(name, perMinute, amount) {
-      const missing = levelAt(levels.get(name), perMinute, forward(now())) + amount - perMinute
+      const missing = levelAt(levels.get(name), perMinute, steady()) + amount - perMinute
       return Math.max(0, Math.round((missing * MINUTE_MS * STEPS_PER_MS) / perMinute) / STEPS_PER_MS)
     },
     take(name, perMinute, amount) {
-      const at = forward(now())
+      const at = steady()
       clear(at)
       const used = Math.max(0, levelAt(levels.get(name), perMinute, at) + amount)
       if (used === 0) levels.delete(name)
       else levels.set(name, { used, at, perMinute })
     },
     size: () => levels.size,
-  }
-}
-
-/** A clock that was set back stands for a moment and goes on. */
-function neverBack(): (clock: number) => number {
-  let last = 0
-  let lead = 0
-  return (clock) => {
-    if (clock < last) lead += last - clock
-    last = clock
-    return clock + lead
   }
 }

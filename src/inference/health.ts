@@ -1,5 +1,6 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { UpstreamError } from '../core/errors.ts'
+import { neverBack } from '../core/never-back.ts'
 
 /** Why an endpoint is not tried now, and until when (milliseconds since 1970). */
 export interface Block {
@@ -49,7 +50,13 @@ const PROBE_MS = 1_000
 const COOL_WITHOUT_HINT_MS = 5_000
 const LATENCIES_KEPT = 32
 
-export function createHealth(now: () => number): Health {
+export function createHealth(clock: () => number): Health {
+  const now = neverBack(clock)
+  /** On the caller's clock. */
+  const told = (reason: Block['reason'], until: number, at: number): Block => ({
+    reason,
+    until: clock() + until - at,
+  })
   const states = new Map<string, State>()
   const stateOf = (attempt: Attempt): State => {
     const key = `${attempt.endpoint.id}\n${attempt.credential.id}`
@@ -73,9 +80,9 @@ export function createHealth(now: () => number): Health {
       const state = stateOf(attempt)
       const at = now()
       if (state.coolUntil > at && (!isOnly || state.isCoolHinted))
-        return { reason: 'rate-limit', until: state.coolUntil }
+        return told('rate-limit', state.coolUntil, at)
       if (state.openUntil > at && (!isOnly || isHopeless(state, at)))
-        return { reason: 'failing', until: state.openUntil }
+        return told('failing', state.openUntil, at)
       return null
     },
     trying(attempt) {

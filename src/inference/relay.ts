@@ -46,7 +46,6 @@ export async function relay(input: RelayInput): Promise<Response> {
     starting,
     isLate,
     ticker: deps.ticker,
-    now: deps.now,
     onLost: (error) => deps.onLost(error, exchange.generationId),
     ended: () => {
       callerSignal.removeEventListener('abort', leave)

@@ -15,7 +15,6 @@ export interface StreamInput {
   isLate: boolean
   exchange: Exchange
   ticker: Ticker
-  now(): number
   upstreamAbort: AbortController
   /** Aborts when the caller's connection goes away. */
   callerSignal: AbortSignal
@@ -44,7 +43,7 @@ const BURST_CHARACTERS = 64 * 1024
  * The end is written only after the settlement is committed; an end that is not whole is an error event.
  */
 export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
-  const { exchange, ticker, now, upstreamAbort, callerSignal } = input
+  const { exchange, ticker, upstreamAbort, callerSignal } = input
   const encoder = new TextEncoder()
   let writer: StreamWriter | null = null
   let iterator: AsyncIterator<FrameBatch> | null = null
@@ -134,7 +133,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   const clock = ticker.watch(() => {
     if (!isWaitingForProvider) return leave(new CallerLeft('the caller reads nothing'))
     connection?.enqueue(KEEP_ALIVE)
-    clock.due = now() + KEEP_ALIVE_MS
+    clock.due = ticker.now() + KEEP_ALIVE_MS
   })
 
   function finish(): void {
@@ -157,7 +156,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     isWaitingForProvider = true
-    clock.due = now() + KEEP_ALIVE_MS
+    clock.due = ticker.now() + KEEP_ALIVE_MS
     try {
       if (burst > BURST_CHARACTERS) {
         burst = 0
@@ -168,7 +167,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
       if (text !== '') controller.enqueue(encoder.encode(text))
       if (!isEnd) {
         isWaitingForProvider = false
-        clock.due = now() + SLOW_READER_MS
+        clock.due = ticker.now() + SLOW_READER_MS
         return
       }
     } catch (error) {

@@ -1,3 +1,5 @@
+import { neverBack } from '../core/never-back.ts'
+
 /** Answered by `within` in place of the promise's value when the time is over first. */
 export const TIMED_OUT: unique symbol = Symbol('timed out')
 
@@ -6,6 +8,8 @@ export const TIMED_OUT: unique symbol = Symbol('timed out')
  * A callback runs at most `SWEEP_MS` late.
  */
 export interface Ticker {
+  /** Milliseconds on a scale of its own, which never goes back: a wait is as long as it was, whoever sets the clock. */
+  now(): number
   /** Runs `callback` once after `ms`, unless the returned function was called before. */
   after(ms: number, callback: () => void): () => void
   within<T>(promise: Promise<T>, ms: number): Promise<T | typeof TIMED_OUT>
@@ -22,7 +26,8 @@ export interface Clock {
 
 const SWEEP_MS = 250
 
-export function createTicker(now: () => number): Ticker {
+export function createTicker(clock: () => number): Ticker {
+  const now = neverBack(clock)
   const waiting = new Set<{ due: number; callback: () => void }>()
   let interval: ReturnType<typeof setInterval> | null = null
 
@@ -56,6 +61,7 @@ export function createTicker(now: () => number): Ticker {
   }
 
   return {
+    now,
     after,
     watch,
     within: (promise, ms) =>

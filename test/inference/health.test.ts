@@ -40,6 +40,18 @@ describe('breaker', () => {
     expect(health.blockOf(attemptAt('a', 'c2'), false)).toBeNull()
   })
 
+  test('a clock that is set back makes no wait longer', () => {
+    failTimes(5)
+    health.failed(attemptAt('b'), limited(20_000))
+    now -= 3_600_000
+    expect(health.blockOf(a, false)).toEqual({ reason: 'failing', until: now + 30_000 })
+    expect(health.blockOf(attemptAt('b'), true)).toEqual({ reason: 'rate-limit', until: now + 20_000 })
+    now += 20_000
+    expect(health.blockOf(attemptAt('b'), true)).toBeNull()
+    now += 10_000
+    expect(health.blockOf(a, false)).toBeNull()
+  })
+
   test('an only endpoint opens after twenty failures within 30 s, not before', () => {
     failTimes(19)
     expect(health.blockOf(a, true)).toBeNull()

@@ -106,7 +106,6 @@ function begin() {
     isLate: false,
     exchange,
     ticker,
-    now: Date.now,
     upstreamAbort: new AbortController(),
     callerSignal: caller.signal,
     open: () => ({ writer, echoed: [] }),

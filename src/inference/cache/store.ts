@@ -27,7 +27,7 @@ export interface ResponseCache {
 export interface ResponseCacheOptions {
   maxBytes: number
   now(): number
-  ticker: Pick<Ticker, 'watch'>
+  ticker: Pick<Ticker, 'watch' | 'now'>
 }
 
 /** One answer takes at most this part of all. */
@@ -57,7 +57,7 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
       if (expiresAt <= at) drop(key)
       else next = Math.min(next, expiresAt)
     }
-    if (clock) clock.due = Math.max(next, at + SWEEP_MS)
+    if (clock) clock.due = ticker.now() + Math.max(next - at, SWEEP_MS)
     if (entries.size > 0) return
     clock?.stop()
     clock = null
@@ -68,7 +68,8 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
     find(key) {
       const known = entries.get(key)
       if (known === undefined) return undefined
-      if (known.expiresAt <= now()) {
+      // One of the future was kept before the clock was set back: nobody knows how old it is.
+      if (known.expiresAt <= now() || known.keptAt > now()) {
         drop(key)
         return undefined
       }
@@ -87,7 +88,7 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
         drop(oldest)
       }
       clock ??= ticker.watch(sweep)
-      clock.due = Math.min(clock.due, answer.expiresAt)
+      clock.due = Math.min(clock.due, ticker.now() + ttlSeconds * 1000)
     },
     drop,
     heldBytes: () => held,

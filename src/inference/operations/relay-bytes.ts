@@ -9,7 +9,6 @@ export interface RelayBytesInput {
   chunks: AsyncIterable<Uint8Array>
   exchange: Exchange<Metering>
   ticker: Ticker
-  now(): number
   upstreamAbort: AbortController
   /** Aborts when the caller's connection goes away. */
   callerSignal: AbortSignal
@@ -25,7 +24,7 @@ const SLOW_READER_MS = 60_000
  * an end that is not whole breaks the connection, so that it never looks finished.
  */
 export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
-  const { exchange, ticker, now, upstreamAbort, callerSignal } = input
+  const { exchange, ticker, upstreamAbort, callerSignal } = input
   const iterator = input.chunks[Symbol.asyncIterator]()
   let held: Uint8Array | null = null
   let isOver = false
@@ -75,7 +74,7 @@ export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
       const hasMore = await sendNext(controller)
       if (isOver) return
       if (hasMore) {
-        clock.due = now() + SLOW_READER_MS
+        clock.due = ticker.now() + SLOW_READER_MS
         return
       }
       finish()

@@ -59,7 +59,6 @@ async function speak(
     chunks: exchange.content?.hear(audio.mediaType, audio.chunks) ?? audio.chunks,
     exchange,
     ticker: deps.ticker,
-    now: deps.now,
     upstreamAbort,
     callerSignal: signal,
     onLost: (error) => deps.onLost(error, exchange.generationId),

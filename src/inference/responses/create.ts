@@ -110,5 +110,5 @@ function begunReply(
   if (events === null) return Response.json(reply, { headers })
   deps.keepOpen(request)
   const { ticker } = deps.run
-  return follow({ source: events, startingAfter: -1, ticker, now: deps.now, signal: request.signal, headers })
+  return follow({ source: events, startingAfter: -1, ticker, signal: request.signal, headers })
 }

@@ -6,7 +6,6 @@ export interface FollowInput {
   /** The number of the last event that the reader has; -1: none. */
   startingAfter: number
   ticker: Ticker
-  now(): number
   /** Aborts when the reader's connection goes away. */
   signal: AbortSignal
   headers: Record<string, string>
@@ -18,7 +17,7 @@ const SLOW_READER_MS = 60_000
 const DONE = 'data: [DONE]\n\n'
 
 /** Streams events to one reader, at its pace: what it has not read yet lies with the source, not here. */
-export function follow({ source, startingAfter, ticker, now, signal, headers }: FollowInput): Response {
+export function follow({ source, startingAfter, ticker, signal, headers }: FollowInput): Response {
   const encoder = new TextEncoder()
   let last = startingAfter
   let isOver = false
@@ -38,13 +37,13 @@ export function follow({ source, startingAfter, ticker, now, signal, headers }: 
   const clock = ticker.watch(() => {
     if (!isWaiting) return leave()
     connection?.enqueue(encoder.encode(KEEP_ALIVE))
-    clock.due = now() + KEEP_ALIVE_MS
+    clock.due = ticker.now() + KEEP_ALIVE_MS
   })
 
   /** One stretch of events for each pull; none is the end. */
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     isWaiting = true
-    clock.due = now() + KEEP_ALIVE_MS
+    clock.due = ticker.now() + KEEP_ALIVE_MS
     let stretch: Stretch | null
     try {
       stretch = await source.after(last)
@@ -61,7 +60,7 @@ export function follow({ source, startingAfter, ticker, now, signal, headers }: 
     last = stretch.last
     controller.enqueue(encoder.encode(stretch.text))
     isWaiting = false
-    clock.due = now() + SLOW_READER_MS
+    clock.due = ticker.now() + SLOW_READER_MS
   }
 
   signal.addEventListener('abort', leave, { once: true })

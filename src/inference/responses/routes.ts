@@ -32,7 +32,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
         const startingAfter = query.starting_after === undefined ? -1 : Number(query.starting_after)
         deps.keepOpen(request)
         const { signal } = request
-        return follow({ source, startingAfter, ticker, now: deps.now, signal, headers: {} })
+        return follow({ source, startingAfter, ticker, signal, headers: {} })
       },
       {
         caller: 'inference',

@@ -12,6 +12,7 @@ function cacheOf(maxBytes: number) {
     maxBytes,
     now: () => now,
     ticker: {
+      now: () => now,
       watch(callback) {
         const clock = { due: Number.POSITIVE_INFINITY, stop: () => void swept.splice(0) }
         swept.push(() => {
@@ -111,4 +112,12 @@ test('the real ticker forgets too', async () => {
 
 test('an answer may take a sixteenth of all', () => {
   expect(cacheOf(64_000_000).cache.mostBytes).toBe(4_000_000 - 512)
+})
+
+test('an answer that the clock says is still to come is forgotten', () => {
+  const { cache, keep, pass } = cacheOf(100_000)
+  keep('a')
+  pass(-3_600)
+  expect(cache.find('a')).toBeUndefined()
+  expect(cache.heldBytes()).toBe(0)
 })

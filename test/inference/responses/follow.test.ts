@@ -35,7 +35,6 @@ function reading(events: EventSource, startingAfter = -1) {
     source: events,
     startingAfter,
     ticker,
-    now: () => at,
     signal: leaving.signal,
     headers: { 'x-generation-id': 'gen-1' },
   })
