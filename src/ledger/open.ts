@@ -42,7 +42,7 @@ export function openLedger(
   const holds = createHolds(counters)
   const writer = createWriter({
     commit(batch: Batch) {
-      const { added, read } = commit(batch)
+      const { added, read } = roomMade(database, () => commit(batch))
       counters.advance(now())
       for (const { key, spent } of added) counters.add(key, spent)
       for (const { key, spent } of read) counters.set(key, spent)
@@ -107,6 +107,23 @@ export function openLedger(
     close: writer.close,
   }
   return { ledger, recovered }
+}
+
+/**
+ * The write-ahead log may be what cannot grow: moved into the database, its room is used again by the next try, even
+ * on a disk that stays full.
+ */
+function roomMade<T>({ file }: Database, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    try {
+      file.run('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // The first error says more.
+    }
+    throw error
+  }
 }
 
 const keptScopes = new WeakMap<readonly Gate[], readonly ChargedScope[] | null>()
