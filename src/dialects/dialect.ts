@@ -49,6 +49,8 @@ export interface DialectCall {
   form?: FormData
   /** Parameters of the caller that this dialect or endpoint cannot carry: named in the routing metadata. */
   dropped: string[]
+  /** The body without what the gateway asks for of its own accord and some accounts are refused; absent: nothing is. */
+  lesser?: { body: JsonObject; without: string; isRefused(reason: string): boolean }
   /**
    * Where the caller marked that what stands before is worth keeping (`cache_control`), and a cache is made by a call
    * of its own: all places where the call can be cut up to the last mark, the shortest beginning first. Absent:

@@ -59,7 +59,7 @@ export interface Asking<Answer> {
   ): Promise<{ answer: Answer; upstreamId: string | null }>
   readError(attempt: Attempt, status: number, headers: Headers, text: string): UpstreamError
   /** True where the call may have been refused for what `build` builds otherwise the next time. */
-  mayBuildAgain?(error: UpstreamError, log: DispatchLog): boolean
+  mayBuildAgain?(error: UpstreamError, log: DispatchLog, built: DialectCall): boolean
 }
 
 export interface Answered<Answer> {
@@ -199,7 +199,7 @@ async function send<Answer>(
   })
   if (isGood(reply)) return { reply, dropped: built.dropped }
   const error = await refusalOf(reply, attempt, asking.readError)
-  if (isAgain || asking.mayBuildAgain?.(error, log) !== true) throw error
+  if (isAgain || asking.mayBuildAgain?.(error, log, built) !== true) throw error
   log.isAsked = false
   return send(asking, attempt, deps, signal, log, true)
 }

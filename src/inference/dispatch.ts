@@ -55,6 +55,14 @@ export async function dispatch(
 function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> {
   /** What a call was read from that was refused: whether for that, the next one shows. */
   let suspect: ContextUse | null = null
+  /** Who refused what was asked for of the gateway's own accord. */
+  let refuser: Attempt | null = null
+
+  function built(whole: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
+    const call = called(whole, attempt, egress)
+    if (refuser !== attempt || call.lesser === undefined) return call
+    return { ...call, body: call.lesser.body, dropped: [...call.dropped, call.lesser.without] }
+  }
 
   function throughCache(call: DialectCall, attempt: Attempt, log: DispatchLog): DialectCall {
     // It is built anew since it failed: what was claimed for it is open to others again, and nothing is read any more.
@@ -73,8 +81,8 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
       const egress = egressOf(attempt)
       const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
       if (whole instanceof Promise)
-        return whole.then((fetched) => throughCache(called(fetched, attempt, egress), attempt, log))
-      return throughCache(called(whole, attempt, egress), attempt, log)
+        return whole.then((fetched) => throughCache(built(fetched, attempt, egress), attempt, log))
+      return throughCache(built(whole, attempt, egress), attempt, log)
     },
     async read(reply, attempt, _, { context: use }) {
       suspect?.refused()
@@ -84,8 +92,12 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
       return { answer: all, upstreamId: upstreamIdOf(first) }
     },
     readError: (attempt, status, headers, text) => egressOf(attempt).readError(status, headers, text),
-    // Whatever the words: it may well be the cache, and without it the call is one like all others.
-    mayBuildAgain({ status }, { context: use }) {
+    mayBuildAgain({ status, reason }, { context: use, current }, { lesser }) {
+      if (status === 400 && lesser?.isRefused(reason)) {
+        refuser = current
+        return true
+      }
+      // Whatever the words: it may well be the cache, and without it the call is one like all others.
       if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
       suspect = use
       return true

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
-import { dataLines, type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { type Answer, dataLines, type FakeUpstream, startUpstream, unary } from '../upstream.ts'
 
 /** A provider of OpenAI's Responses API behind POST /chat/completions and POST /responses. */
 
@@ -25,11 +25,13 @@ beforeAll(async () => {
         dialect: 'responses',
         base_url: upstream.baseUrl,
         api_key: 'secret-of-lab',
-        models: ['tides', 'cached', 'cut', 'broken', 'wrong-key', 'prompt', 'drawn'].map((id) => ({
-          id,
-          max_completion_tokens: 9000,
-          pricing,
-        })),
+        models: ['tides', 'cached', 'cut', 'broken', 'wrong-key', 'prompt', 'drawn', 'unverified'].map(
+          (id) => ({
+            id,
+            max_completion_tokens: 9000,
+            pricing,
+          }),
+        ),
       },
       {
         slug: 'duo',
@@ -137,6 +139,48 @@ describe('callers of chat', () => {
     expect((await gateway.call('/chat/completions', { ...asked, messages })).status).toBe(200)
     expect(upstream.seen[1]?.body['input']).toEqual(REPLAYED)
     expect(upstream.seen[1]?.body['reasoning']).toEqual({ effort: 'medium', summary: 'auto' })
+  })
+
+  describe('before an account that may not have summaries of thoughts', () => {
+    const unverified: Answer = ({ body }) =>
+      Object(body['reasoning']).summary === undefined
+        ? fixture('thinking-tools.json')()
+        : Response.json(
+            {
+              error: {
+                message: 'Your organization must be verified to generate reasoning summaries.',
+                type: 'invalid_request_error',
+                param: 'reasoning.summary',
+                code: 'unsupported_value',
+              },
+            },
+            { status: 400 },
+          )
+    const asking = (reasoning: object) =>
+      gateway.call('/chat/completions', ask('unverified', { tools, reasoning }), {
+        'x-service-metadata': 'enabled',
+      })
+
+    test('one that nobody asked for by name is left out, and named', async () => {
+      upstream.on('unverified', unverified)
+      const reply = await asking({ effort: 'high' })
+      expect(reply.status).toBe(200)
+      expect(upstream.seen.map(({ body }) => body['reasoning'])).toEqual([
+        { effort: 'high', summary: 'auto' },
+        { effort: 'high' },
+      ])
+      const { service_metadata } = await reply.json()
+      expect(service_metadata.params.dropped_parameters).toContain('reasoning.summary')
+      expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'tool_calls' })
+    })
+
+    test('one that was asked for is refused, as the provider refuses it', async () => {
+      upstream.on('unverified', unverified)
+      const reply = await asking({ effort: 'high', summary: 'auto' })
+      expect(reply.status).toBe(400)
+      expect((await reply.json()).error.message).toContain('must be verified')
+      expect(upstream.seen).toHaveLength(1)
+    })
   })
 
   test('cached tokens are counted in and priced apart', async () => {

@@ -1,6 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
+import type { DialectCall } from '../dialect.ts'
 import { defined, isObject } from '../values.ts'
 import type { Drop } from './build-content.ts'
 
@@ -30,7 +31,8 @@ const OURS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
  * | `context`, `mode` and unknown fields of this dialect's callers | as they came |
  *
  * A summary is asked for only where the caller wants to see the reasoning: OpenAI refuses it (400) to organisations
- * that it has not verified.
+ * that it has not verified. Where the caller did not ask for it in so many words, the call is made once more without:
+ * see `withoutSummary`.
  */
 export function applyReasoning(
   body: JsonObject,
@@ -57,6 +59,21 @@ export function applyReasoning(
     summary: reasoning.summary ?? (wantsToSee(request) ? 'auto' : undefined),
   })
 }
+
+/** The call without a summary that its caller has not asked for by name. */
+export function withoutSummary(body: JsonObject, { reasoning }: InferenceRequest): DialectCall['lesser'] {
+  const { reasoning: asked } = body
+  if (!isObject(asked) || asked.summary === undefined || reasoning?.summary !== undefined) return undefined
+  const { summary: _, ...rest } = asked
+  const { reasoning: __, ...others } = body
+  return {
+    body: Object.keys(rest).length > 0 ? { ...others, reasoning: rest } : others,
+    without: 'reasoning.summary',
+    isRefused: (reason) => UNVERIFIED.test(reason),
+  }
+}
+/** `Your organization must be verified to generate reasoning summaries` (public issues of 2025 and 2026). */
+const UNVERIFIED = /reasoning summar|reasoning\.summary/i
 
 function setUnlessEmpty(body: JsonObject, fields: JsonObject): void {
   const written = defined(fields)

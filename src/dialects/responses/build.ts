@@ -3,11 +3,11 @@ import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
-import { isObject, isString } from '../values.ts'
+import { defined, isObject, isString } from '../values.ts'
 import type { Drop } from './build-content.ts'
 import { type ReplayRules, sendable } from './build-input.ts'
 import { neutralBody } from './build-neutral.ts'
-import { applyReasoning, reasons } from './build-reasoning.ts'
+import { applyReasoning, reasons, withoutSummary } from './build-reasoning.ts'
 import { ITEM } from './items.ts'
 
 /**
@@ -78,7 +78,7 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
   if (body.service_tier === 'fast') body.service_tier = 'priority'
   leaveOutUnsupported(body, attempt, drop)
   applyInclude(body, attempt)
-  return { path: '/responses', headers: {}, body, dropped }
+  return defined({ path: '/responses', headers: {}, body, dropped, lesser: withoutSummary(body, request) })
 }
 
 /** A null means the same as an absent field, and some servers refuse it. */
