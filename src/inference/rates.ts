@@ -163,9 +163,13 @@ function amountOf({ prompt, output }: TokensNeeded, limit: number): number {
 const modelIdOf = (name: string, { models, brought }: Snapshot): string | undefined =>
   (findVariant(name, models) ?? (brought && findVariant(name, brought.models)))?.model.id
 
+/** No model takes and gives more: what a provider tells beyond is a mistake, and would shut its caller out for years. */
+const MOST_TOKENS = 10_000_000
+const plausible = (tokens: number): number => Math.min(MOST_TOKENS, Math.max(0, tokens || 0))
+
 /** What a request that has ended used of it: of tokens what was counted, and nothing of a model that was not asked. */
 function usedBy({ gate, modelId }: Claim, { tokens, modelId: last, triedModelIds = [] }: RateSpent): number {
-  if (gate.measure === 'tokens') return modelId === null || modelId === last ? tokens : 0
+  if (gate.measure === 'tokens') return modelId === null || modelId === last ? plausible(tokens) : 0
   return modelId === null || modelId === last || triedModelIds.includes(modelId) ? 1 : 0
 }
 

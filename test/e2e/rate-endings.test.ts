@@ -270,3 +270,15 @@ test('500 at once at a limit of 7: never more than 7 run, and all of them leave'
   expect(most).toBeLessThanOrEqual(7)
   await idle()
 })
+
+test('a provider that tells of more tokens than there can be shuts nobody out for years', async () => {
+  const { key } = await gateway.makeKey({ rate_limits: { tokens_per_minute: 100_000 } })
+  const usage = { prompt_tokens: 10, completion_tokens: 1e15, total_tokens: 1e15 }
+  upstream.on('tiny', unary('x', { usage }))
+  expect((await chat(key, { max_tokens: 5 })).status).toBe(200)
+  const refused = await chat(key, { max_tokens: 5 })
+  expect(refused.status).toBe(429)
+  // Ten million tokens, at a hundred thousand a minute.
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(100 * 60)
+  await idle()
+})
