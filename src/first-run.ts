@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { and, count, eq, isNull, max } from 'drizzle-orm'
 import { ownerOf } from './admin/auth/setup.ts'
+import { changeAside } from './admin/change.ts'
 import { defaultGuardrail } from './admin/guardrails/default.ts'
 import { ensureOwner, type OwnerSettings } from './admin/organization/owner.ts'
 import { newOrganizationId, newUserId, newUuid } from './core/ids.ts'
@@ -100,10 +101,29 @@ export async function renewManagementKey(database: Database): Promise<{ key: str
     eq(apiKeys.disabled, false),
     isNull(apiKeys.deleted_at),
   )
-  const earlier = database.sync.select({ label: apiKeys.label }).from(apiKeys).where(made).all()
+  const earlier = database.sync.select().from(apiKeys).where(made).all()
   const key = newKey('management')
   const row = rowOf(database, keyOwnerOf(database), 'management', key, 'Management key', false)
-  await atomically(database, (tx) => [
+  const { label, workspace_id: workspaceId } = row
+  const changes = [
+    {
+      action: 'key.create',
+      resourceId: row.hash,
+      workspaceId,
+      after: { kind: 'management', label },
+    } as const,
+    ...earlier.map(
+      ({ hash }) =>
+        ({
+          action: 'key.update',
+          resourceId: hash,
+          workspaceId,
+          before: { disabled: false },
+          after: { disabled: true },
+        }) as const,
+    ),
+  ]
+  await changeAside(database, 'sluice keys renew-management', changes, (tx) => [
     tx.update(apiKeys).set({ disabled: true }).where(made),
     tx.insert(apiKeys).values(row),
   ])

@@ -3,13 +3,18 @@ import type { JsonObject } from '../core/events.ts'
 import { newUuid } from '../core/ids.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import { atomically, type Database, type Db, type Write } from '../db/database.ts'
-import { auditLog, idempotencyKeys } from '../db/tables.ts'
+import { auditLog, idempotencyKeys, organizations } from '../db/tables.ts'
 
 export interface ChangeDeps {
   database: Database
   snapshot: { current(): Snapshot; rebuild(): void }
   /** Milliseconds since 1970. */
   now(): number
+}
+
+/** What a line of the audit log needs. */
+type AuditDeps = Pick<ChangeDeps, 'database' | 'now'> & {
+  snapshot: { current(): Pick<Snapshot, 'organizationId'>; rebuild(): void }
 }
 
 /** One change of one thing, as the audit log tells it. Neither `before` nor `after` may hold a secret. */
@@ -31,7 +36,7 @@ export interface Change {
  * `database.sync` what must not change in between, and what it throws undoes everything.
  */
 export async function change(
-  deps: ChangeDeps,
+  deps: AuditDeps,
   actor: Actor,
   changes: Change | readonly Change[],
   writes: (tx: Db) => readonly Write[],
@@ -45,6 +50,34 @@ export async function change(
   ])
   deps.snapshot.rebuild()
 }
+
+/**
+ * The same in the folder of a server that is stopped, at its command line: nobody's Snapshot is to be renewed. Before
+ * the first start there is no organisation yet whose log could tell it.
+ */
+export async function changeAside(
+  database: Database,
+  command: string,
+  changes: Change | readonly Change[],
+  writes: (tx: Db) => readonly Write[],
+): Promise<void> {
+  const organization = database.sync.select({ id: organizations.id }).from(organizations).get()
+  if (organization === undefined) {
+    await atomically(database, writes)
+    return
+  }
+  const snapshot = { current: () => ({ organizationId: organization.id }), rebuild: () => undefined }
+  await change({ database, now: Date.now, snapshot }, { ...COMMAND_LINE, label: command }, changes, writes)
+}
+
+const COMMAND_LINE = {
+  type: 'system',
+  id: 'command-line',
+  userId: '',
+  requestId: null,
+  address: null,
+  userAgent: null,
+} as const
 
 const claimRow = (claim: IdempotencyClaim, now: number) => ({
   caller_key_hash: claim.callerId,
@@ -70,7 +103,7 @@ export function difference(before: JsonObject, after: JsonObject): { before: Jso
 }
 
 function rowOf(
-  { snapshot, now }: ChangeDeps,
+  { snapshot, now }: AuditDeps,
   actor: Actor,
   { action, resourceId, workspaceId, before, after }: Change,
 ): typeof auditLog.$inferInsert {

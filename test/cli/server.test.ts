@@ -192,6 +192,13 @@ describe('serve', () => {
 
       const settings = { SLUICE_MANAGEMENT_KEY: BOOTSTRAP.SLUICE_MANAGEMENT_KEY }
       const next = await startServer(folder, { env: settings })
+      const log = await fetch(`${next.url}/api/v1/audit-log?action=key.create`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      expect((await log.json()).data[0]).toMatchObject({
+        actor: { type: 'system', label: 'sluice keys renew-management' },
+        after: { kind: 'management', label: told.label },
+      })
       const keys = [old, renewed.stdout.trim(), key, BOOTSTRAP.SLUICE_MANAGEMENT_KEY]
       expect(await Promise.all(keys.map((one) => status(next.url, one)))).toEqual([401, 401, 200, 200])
       await next.stop()

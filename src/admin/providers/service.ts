@@ -3,7 +3,7 @@ import { nearestNames } from '../../catalog/nearest.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { labelOf } from '../../core/keys.ts'
-import { atomically, type Database } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import type { Place, Sealer } from '../../db/seal.ts'
 import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { readBaseUrl } from '../../providers/base-url.ts'
@@ -11,6 +11,7 @@ import { cloudVendors } from '../../providers/cloud-vendors.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
 import { isHeaderValue } from '../../providers/credential-header.ts'
 import { withVersion } from '../../providers/environment.ts'
+import { changeAside } from '../change.ts'
 import type { CredentialRow } from './schema.ts'
 
 export interface CredentialDeps {
@@ -147,11 +148,14 @@ export async function storeCredential(deps: CredentialDeps, fields: CredentialFi
   const { vendor, secret, name, baseUrl } = checkCredential(fields)
   await refuseConflict(deps, vendor, secret, baseUrl)
   const row = { id: newUuid(), provider: vendor.slug, base_url: baseUrl }
-  await atomically(deps.database, (tx) => [
+  const label = credentialLabel(secret)
+  const after = { provider: vendor.slug, name, label, base_url: baseUrl, weight: null }
+  const made = { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const
+  await changeAside(deps.database, 'sluice providers add', made, (tx) => [
     tx.insert(providerCredentials).values({
       ...row,
       name,
-      label: credentialLabel(secret),
+      label,
       sealed_secret: deps.sealer.seal(secret, placeOf(row)),
       sort_order: nextSortOrder(vendor.slug),
       created_at: new Date(deps.now()),
@@ -236,7 +240,12 @@ export async function listCredentials(database: Database, provider?: string): Pr
 /** Removes a credential for good. Throws a 404 where there is none of this id. */
 export async function removeCredential(database: Database, id: string): Promise<void> {
   const isIt = eq(providerCredentials.id, id)
-  const [row] = await database.db.select({ id: providerCredentials.id }).from(providerCredentials).where(isIt)
+  const [row] = await database.db.select().from(providerCredentials).where(isIt)
   if (row === undefined) throw notFound('There is no stored credential with this id')
-  await atomically(database, (tx) => [tx.delete(providerCredentials).where(isIt)])
+  const { provider, name, label, base_url, weight } = row
+  const before = { provider, name, label, base_url, weight }
+  const gone = { action: 'credential.delete', resourceId: id, workspaceId: null, before } as const
+  await changeAside(database, 'sluice providers remove', gone, (tx) => [
+    tx.delete(providerCredentials).where(isIt),
+  ])
 }
