@@ -48,7 +48,7 @@ export function labelOf(key: string): string {
 
 const withChecksum = (head: string): string => head + checksumOf(Bun.hash.crc32(head))
 
-/** Beside `base62`, because every request has its key's tested: numbers are a tenth of the time of big integers. */
+/** Beside `base62`, because every request has its key's tested, and 32 bits need no big integers. */
 function checksumOf(crc: number): string {
   let text = ''
   for (let rest = crc; text.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62)) {

@@ -5,6 +5,16 @@ import { inFile, isSealed } from './text-file.ts'
 /** Answers what stands in the place of a text: the text itself where nothing is to be changed. */
 export type Replace = (text: string, isUser: boolean) => string
 
+/** Definitions of tools and formats: what they say of themselves is read, names, schemas and credentials are not. */
+const DEFINITIONS: readonly string[] = [
+  'tools',
+  'functions',
+  'response_format',
+  'text',
+  'output_config',
+  'output_format',
+]
+
 /** The fields of a body, in any dialect and on any inference route, that hold what a model is given to read. */
 const ROOTS = [
   'messages',
@@ -17,24 +27,10 @@ const ROOTS = [
   'suffix',
   'query',
   'documents',
-  'tools',
-  'functions',
-  'response_format',
-  'text',
-  'output_config',
-  'output_format',
-] as const
+  ...DEFINITIONS,
+]
 /** What the application wrote, where no role says who did. */
 const NOT_OF_USERS: readonly string[] = ['system', 'instructions', 'prediction']
-/** Definitions of tools and formats: what they say of themselves is read, names, schemas and credentials are not. */
-const DEFINITIONS: readonly string[] = [
-  'tools',
-  'functions',
-  'response_format',
-  'text',
-  'output_config',
-  'output_format',
-]
 
 /** Names of fields that hold ids, addresses, contents of files, marks and words of the protocol. */
 const NO_TEXT = new Set([
