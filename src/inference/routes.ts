@@ -62,7 +62,7 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   // The log names files, and does not repeat them.
   if (whole !== body && caller.workspace.contentLogging !== undefined)
     inference.asked = withFilters(body, caller, false).body
-  checkUserUrls(inference, deps.outboundAllow)
+  checkUserUrls(inference.body, deps.outboundAllow)
   deps.keepOpen(request)
   return { snapshot, caller, request: inference, wantsMetadata, signal: request.signal, startedAt }
 }

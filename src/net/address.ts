@@ -12,11 +12,17 @@ export interface OutboundAllow {
 
 export const NOTHING_ALLOWED: OutboundAllow = { hosts: new Set(), networks: [] }
 
-/** Names that mean a private machine whatever they resolve to (RFC 6761, RFC 6762, ICANN 2024-07-29). */
-const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal)$/
+/**
+ * Names that mean a private machine whatever they resolve to (RFC 6761, RFC 6762, RFC 8375, ICANN 2024-07-29), and
+ * endings that routers and companies use and that the public DNS does not have.
+ */
+const PRIVATE_NAME =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|lan|home|corp|intranet|private)$/
 const HOST_NAME = /^(?=.{1,253}$)(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
 /** Until the host ends: a backslash or an `@` here makes readers disagree on which host is meant. */
 const AUTHORITY = /^https?:\/\/([^/?]*)/i
+/** Parsing a host name of megabytes takes a second. Signed URLs have a few thousand characters. */
+const LONGEST_URL = 65_536
 const HARMLESS_TEXT = /^[^\x00-\x1f\x7f\\]+$/
 
 /** Public by its range, but answers with the secrets of the machine: Azure's agent (168.63.129.16). */
@@ -53,13 +59,31 @@ export function parseOutboundAllow(entries: readonly string[]): OutboundAllow {
  * `path` is where in the request the URL stands. Names are checked again, by address, when they are called.
  */
 export function checkUrl(text: string, allow: OutboundAllow = NOTHING_ALLOWED, path?: string): URL {
+  if (text.length > LONGEST_URL) throw badRequest(`The URL is longer than ${LONGEST_URL} characters`, path)
   const authority = AUTHORITY.exec(text)?.[1]
   if (authority === undefined) throw badRequest('The URL must begin with http:// or https://', path)
+  if (authority === '') throw badRequest('The URL names no host', path)
   if (authority.includes('@')) throw badRequest('The URL may not contain a user name or a password', path)
   if (!HARMLESS_TEXT.test(text) || !URL.canParse(text)) throw badRequest('This is not a valid URL', path)
   const url = new URL(text)
   checkParsed(url, allow, path)
+  if (isAmbiguous(url, authority)) throw refusedHost(path)
   return url
+}
+
+/** Readers disagree on every other spelling of a public IPv4 address: 010.0.0.1 is 8.0.0.1 to one and 10.0.0.1 to another. */
+const isAmbiguous = ({ hostname }: URL, authority: string): boolean =>
+  ipaddr.IPv4.isValidFourPartDecimal(hostname) &&
+  isReachable(hostname, NOTHING_ALLOWED) &&
+  !isWrittenAs(hostname, authority)
+
+const isWrittenAs = (address: string, authority: string): boolean =>
+  authority.startsWith(address) && /^(?:$|[:#])/.test(authority.slice(address.length))
+
+/** True for a host that is private by its name or its number, without resolving it and without exceptions. */
+export const isPrivateHost = (url: URL): boolean => {
+  const host = hostOf(url)
+  return ipaddr.isValid(host) ? !isReachable(host, NOTHING_ALLOWED) : PRIVATE_NAME.test(host)
 }
 
 /** `checkUrl` for a URL that was parsed already, such as the target of a redirect. */

@@ -19,18 +19,6 @@ export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
       ? { usage: embeddings.bound(request, pricing), source: 'estimated' }
       : { usage: told, source: 'provider' },
   said: ({ embeddings }) => embeddings,
-  addresses: ({ inputs }) =>
-    inputs.flatMap((input, index) => {
-      const item = `input[${index}].content`
-      if (input.type !== 'parts') return []
-      return input.parts.flatMap((part, i): [string, string][] => {
-        if (part.type === 'image') return [[part.url, `${item}[${i}].image_url.url`]]
-        if (part.type === 'video') return [[part.url, `${item}[${i}].video_url.url`]]
-        return part.type === 'file' && part.data !== undefined
-          ? [[part.data, `${item}[${i}].file.file_data`]]
-          : []
-      })
-    }),
 }
 
 /** Some models put a mark before and behind each text. */

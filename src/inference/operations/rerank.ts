@@ -37,12 +37,6 @@ export const rerank: Task<RerankRequest, RerankResult> = {
       : { usage: told, source: 'provider' }
   },
   said: (result, { topN }) => ranked(result, topN),
-  addresses: ({ documents }) =>
-    documents.flatMap((document, index): [string, string][] =>
-      typeof document === 'string' || document.image === undefined
-        ? []
-        : [[document.image, `documents[${index}].image`]],
-    ),
 }
 
 const CHUNK_TOKENS = 500

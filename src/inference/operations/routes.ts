@@ -14,7 +14,7 @@ import { cacheAsked } from '../cache/asked.ts'
 import { withFilters } from '../filters/apply.ts'
 import type { Opening, RunDeps } from '../opening.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
-import { checkAddresses } from './address-check.ts'
+import { checkUserUrls } from '../user-urls.ts'
 import {
   embeddingsOperation,
   imageEditsOperation,
@@ -86,14 +86,7 @@ const paint = (
     ...imagesIngress.parse(filter(body), headers),
     isEdit,
   })
-  return open(request, deps, read, parse, (opening) => {
-    const { references, mask } = opening.request
-    checkAddresses(
-      [...references, ...(mask ? [mask] : [])].map(({ url, path }) => [url, path] as const),
-      deps.outboundAllow,
-    )
-    return runImages(opening, deps.run)
-  })
+  return open(request, deps, read, parse, (opening) => runImages(opening, deps.run))
 }
 
 const speak = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
@@ -129,7 +122,6 @@ const operate = <Request extends RoutedRequest, Result>(
     readInferenceBody,
     (body, headers, filter) => task.ingress.parse(filter(body), headers),
     (opening) => {
-      checkAddresses(task.addresses?.(opening.request) ?? [], deps.outboundAllow)
       const cache = task.isRepeatable ? cacheAsked(request.headers, opening.caller) : undefined
       return runOperation({ ...opening, cache }, task, deps.run)
     },
@@ -164,6 +156,7 @@ async function open<Body, Asked extends RoutedRequest>(
     return filtered.body
   })
   if (pipeline) asked.pipeline = pipeline
+  checkUserUrls(asked.body, deps.outboundAllow)
   deps.keepOpen(request)
   const response = await run({
     snapshot,

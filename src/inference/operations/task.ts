@@ -19,8 +19,6 @@ export interface Task<Request extends RoutedRequest, Result> {
   said(result: Result, request: Request): unknown
   /** The same question has the same answer: it may be kept and given again. */
   readonly isRepeatable?: boolean
-  /** Addresses in the request, and where they stand. */
-  addresses?(request: Request): readonly (readonly [url: string, path: string])[]
   /** What content filters leave of the answer; absent: it holds no text. `drop` is told the names of what is left out. */
   filtered?(result: Result, scanners: Scanners, drop: (name: string) => void): Result
 }

@@ -51,7 +51,7 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, store)
   const inference = await parsed(resolved, filtered, caller, request.headers, deps)
   if (presetId !== null) inference.presetId = presetId
-  checkUserUrls(inference, deps.outboundAllow)
+  checkUserUrls(inference.body, deps.outboundAllow)
   const { onLost } = deps.run
   const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
   const input = {

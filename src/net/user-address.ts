@@ -1,0 +1,124 @@
+import { badRequest } from '../core/errors.ts'
+import { checkUrl, hostOf, isPrivateHost, type OutboundAllow, refusedHost } from './address.ts'
+
+/** Where a string stands. */
+export interface Place {
+  /** The field exists to hold an address, so that any scheme counts; elsewhere only what some program would fetch does. */
+  isAddress(): boolean
+  /** In the words of an error: `messages[0].content[1].image_url.url`. */
+  written(): string
+}
+
+/**
+ * Judges one string of a request as the program that may fetch it reads it. Parsers drop blanks, control characters and
+ * invisible characters at the start, and tabs and line ends anywhere; Python's also drops `<` and `URL:`. Throws a
+ * `GatewayError` 400 that names the place, unless the string holds its content (`data:`, base64), is plain text, or is
+ * a URL that `checkUrl` accepts. Time is linear in the length, and short for text.
+ */
+export function checkAddress(text: string, place: Place, allow: OutboundAllow): void {
+  const { scheme, next } = startOf(text)
+  if (scheme === 'data') return
+  if (scheme === null) {
+    if (mayLeadAstray(text) && place.isAddress() && leadsAstray(text))
+      throw badRequest('must be an https URL or a data URL', place.written())
+    return
+  }
+  if (FETCHED.has(scheme) || next === '/' || next === '\\' || place.isAddress()) {
+    refuseBareName(checkUrl(text, allow, place.written()), allow, place.written())
+  }
+}
+
+/** A name without a dot is one of the local network: a container, a machine of `/etc/hosts`. */
+function refuseBareName(url: URL, allow: OutboundAllow, place: string): void {
+  const host = hostOf(url)
+  if (!/[.:]/.test(host) && !allow.hosts.has(host)) throw refusedHost(place)
+}
+
+/** Schemes that some program fetches, with or without slashes behind the colon. */
+const FETCHED = new Set(
+  'http https ws wss ftp ftps sftp file gopher dict tftp ldap ldaps smb url blob jar rtsp rtmp s3 gs'.split(
+    ' ',
+  ),
+)
+const LONGEST_SCHEME = 32
+
+interface Start {
+  /** In lower case; null: the text has none. */
+  scheme: string | null
+  /** The character behind the colon. */
+  next: string
+}
+
+const NO_SCHEME: Start = { scheme: null, next: '' }
+
+/** The scheme, read as the most lenient parser reads it. */
+function startOf(text: string): Start {
+  let scheme = ''
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isInvisible(code) || (scheme === '' && isLeading(code))) continue
+    // Full-width letters and colons are those of ASCII to whoever normalises them.
+    const ascii = code >= 0xff01 && code <= 0xff5e ? code - 0xfee0 : code
+    if (ascii === COLON) return scheme === '' ? NO_SCHEME : { scheme, next: visibleFrom(text, at + 1) }
+    const char = String.fromCharCode(ascii).toLowerCase()
+    if (scheme.length === LONGEST_SCHEME || !isSchemeCharacter(char, scheme === '')) return NO_SCHEME
+    scheme += char
+  }
+  return NO_SCHEME
+}
+
+const COLON = 0x3a
+const isSchemeCharacter = (char: string, isFirst: boolean): boolean =>
+  (char >= 'a' && char <= 'z') || (!isFirst && ((char >= '0' && char <= '9') || '+.-'.includes(char)))
+
+/** Dropped by some parser wherever it stands: controls, soft hyphen, zero-width and direction marks. */
+const isInvisible = (code: number): boolean =>
+  code < 0x20 ||
+  (code >= 0x7f && code <= 0x9f) ||
+  code === 0xad ||
+  (code >= 0x200b && code <= 0x200f) ||
+  (code >= 0x2028 && code <= 0x202e) ||
+  (code >= 0x2060 && code <= 0x206f) ||
+  code === 0xfeff
+
+/** Dropped at the start: every kind of blank, and the `<` of `<URL:…>`. */
+const isLeading = (code: number): boolean =>
+  code === 0x20 ||
+  code === 0x3c ||
+  code === 0xa0 ||
+  code === 0x1680 ||
+  (code >= 0x2000 && code <= 0x200a) ||
+  code === 0x202f ||
+  code === 0x205f ||
+  code === 0x3000
+
+function visibleFrom(text: string, start: number): string {
+  for (let at = start; at < text.length; at++) {
+    if (!isInvisible(text.charCodeAt(at))) return text.charAt(at)
+  }
+  return ''
+}
+
+/** A quick look at the first character, which most text does not pass. */
+function mayLeadAstray(text: string): boolean {
+  const code = text.charCodeAt(0)
+  return code <= 0x20 || code === 0x2e || code === 0x2f || code === 0x5c || code > 0x7d
+}
+
+/** As long as a path of Linux may be, or a host name and more. */
+const LONGEST_PATH = 4096
+const LONGEST_AUTHORITY = 300
+
+/**
+ * True for text without a scheme in an address field that leads to a file of the provider's machine or, by `//host`, to
+ * a private one. Base64 is neither: `/9j/` begins every JPEG, and `//` some recordings.
+ */
+function leadsAstray(text: string): boolean {
+  const trimmed = text.slice(0, LONGEST_PATH + 1).trimStart()
+  if (/^[/\\]{2}/.test(trimmed)) {
+    const url = URL.parse(`http:${trimmed.slice(0, LONGEST_AUTHORITY)}`)
+    return url !== null && isPrivateHost(url)
+  }
+  if (trimmed.length > LONGEST_PATH || trimmed.startsWith('/9j/')) return false
+  return /^(?:[/\\~]|\.{1,2}[/\\])/.test(trimmed)
+}
