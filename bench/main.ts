@@ -5,6 +5,7 @@ import { benchCache } from './cache.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
 import { benchFilters } from './filters.ts'
+import { benchHostile } from './hostile.ts'
 import { benchLedger } from './ledger.ts'
 import type { LoadResult } from './load.ts'
 import { describeMachine } from './machine.ts'
@@ -157,6 +158,7 @@ const benches = {
   filters: benchFilters,
   cache: benchCache,
   ledger: benchLedger,
+  hostile: benchHostile,
 } satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {

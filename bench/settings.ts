@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { TARGET_NAMES, type TargetName } from './target.ts'
 
 /** What is measured: the gateway against other ways to the provider, or its parts. */
-export const BENCHES = ['gateway', 'dialects', 'catalog', 'filters', 'cache', 'ledger'] as const
+export const BENCHES = ['gateway', 'dialects', 'catalog', 'filters', 'cache', 'ledger', 'hostile'] as const
 export type Bench = (typeof BENCHES)[number]
 
 /** The parts of the ledger's bench, in the order in which they are run. */
@@ -30,12 +30,15 @@ export interface Settings {
   /** How long each load runs before anything is measured, so that the compiler has seen the code for a while. */
   warmMs: number
   coldStarts: number
+  isQuick: boolean
+  /** Of the hostile requests only those with this in their name. */
+  only: string | null
   isMarkdown: boolean
   isProfile: boolean
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--only text] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
@@ -43,11 +46,13 @@ catalog      lists of 1,000 models
 filters      content filters: what they add to a request, and how well the built-in ones tell
 cache        an answer that is kept, and one that is given again, against one that is neither
 ledger       whether money is enforced and kept, and what ten million generations cost
+hostile      the longest stop of the main thread under requests and replies that were made to cost much
 
---quick      two short rounds
+--quick      two short rounds; hostile: a twentieth of the size
 --markdown   the tables for the README
 --profile    runs Sluice from source under Bun's CPU profiler and prints where the time goes
 --source     Sluice from source also when dist/sluice is there
+--only       hostile: the requests whose name has this text
 --targets    of ${TARGET_NAMES.join(', ')}; default: all that are installed
 --rounds     how often each target takes its turn; default 5
 --seconds    the measured time of each turn; default 1
@@ -71,6 +76,7 @@ export function readSettings(args: readonly string[]): Settings | null {
       profile: { type: 'boolean', default: false },
       source: { type: 'boolean', default: false },
       targets: { type: 'string', default: TARGET_NAMES.join(',') },
+      only: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       steps: { type: 'string', default: LEDGER_STEPS.join(',') },
@@ -95,6 +101,8 @@ export function readSettings(args: readonly string[]): Settings | null {
     turnMs: within('--seconds', values.seconds ?? (values.quick ? '0.6' : '1'), 0.1, 600) * 1000,
     warmMs: values.quick ? 500 : 5_000,
     coldStarts: values.quick ? 3 : 6,
+    isQuick: values.quick,
+    only: values.only ?? null,
     isMarkdown: values.markdown,
     isProfile: values.profile,
     fromSource: values.source || values.profile,

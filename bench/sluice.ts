@@ -44,6 +44,7 @@ export async function startSluice(options: StartOptions): Promise<Target> {
       SLUICE_MANAGEMENT_KEY: MANAGEMENT_KEY,
       // Lists are asked for more often than anybody may.
       SLUICE_ADMIN_RATE_LIMIT: '0',
+      ...options.env,
     },
     log: join(folder, 'sluice.log'),
   })

@@ -28,6 +28,8 @@ export interface StartOptions {
   bunFlags: string[]
   /** Sluice's `providers:`; absent: one that speaks chat. */
   providers?: object[]
+  /** More of the environment. */
+  env?: Record<string, string>
   /** How many keys with limits to make; absent: some. */
   keys?: number
 }
