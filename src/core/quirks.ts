@@ -19,6 +19,8 @@ export interface ProviderQuirks {
   readonly cacheMarks?: true
   /** False: its `/responses` takes OpenAI's own fields alone; penalties, `top_k` and the like are a 400. */
   readonly responsesExtensions?: boolean
+  /** Reasoning models that it serves, or serves better, on chat completions although it has `/responses`. By its names. */
+  readonly chatModels?: RegExp
   /** How its chat completions depart from OpenAI's. */
   readonly chat?: ChatQuirks
   /** How its `/embeddings` departs from OpenAI's. `floatFormat` false: it takes no word for plain numbers. */

@@ -49,14 +49,22 @@ export interface DialectCall {
   form?: FormData
   /** Parameters of the caller that this dialect or endpoint cannot carry: named in the routing metadata. */
   dropped: string[]
-  /** The body without what the gateway asks for of its own accord and some accounts are refused; absent: nothing is. */
-  lesser?: { body: JsonObject; without: string; isRefused(reason: string): boolean }
+  /** Parts of the body that a provider may refuse and without which the call is made once more; absent: none. */
+  lessers?: readonly Lesser[]
   /**
    * Where the caller marked that what stands before is worth keeping (`cache_control`), and a cache is made by a call
    * of its own: all places where the call can be cut up to the last mark, the shortest beginning first. Absent:
    * nothing was marked.
    */
   cuts?: () => readonly ContextCut[]
+}
+
+/** A part of a call that the gateway leaves out, and names, once a provider has refused it with a 400. */
+export interface Lesser {
+  readonly without: string
+  isRefused(reason: string): boolean
+  /** The body without the part. Never changes `body`. */
+  bodyFrom(body: JsonObject): JsonObject
 }
 
 /** The beginning of a call, which the provider can keep, and what remains of the call then. */

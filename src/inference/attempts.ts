@@ -74,6 +74,8 @@ const TRIES_PER_ENDPOINT = 2
 const OWN_WAITING_MS = 5_000
 const RETRY_AFTER_WAIT_MS = 2_000
 const BACKOFF_MS = 250
+/** Calls that differ in what a provider refused of the one before: the dialect, then each part that may be left out. */
+const MOST_BUILT_AGAIN = 3
 
 /**
  * Tries the attempts in order until one answers. Throws a `GatewayError` when none does, or when the request itself is
@@ -187,7 +189,7 @@ async function send<Answer>(
   deps: DispatchDeps,
   signal: AbortSignal,
   log: DispatchLog,
-  isAgain = false,
+  builtAgain = 0,
 ): Promise<{ reply: UpstreamReply; dropped: string[] }> {
   const building = asking.build(attempt, signal, log)
   const built = building instanceof Promise ? await building : building
@@ -199,9 +201,9 @@ async function send<Answer>(
   })
   if (isGood(reply)) return { reply, dropped: built.dropped }
   const error = await refusalOf(reply, attempt, asking.readError)
-  if (isAgain || asking.mayBuildAgain?.(error, log, built) !== true) throw error
+  if (builtAgain >= MOST_BUILT_AGAIN || asking.mayBuildAgain?.(error, log, built) !== true) throw error
   log.isAsked = false
-  return send(asking, attempt, deps, signal, log, true)
+  return send(asking, attempt, deps, signal, log, builtAgain + 1)
 }
 
 /** Sends one call to who makes the attempt, in one of the provider's places or of others. */

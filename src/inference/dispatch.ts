@@ -1,4 +1,5 @@
 import type { Attempt } from '../core/attempt.ts'
+import type { UpstreamError } from '../core/errors.ts'
 import {
   type DialectName,
   type FrameBatch,
@@ -7,7 +8,7 @@ import {
   isContent,
 } from '../core/events.ts'
 import type { InferenceRequest } from '../core/request.ts'
-import type { DialectCall, Egress } from '../dialects/dialect.ts'
+import type { DialectCall, Egress, Lesser } from '../dialects/dialect.ts'
 import { egresses } from '../dialects/index.ts'
 import { type Asking, type DispatchDeps, type DispatchLog, tryAttempts } from './attempts.ts'
 import { type ContextUse, throughContext } from './context-cache/apply.ts'
@@ -52,16 +53,50 @@ export async function dispatch(
   return { attempt, frames: answer, dropped }
 }
 
+/** What an endpoint refused of one request. */
+interface Refused {
+  /** By the name under which each is dropped. */
+  readonly parts: readonly string[]
+  /** The attempt in the dialect that it wants to be called in. */
+  readonly instead?: Attempt
+}
+
+/**
+ * `Please use /v1/responses instead` for tools with reasoning, `This model is only supported in v1/responses` (OpenAI,
+ * 2026). An endpoint that names Responses speaks it, even where neither catalogue nor settings say so.
+ */
+const WANTS_RESPONSES = /\bv1\/responses\b/
+
 function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> {
   /** What a call was read from that was refused: whether for that, the next one shows. */
   let suspect: ContextUse | null = null
-  /** Who refused what was asked for of the gateway's own accord. */
-  let refuser: Attempt | null = null
+  const refused = new Map<Attempt, Refused>()
+  const spokenTo = (attempt: Attempt): Attempt => refused.get(attempt)?.instead ?? attempt
 
   function built(whole: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
-    const call = called(whole, attempt, egress)
-    if (refuser !== attempt || call.lesser === undefined) return call
-    return { ...call, body: call.lesser.body, dropped: [...call.dropped, call.lesser.without] }
+    const call = called(whole, spokenTo(attempt), egress)
+    const parts = refused.get(attempt)?.parts ?? []
+    const left = (call.lessers ?? []).filter(({ without }) => parts.includes(without))
+    if (left.length === 0) return call
+    return {
+      ...call,
+      body: left.reduce((body, lesser) => lesser.bodyFrom(body), call.body),
+      dropped: [...new Set([...call.dropped, ...left.map(({ without }) => without)])],
+    }
+  }
+
+  /** True if the next call to the same endpoint is another one. */
+  function learnt(attempt: Attempt, { status, reason }: UpstreamError, lessers: readonly Lesser[]): boolean {
+    if (status !== 400 && status !== 404) return false
+    const known = refused.get(attempt) ?? { parts: [] }
+    if (attempt.dialect === 'chat' && known.instead === undefined && WANTS_RESPONSES.test(reason)) {
+      refused.set(attempt, { ...known, instead: { ...attempt, dialect: 'responses' } })
+      return true
+    }
+    const part = lessers.find(({ without, isRefused }) => !known.parts.includes(without) && isRefused(reason))
+    if (status !== 400 || part === undefined) return false
+    refused.set(attempt, { ...known, parts: [...known.parts, part.without] })
+    return true
   }
 
   function throughCache(call: DialectCall, attempt: Attempt, log: DispatchLog): DialectCall {
@@ -78,25 +113,24 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
 
   return {
     build(attempt, signal, log) {
-      const egress = egressOf(attempt)
-      const whole = withContents(request, attempt, egress, log.contents, deps.fetchContent, signal)
+      const egress = egressOf(spokenTo(attempt))
+      const whole = withContents(request, spokenTo(attempt), egress, log.contents, deps.fetchContent, signal)
       if (whole instanceof Promise)
         return whole.then((fetched) => throughCache(built(fetched, attempt, egress), attempt, log))
       return throughCache(built(whole, attempt, egress), attempt, log)
     },
     async read(reply, attempt, _, { context: use }) {
       suspect?.refused()
-      const read = egressOf(attempt).read(reply, request.stream)
+      const read = egressOf(spokenTo(attempt)).read(reply, request.stream)
       const told = use?.context ? withWriting(read, use.context, use.claim) : read
       const { first, all } = await untilContent(told)
       return { answer: all, upstreamId: upstreamIdOf(first) }
     },
-    readError: (attempt, status, headers, text) => egressOf(attempt).readError(status, headers, text),
-    mayBuildAgain({ status, reason }, { context: use, current }, { lesser }) {
-      if (status === 400 && lesser?.isRefused(reason)) {
-        refuser = current
-        return true
-      }
+    readError: (attempt, status, headers, text) =>
+      egressOf(spokenTo(attempt)).readError(status, headers, text),
+    mayBuildAgain(error, { context: use, current }, { lessers = [] }) {
+      if (current !== null && learnt(current, error, lessers)) return true
+      const { status } = error
       // Whatever the words: it may well be the cache, and without it the call is one like all others.
       if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
       suspect = use
@@ -109,7 +143,11 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
 function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
   const call = egress.build(request, attempt)
   if (!request.ownFields || attempt.dialect === request.dialect) return call
-  return { ...call, dropped: [...new Set([...call.dropped, ...request.ownFields])] }
+  // Some dialects have a field of the same name and meaning.
+  const lost = request.ownFields.filter(
+    (name) => request.body[name] === undefined || call.body[name] !== request.body[name],
+  )
+  return lost.length === 0 ? call : { ...call, dropped: [...new Set([...call.dropped, ...lost])] }
 }
 
 /** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */

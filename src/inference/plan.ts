@@ -6,21 +6,16 @@ import type { DialectName } from '../core/events.ts'
 import { forbids } from '../core/guardrail.ts'
 import type { EndpointMeasurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
-import type {
-  CredentialRecord,
-  EndpointRecord,
-  ModelRecord,
-  ProviderRecord,
-  Snapshot,
-} from '../core/snapshot.ts'
+import type { CredentialRecord, EndpointRecord, ModelRecord, Snapshot } from '../core/snapshot.ts'
 import { findVariant, type Variant } from '../core/variant.ts'
-import { admits, dialectsOf, type Exclusion } from './eligible.ts'
+import { type AskedOfModel, dialectFor } from './dialect-choice.ts'
+import { admits, type Exclusion } from './eligible.ts'
 import type { Block } from './health.ts'
 import { KINDS } from './kinds.ts'
 import { ordered, type SortKey } from './order.ts'
 
 export interface PlanInput {
-  request: RoutedRequest
+  request: RoutedRequest & AskedOfModel
   caller: Caller
   snapshot: Snapshot
   now: number
@@ -163,9 +158,10 @@ const sortKey = (name: string | null): SortKey | undefined =>
 function withCredentials(
   model: ModelRecord,
   { endpoint, provider, ownKey }: Way,
-  { request, refusal, random }: PlanInput,
+  input: PlanInput,
 ): Attempt[] {
-  const dialect = dialectFor(request.dialect, provider, endpoint, refusal)
+  const { random } = input
+  const dialect = dialectFor(input, provider, endpoint)
   if (ownKey) return [{ model, endpoint, provider, credential: ownKey.credential, ownKey, dialect }]
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
@@ -180,22 +176,6 @@ function drawn(credentials: readonly CredentialRecord[], random: () => number): 
     .map((credential) => ({ credential, place: random() ** (1 / (credential.weight ?? 1)) }))
     .sort((a, b) => b.place - a.place)
     .map(({ credential }) => credential)
-}
-
-/**
- * The caller's own where the endpoint takes it, else its first. What is no conversation has one form toward callers:
- * then it is the endpoint's first that can carry the request.
- */
-function dialectFor(
-  caller: DialectName,
-  provider: ProviderRecord,
-  endpoint: EndpointRecord,
-  refusal: PlanInput['refusal'],
-): DialectName {
-  const dialects = dialectsOf(provider, endpoint)
-  const [first] = dialects
-  if (refusal) return dialects.find((dialect) => refusal(dialect, endpoint) === null) ?? first
-  return dialects.includes(caller) ? caller : first
 }
 
 function unknownModel(name: string, snapshot: Snapshot): GatewayError {

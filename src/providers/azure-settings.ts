@@ -5,6 +5,7 @@ import { isHeaderValue } from './credential-header.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
 import { isTokenUrl } from './google-account.ts'
 import { wordsOf } from './variables.ts'
+import { AZURE_CHAT_MODELS } from './vendor-quirks.ts'
 
 /** What the environment or an entry says of Azure; texts as they were written, none of them blank. */
 export interface AzureSettings {
@@ -23,12 +24,22 @@ export type AzurePlaces = Readonly<Record<keyof AzureSettings, string>>
 
 /**
  * Reasoning models refuse `max_tokens`; all models of OpenAI take the newer name. Versions before September 2024 know
- * neither that name nor `stream_options` (400 `Unrecognized request argument`).
+ * neither that name nor `stream_options` (400 `Unrecognized request argument`). Versions before March 2025 have no
+ * `/responses`: a caller of that API is still sent there, and reads Azure's own refusal.
  */
-const quirksOf = (apiVersion: string | undefined): ProviderQuirks =>
-  apiVersion !== undefined && /^\d/.test(apiVersion) && apiVersion < '2024-09-01'
-    ? { outputBoundField: 'max_tokens', streamOptions: false, responsesExtensions: false }
-    : { outputBoundField: 'max_completion_tokens', responsesExtensions: false }
+function quirksOf(apiVersion: string | undefined): ProviderQuirks {
+  const isDated = apiVersion !== undefined && /^\d/.test(apiVersion)
+  const isOlderThan = (date: string): boolean => isDated && apiVersion < date
+  return {
+    ...(isOlderThan('2024-09-01')
+      ? { outputBoundField: 'max_tokens', streamOptions: false }
+      : { outputBoundField: 'max_completion_tokens' }),
+    responsesExtensions: false,
+    chatModels: isOlderThan('2025-03-01') ? EVERY_MODEL : AZURE_CHAT_MODELS,
+  }
+}
+
+const EVERY_MODEL = /^/
 
 /** Of several names the first that is set is used. */
 const VARIABLES: Readonly<Record<keyof AzureSettings, readonly [string, ...string[]]>> = {

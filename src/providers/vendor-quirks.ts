@@ -39,10 +39,20 @@ const MESSAGE_FIELDS = [
 const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_content']
 
 /**
+ * The models of ChatGPT answer without reasoning of their own to replay, the search models exist on chat completions
+ * alone, and the first o1 models were never served elsewhere (OpenAI's model pages, 2026).
+ */
+const CHAT_MODELS = /-chat(?:-|$)|-search-(?:api|preview)|^o1-(?:mini|preview)/
+
+/** Azure serves models of other labs too; their reasoning is in chat completions, as their labs write it (2026). */
+export const AZURE_CHAT_MODELS = /^(?!gpt-|o\d|codex)|-chat(?:-|$)|^o1-(?:mini|preview)/
+
+/**
  * OpenAI's chat completions tell no thoughts and take none: its other dialect does. Metadata of what is not stored is a
  * 400 (`The 'metadata' parameter is only allowed when 'store' is enabled`; public issues of 2025 and 2026).
  */
 export const OPENAI: ProviderQuirks = {
+  chatModels: CHAT_MODELS,
   // Reasoning models refuse `max_tokens`; all models take the newer name.
   outputBoundField: 'max_completion_tokens',
   responsesExtensions: false,

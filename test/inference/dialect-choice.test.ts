@@ -1,7 +1,12 @@
 import { expect, test } from 'bun:test'
+import { createDirectory } from '../../src/catalog/directory.ts'
+import { loadCatalog } from '../../src/catalog/load.ts'
 import type { DialectName } from '../../src/core/events.ts'
 import type { EndpointRecord, ProviderRecord } from '../../src/core/snapshot.ts'
+import { dialectFor } from '../../src/inference/dialect-choice.ts'
 import { plan } from '../../src/inference/plan.ts'
+import { environmentProviders } from '../../src/providers/environment.ts'
+import { defaults } from '../providers/defaults.ts'
 import { caller, directory, endpoint, model, provider, request, snapshot } from './fixture.ts'
 
 type Row = [
@@ -66,4 +71,41 @@ test.each(able)('what is no conversation is asked for in %s', (_, dialects, thos
     })
   if (spoken === null) expect(planned).toThrow('LAB cannot do that')
   else expect(planned().attempts.map(({ dialect }) => dialect)).toEqual([spoken])
+})
+
+const known: [id: string, provider: string, spoken: DialectName][] = [
+  ['openai/gpt-5.4', 'openai', 'responses'],
+  ['openai/gpt-5.5', 'azure', 'responses'],
+  ['openai/o3', 'openai', 'responses'],
+  ['openai/gpt-4.1', 'openai', 'chat'],
+  ['openai/gpt-5-chat-latest', 'openai', 'chat'],
+  ['deepseek/deepseek-v3.2', 'azure', 'chat'],
+]
+test.each(known)('a caller of chat reaches %s at %s', (id, slug, spoken) => {
+  const environment = {
+    OPENAI_API_KEY: 'k',
+    AZURE_OPENAI_API_KEY: 'k',
+    AZURE_OPENAI_ENDPOINT: 'https://lab.openai.azure.com',
+  }
+  const { providers } = environmentProviders(environment, defaults)
+  const models = createDirectory(loadCatalog(), providers, [])
+  const provider = providers.find((one) => one.slug === slug)
+  const found = models.find(id)?.endpoints.find(({ providerSlug }) => providerSlug === slug)
+  if (!provider || !found) throw new Error('the catalogue lacks it')
+  const asked = { ...request({ dialect: 'chat' }), sampling: {}, tools: [] }
+  expect(dialectFor({ request: asked }, provider, found)).toBe(spoken)
+})
+
+test('an Azure of an older version has no Responses', () => {
+  const environment = {
+    AZURE_OPENAI_API_KEY: 'k',
+    AZURE_OPENAI_ENDPOINT: 'https://lab.openai.azure.com',
+    AZURE_OPENAI_API_VERSION: '2024-10-21',
+  }
+  const { providers } = environmentProviders(environment, defaults)
+  const asked = { ...request({ dialect: 'chat' }), sampling: {}, tools: [] }
+  const [azure] = providers
+  const at = endpoint('azure', 'openai/gpt-5.4', { upstreamId: 'gpt-5.4' })
+  if (azure) expect(dialectFor({ request: asked }, azure, at)).toBe('chat')
+  expect(azure?.slug).toBe('azure')
 })

@@ -6,6 +6,7 @@ import { checkPlugins } from '../check-plugins.ts'
 import { mismatch } from '../mismatch.ts'
 import { readPreferences } from '../preferences.ts'
 import { defined } from '../values.ts'
+import { ownFieldsOf } from './own-fields.ts'
 import { readMessages } from './parse-messages.ts'
 import { parametersOf, readSampling } from './parse-parameters.ts'
 import { readReasoning } from './parse-reasoning.ts'
@@ -51,5 +52,6 @@ export function parseChat(body: JsonObject, headers: Headers): InferenceRequest 
     trace: body.trace ?? undefined,
     echoUpstreamBody: stream && body.debug?.echo_upstream_body === true,
     parameters: parametersOf(body),
+    ownFields: ownFieldsOf(body),
   })
 }

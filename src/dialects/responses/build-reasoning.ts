@@ -1,11 +1,10 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
-import type { DialectCall } from '../dialect.ts'
 import { defined, isObject } from '../values.ts'
 import type { Drop } from './build-content.ts'
+import { isKnownToReason, mayReason } from './reasoners.ts'
 
-const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 /** In the order of their strength. */
 const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
@@ -32,7 +31,7 @@ const OURS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
  *
  * A summary is asked for only where the caller wants to see the reasoning: OpenAI refuses it (400) to organisations
  * that it has not verified. Where the caller did not ask for it in so many words, the call is made once more without:
- * see `withoutSummary`.
+ * see `lessersOf`.
  */
 export function applyReasoning(
   body: JsonObject,
@@ -43,7 +42,7 @@ export function applyReasoning(
   const said = isObject(body.reasoning) ? body.reasoning : {}
   delete body.reasoning
   const { reasoning = {} } = request
-  if (!isReasoner(attempt)) {
+  if (!mayReason(attempt.endpoint)) {
     if (asks(reasoning)) drop('reasoning')
     return
   }
@@ -60,48 +59,14 @@ export function applyReasoning(
   })
 }
 
-/** The call without a summary that its caller has not asked for by name. */
-export function withoutSummary(body: JsonObject, { reasoning }: InferenceRequest): DialectCall['lesser'] {
-  const { reasoning: asked } = body
-  if (!isObject(asked) || asked.summary === undefined || reasoning?.summary !== undefined) return undefined
-  const { summary: _, ...rest } = asked
-  const { reasoning: __, ...others } = body
-  return {
-    body: Object.keys(rest).length > 0 ? { ...others, reasoning: rest } : others,
-    without: 'reasoning.summary',
-    isRefused: (reason) => UNVERIFIED.test(reason),
-  }
-}
-/** `Your organization must be verified to generate reasoning summaries` (public issues of 2025 and 2026). */
-const UNVERIFIED = /reasoning summar|reasoning\.summary/i
-
 function setUnlessEmpty(body: JsonObject, fields: JsonObject): void {
   const written = defined(fields)
   if (Object.keys(written).length > 0) body.reasoning = written
 }
 
-/** False only where the endpoint's parameters are known and none of them is about reasoning. */
-const isReasoner = ({ endpoint }: Attempt): boolean =>
-  endpoint.supportedParameters === null ||
-  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
-
-/**
- * True where it is known, asked for, or told by the name that the model reasons: OpenAI's own names are known, for
- * entries that say nothing of their models.
- */
-export const reasons = (body: JsonObject, attempt: Attempt): boolean => {
-  const { supportedParameters, reasoning, upstreamId } = attempt.endpoint
-  if (!isReasoner(attempt)) return false
-  return (
-    supportedParameters !== null ||
-    reasoning !== undefined ||
-    body.reasoning !== undefined ||
-    REASONERS.test(upstreamId)
-  )
-}
-
-/** `gpt-5-chat-latest` does not. */
-const REASONERS = /(?:^|[/.])(?:o[134](?![a-z])|gpt-[5-9](?!.*chat)|codex)/
+/** True if the model is known to reason, or is asked to. */
+export const reasons = (body: JsonObject, { endpoint }: Attempt): boolean =>
+  isKnownToReason(endpoint) || (mayReason(endpoint) && body.reasoning !== undefined)
 
 const isOff = ({ effort, enabled }: Reasoning): boolean => enabled === false || effort === 'none'
 

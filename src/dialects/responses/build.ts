@@ -7,8 +7,9 @@ import { defined, isObject, isString } from '../values.ts'
 import type { Drop } from './build-content.ts'
 import { type ReplayRules, sendable } from './build-input.ts'
 import { neutralBody } from './build-neutral.ts'
-import { applyReasoning, reasons, withoutSummary } from './build-reasoning.ts'
+import { applyReasoning, reasons } from './build-reasoning.ts'
 import { ITEM } from './items.ts'
+import { ENCRYPTED_REASONING, lessersOf } from './lessers.ts'
 
 /**
  * Fields that speak to the gateway alone: never sent to a provider. State is kept by the gateway, which has put what
@@ -47,7 +48,6 @@ const TUNING = [
   'top_logprobs',
 ] as const
 
-const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 const LOGPROBS = 'message.output_text.logprobs'
 
 /**
@@ -78,7 +78,7 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
   if (body.service_tier === 'fast') body.service_tier = 'priority'
   leaveOutUnsupported(body, attempt, drop)
   applyInclude(body, attempt)
-  return defined({ path: '/responses', headers: {}, body, dropped, lesser: withoutSummary(body, request) })
+  return defined({ path: '/responses', headers: {}, body, dropped, lessers: lessersOf(body, request) })
 }
 
 /** A null means the same as an absent field, and some servers refuse it. */
