@@ -154,6 +154,29 @@ describe('single sign-on', () => {
     expect(provider.asked).toEqual(['/token'])
   })
 
+  test('keys that were rotated are found although the clock was set back', async () => {
+    now += 24 * 3_600_000
+    await enter(person('backwards@example.org'))
+    now -= 24 * 3_600_000
+    await provider.rotate()
+    // The clock stands for a moment: keys are not looked for twice in half a minute.
+    expect((await enter(person('backwards@example.org'))).status).toBe(401)
+    now += 60_000
+    expect((await enter(person('backwards@example.org'))).status).toBe(303)
+  })
+
+  test('a provider that promises to name itself must do so', async () => {
+    provider.discovery = { authorization_response_iss_parameter_supported: true }
+    now += 3_600_000
+    expect((await enter(person('named@example.org'))).status).toBe(303)
+    const browser = openBrowser(() => handler)
+    const back = new URL(provider.agree(await begin(browser), person('unnamed@example.org')))
+    back.searchParams.delete('iss')
+    expect((await browser.ask({ path: pathOf(back.href) })).status).toBe(401)
+    provider.discovery = {}
+    now += 3_600_000
+  })
+
   test('a provider that wants the secret in the form gets it there', async () => {
     provider.discovery = { token_endpoint_auth_methods_supported: ['client_secret_post'] }
     now += 3_600_000

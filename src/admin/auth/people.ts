@@ -2,7 +2,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { newUserId, newUuid } from '../../core/ids.ts'
 import type { Database, Db, Write } from '../../db/database.ts'
-import { identities, users, workspaceMembers } from '../../db/tables.ts'
+import { identities, invitations, users, workspaceMembers } from '../../db/tables.ts'
 
 export type UserRow = typeof users.$inferSelect
 
@@ -83,3 +83,7 @@ export const newPerson = ({ email, firstName, lastName, now, ...fields }: Person
 
 export const nameOf = (firstName: string | null | undefined, lastName: string | null | undefined): string =>
   [firstName, lastName].filter(Boolean).join(' ')
+
+/** Ends the invitations and password links of this address that nobody has used: each new password ends those before it. */
+export const endLinks = (tx: Db, email: string): Write =>
+  tx.delete(invitations).where(and(eq(invitations.email, email), isNull(invitations.accepted_at)))

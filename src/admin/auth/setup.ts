@@ -8,7 +8,7 @@ import type { Visitor } from '../../http/visitor.ts'
 import { change } from '../change.ts'
 import type { SetupLink } from '../organization/schema.ts'
 import type { AuthDeps } from './deps.ts'
-import { nameOf, passwordOf, setPassword, type UserRow, userOfEmail } from './people.ts'
+import { endLinks, nameOf, passwordOf, setPassword, type UserRow, userOfEmail } from './people.ts'
 import { type SetupBody, sameEmail } from './schema.ts'
 import { endSessions, type Opened, openSession } from './sessions.ts'
 import { actorOfUser } from './sign-in.ts'
@@ -87,6 +87,7 @@ export async function setUp(
         .where(eq(users.id, owner.id)),
       setPassword(tx, owner.id, hash, now),
       endSessions(tx, owner.id),
+      endLinks(tx, email),
       tx.delete(meta).where(eq(meta.name, NAME)),
       ...opened.writes(tx),
     ]
@@ -99,7 +100,9 @@ function requireToken({ database, now }: AuthDeps, token: string): void {
   const stored: unknown = row === undefined ? null : JSON.parse(row.value)
   const holds =
     isJsonObject(stored) && stored['hash'] === hashToken(token) && Number(stored['expires_at']) > now()
-  if (!holds) throw notFound('This link is not valid, or not any more: it works once, within 30 minutes')
+  // The owner may have got a password since, by SLUICE_ADMIN_PASSWORD: then the link must not replace it.
+  if (!holds || !needsSetup(database))
+    throw notFound('This link is not valid, or not any more: it works once, within 30 minutes')
 }
 
 function refuseTaken(database: Database, ownerId: string, email: string): void {

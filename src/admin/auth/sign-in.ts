@@ -10,7 +10,15 @@ import { change } from '../change.ts'
 import { roleView } from '../organization/schema.ts'
 import { type Attempt, tooMany } from './attempts.ts'
 import type { AuthDeps } from './deps.ts'
-import { passwordOf, setPassword, type UserRow, userOf, userOfEmail, workspaceIdsOf } from './people.ts'
+import {
+  endLinks,
+  passwordOf,
+  setPassword,
+  type UserRow,
+  userOf,
+  userOfEmail,
+  workspaceIdsOf,
+} from './people.ts'
 import { type PasswordBody, type SignedIn, type SignInBody, sameEmail } from './schema.ts'
 import { closedCookie, endSessions, type Opened, openSession } from './sessions.ts'
 
@@ -146,6 +154,7 @@ export async function changePassword(
   await change(deps, actorOfUser(user, visitor), changed, (tx) => [
     setPassword(tx, user.id, next, new Date(deps.now())),
     endSessions(tx, user.id),
+    ...(user.email === null ? [] : [endLinks(tx, user.email)]),
     ...opened.writes(tx),
   ])
   return opened

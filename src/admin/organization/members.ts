@@ -4,7 +4,7 @@ import { badRequest, notFound } from '../../core/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { apiKeys, guardrailMembers, identities, users, workspaceMembers } from '../../db/tables.ts'
 import { pageOf } from '../../http/schemas.ts'
-import { type UserRow, userOf } from '../auth/people.ts'
+import { endLinks, type UserRow, userOf } from '../auth/people.ts'
 import { endSessions } from '../auth/sessions.ts'
 import { ownerOf } from '../auth/setup.ts'
 import { type ChangeDeps, change } from '../change.ts'
@@ -86,6 +86,8 @@ export async function removeMember(deps: ChangeDeps, actor: Actor, id: string): 
       tx.update(users).set(gone).where(eq(users.id, id)),
       tx.delete(identities).where(eq(identities.user_id, id)),
       endSessions(tx, id),
+      // A link for a new password would let them in again, with the role that they had.
+      ...(user.email === null ? [] : [endLinks(tx, user.email)]),
       tx.delete(workspaceMembers).where(eq(workspaceMembers.user_id, id)),
       tx.delete(guardrailMembers).where(eq(guardrailMembers.user_id, id)),
       tx

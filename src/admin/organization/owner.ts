@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { atomically, type Database } from '../../db/database.ts'
 import { users } from '../../db/tables.ts'
 import { createPasswords } from '../auth/passwords.ts'
-import { passwordOf, setPassword, userOfEmail } from '../auth/people.ts'
+import { endLinks, passwordOf, setPassword, userOfEmail } from '../auth/people.ts'
 import { sameEmail } from '../auth/schema.ts'
 import { endSessions } from '../auth/sessions.ts'
 import { ownerOf } from '../auth/setup.ts'
@@ -31,7 +31,7 @@ export async function ensureOwner(
     ...(isRight
       ? []
       : [tx.update(users).set({ email, role: 'admin', updated_at: at }).where(eq(users.id, id))]),
-    ...(hash === null ? [] : [setPassword(tx, id, hash, at), endSessions(tx, id)]),
+    ...(hash === null ? [] : [setPassword(tx, id, hash, at), endSessions(tx, id), endLinks(tx, email)]),
   ])
 }
 

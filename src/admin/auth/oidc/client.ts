@@ -1,5 +1,7 @@
 /** Single sign-on by OpenID Connect: the authorization code flow with PKCE (OIDC Core 1.0, RFC 7636, RFC 9700). */
+import { unavailable } from '../../../core/errors.ts'
 import type { JsonObject } from '../../../core/events.ts'
+import { neverBack } from '../../../core/never-back.ts'
 import { isJsonObject } from '../../../http/json.ts'
 import { hostOf, type OutboundAllow } from '../../../net/address.ts'
 import { type GuardedOptions, guardedFetch } from '../../../net/guarded.ts'
@@ -38,9 +40,12 @@ export interface OidcClient {
   authorizationUrl(proof: Proof, redirectUri: string): Promise<string>
   /** Claims of the person whom this code stands for. Throws a `GatewayError` 401 for what does not prove it, 502 for a provider that fails. */
   redeem(code: string, proof: Proof, redirectUri: string): Promise<JsonObject>
-  /** The issuer as it names itself: what `iss` must be (RFC 9207). */
-  issuer(): Promise<string>
-  /** True the first time: a sign-in that was begun once ends once. `until` is when it would be too late anyway. */
+  /** Whether the `iss` of an answer is the issuer as it names itself, or is missing where it need not be there (RFC 9207). */
+  isIssuer(iss: string | undefined): Promise<boolean>
+  /**
+   * True the first time: a sign-in that was begun once ends once. `until` is when it would be too late anyway. Throws a
+   * `GatewayError` 503 while too many are remembered: none is forgotten before its time.
+   */
   takes(state: string, until: number): boolean
 }
 
@@ -51,9 +56,14 @@ interface Provider {
   userinfoEndpoint: string | null
   jwksUri: string
   takesBasic: boolean
+  /** It promises an `iss` in every answer. */
+  namesItself: boolean
 }
 
 const DISCOVERY_MS = 3_600_000
+/** Of ten minutes: some megabytes. */
+const MOST_TAKEN = 50_000
+const RETRY_AFTER_SECONDS = 60
 const REPLY = { limitBytes: 1_000_000, timeoutMs: 10_000, maxRedirects: 0 } as const
 
 export function createOidcClient(
@@ -66,21 +76,32 @@ export function createOidcClient(
   const allow = { ...outboundAllow, hosts: new Set([...outboundAllow.hosts, host]) }
   const ask = (url: string, options: Partial<GuardedOptions> = {}) =>
     askProvider(url, { ...REPLY, allow, ...options })
+  // A clock that is set back would keep addresses and keys for as long as it was ahead.
+  const steady = neverBack(now)
   let known: { provider: Provider; until: number } | null = null
   const taken = new Map<string, number>()
   const discover = async (): Promise<Provider> => {
-    if (known !== null && known.until > now()) return known.provider
+    if (known !== null && known.until > steady()) return known.provider
     const provider = providerOf(settings, await ask(`${settings.issuer}/.well-known/openid-configuration`))
-    known = { provider, until: now() + DISCOVERY_MS }
+    known = { provider, until: steady() + DISCOVERY_MS }
     return provider
   }
-  const keys = createKeySource(async () => ask((await discover()).jwksUri), now)
+  const keys = createKeySource(async () => ask((await discover()).jwksUri), steady)
   return {
     settings,
-    issuer: async () => (await discover()).issuer,
+    async isIssuer(iss) {
+      const { issuer, namesItself } = await discover()
+      return iss === undefined ? !namesItself : iss === issuer
+    },
     takes(state, until) {
-      for (const [old, end] of taken) if (end <= now()) taken.delete(old)
       if (taken.has(state)) return false
+      // The oldest come first: each call looks at the few that are over.
+      for (const [old, end] of taken) {
+        if (end > now()) break
+        taken.delete(old)
+      }
+      if (taken.size >= MOST_TAKEN)
+        throw unavailable('Too many sign-ins end at this moment', RETRY_AFTER_SECONDS)
       taken.set(state, until)
       return true
     },
@@ -206,5 +227,6 @@ function providerOf({ issuer }: OidcSettings, document: JsonObject): Provider {
     userinfoEndpoint: document['userinfo_endpoint'] === undefined ? null : endpoint('userinfo_endpoint'),
     jwksUri: endpoint('jwks_uri'),
     takesBasic: !Array.isArray(methods) || methods.includes('client_secret_basic'),
+    namesItself: document['authorization_response_iss_parameter_supported'] === true,
   }
 }

@@ -41,7 +41,7 @@ export async function endOidc(
   if (query.code === undefined) throw badRequest('is missing', 'query parameter code')
   const claims = await told(deps, visitor, async () => {
     // Another provider's code must not be taken to this one (RFC 9207, mix-up).
-    if (query.iss !== undefined && query.iss !== (await client.issuer()))
+    if (!(await client.isIssuer(query.iss)))
       throw unauthorized('Another identity provider answered than the one that was asked')
     return await client.redeem(query.code ?? '', flow, redirectUri(site))
   })
