@@ -256,7 +256,16 @@ describe('a sample of a JSON schema', () => {
     const tree = { type: 'array', minItems: 50, items: { $ref: '#' } }
     const loop = { $ref: '#' }
     const wide = { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } }
-    for (const schema of [tree, loop, wide])
+    const named = (defs: object, items: object) => ({ type: 'array', minItems: 400, items, $defs: defs })
+    const constants = named({ a: { const: 'a'.repeat(100_000) } }, { $ref: '#/$defs/a' })
+    const long = { [`p${'a'.repeat(100_000)}`]: { type: 'string' } }
+    const names = named(
+      { a: { type: 'object', properties: long, required: Object.keys(long) } },
+      { $ref: '#/$defs/a' },
+    )
+    const parts = { allOf: Array.from({ length: 200_000 }, () => ({ type: 'object' })) }
+    const pointers = named({}, { $ref: `#/${'a/'.repeat(1_000_000)}` })
+    for (const schema of [tree, loop, wide, constants, names, parts, pointers])
       expect(JSON.stringify(sampleOf(schema)).length).toBeLessThan(1_000_000)
   })
 

@@ -10,6 +10,7 @@ import { generationOf } from './generation.ts'
 import { writeSchema } from './json-schema.ts'
 import { type LeaveOut, leaveOutInto } from './left-out.ts'
 import { leaveOutMark } from './marks.ts'
+import { createRoom, type Room } from './schema-expansion.ts'
 import { writeThinking } from './thinking.ts'
 import { writeTools } from './tools.ts'
 
@@ -75,6 +76,7 @@ const CARRIED: ReadonlySet<string> = new Set([
 export function buildGemini(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const leaveOut = leaveOutInto(dropped)
+  const room = createRoom()
   const { upstreamId } = attempt.endpoint
   const { systemInstruction, contents, marks } = writeContents(
     request.messages,
@@ -86,14 +88,14 @@ export function buildGemini(request: InferenceRequest, attempt: Attempt): Dialec
     maxOutputTokens: attempt.outputBound ?? request.maxOutputTokens,
     candidateCount: request.choiceCount,
     responseModalities: request.modalities?.map((modality) => modality.toUpperCase()),
-    ...writeFormat(request, upstreamId, leaveOut),
+    ...writeFormat(request, upstreamId, leaveOut, room),
     ...writeMediaConfig(request, leaveOut),
     thinkingConfig: writeThinking(request.reasoning, attempt, leaveOut),
   })
   const body = defined({
     systemInstruction,
     contents,
-    ...writeTools(request, upstreamId, leaveOut),
+    ...writeTools(request, upstreamId, leaveOut, room),
     generationConfig: Object.keys(generationConfig).length > 0 ? generationConfig : undefined,
     serviceTier: writeServiceTier(request.serviceTier, leaveOut),
   })
@@ -129,6 +131,7 @@ function writeFormat(
   { responseFormat, tools }: InferenceRequest,
   upstreamId: string,
   leaveOut: LeaveOut,
+  room: Room,
 ): JsonObject {
   const type = responseFormat?.['type']
   if (responseFormat === undefined || type === 'text') return {}
@@ -141,7 +144,7 @@ function writeFormat(
   const schema = type === 'json_schema' && isObject(json) ? json['schema'] : undefined
   const responseMimeType = 'application/json'
   if (!isObject(schema)) return { responseMimeType }
-  const written = writeSchema(schema, 'response_format.json_schema.schema', leaveOut)
+  const written = writeSchema(schema, 'response_format.json_schema.schema', leaveOut, room)
   return written.form === 'openapi'
     ? { responseMimeType, responseSchema: written.schema }
     : { responseMimeType, responseJsonSchema: written.schema }

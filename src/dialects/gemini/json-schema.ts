@@ -1,7 +1,19 @@
+import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../values.ts'
 import type { LeaveOut } from './left-out.ts'
-import { keepDefined, standAlone } from './schema-rules.ts'
+import {
+  count,
+  createExpansion,
+  type Expansion,
+  MAX_EXPANDED_CHARACTERS,
+  MAX_EXPANDED_KEYWORDS,
+  type Room,
+  targetOf,
+  within,
+} from './schema-expansion.ts'
+import { mergeAll } from './schema-merge.ts'
+import { keepDefined, SILENT, standAlone } from './schema-rules.ts'
 
 /** In which of Google's two fields a schema goes. */
 export interface WrittenSchema {
@@ -15,10 +27,15 @@ export interface WrittenSchema {
  * `$ref` (in its place), `oneOf` (`anyOf`), `const` (`enum`), `allOf` (merged), null (`nullable`), lists of types,
  * exclusive bounds of integers. Where only what the newer JSON Schema fields can say is lost, they are used; any other
  * keyword that constrains is left out and named `<path>.<keyword>`.
+ *
+ * References that say too much in their places (definitions that double each other) stay references, in the newer
+ * fields; `room` is shared by all schemas of a request. Throws a `GatewayError` 400 that names `path` if those cannot say the rest of the schema.
  */
-export function writeSchema(schema: JsonObject, path: string, leaveOut: LeaveOut): WrittenSchema {
+export function writeSchema(schema: JsonObject, path: string, leaveOut: LeaveOut, room: Room): WrittenSchema {
   const lost = new Set<string>()
-  const cleaned = clean(schema, { root: schema, lost, following: [] })
+  const expansion = createExpansion(schema, room)
+  const cleaned = clean(schema, { lost, expansion, following: [] })
+  if (expansion.isOver) return keepReferences(schema, path)
   if (lost.size > 0 && [...lost].every((keyword) => IN_JSON_SCHEMA.has(keyword))) {
     return { form: 'json-schema', schema }
   }
@@ -54,32 +71,33 @@ const KEPT: ReadonlySet<string> = new Set([
   'example',
 ])
 
-/** Read together with others, or without a meaning for what the model writes. */
-const SILENT: ReadonlySet<string> = new Set([
-  '$schema',
-  '$id',
-  '$anchor',
-  '$comment',
-  '$defs',
-  'definitions',
-  'examples',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  'strict',
-])
-
 const FORMATS: ReadonlySet<string> = new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64'])
 
 interface Cleaning {
-  readonly root: JsonObject
   /** Keywords whose meaning is lost. */
   readonly lost: Set<string>
+  /** Absent: references are not followed, and definitions are cleaned like the rest. */
+  readonly expansion?: Expansion
   /** References that are being followed: one that comes again is recursive. */
   readonly following: readonly string[]
 }
 
+/** The schema itself, for the fields that know `$ref`. */
+function keepReferences(schema: JsonObject, path: string): WrittenSchema {
+  const lost = new Set<string>()
+  clean(schema, { lost, following: [] })
+  const unknown = [...lost].filter((keyword) => !IN_JSON_SCHEMA.has(keyword))
+  if (unknown.length === 0) return { form: 'json-schema', schema }
+  const names = unknown.slice(0, 5).map((keyword) => keyword.slice(0, 64))
+  throw badRequest(
+    `must not have more than ${MAX_EXPANDED_KEYWORDS} keywords or ${MAX_EXPANDED_CHARACTERS} characters, ` +
+      `with all other schemas of the request, once $refs are expanded: the provider takes $ref only in schemas without ${names.join(', ')}`,
+    path,
+  )
+}
+
 function clean(raw: unknown, cleaning: Cleaning): JsonObject {
+  if (!mayExpand(1, cleaning)) return {}
   // `true` and `{}` allow anything; `false` forbids everything.
   if (!isObject(raw)) {
     if (raw === false) cleaning.lost.add('false')
@@ -87,9 +105,11 @@ function clean(raw: unknown, cleaning: Cleaning): JsonObject {
   }
   const { $ref, allOf, ...own } = raw
   if (isString($ref)) return cleanReference($ref, own, cleaning)
-  const merged = Array.isArray(allOf) ? mergeAll(own, allOf, cleaning) : own
+  const merged = Array.isArray(allOf) ? mergeAll(own, allOf, cleaning.lost, cleaning.expansion) : own
+  const keywords = Object.entries(merged)
+  if (!mayExpand(keywords.length, cleaning)) return {}
   const out: JsonObject = {}
-  for (const [keyword, value] of Object.entries(merged)) {
+  for (const [keyword, value] of keywords) {
     if (value !== undefined) cleanKeyword(keyword, value, merged, out, cleaning)
   }
   if (out['type'] === undefined && out['properties'] !== undefined) out['type'] = 'object'
@@ -97,6 +117,10 @@ function clean(raw: unknown, cleaning: Cleaning): JsonObject {
   keepDefined(out, cleaning.lost)
   return out['anyOf'] === undefined ? out : standAlone(out, cleaning.lost)
 }
+
+/** Counts what stands in a reference's place; what the caller wrote out is bounded by the body. */
+const mayExpand = (keywords: number, { expansion, following }: Cleaning, value?: unknown): boolean =>
+  expansion === undefined || (following.length === 0 ? !expansion.isOver : count(expansion, keywords, value))
 
 function cleanKeyword(
   keyword: string,
@@ -107,7 +131,7 @@ function cleanKeyword(
 ): void {
   const { lost } = cleaning
   if (KEPT.has(keyword)) {
-    out[keyword] = value
+    if (mayExpand(0, cleaning, value)) out[keyword] = value
     return
   }
   switch (keyword) {
@@ -118,7 +142,11 @@ function cleanKeyword(
       cleanProperties(value, out, cleaning)
       return
     case 'required':
-      if (Array.isArray(value) && value.length > 0) out['required'] = value
+      if (Array.isArray(value) && value.length > 0 && mayExpand(0, cleaning, value)) out['required'] = value
+      return
+    case '$defs':
+    case 'definitions':
+      if (cleaning.expansion === undefined) cleanProperties(value, {}, cleaning)
       return
     case 'items':
       out['items'] = clean(value, cleaning)
@@ -129,7 +157,7 @@ function cleanKeyword(
       return
     case 'enum':
     case 'const':
-      cleanEnum(keyword === 'enum' ? value : [value], out, lost)
+      if (mayExpand(0, cleaning, value)) cleanEnum(keyword === 'enum' ? value : [value], out, lost)
       return
     case 'format':
       if (isString(value) && FORMATS.has(value)) out['format'] = value
@@ -205,54 +233,14 @@ function cleanExclusive(
 }
 
 function cleanReference(reference: string, beside: JsonObject, cleaning: Cleaning): JsonObject {
-  const target = resolve(reference, cleaning.root)
-  if (target === undefined || cleaning.following.includes(reference)) {
-    cleaning.lost.add('$ref')
+  const { expansion, following, lost } = cleaning
+  const target = expansion === undefined ? undefined : targetOf(expansion, reference)
+  if (target === undefined || following.includes(reference)) {
+    lost.add('$ref')
     return { type: 'object' }
   }
+  if (expansion !== undefined && !within(expansion, following.length)) return {}
   // What stands beside a reference refines it; the target's own definitions are not wanted twice.
   const { $defs: _defs, definitions: _definitions, ...rest } = beside
-  return clean({ ...target, ...rest }, { ...cleaning, following: [...cleaning.following, reference] })
-}
-
-/** `#/$defs/Name` and other pointers into the same schema. */
-function resolve(reference: string, root: JsonObject): JsonObject | undefined {
-  if (!reference.startsWith('#')) return undefined
-  let value: unknown = root
-  for (const step of reference.slice(1).split('/').slice(1)) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined
-    value = value[key]
-  }
-  if (!isObject(value)) return undefined
-  if (value !== root) return value
-  const { $defs: _defs, definitions: _definitions, ...rest } = value
-  return rest
-}
-
-function mergeAll(own: JsonObject, parts: readonly unknown[], cleaning: Cleaning): JsonObject {
-  const merged: JsonObject = { ...own }
-  for (const part of parts) {
-    if (!isObject(part)) continue
-    const target = isString(part['$ref']) ? resolve(part['$ref'], cleaning.root) : part
-    if (target === undefined || target['allOf'] !== undefined) {
-      cleaning.lost.add('allOf')
-      continue
-    }
-    for (const [keyword, value] of Object.entries(target)) mergeKeyword(keyword, value, merged, cleaning.lost)
-  }
-  return merged
-}
-
-function mergeKeyword(keyword: string, value: unknown, merged: JsonObject, lost: Set<string>): void {
-  const before = merged[keyword]
-  if (keyword === 'properties' && isObject(value) && isObject(before)) {
-    merged[keyword] = { ...before, ...value }
-  } else if (keyword === 'required' && Array.isArray(value) && Array.isArray(before)) {
-    merged[keyword] = [...new Set([...before, ...value])]
-  } else if (before === undefined) {
-    merged[keyword] = value
-  } else if (JSON.stringify(before) !== JSON.stringify(value) && !SILENT.has(keyword)) {
-    lost.add('allOf')
-  }
+  return clean({ ...target, ...rest }, { ...cleaning, following: [...following, reference] })
 }

@@ -3,6 +3,21 @@ import { isObject, isString } from '../values.ts'
 
 /** Google's rules for one schema, beyond the keywords that it knows; `lost` takes the names of what had to go. */
 
+/** Read together with others, or without a meaning for what the model writes. */
+export const SILENT: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'strict',
+])
+
 /** A property that is demanded and not described is a 400 (`required[0]: property is not defined`). */
 export function keepDefined(out: JsonObject, lost: Set<string>): void {
   const { required, properties } = out

@@ -5,6 +5,7 @@ import { type Generation, generationOf } from './generation.ts'
 import { writeSchema } from './json-schema.ts'
 import type { LeaveOut } from './left-out.ts'
 import { leaveOutExtra } from './marks.ts'
+import type { Room } from './schema-expansion.ts'
 
 /**
  * | tools, tool_choice | Gemini's |
@@ -16,11 +17,16 @@ import { leaveOutExtra } from './marks.ts'
  *
  * Left out and named: built-in tools of others, `strict`, other choices, `parallel_tool_calls: false`.
  */
-export function writeTools(request: InferenceRequest, upstreamId: string, leaveOut: LeaveOut): JsonObject {
+export function writeTools(
+  request: InferenceRequest,
+  upstreamId: string,
+  leaveOut: LeaveOut,
+  room: Room,
+): JsonObject {
   const functions: JsonObject[] = []
   for (const tool of request.tools) {
     if (tool.type === 'other') leaveOut(`tools.${String(tool.data['type'])}`)
-    else functions.push(writeFunction(tool, leaveOut))
+    else functions.push(writeFunction(tool, leaveOut, room))
   }
   const tools: JsonObject[] = functions.length > 0 ? [{ functionDeclarations: functions }] : []
   if (wantsSearch(request, functions.length, generationOf(upstreamId), leaveOut))
@@ -33,24 +39,28 @@ export function writeTools(request: InferenceRequest, upstreamId: string, leaveO
   }
 }
 
-function writeFunction({ name, description, parameters, strict, extra }: FunctionTool, leaveOut: LeaveOut) {
+function writeFunction(
+  { name, description, parameters, strict, extra }: FunctionTool,
+  leaveOut: LeaveOut,
+  room: Room,
+) {
   if (strict === true) leaveOut('tools.strict')
   leaveOutExtra(extra, 'tools', leaveOut)
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    ...writeParameters(parameters, leaveOut),
+    ...writeParameters(parameters, leaveOut, room),
   }
 }
 
 /** An object without properties is refused: such a function is declared without parameters. */
-function writeParameters(parameters: JsonObject | undefined, leaveOut: LeaveOut): JsonObject {
+function writeParameters(parameters: JsonObject | undefined, leaveOut: LeaveOut, room: Room): JsonObject {
   if (parameters === undefined) return {}
   const { properties, additionalProperties } = parameters
   const isEmpty = !isObject(properties) || Object.keys(properties).length === 0
   const isPlain = parameters['$ref'] === undefined && parameters['anyOf'] === undefined
   if (isEmpty && isPlain && !isObject(additionalProperties)) return {}
-  const { form, schema } = writeSchema(parameters, 'tools.parameters', leaveOut)
+  const { form, schema } = writeSchema(parameters, 'tools.parameters', leaveOut, room)
   return form === 'openapi' ? { parameters: schema } : { parametersJsonSchema: schema }
 }
 

@@ -3,6 +3,9 @@ import { isObject } from '../../core/json.ts'
 
 const MOST_NODES = 500
 const MOST_DEPTH = 24
+/** Of all constants and names together: one may be named by many references. */
+const MOST_CHARACTERS = 100_000
+const MOST_POINTER_CHARACTERS = 1_000
 const TEXTS: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T00:00:00Z',
   date: '2026-01-01',
@@ -19,20 +22,23 @@ const TEXTS: Readonly<Record<string, string>> = {
 interface Walk {
   readonly root: unknown
   nodes: number
+  characters: number
 }
 
 /**
  * A value that fits a JSON schema: types, enums, constants, bounds, required properties, local references,
- * compositions. Patterns and conditions are not honoured. Hostile schemas end in small values: at most 500 nodes.
+ * compositions. Patterns and conditions are not honoured. Hostile schemas end in small values: at most 500 nodes
+ * and 100,000 characters of constants and names.
  */
-export const sampleOf = (schema: unknown): unknown => visit(schema, { root: schema, nodes: 0 }, 0)
+export const sampleOf = (schema: unknown): unknown =>
+  visit(schema, { root: schema, nodes: 0, characters: 0 }, 0)
 
 function visit(schema: unknown, walk: Walk, depth: number): unknown {
   walk.nodes += 1
   if (!isObject(schema) || walk.nodes > MOST_NODES || depth > MOST_DEPTH)
     return isObject(schema) ? null : 'demo'
-  if (schema['const'] !== undefined) return schema['const']
-  if (Array.isArray(schema['enum']) && schema['enum'].length > 0) return schema['enum'][0]
+  if (schema['const'] !== undefined) return constant(schema['const'], walk)
+  if (Array.isArray(schema['enum']) && schema['enum'].length > 0) return constant(schema['enum'][0], walk)
   if (typeof schema['$ref'] === 'string') return visit(referenced(walk.root, schema['$ref']), walk, depth + 1)
   if (Array.isArray(schema['allOf']) && schema['allOf'].length > 0)
     return all(schema, schema['allOf'], walk, depth)
@@ -56,6 +62,12 @@ function visit(schema: unknown, walk: Walk, depth: number): unknown {
   }
 }
 
+function constant(value: unknown, walk: Walk): unknown {
+  if (walk.characters > MOST_CHARACTERS) return null
+  walk.characters += JSON.stringify(value).length
+  return walk.characters > MOST_CHARACTERS ? null : value
+}
+
 function typeOf(schema: JsonObject): unknown {
   const type = schema['type']
   if (Array.isArray(type)) return type.find((name) => name !== 'null') ?? 'null'
@@ -72,8 +84,8 @@ const optionOf = (options: readonly unknown[], depth: number): unknown =>
 
 function all(schema: JsonObject, parts: readonly unknown[], walk: Walk, depth: number): unknown {
   const { allOf: _, ...rest } = schema
-  const samples = [...parts, ...(Object.keys(rest).length > 0 ? [rest] : [])].map((part) =>
-    visit(part, walk, depth + 1),
+  const samples = [...parts.slice(0, MOST_NODES), ...(Object.keys(rest).length > 0 ? [rest] : [])].map(
+    (part) => visit(part, walk, depth + 1),
   )
   return samples.every(isObject) ? Object.assign({}, ...samples) : samples[0]
 }
@@ -86,8 +98,10 @@ function objectOf(schema: JsonObject, walk: Walk, depth: number): JsonObject {
       ? Object.keys(properties)
       : []
   const entries: [string, unknown][] = []
-  for (const name of required) {
+  for (const name of required.slice(0, MOST_NODES)) {
     if (typeof name !== 'string') continue
+    walk.characters += name.length
+    if (walk.characters > MOST_CHARACTERS) break
     const declared = Object.hasOwn(properties, name) ? properties[name] : schema['additionalProperties']
     entries.push([name, visit(declared, walk, depth + 1)])
   }
@@ -128,7 +142,7 @@ function textOf(schema: JsonObject): string {
 
 /** `#`, `#/$defs/name` and the like; anything else is an unknown schema. */
 function referenced(root: unknown, reference: string): unknown {
-  if (!reference.startsWith('#')) return {}
+  if (!reference.startsWith('#') || reference.length > MOST_POINTER_CHARACTERS) return {}
   let target = root
   for (const segment of reference.split('/').slice(1)) {
     const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
