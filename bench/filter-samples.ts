@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Span } from '../src/core/content-filter.ts'
+import { finished } from '../src/filters/budget.ts'
 import { compileFilters } from '../src/filters/compile.ts'
 
 /** How well the built-in filters tell what they look for from what looks like it. */
@@ -33,7 +34,9 @@ export async function qualities(): Promise<Quality[]> {
 
 export function spansIn(slug: string, text: string): Span[] {
   const filters = compileFilters([{ slug, action: 'redact' }], [])
-  return filters.scan(text, true, { spend: () => undefined }).flatMap(({ spans }) => [...spans])
+  return finished(filters.scan(text, true, 'rewriting', { spend: () => undefined })).flatMap(({ spans }) => [
+    ...spans,
+  ])
 }
 
 /** A part is found when all of it would be redacted; of a sentence that attacks, any part will do. */

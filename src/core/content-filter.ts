@@ -26,9 +26,17 @@ export interface FilterMatch {
 /** How much may still be done for one request. `spend` throws `OverBudget` when it is used up. */
 export interface ScanBudget {
   spend(units: number): void
+  /** The thread has been held long enough: other requests should run before this scan goes on. */
+  readonly isPauseDue?: boolean
 }
 
-/** The request would take longer to scan than is allowed: it must not pass. */
+/** Work in slices: yields when a pause is due. `finished` runs it without pauses. */
+export type Steps<Value> = Generator<undefined, Value, undefined>
+
+/** Filters that change or refuse a request, or those that only record what they find (`flag`). */
+export type Purpose = 'rewriting' | 'recording'
+
+/** The text would take longer to scan than is allowed: filters that redact or block refuse it. */
 export class OverBudget extends Error {
   constructor() {
     super('the budget for content filters is used up')
@@ -91,7 +99,7 @@ export interface OutputFilters {
   /** True for filters of this guardrail. */
   holds(filter: ContentFilter): boolean
   /** For a new text: of those that redact and block, or of those that only record. */
-  open(which: 'rewriting' | 'recording'): readonly Watch[]
+  open(which: Purpose): readonly Watch[]
 }
 
 /** The filters of one guardrail. */
@@ -100,6 +108,6 @@ export interface ContentFilters {
   readonly holdOnInput: boolean
   /** Absent: none holds on what is answered. */
   readonly output?: OutputFilters
-  /** Those that hold on what is asked and match. Throws `OverBudget`. */
-  scan(text: string, isUser: boolean, budget: ScanBudget): FilterMatch[]
+  /** Filters on the request that match this text. Throws `OverBudget`. */
+  scan(text: string, isUser: boolean, which: Purpose, budget: ScanBudget): Steps<FilterMatch[]>
 }

@@ -28,7 +28,8 @@ export interface Automaton {
   /** Nothing has matched a character yet; `text[at - 1]` is what stands before. */
   begin(text: string, at: number, budget: ScanBudget): State
   /**
-   * Goes on along a text until something has matched, nothing more can (`here`), or the text ends. Throws `OverBudget`.
+   * Goes on along a text until something has matched, nothing more can (`here`), a pause is due, or the text ends; for
+   * `STRIDE` characters at most. Throws `OverBudget`; what is read along known states is the caller's to spend.
    */
   walk(cursor: Cursor, text: string, budget: ScanBudget): void
   /** What has matched when the text ends here. */
@@ -53,6 +54,9 @@ const CONDITIONS = {
 const MOST_KEPT = 400_000
 /** A text that has made the automaton forget this often is read without keeping anything. */
 const MOST_FLUSHES = 1
+
+/** So many characters are read before the budget is asked whether a pause is due. */
+const STRIDE = 65_536
 
 // What work costs, in units of one step along a kept state (some 4 ns).
 const COST_OF_VISIT = 4
@@ -175,6 +179,7 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
     walk(cursor, text, budget) {
       spender = budget
       let { state, at, idleAt } = cursor
+      let until = Math.min(text.length, at + STRIDE)
       do {
         if (state.list.length === 0) {
           if (isOrdered && (state.before & BEGINNING) === 0) break
@@ -187,12 +192,17 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
           index = character.index
           if (code < ASCII) ascii[code] = index
           state = state.next[index] ?? step(state, character, budget)
+          if (budget.isPauseDue) until = at
           at += code >= 0xd800 && code <= 0xdbff && isLow(text.charCodeAt(at + 1)) ? 2 : 1
         } else {
-          state = state.next[index] ?? step(state, characterAt(text, at), budget)
+          const known = state.next[index]
+          if (known === undefined) {
+            state = step(state, characterAt(text, at), budget)
+            if (budget.isPauseDue) until = at
+          } else state = known
           at++
         }
-      } while (at < text.length && state.hits === null)
+      } while (at < until && state.hits === null)
       cursor.state = state
       cursor.at = at
       cursor.idleAt = idleAt

@@ -3,11 +3,14 @@ import type {
   ContentFilters,
   FilterMatch,
   OutputFilters,
+  Purpose,
   ScanBudget,
   Sought,
   Span,
+  Steps,
 } from '../core/content-filter.ts'
 import { GatewayError } from '../core/errors.ts'
+import { finished } from './budget.ts'
 import type { Builtin } from './builtins/builtin.ts'
 import { type Builtins, builtins } from './builtins/index.ts'
 import { createDetector, createFinder, type Detector, type Finder } from './search.ts'
@@ -50,24 +53,41 @@ export function compileFilters(
 ): ContentFilters {
   const asked = [own.filter(isForInput), patterns.filter(isForInput)] as const
   const output = outputFilters(own.filter(isForOutput), patterns.filter(isForOutput), known)
-  const holdOnInput = asked.some((entries) => entries.length > 0)
+  const purposes = new Set<Purpose>(asked.flat().map(purposeOf))
   let compiled: readonly Compiled[] | null = null
-  let detector: Detector | null = null
+  const searches: Partial<Record<Purpose, Search>> = {}
   return {
-    holdOnInput,
+    holdOnInput: purposes.size > 0,
     ...(output && { output }),
-    scan(text, isUser, budget) {
-      if (!holdOnInput) return NO_MATCHES
+    *scan(text, isUser, which, budget) {
+      if (!purposes.has(which)) return NO_MATCHES
       compiled ??= allCompiled(...asked, known)
-      detector ??= createDetector(compiled.map(({ pattern }) => pattern))
-      const found = detector(text, budget)
-      if (found.size === 0) return NO_MATCHES
-      return compiled.flatMap((entry, index) =>
-        found.has(index) && (isUser || !entry.filter.userOnly) ? matchOf(entry, text, budget) : [],
-      )
+      searches[which] ??= yield* createSearch(compiled.filter(({ filter }) => purposeOf(filter) === which))
+      return yield* searches[which](text, isUser, budget)
     },
   }
 }
+
+/** Filters of one purpose are searched for, and budgeted, apart from the others. */
+type Search = (text: string, isUser: boolean, budget: ScanBudget) => Steps<FilterMatch[]>
+
+function* createSearch(entries: readonly Compiled[]): Steps<Search> {
+  const detector: Detector = yield* createDetector(entries.map(({ pattern }) => pattern))
+  return function* (text, isUser, budget) {
+    const found = yield* detector(text, budget)
+    const matches: FilterMatch[] = []
+    for (const index of [...found].sort((a, b) => a - b)) {
+      const entry = entries[index]
+      if (entry === undefined || (entry.filter.userOnly && !isUser)) continue
+      const match = yield* matchOf(entry, text, budget)
+      if (match !== null) matches.push(match)
+    }
+    return matches
+  }
+}
+
+const purposeOf = ({ action }: Pick<ContentFilter, 'action'>): Purpose =>
+  action === 'flag' ? 'recording' : 'rewriting'
 
 interface Directed {
   readonly appliesTo?: Direction
@@ -89,14 +109,14 @@ function outputFilters(
   known: Builtins,
 ): OutputFilters | undefined {
   if (own.length + patterns.length === 0) return undefined
-  const watchers: Partial<Record<'rewriting' | 'recording', Watcher>> = {}
+  const watchers: Partial<Record<Purpose, Watcher>> = {}
   let compiled: readonly Compiled[] | null = null
   return {
     rewrites: [...own, ...patterns].some(({ action }) => action !== 'flag'),
     holds: (filter) => compiled?.some((entry) => entry.filter === filter) ?? false,
     open(which) {
       compiled ??= allCompiled(own, patterns, known)
-      const entries = compiled.filter(({ filter }) => (filter.action === 'flag') === (which === 'recording'))
+      const entries = compiled.filter(({ filter }) => purposeOf(filter) === which)
       watchers[which] ??= createWatcher(
         entries.map(soughtOf),
         entries.map(({ pattern }) => pattern),
@@ -110,7 +130,7 @@ const soughtOf = (entry: Compiled): Sought => ({
   filter: entry.filter,
   find(text, from, budget) {
     entry.finder ??= createFinder(entry.pattern)
-    return spansOf(text, from, entry.finder, entry.refine, true, budget)
+    return finished(spansOf(text, from, entry.finder, entry.refine, true, budget))
   },
 })
 
@@ -158,25 +178,29 @@ const compiledPattern = ({ pattern, action, label }: PatternEntry): Compiled => 
 })
 
 /** Only what is redacted must be known to its place; a pattern that says it all has no need to be looked up again. */
-function matchOf(entry: Compiled, text: string, budget: ScanBudget): FilterMatch[] {
+function* matchOf(entry: Compiled, text: string, budget: ScanBudget): Steps<FilterMatch | null> {
   const { filter, refine } = entry
   const isRedacted = filter.action === 'redact'
-  if (!isRedacted && refine === undefined) return [{ filter, spans: [] }]
+  if (!isRedacted && refine === undefined) return { filter, spans: [] }
   entry.finder ??= createFinder(entry.pattern)
-  const spans = spansOf(text, 0, entry.finder, refine, isRedacted, budget)
-  return spans.length === 0 ? [] : [{ filter, spans: isRedacted ? spans : [] }]
+  const spans = yield* spansOf(text, 0, entry.finder, refine, isRedacted, budget)
+  return spans.length === 0 ? null : { filter, spans: isRedacted ? spans : [] }
 }
 
-function spansOf(
+function* spansOf(
   text: string,
   from: number,
   find: Finder,
   refine: Builtin['refine'],
   wantsAll: boolean,
   budget: ScanBudget,
-): Span[] {
+): Steps<Span[]> {
   const spans: Span[] = []
-  for (let match = find(text, from, budget); match !== null; match = find(text, match.end, budget)) {
+  let at = from
+  for (;;) {
+    const match = yield* find(text, at, budget)
+    if (match === null) break
+    at = match.end
     if (refine === undefined) spans.push(match)
     else {
       budget.spend(match.end - match.start)

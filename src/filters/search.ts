@@ -1,9 +1,9 @@
-import type { ScanBudget, Span } from '../core/content-filter.ts'
+import type { ScanBudget, Span, Steps } from '../core/content-filter.ts'
 import { type Automaton, createAutomaton } from './automaton.ts'
 import { joined, type Program, programOf } from './program.ts'
 
 /** Which of the patterns match anywhere in a text. Throws `OverBudget`. */
-export type Detector = (text: string, budget: ScanBudget) => ReadonlySet<number>
+export type Detector = (text: string, budget: ScanBudget) => Steps<ReadonlySet<number>>
 
 interface Learning {
   units: number
@@ -27,18 +27,25 @@ export interface Groups {
   part(group: Group): void
 }
 
-/** What a text may cost beyond reading it before its group of patterns is found to be too many for one automaton. */
-const MOST_UNITS_OF_GROUP = 250_000
-/** What is found out of patterns that go together is no single request's to pay for, up to this: some 20 ms, once. */
-const UNITS_OF_LEARNING = 4_000_000
+interface Bounds {
+  /** What a text may cost beyond reading it before its group of patterns is parted. */
+  readonly unitsOfGroup: number
+  /** What is learned of the patterns is charged to no single request, up to this. */
+  readonly unitsOfLearning: number
+}
+
+/** Some 1 ms, and some 20 ms once: an answer is scanned while it streams. */
+const OF_ANSWERS: Bounds = { unitsOfGroup: 250_000, unitsOfLearning: 4_000_000 }
+/** Some 10 ms, in slices: fewer groups read a long text fewer times. */
+const OF_REQUESTS: Bounds = { unitsOfGroup: 2_000_000, unitsOfLearning: 0 }
 /** Of putting an automaton together. */
 const COST_OF_INSTRUCTION = 8
 
 /** Throws RE2JS's error for a pattern that is none. */
-export function createGroups(programs: readonly Program[]): Groups {
+export function createGroups(programs: readonly Program[], bounds = OF_ANSWERS): Groups {
   const lengths = programs.map(({ steps }) => steps.length)
   const root: Group = groupOf([...programs.keys()])
-  const learning: Learning = { units: UNITS_OF_LEARNING }
+  const learning: Learning = { units: bounds.unitsOfLearning }
   const leavesOf = (group: Group = root): readonly Group[] =>
     group.parts === null ? [group] : group.parts.flatMap((part) => leavesOf(part))
   return {
@@ -51,38 +58,56 @@ export function createGroups(programs: readonly Program[]): Groups {
       }
       return group.automaton
     },
-    budgetOf: (group, budget) => (group.patterns.length === 1 ? budget : bounded(budget, learning)),
+    budgetOf: (group, budget) =>
+      group.patterns.length === 1 ? budget : bounded(budget, bounds.unitsOfGroup, learning),
     part(group) {
       if (group.parts === null) part(group, lengths)
     },
   }
 }
 
-/**
- * Reads a text once for all patterns. Where together they have too many states, the heaviest are taken out,
- * for this text and all that follow. Throws RE2JS's error for a pattern that is none.
- */
-export function createDetector(patterns: readonly string[]): Detector {
-  const groups = createGroups(patterns.map(programOf))
+/** Instructions that are compiled before a pause: some 5 ms. */
+const STEPS_OF_SLICE = 5_000
 
-  function detect(group: Group, text: string, budget: ScanBudget, found: Set<number>): void {
+/**
+ * Reads a text once for all patterns. If together they have too many states, the heaviest are taken out, for this text
+ * and all that follow. Throws RE2JS's error for a pattern that is none.
+ *
+ * It is not RE2JS's `RE2Set`, which finds the same: that cannot be paused, and 200 ordinary patterns overflow its cache,
+ * so that it held the thread for 46 s with 1 MB of text (0.1 s here; November 2026, re2js 2.10).
+ */
+export function* createDetector(patterns: readonly string[]): Steps<Detector> {
+  const programs: Program[] = []
+  let compiled = 0
+  for (const pattern of patterns) {
+    const program = programOf(pattern)
+    programs.push(program)
+    compiled += program.steps.length
+    if (compiled < STEPS_OF_SLICE) continue
+    compiled = 0
+    yield
+  }
+  return detectorOf(createGroups(programs, OF_REQUESTS))
+}
+
+function detectorOf(groups: Groups): Detector {
+  function* detect(group: Group, text: string, budget: ScanBudget, found: Set<number>): Steps<void> {
     const automaton = groups.automatonOf(group, budget)
-    budget.spend(text.length)
     try {
-      for (const hit of hitsIn(text, automaton, groups.budgetOf(group, budget))) {
+      for (const hit of yield* hitsIn(text, automaton, budget, groups.budgetOf(group, budget))) {
         const pattern = group.patterns[hit]
         if (pattern !== undefined) found.add(pattern)
       }
     } catch (error) {
       if (error !== TOO_MANY) throw error
       groups.part(group)
-      for (const leaf of groups.leavesOf(group)) detect(leaf, text, budget, found)
+      for (const leaf of groups.leavesOf(group)) yield* detect(leaf, text, budget, found)
     }
   }
 
-  return (text, budget) => {
+  return function* (text, budget) {
     const found = new Set<number>()
-    if (text !== '') for (const leaf of groups.leavesOf()) detect(leaf, text, budget, found)
+    if (text !== '') for (const leaf of groups.leavesOf()) yield* detect(leaf, text, budget, found)
     return found
   }
 }
@@ -120,9 +145,12 @@ function weightsOf({ patterns, automaton }: Group, lengths: readonly number[]): 
 
 export const TOO_MANY = new Error('these patterns have too many states together')
 
-function bounded(budget: ScanBudget, learning: Learning): ScanBudget {
-  let left = MOST_UNITS_OF_GROUP
+function bounded(budget: ScanBudget, most: number, learning: Learning): ScanBudget {
+  let left = most
   return {
+    get isPauseDue() {
+      return budget.isPauseDue === true
+    },
     spend(units) {
       if (learning.units > 0) learning.units -= units
       else budget.spend(units)
@@ -132,19 +160,27 @@ function bounded(budget: ScanBudget, learning: Learning): ScanBudget {
   }
 }
 
-function hitsIn(text: string, automaton: Automaton, budget: ScanBudget): Set<number> {
+function* hitsIn(
+  text: string,
+  automaton: Automaton,
+  budget: ScanBudget,
+  learning: ScanBudget,
+): Steps<Set<number>> {
   const hits = new Set<number>()
-  const cursor = { state: automaton.begin(text, 0, budget), at: 0, idleAt: 0 }
+  const cursor = { state: automaton.begin(text, 0, learning), at: 0, idleAt: 0 }
   while (cursor.at < text.length) {
-    automaton.walk(cursor, text, budget)
+    const from = cursor.at
+    automaton.walk(cursor, text, learning)
+    budget.spend(cursor.at - from)
     for (const hit of cursor.state.hits ?? []) hits.add(hit)
+    if (budget.isPauseDue) yield
   }
-  for (const hit of automaton.atEnd(cursor.state, budget) ?? []) hits.add(hit)
+  for (const hit of automaton.atEnd(cursor.state, learning) ?? []) hits.add(hit)
   return hits
 }
 
 /** The leftmost match at or behind a place, as RE2 has it (but that an empty one is none). Throws `OverBudget`. */
-export type Finder = (text: string, from: number, budget: ScanBudget) => Span | null
+export type Finder = (text: string, from: number, budget: ScanBudget) => Steps<Span | null>
 
 export function createFinder(pattern: string): Finder {
   const program = programOf(pattern)
@@ -152,10 +188,14 @@ export function createFinder(pattern: string): Finder {
   const here = createAutomaton(program, 'here')
 
   /** The first place where some match ends, and a place that no match which includes it begins before. */
-  function region(text: string, from: number, budget: ScanBudget): Span | null {
+  function* region(text: string, from: number, budget: ScanBudget): Steps<Span | null> {
     const cursor = { state: anywhere.begin(text, from, budget), at: from, idleAt: from }
-    if (from < text.length) anywhere.walk(cursor, text, budget)
-    budget.spend(cursor.at - from)
+    while (cursor.at < text.length && cursor.state.hits === null) {
+      const before = cursor.at
+      anywhere.walk(cursor, text, budget)
+      budget.spend(cursor.at - before)
+      if (budget.isPauseDue) yield
+    }
     const { state, at, idleAt } = cursor
     // What leads to a state with hits was read behind the end of the match.
     if (state.hits !== null) return { start: idleAt, end: at }
@@ -163,27 +203,27 @@ export function createFinder(pattern: string): Finder {
   }
 
   /** Where the match that begins here ends; null: none does. */
-  function endOf(text: string, start: number, budget: ScanBudget): number | null {
+  function* endOf(text: string, start: number, budget: ScanBudget): Steps<number | null> {
     const cursor = { state: here.begin(text, start, budget), at: start, idleAt: start }
     let end: number | null = null
-    let readTo = start
     while (cursor.at < text.length) {
+      const from = cursor.at
       here.walk(cursor, text, budget)
+      budget.spend(cursor.at - from + 1)
       if (cursor.state.hits !== null) end = beforeOf(text, cursor.at)
       if (cursor.state.list.length === 0) break
-      readTo = cursor.at
+      if (budget.isPauseDue) yield
     }
-    budget.spend(readTo - start + 1)
     if (cursor.state.list.length > 0 && here.atEnd(cursor.state, budget) !== null) end = text.length
     return end
   }
 
-  return (text, from, budget) => {
-    const found = region(text, from, budget)
+  return function* (text, from, budget) {
+    const found = yield* region(text, from, budget)
     if (found === null) return null
     for (let start = found.start; start < found.end; start++) {
       if (isInsidePair(text, start)) continue
-      const end = endOf(text, start, budget)
+      const end = yield* endOf(text, start, budget)
       if (end !== null) return { start, end }
     }
     return null

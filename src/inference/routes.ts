@@ -55,13 +55,13 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
   const whole = await withFiles(body, dialect, caller, deps.uploads)
   const wantsMetadata = wantsRoutingMetadata(request.headers)
-  const { body: clean, pipeline } = withFilters(whole, caller, wantsMetadata)
+  const { body: clean, pipeline } = await withFilters(whole, caller, wantsMetadata)
   const inference = ingresses[dialect].parse(clean, request.headers)
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
   // The log names files, and does not repeat them.
   if (whole !== body && caller.workspace.contentLogging !== undefined)
-    inference.asked = withFilters(body, caller, false).body
+    inference.asked = (await withFilters(body, caller, false)).body
   checkUserUrls(inference.body, deps.outboundAllow)
   deps.keepOpen(request)
   return { snapshot, caller, request: inference, wantsMetadata, signal: request.signal, startedAt }

@@ -2,21 +2,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createBudget } from '../../src/filters/budget.ts'
+import { createBudget, OF_REQUESTS } from '../../src/filters/budget.ts'
 import { builtinsWith } from '../../src/filters/builtins/index.ts'
 import { compileFilters } from '../../src/filters/compile.ts'
 import { readNameList } from '../../src/filters/name-list.ts'
 import { startGateway } from '../gateway.ts'
 import { type FakeUpstream, startUpstream, streamed } from '../upstream.ts'
+import { scanned } from './scanned.ts'
 
 const NAMES = ['Ann', 'Ann Lee', 'Müller', 'Will', "O'Brien", 'Jean-Luc Picard', '王小明', 'A. (Bob) Ray']
 
 describe('names of people', () => {
   const filters = compileFilters([{ slug: 'person-name', action: 'redact' }], [], builtinsWith(NAMES))
   const found = (text: string): string[] =>
-    filters
-      .scan(text, true, createBudget())
-      .flatMap(({ spans }) => spans.map(({ start, end }) => text.slice(start, end)))
+    scanned(filters, text, createBudget()).flatMap(({ spans }) =>
+      spans.map(({ start, end }) => text.slice(start, end)),
+    )
 
   const rows: { text: string; finds: string[] }[] = [
     { text: 'Ann met Ann Lee.', finds: ['Ann', 'Ann Lee'] },
@@ -38,8 +39,8 @@ describe('names of people', () => {
     const many = Array.from({ length: 5000 }, (_, n) => `Person${n} Family${n}`)
     const watch = compileFilters([{ slug: 'person-name', action: 'flag' }], [], builtinsWith(many))
     const text = `${'lorem ipsum '.repeat(8000)} Person4321 Family4321`
-    expect(watch.scan(text, true, createBudget()).length).toBe(1)
-    expect(watch.scan(text.slice(0, -1), true, createBudget())).toEqual([])
+    expect(scanned(watch, text, createBudget(OF_REQUESTS)).length).toBe(1)
+    expect(scanned(watch, text.slice(0, -1), createBudget(OF_REQUESTS))).toEqual([])
   })
 })
 

@@ -4,6 +4,7 @@ import type { ContentFilter, Piece } from '../../src/core/content-filter.ts'
 import { createBudget } from '../../src/filters/budget.ts'
 import { type BuiltinEntry, compileFilters, type PatternEntry } from '../../src/filters/compile.ts'
 import { LONGEST, MOST_HELD, openTextScan } from '../../src/filters/text-scan.ts'
+import { scanned } from './scanned.ts'
 
 /** A text that comes in pieces is what the same filters make of it when it comes whole. */
 
@@ -33,8 +34,7 @@ function filtersOf(builtins: BuiltinEntry[], patterns: PatternEntry[]): ReturnTy
 function whole(builtins: BuiltinEntry[], patterns: PatternEntry[], text: string): string {
   const budget = createBudget()
   budget.grow(text.length * 4)
-  const places = filtersOf(builtins, patterns)
-    .scan(text, false, budget)
+  const places = scanned(filtersOf(builtins, patterns), text, budget)
     .flatMap(({ filter, spans }) => spans.map((span) => ({ ...span, filter })))
     .sort((a, b) => a.start - b.start || b.end - a.end)
   let result = ''

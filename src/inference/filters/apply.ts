@@ -1,12 +1,20 @@
-import { type ContentFilter, type ContentFilters, OverBudget, type Span } from '../../core/content-filter.ts'
+import {
+  type ContentFilter,
+  type ContentFilters,
+  OverBudget,
+  type Purpose,
+  type Span,
+  type Steps,
+} from '../../core/content-filter.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { GuardrailRecord } from '../../core/guardrail.ts'
 import type { RoutingMetadata } from '../../core/result.ts'
 import type { KeyRecord } from '../../core/snapshot.ts'
-import { createBudget, type GrowingBudget } from '../../filters/budget.ts'
+import { createBudget, type GrowingBudget, OF_REQUESTS } from '../../filters/budget.ts'
 import { createReport, type FilterReport } from './report.ts'
 import { replaceTexts } from './texts.ts'
+import { turn } from './turns.ts'
 
 export interface FilteredBody {
   /** The body itself where nothing was redacted. */
@@ -19,27 +27,46 @@ type Guarding = GuardrailRecord & { filters: ContentFilters }
 
 /**
  * The body of an inference request with what the guardrails of its key redact, before anything of it is sent, held or
- * kept. Throws a `GatewayError` 403 where one of them blocks it, or where it would take too long to find out.
+ * kept. Works in slices of a few milliseconds, between which other requests run. Throws a `GatewayError` 403 if one of
+ * them blocks it, or if it would take too long to find out what must be redacted or blocked. A filter that only flags
+ * refuses nothing: over its budget it stops, and the report says so.
  */
-export function withFilters(
+export async function withFilters(
   body: JsonObject,
   { key }: { key: Pick<KeyRecord, 'guardrails'> },
   wantsMetadata: boolean,
-): FilteredBody {
-  if (key.guardrails === undefined) return { body }
-  const guardrails = key.guardrails.filter(hasFilters)
+): Promise<FilteredBody> {
+  const guardrails = key.guardrails?.filter(hasFilters) ?? []
   if (guardrails.length === 0) return { body }
   const report = createReport()
-  const budget = createBudget()
-  try {
-    const filtered = replaceTexts(body, (text, isUser) => replaced(text, isUser, guardrails, budget, report))
-    if (report.blocking.length > 0) throw blocked(report, body, wantsMetadata)
-    const pipeline = report.stages()
-    return pipeline.length === 0 ? { body: filtered } : { body: filtered, pipeline }
-  } catch (error) {
-    if (error instanceof OverBudget) throw tooMuch(error)
-    throw error
+  const scan = createScan(guardrails, report)
+  const results: string[] = []
+  let isChanged = false
+  for (const { text, isUser } of textsOf(body)) {
+    const result = await scan(text, isUser)
+    isChanged ||= result !== text
+    results.push(result)
   }
+  if (report.blocking.length > 0) throw blocked(report, body, wantsMetadata)
+  const pipeline = report.stages()
+  let at = 0
+  const filtered = isChanged ? replaceTexts(body, (text) => results[at++] ?? text) : body
+  return pipeline.length === 0 ? { body: filtered } : { body: filtered, pipeline }
+}
+
+interface Text {
+  readonly text: string
+  readonly isUser: boolean
+}
+
+/** In the order in which `replaceTexts` asks for them. */
+function textsOf(body: JsonObject): Text[] {
+  const texts: Text[] = []
+  replaceTexts(body, (text, isUser) => {
+    texts.push({ text, isUser })
+    return text
+  })
+  return texts
 }
 
 const hasFilters = (guardrail: GuardrailRecord): guardrail is Guarding =>
@@ -49,22 +76,56 @@ interface Place extends Span {
   readonly filter: ContentFilter
 }
 
-function replaced(
-  text: string,
-  isUser: boolean,
-  guardrails: readonly Guarding[],
-  budget: GrowingBudget,
-  report: FilterReport,
-): string {
-  budget.grow(text.length)
-  const places: Place[] = []
-  for (const guardrail of guardrails) {
-    for (const { filter, spans } of guardrail.filters.scan(text, isUser, budget)) {
-      report.add(guardrail, filter, spans.length)
-      for (const span of spans) places.push({ ...span, filter })
+/** Of beginning with a text, so that many small ones pause too. */
+const UNITS_OF_TEXT = 50
+
+/** Answers a text as the filters leave it. */
+function createScan(guardrails: readonly Guarding[], report: FilterReport) {
+  const rewriting = createBudget(OF_REQUESTS)
+  const recording = createBudget(OF_REQUESTS)
+  let isRecording = true
+
+  function* placesIn({ text, isUser }: Text, which: Purpose, budget: GrowingBudget): Steps<Place[]> {
+    budget.grow(text.length)
+    budget.spend(UNITS_OF_TEXT)
+    const places: Place[] = []
+    for (const guardrail of guardrails) {
+      for (const { filter, spans } of yield* guardrail.filters.scan(text, isUser, which, budget)) {
+        report.add(guardrail, filter, spans.length)
+        for (const span of spans) places.push({ ...span, filter })
+      }
+    }
+    if (budget.isPauseDue) yield
+    return places
+  }
+
+  async function placesOf(text: Text, which: Purpose, budget: GrowingBudget): Promise<Place[]> {
+    const steps = placesIn(text, which, budget)
+    for (;;) {
+      const step = steps.next()
+      if (step.done) return step.value
+      await turn()
+      budget.resume()
     }
   }
-  return places.length === 0 ? text : redacted(text, places)
+
+  async function record(text: Text): Promise<void> {
+    try {
+      await placesOf(text, 'recording', recording)
+    } catch (error) {
+      if (!(error instanceof OverBudget)) throw error
+      isRecording = false
+      report.unfinished()
+    }
+  }
+
+  return async (text: string, isUser: boolean): Promise<string> => {
+    const places = await placesOf({ text, isUser }, 'rewriting', rewriting).catch((error: unknown) => {
+      throw error instanceof OverBudget ? tooMuch(error) : error
+    })
+    if (isRecording) await record({ text, isUser })
+    return places.length === 0 ? text : redacted(text, places)
+  }
 }
 
 /** Places of several filters that overlap become one, under the name of the first and longest. */

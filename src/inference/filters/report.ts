@@ -8,6 +8,8 @@ export interface FilterReport {
   add(guardrail: GuardrailRecord, filter: ContentFilter, redacted: number): void
   /** It would have taken too long to look through it: it was blocked. */
   overBudget(): void
+  /** Filters that only flag reached the limit of their work before the end: the rest was not searched. */
+  unfinished(): void
   readonly blocking: readonly ContentFilter[]
   /** For the routing metadata (api-surface §19); empty where nothing matched. */
   stages(): JsonObject[]
@@ -26,10 +28,13 @@ const SCOPES = { key: 'api-key', member: 'member', workspace: 'workspace' } as c
 export function createReport(of: 'input' | 'output' = 'input'): FilterReport {
   const rows = new Map<ContentFilter, Row>()
   const side: JsonObject = of === 'output' ? { apply_to: of } : {}
-  let isOverBudget = false
+  const limits = new Set<string>()
   return {
     overBudget() {
-      isOverBudget = true
+      limits.add('blocked: it would take too long to look through it')
+    },
+    unfinished() {
+      limits.add('flag filters stopped before the end: searching all of it would take too long')
     },
     add(guardrail, filter, redacted) {
       const row = rows.get(filter)
@@ -47,15 +52,15 @@ export function createReport(of: 'input' | 'output' = 'input'): FilterReport {
         stages.set(key, [...(stages.get(key) ?? []), row])
       }
       const told = [...stages].map(([key, own]) => stageOf(key.split('/')[0] ?? '', own, side))
-      return isOverBudget ? [...told, stageOverBudget(side)] : told
+      return [...told, ...[...limits].map((summary) => limitStage(summary, side))]
     },
   }
 }
 
-const stageOverBudget = (side: JsonObject): JsonObject => ({
+const limitStage = (summary: string, side: JsonObject): JsonObject => ({
   type: 'guardrail',
   name: 'content-filter',
-  summary: 'blocked: it would take too long to look through it',
+  summary,
   data: { filters: [], ...side },
 })
 

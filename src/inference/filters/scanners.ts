@@ -1,4 +1,12 @@
-import type { ContentFilter, OutputFilters, Piece, TextScan, Watch } from '../../core/content-filter.ts'
+import {
+  type ContentFilter,
+  type OutputFilters,
+  OverBudget,
+  type Piece,
+  type Purpose,
+  type TextScan,
+  type Watch,
+} from '../../core/content-filter.ts'
 import type { GuardrailRecord } from '../../core/guardrail.ts'
 import { isObject } from '../../core/json.ts'
 import { createBudget } from '../../filters/budget.ts'
@@ -73,8 +81,21 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
   let replaced = 0
   let isBlocked = false
 
-  const watches = (which: 'rewriting' | 'recording'): Watch[] =>
-    outputs.flatMap((output) => output.open(which))
+  const watches = (which: Purpose): Watch[] => outputs.flatMap((output) => output.open(which))
+
+  const recording = createBudget()
+  let isRecording = true
+  /** Filters that only flag never end an answer: over their budget they stop, and the report says so. */
+  function record(scan: () => void): void {
+    if (!isRecording) return
+    try {
+      scan()
+    } catch (error) {
+      if (!(error instanceof OverBudget)) throw error
+      isRecording = false
+      report.unfinished()
+    }
+  }
 
   function found(filter: ContentFilter, places: number): void {
     const owner = ownerOf(filter)
@@ -102,17 +123,18 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
   }
 
   function open(): Scan {
-    const recording = watches('recording')
-    const recorder = recording.length > 0 ? openTextScan(recording, budget, found) : null
+    const recorders = isRecording ? watches('recording') : []
+    const recorder = recorders.length > 0 ? openTextScan(recorders, recording, found) : null
     const scan: TextScan | null = rewrites ? openTextScan(watches('rewriting'), budget, found) : null
     return {
       push(text) {
         budget.grow(text.length * outputs.length)
-        recorder?.push(text)
+        recording.grow(text.length * outputs.length)
+        record(() => recorder?.push(text))
         return scan === null ? [{ text, length: text.length, kind: 'kept' }] : counted(scan.push(text))
       },
       end() {
-        recorder?.end()
+        record(() => recorder?.end())
         return scan === null ? [] : counted(scan.end())
       },
     }

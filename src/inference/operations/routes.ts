@@ -82,8 +82,8 @@ const paint = (
   deps: OperationRouteDeps,
   isEdit = false,
 ): Promise<Response> => {
-  const parse: Parse<JsonObject, ImagesRequest> = (body, headers, filter) => ({
-    ...imagesIngress.parse(filter(body), headers),
+  const parse: Parse<JsonObject, ImagesRequest> = async (body, headers, filter) => ({
+    ...imagesIngress.parse(await filter(body), headers),
     isEdit,
   })
   return open(request, deps, read, parse, (opening) => runImages(opening, deps.run))
@@ -92,8 +92,8 @@ const paint = (
 const speak = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
   open(request, deps, readInferenceBody, parsedSpeech, (opening) => runSpeech(opening, deps.run))
 
-const parsedSpeech: Parse<JsonObject, SpeechRequest> = (body, headers, filter) =>
-  parseSpeech(filter(body), headers)
+const parsedSpeech: Parse<JsonObject, SpeechRequest> = async (body, headers, filter) =>
+  parseSpeech(await filter(body), headers)
 
 /** A recording in JSON or in a form. */
 const transcribe = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
@@ -120,7 +120,7 @@ const operate = <Request extends RoutedRequest, Result>(
     request,
     deps,
     readInferenceBody,
-    (body, headers, filter) => task.ingress.parse(filter(body), headers),
+    async (body, headers, filter) => task.ingress.parse(await filter(body), headers),
     (opening) => {
       const cache = task.isRepeatable ? cacheAsked(request.headers, opening.caller) : undefined
       return runOperation({ ...opening, cache }, task, deps.run)
@@ -134,8 +134,8 @@ const readInferenceBody = (request: Request): Promise<JsonObject> =>
 type Parse<Body, Asked> = (
   body: Body,
   headers: Headers,
-  filter: (body: JsonObject) => JsonObject,
-) => Asked | Promise<Asked>
+  filter: (body: JsonObject) => Promise<JsonObject>,
+) => Promise<Asked>
 
 /** Authenticate, read, parse, run: the same for every kind. */
 async function open<Body, Asked extends RoutedRequest>(
@@ -150,8 +150,8 @@ async function open<Body, Asked extends RoutedRequest>(
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   let pipeline: JsonObject[] | undefined
-  const asked = await parse(await read(request), request.headers, (body) => {
-    const filtered = withFilters(body, caller, wantsMetadata)
+  const asked = await parse(await read(request), request.headers, async (body) => {
+    const filtered = await withFilters(body, caller, wantsMetadata)
     pipeline = filtered.pipeline
     return filtered.body
   })

@@ -8,7 +8,7 @@ import { parseTranscriptionForm } from '../../dialects/operations/transcription.
 export async function readTranscriptionForm(
   form: FormData,
   headers: Headers,
-  filter: (body: JsonObject) => JsonObject,
+  filter: (body: JsonObject) => Promise<JsonObject>,
 ): Promise<TranscriptionRequest> {
   const body: JsonObject = {}
   let audio: AudioFile | null = null
@@ -23,7 +23,7 @@ export async function readTranscriptionForm(
   if (audio === null) {
     throw badRequest(form.has('file') ? 'must be a file, not text' : 'is required: the recording', 'file')
   }
-  return parseTranscriptionForm(filter(body), audio, headers)
+  return parseTranscriptionForm(await filter(body), audio, headers)
 }
 
 async function fileOf(file: File): Promise<AudioFile> {

@@ -46,7 +46,7 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, background, retentionMs } = deps.responses
   // Before anything of it is kept.
-  const filtered = withFilters(body, caller, wantsRoutingMetadata(request.headers))
+  const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
   const asked = stateAsked(filtered.body)
   const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, store)
   const inference = await parsed(resolved, filtered, caller, request.headers, deps)
@@ -88,7 +88,7 @@ async function parsed(
     const whole = await withFiles(resolved.body, 'responses', caller, uploads)
     // Earlier turns and files are seen here for the first time.
     const isSeen = whole['input'] === filtered.body['input']
-    const again = isSeen ? { body: whole } : withFilters(whole, caller, wantsRoutingMetadata(headers))
+    const again = isSeen ? { body: whole } : await withFilters(whole, caller, wantsRoutingMetadata(headers))
     const inference = ingresses.responses.parse(again.body, headers)
     // What earlier turns and files say is theirs: it is not logged anew with each turn.
     if (!isSeen) inference.asked = filtered.body
