@@ -2,6 +2,7 @@ import { createAuth } from './admin/auth/deps.ts'
 import type { OidcSettings } from './admin/auth/oidc/client.ts'
 import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
+import { carrierFor } from './bodies/carrier.ts'
 import { createContentLog } from './bodies/content-log.ts'
 import { createContentStore } from './bodies/contents.ts'
 import { createResponseStore } from './bodies/responses.ts'
@@ -206,6 +207,7 @@ export function assemble({
       cache:
         responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, now, ticker }) : null,
       contexts: contextCache ? createContextStore(now) : null,
+      carrierOf: (workspaceId) => carrierFor(bodies.sealer, workspaceId),
       ledger,
       rates: createRates(now),
       running: createRunning(),

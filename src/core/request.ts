@@ -1,3 +1,4 @@
+import type { Carrier } from './carrier.ts'
 import type { DialectName, JsonObject } from './events.ts'
 
 /** The kind of inference, as the generation record names it (`api_type`). */
@@ -171,6 +172,10 @@ export interface InferenceRequest extends RoutedRequest {
   headers?: Readonly<Record<string, string>>
   /** What only the caller's own dialect can carry, by name: told as dropped where another one is spoken. */
   ownFields?: readonly string[]
+  /** Parts of the body that the gateway could not open and left out, by name: named as dropped in every dialect. */
+  unreadable?: readonly string[]
+  /** Seals what the caller's client carries to its next request. */
+  carrier?: Carrier
   /** The caller's client breaks on events that the vendor of its dialect does not send. */
   strictEvents?: boolean
 }

@@ -142,11 +142,13 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
 /** What only the caller's own dialect can carry is dropped wherever another one is spoken. */
 function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
   const call = egress.build(request, attempt)
-  if (!request.ownFields || attempt.dialect === request.dialect) return call
+  const { ownFields = [], unreadable = [] } = request
+  const isOwn = attempt.dialect === request.dialect
+  if (unreadable.length === 0 && (isOwn || ownFields.length === 0)) return call
   // Some dialects have a field of the same name and meaning.
-  const lost = request.ownFields.filter(
-    (name) => request.body[name] === undefined || call.body[name] !== request.body[name],
-  )
+  const isLost = (name: string): boolean =>
+    request.body[name] === undefined || call.body[name] !== request.body[name]
+  const lost = [...unreadable, ...(isOwn ? [] : ownFields.filter(isLost))]
   return lost.length === 0 ? call : { ...call, dropped: [...new Set([...call.dropped, ...lost])] }
 }
 

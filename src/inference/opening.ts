@@ -1,5 +1,6 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
+import type { Carrier } from '../core/carrier.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
@@ -32,6 +33,8 @@ export interface RunDeps extends DispatchDeps {
   measurements: Measurements
   /** Where contents go that a workspace logs. */
   contents: Pick<ContentLog, 'add'>
+  /** Seals what clients of a workspace carry from one request to the next. */
+  carrierOf(workspaceId: string): Carrier
   /** Null: no answer is kept, whoever asks for it. */
   cache: ResponseCache | null
   /** Told of every settled generation, also of one that nobody answered: for the log and the measurements. */

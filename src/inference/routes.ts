@@ -8,6 +8,7 @@ import { authenticate, originOf } from '../http/caller.ts'
 import { requestIdOf } from '../http/request-id.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { cacheAsked } from './cache/asked.ts'
+import { withCarried } from './carried.ts'
 import { chatOperation } from './chat-operation.ts'
 import { countTokens } from './count-tokens.ts'
 import { withFiles } from './file-ids.ts'
@@ -56,7 +57,11 @@ async function receive(request: Request, dialect: Conversation, deps: InferenceR
   const whole = await withFiles(body, dialect, caller, deps.uploads)
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   const { body: clean, pipeline } = await withFilters(whole, caller, wantsMetadata)
-  const inference = ingresses[dialect].parse(clean, request.headers)
+  const carrier = deps.run.carrierOf(caller.workspace.id)
+  const opened = withCarried(clean, dialect, carrier)
+  const inference = ingresses[dialect].parse(opened.body, request.headers)
+  inference.carrier = carrier
+  if (opened.unreadable.length > 0) inference.unreadable = opened.unreadable
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
   // The log names files, and does not repeat them.

@@ -1,3 +1,4 @@
+import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { seal } from '../opaque.ts'
@@ -33,6 +34,7 @@ export interface OpenCall {
 export interface BlockState {
   readonly sink: BlockSink
   readonly hidesReasoning: boolean
+  readonly carrier: Carrier | undefined
   /** The caller's own names of tools, by the shortened ones that providers of other dialects know. */
   readonly longNames: ReadonlyMap<string, string>
   /** How many blocks were started. */
@@ -54,6 +56,7 @@ export const newBlockState = (
 ): BlockState => ({
   sink,
   hidesReasoning: hideReasoning,
+  carrier: request.carrier,
   longNames: longNames(request.body),
   started: 0,
   open: null,
@@ -91,7 +94,10 @@ export function closeBlock(state: BlockState): void {
   if (open === null) return
   if (open.kind === 'thinking' && !open.isSigned) {
     const { detail } = open
-    addDelta(state, { type: 'signature_delta', signature: seal(detail === undefined ? {} : { detail }) })
+    addDelta(state, {
+      type: 'signature_delta',
+      signature: seal(detail === undefined ? {} : { detail }, state.carrier),
+    })
   }
   if (open.kind === 'call' && open.isText) {
     addDelta(state, { type: 'input_json_delta', partial_json: open.json === '' ? '{"input":""}' : '"}' })

@@ -1,3 +1,4 @@
+import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject, ReasoningDetail } from '../../core/events.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { seal } from '../opaque.ts'
@@ -27,7 +28,7 @@ export function writeThoughts(events: readonly InferenceEvent[], state: BlockSta
   if (text !== '' && !isToldTwice) addText({ text, detail: undefined, isToldTwice }, state)
   for (const detail of details) {
     if (isTextual(detail)) addText({ text: textOf(detail), detail: withoutText(detail), isToldTwice }, state)
-    else addBlock(state, redactedOf(detail))
+    else addBlock(state, redactedOf(detail, state.carrier))
   }
 }
 
@@ -54,12 +55,12 @@ const withoutText = ({ text, summary, ...detail }: ReasoningDetail): ReasoningDe
 })
 
 /** Claude's own goes as Anthropic writes it. */
-const redactedOf = (detail: ReasoningDetail): JsonObject => ({
+const redactedOf = (detail: ReasoningDetail, carrier: Carrier | undefined): JsonObject => ({
   type: 'redacted_thinking',
   data:
     detail.type === 'reasoning.encrypted' && isClaudes(detail) && isString(detail.data)
       ? detail.data
-      : seal(detail),
+      : seal(detail, carrier),
 })
 
 function addText(piece: Piece, state: BlockState): void {

@@ -9,6 +9,8 @@ import { ITEM, itemsOfDetails, REASONING_FORMAT } from './items.ts'
 export interface ReplayRules {
   /** A gateway to others: it takes the reasoning of every provider, and says its `format`. */
   readonly anyFormat: boolean
+  /** It takes the text of reasoning without its encrypted content: OpenAI looks for such an item in its own store. */
+  readonly takesText: boolean
 }
 
 /** Neutral messages → `input` items, by the table in `items.ts`. */
@@ -108,7 +110,7 @@ export function sendable(item: JsonObject, rules: ReplayRules): JsonObject[] {
   if (isString(format) && !OWN_FORMATS.has(format)) return []
   const hasText = Array.isArray(own.content) && own.content.some(isObject)
   const isEncrypted = isString(own.encrypted_content) && own.encrypted_content !== ''
-  return isEncrypted || hasText ? [{ ...own, summary: own.summary ?? [] }] : []
+  return isEncrypted || (hasText && rules.takesText) ? [{ ...own, summary: own.summary ?? [] }] : []
 }
 
 /** What OpenRouter calls the reasoning of the providers of this API. */

@@ -61,7 +61,11 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
   const drop: Drop = (name) => {
     if (!dropped.includes(name)) dropped.push(name)
   }
-  const rules = { anyFormat: attempt.provider.quirks.reasoningField === 'reasoning' }
+  const { quirks } = attempt.provider
+  const rules = {
+    anyFormat: quirks.reasoningField === 'reasoning',
+    takesText: quirks.responsesExtensions !== false,
+  }
   const body =
     request.dialect === 'responses'
       ? forwardedBody(request.body, rules, drop)

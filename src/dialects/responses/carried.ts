@@ -1,7 +1,8 @@
+import type { Carrier } from '../../core/carrier.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isSealed, seal, unseal } from '../opaque.ts'
-import { isObject, isString } from '../values.ts'
-import { detailsOfItem, sharedFields, UNKNOWN_FORMAT } from './items.ts'
+import { isSealed, sealUnlessLong, unseal } from '../opaque.ts'
+import { defined, isObject, isString } from '../values.ts'
+import { detailsOfItem, isOnlyText, sharedFields, UNKNOWN_FORMAT } from './items.ts'
 
 /**
  * Reasoning of other dialects in `reasoning` items. What a later turn must replay unchanged (signatures, redacted
@@ -10,13 +11,35 @@ import { detailsOfItem, sharedFields, UNKNOWN_FORMAT } from './items.ts'
  * visible text, brings every detail back as it was.
  */
 
-/** The fields that carry details in an item. `shown`: the text of the item, when it may leave out some of theirs. */
-export function carry(details: readonly JsonObject[], shown?: string): JsonObject {
-  const format = details.find((detail) => isString(detail.format))?.format ?? UNKNOWN_FORMAT
-  const isShown = shown === undefined || shown === details.map(visibleText).join('')
-  if (isShown && !details.some(isOpaque)) return { format }
-  return { encrypted_content: seal({ details: merged(details) }), format }
+/** How the items of one reply carry reasoning. */
+export interface Carrying {
+  readonly carrier: Carrier | undefined
+  /** The caller asked for `reasoning.encrypted_content`: clients that do replay that, and drop text and `format`. */
+  readonly isAskedFor: boolean
 }
+
+/**
+ * The fields that carry details in an item. `texts`: those that the item shows, which may leave out some of the
+ * details'. Text alone is shown and needs no more, unless the caller replays only what is encrypted.
+ */
+export function carry(
+  details: readonly JsonObject[],
+  texts: readonly string[],
+  { carrier, isAskedFor }: Carrying,
+): JsonObject {
+  const format = details.find((detail) => isString(detail.format))?.format ?? UNKNOWN_FORMAT
+  const whole = details.length > 0 ? merged(details) : texts.map(plainDetail)
+  const isShown = texts.join('') === whole.map(visibleText).join('')
+  if (whole.length === 0 || (isShown && !isAskedFor && !whole.some(isOpaque))) return { format }
+  return defined({ encrypted_content: sealUnlessLong({ details: whole }, carrier), format })
+}
+
+const plainDetail = (text: string, index: number): JsonObject => ({
+  type: 'reasoning.text',
+  text,
+  format: UNKNOWN_FORMAT,
+  index,
+})
 
 const isOpaque = ({ type, id, signature, data }: JsonObject): boolean =>
   isString(signature) || isString(data) || isString(id) || !VISIBLE.has(String(type))
@@ -27,7 +50,10 @@ const visibleText = ({ text, summary }: JsonObject): string => textOf(text) + te
 
 /** The details of an item that a caller sent: the sealed ones, or what its fields say. */
 export function detailsOf(item: JsonObject, firstIndex: number): JsonObject[] {
-  return carriedBy(item) ?? detailsOfItem(item, firstIndex)
+  const carried = carriedBy(item)
+  if (carried) return carried
+  // Clients drop `format`. OpenAI shows no text of its reasoning, so text alone is of a model that signed nothing.
+  return detailsOfItem(isOnlyText(item) ? { ...item, format: UNKNOWN_FORMAT } : item, firstIndex)
 }
 
 /** The sealed details; undefined where the item has none of ours. */

@@ -85,6 +85,10 @@ export function detailsOfItem(item: JsonObject, firstIndex: number): ReasoningDe
   return details
 }
 
+/** True for visible text without anything that tells whose it is. */
+export const isOnlyText = ({ format, content, signature, encrypted_content }: JsonObject): boolean =>
+  !isText(format) && !isText(signature) && !isText(encrypted_content) && textsOf(content).length > 0
+
 /** The fields that every detail of an item has. */
 export const sharedFields = ({ id, format }: JsonObject): JsonObject => ({
   ...(isText(id) ? { id } : {}),

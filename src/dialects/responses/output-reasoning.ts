@@ -1,6 +1,6 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
 import { isString } from '../values.ts'
-import { carry } from './carried.ts'
+import { type Carrying, carry } from './carried.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
 
 /** A `reasoning` item while it comes. Each method answers events. */
@@ -15,6 +15,10 @@ export interface ThoughtPart {
   kind: 'summary' | 'text'
   /** What tells it from the part before it; undefined: it is the same. */
   key?: unknown
+}
+
+export interface ReasoningOptions extends Carrying {
+  readonly withSpecEvents: boolean
 }
 
 interface OpenPart {
@@ -34,7 +38,10 @@ const WORDS = {
  * `withSpecEvents`: each delta is told as `response.reasoning.delta` too, the specification's name; OpenAI's own
  * stream helper breaks on it (openai-node 7.55, 2026).
  */
-export function openReasoning(slot: Slot, withSpecEvents: boolean): { text: string; item: ReasoningOutput } {
+export function openReasoning(
+  slot: Slot,
+  { withSpecEvents, ...carrying }: ReasoningOptions,
+): { text: string; item: ReasoningOutput } {
   const { events, id, index } = slot
   const shared = { ...slot.native, id, type: 'reasoning' }
   const texts: Record<ThoughtPart['kind'], string[]> = { summary: [], text: [] }
@@ -111,18 +118,17 @@ export function openReasoning(slot: Slot, withSpecEvents: boolean): { text: stri
       const text = (native ? writeWhole(native) : '') + closePart()
       whole = native
         ? { ...native, id, ...completeTexts(native, texts) }
-        : { ...shared, status, ...viewTexts(texts), ...carry(details, shownOf(texts, details)) }
+        : {
+            ...shared,
+            status,
+            ...viewTexts(texts),
+            ...carry(details, [...texts.summary, ...texts.text], carrying),
+          }
       return text + writeDone(slot, whole)
     },
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', summary: [] }), item }
 }
-
-/** Some thoughts are told in details alone, such as Cohere's plan; where there are none there is nothing to leave out. */
-const shownOf = (
-  { summary, text }: Record<ThoughtPart['kind'], string[]>,
-  details: readonly ReasoningDetail[],
-): string | undefined => (details.length === 0 ? undefined : [...summary, ...text].join(''))
 
 const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): JsonObject => ({
   summary: summary.map(viewSummary),

@@ -7,7 +7,12 @@ import { type ItemStatus, type OutputItem, openPlain, type Slot, writeImage } fr
 import { createItems, isOpen, type Opened } from './output-items.ts'
 import { type MessageOutput, openMessage } from './output-message.ts'
 import { createNatives, type Natives } from './output-native.ts'
-import { openReasoning, type ReasoningOutput, type ThoughtPart } from './output-reasoning.ts'
+import {
+  openReasoning,
+  type ReasoningOptions,
+  type ReasoningOutput,
+  type ThoughtPart,
+} from './output-reasoning.ts'
 import type { NamedTool } from './tool-names.ts'
 
 export interface OutputOptions {
@@ -15,7 +20,7 @@ export interface OutputOptions {
   /** Unique for the reply: the ids of items that are made here end in it and their place. */
   readonly unique: string
   readonly hideReasoning: boolean
-  readonly withSpecEvents: boolean
+  readonly reasoning: ReasoningOptions
   /** The caller's tools by the names under which providers of other dialects call them. */
   readonly tools: ReadonlyMap<string, NamedTool>
 }
@@ -69,7 +74,7 @@ export function createOutput({ events, hideReasoning, tools, ...options }: Outpu
     if (hideReasoning) return ''
     if (isOpen(reasoning)) return add(reasoning)
     const left = items.leave()
-    const opened = items.add(openReasoning(items.slotOf(ITEM.reasoning, null), options.withSpecEvents))
+    const opened = items.add(openReasoning(items.slotOf(ITEM.reasoning, null), options.reasoning))
     reasoning = opened.item
     for (const detail of late) opened.item.addDetail(detail)
     late = []
@@ -97,7 +102,7 @@ export function createOutput({ events, hideReasoning, tools, ...options }: Outpu
       return opened
     }
     if (type === ITEM.reasoning) {
-      const opened = openReasoning(slot, options.withSpecEvents)
+      const opened = openReasoning(slot, options.reasoning)
       reasoning = opened.item
       return opened
     }

@@ -3,6 +3,7 @@ import type { ReplyContext } from '../../core/result.ts'
 import { isObject, isString } from '../values.ts'
 import type { EventWriter } from './event-writer.ts'
 import { isResponsesNative } from './items.ts'
+import { ENCRYPTED_REASONING } from './lessers.ts'
 import { createOutput, type Output } from './output.ts'
 import { skeletonOf } from './output-native.ts'
 import type { ThoughtPart } from './output-reasoning.ts'
@@ -13,9 +14,16 @@ export const outputFor = (reply: ReplyContext, events: EventWriter): Output =>
     events,
     unique: reply.generationId.replace(/^gen-/, ''),
     hideReasoning: reply.hideReasoning,
-    withSpecEvents: reply.request.strictEvents !== true,
+    reasoning: {
+      withSpecEvents: reply.request.strictEvents !== true,
+      carrier: reply.request.carrier,
+      isAskedFor: asksForEncrypted(reply.request.body),
+    },
     tools: toolsByName(reply.request.body),
   })
+
+const asksForEncrypted = ({ include }: JsonObject): boolean =>
+  Array.isArray(include) && include.includes(ENCRYPTED_REASONING)
 
 /** The event of a provider of this dialect that an event holds. */
 export function nativeEventOf(event: InferenceEvent): JsonObject | undefined {

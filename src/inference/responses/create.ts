@@ -9,6 +9,7 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import type { OutboundAllow } from '../../net/address.ts'
 import { cacheAsked } from '../cache/asked.ts'
+import { withCarried } from '../carried.ts'
 import { withFiles } from '../file-ids.ts'
 import { type FilteredBody, withFilters } from '../filters/apply.ts'
 import { withPreset } from '../preset.ts'
@@ -82,14 +83,18 @@ async function parsed(
   filtered: FilteredBody,
   caller: Caller,
   headers: Headers,
-  { uploads }: ResponsesDeps,
+  { uploads, run: { carrierOf } }: ResponsesDeps,
 ): Promise<InferenceRequest> {
   try {
     const whole = await withFiles(resolved.body, 'responses', caller, uploads)
     // Earlier turns and files are seen here for the first time.
     const isSeen = whole['input'] === filtered.body['input']
     const again = isSeen ? { body: whole } : await withFilters(whole, caller, wantsRoutingMetadata(headers))
-    const inference = ingresses.responses.parse(again.body, headers)
+    const carrier = carrierOf(caller.workspace.id)
+    const { body, unreadable } = withCarried(again.body, 'responses', carrier)
+    const inference = ingresses.responses.parse(body, headers)
+    inference.carrier = carrier
+    if (unreadable.length > 0) inference.unreadable = unreadable
     // What earlier turns and files say is theirs: it is not logged anew with each turn.
     if (!isSeen) inference.asked = filtered.body
     const pipeline = [...(filtered.pipeline ?? []), ...(again.pipeline ?? [])]

@@ -189,7 +189,7 @@ describe('former reasoning', () => {
     type: 'reasoning',
     id: 'rs_s',
     summary: [],
-    ...carry(details),
+    ...carry(details, [], { carrier: undefined, isAskedFor: false }),
   })
   const input = (...items: JsonObject[]) => ({ input: [...items, { role: 'user', content: 'Go on' }] })
   table([
