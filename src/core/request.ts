@@ -6,6 +6,7 @@ export type ApiType =
   | 'completions'
   | 'responses'
   | 'messages'
+  | 'gemini'
   | 'embeddings'
   | 'image'
   | 'rerank'

@@ -76,7 +76,9 @@ export interface RoutingMetadata {
 export interface PublicError {
   status: number
   message: string
-  metadata?: JsonObject
+  metadata?: JsonObject | undefined
+  /** Of the reply, `retry-after` among them. */
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
 export type { AttemptOutcome }

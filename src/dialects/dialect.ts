@@ -14,6 +14,8 @@ export interface Ingress {
   parse(body: JsonObject, headers: Headers): InferenceRequest
   writeReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject
   writeStream(reply: ReplyContext): StreamWriter
+  /** How a stream is sent; absent: as server-sent events, with comments for keep-alives. */
+  readonly stream?: { readonly mediaType: string; readonly keepAlive: string }
   /** A reply that was streamed, as it would have been told whole, for `writeReply`; absent: it says the same. */
   gather?(frames: FrameBatch): FrameBatch
   /** The body of an error reply, where the dialect has a form of its own for it; absent: the gateway's envelope. */

@@ -5,6 +5,7 @@ import { cohereEgress } from './cohere/egress.ts'
 import { converseEgress } from './converse/egress.ts'
 import type { Egress, Ingress } from './dialect.ts'
 import { geminiEgress } from './gemini/egress.ts'
+import { geminiIngress } from './gemini/ingress.ts'
 import { messagesEgress } from './messages/egress.ts'
 import { messagesIngress } from './messages/ingress.ts'
 import { responsesEgress } from './responses/egress.ts'
@@ -15,6 +16,7 @@ export const ingresses = {
   chat: chatIngress,
   responses: responsesIngress,
   messages: messagesIngress,
+  gemini: geminiIngress,
 } satisfies Partial<Record<DialectName, Ingress>>
 
 /** What providers may speak. */

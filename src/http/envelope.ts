@@ -44,7 +44,7 @@ export function errorResponse(error: GatewayError, request: Request, formOf?: Fo
   if (form === undefined) return Response.json(errorBody(error), { status, headers })
   const requestId = requestIdOf(request)
   const body = {
-    ...form({ status, message, ...(metadata && { metadata: { ...metadata } }) }, requestId),
+    ...form({ status, message, headers, ...(metadata && { metadata: { ...metadata } }) }, requestId),
     ...(routing && { service_metadata: routing, openrouter_metadata: routing }),
   }
   return Response.json(body, { status, headers: { ...headers, 'request-id': requestId } })

@@ -25,6 +25,7 @@ export const KINDS: Readonly<Record<ApiType, Kind>> = {
   completions: text,
   responses: text,
   messages: text,
+  gemini: text,
   embeddings: { outputs: ['embeddings'], purpose: 'embeddings', route: 'POST /embeddings' },
   rerank: { outputs: ['rerank'], purpose: 'ranking', route: 'POST /rerank' },
   image: {

@@ -4,6 +4,7 @@ import type { InferenceRequest, Sampling } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { defined, isObject, isString } from '../values.ts'
+import { ownBody } from './build-own.ts'
 import { writeContents } from './contents.ts'
 import { cutsOf, placesOf } from './context-cache.ts'
 import { generationOf } from './generation.ts'
@@ -72,12 +73,31 @@ const CARRIED: ReadonlySet<string> = new Set([
   'stop_server_tools_when',
 ])
 
+/** What Google counts, in `:countTokens`; Vertex takes the fields themselves, AI Studio those of another request too. */
+export function buildCount(request: InferenceRequest, attempt: Attempt): DialectCall {
+  const { body, ...call } = buildGemini({ ...request, stream: false }, attempt)
+  const { contents, systemInstruction, tools } = body
+  const isVertex = attempt.provider.quirks.embeddings?.form === 'instances'
+  const model = `models/${attempt.endpoint.upstreamId.replace(/^models\//, '')}`
+  return {
+    ...call,
+    path: call.path.replace(/:generateContent$/, ':countTokens'),
+    body: isVertex
+      ? defined({ contents, systemInstruction, tools })
+      : { generateContentRequest: defined({ model, contents, systemInstruction, tools }) },
+  }
+}
+
 /** The call of `generateContent` or `streamGenerateContent`. Never changes `request`. */
 export function buildGemini(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const leaveOut = leaveOutInto(dropped)
   const room = createRoom()
   const { upstreamId } = attempt.endpoint
+  if (request.dialect === 'gemini') {
+    const body = ownBody(request, attempt, leaveOut)
+    return { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
+  }
   const { systemInstruction, contents, marks } = writeContents(
     request.messages,
     generationOf(upstreamId),

@@ -103,6 +103,7 @@ function readChunk(chunk: unknown, state: ReplyState, events: InferenceEvent[]):
   })
   readFeedback(chunk['promptFeedback'], state)
   readUsageOf(chunk['usageMetadata'], state, events)
+  if (state.failure === null) events.push({ type: 'native', dialect: 'gemini', data: { chunk } })
 }
 
 function readStart(

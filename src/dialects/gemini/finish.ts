@@ -59,3 +59,17 @@ export function brokenOff(native: string, finishMessage: unknown, status: number
     isString(finishMessage) && finishMessage !== '' ? finishMessage : 'the model broke its answer off'
   return new UpstreamError('malformed', said.slice(0, 1_000), { status, code: native })
 }
+
+/** Our words in Google's; `native` where it is one of Google's own. Calls have no word of their own. */
+export function googleReasonOf(reason: FinishReason, native: string | null): string {
+  if (native !== null && Object.hasOwn(REASONS, native) && REASONS[native] !== 'error') return native
+  return GOOGLES[reason]
+}
+
+const GOOGLES: Readonly<Record<FinishReason, string>> = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+  error: 'OTHER',
+}

@@ -20,3 +20,18 @@ function readToken(raw: unknown): JsonObject | undefined {
   if (!isString(token) || typeof logProbability !== 'number') return undefined
   return { token, logprob: logProbability, bytes: [...Buffer.from(token)] }
 }
+
+/** The inverse: OpenAI's `logprobs` → `logprobsResult`; undefined where they hold none. */
+export function writeLogprobs(logprobs: JsonObject): JsonObject | undefined {
+  const content: unknown[] = Array.isArray(logprobs['content']) ? logprobs['content'] : []
+  const entries = content.filter(isObject)
+  if (entries.length === 0) return undefined
+  return {
+    chosenCandidates: entries.map(writeToken),
+    topCandidates: entries.map(({ top_logprobs: top }) => ({
+      candidates: Array.isArray(top) ? top.filter(isObject).map(writeToken) : [],
+    })),
+  }
+}
+
+const writeToken = ({ token, logprob }: JsonObject): JsonObject => ({ token, logProbability: logprob })

@@ -30,6 +30,9 @@ export const callExtra = (signature: string): JsonObject => ({
   extra_content: { google: { thought_signature: signature } },
 })
 
+/** True for details that Gemini wrote. */
+export const isOwnDetail = ({ format }: JsonObject): boolean => format === FORMAT
+
 export interface Replayed {
   readonly thoughts: string
   readonly byCall: ReadonlyMap<string, string>

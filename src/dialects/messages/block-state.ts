@@ -2,7 +2,7 @@ import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { seal } from '../opaque.ts'
-import { longNames } from './tool-names.ts'
+import { longNames } from '../tool-names.ts'
 
 /** Where blocks go: into a stream, or together into one message. They come one after the other. */
 export interface BlockSink {

@@ -12,7 +12,7 @@ import type { Keep } from './keep.ts'
 import { plainest, readBlock, readBlocks, readText } from './parse-content.ts'
 import { createThoughts } from './parse-thoughts.ts'
 import type { MessagesBody } from './schema.ts'
-import { shortName } from './tool-names.ts'
+import { shortName } from '../tool-names.ts'
 
 /**
  * | Messages | neutral |

@@ -4,7 +4,7 @@ import type { Tool, ToolChoice } from '../../core/request.ts'
 import { defined, isObject, quoted, restOf } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { MessagesBody } from './schema.ts'
-import { shortName } from './tool-names.ts'
+import { shortName } from '../tool-names.ts'
 
 const TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict'])
 

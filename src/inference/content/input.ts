@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { GenerationContent } from '../../core/generation-content.ts'
+import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 
 type Input = GenerationContent['input']
@@ -15,6 +16,8 @@ export function inputOf({ apiType, asked, body }: Pick<RoutedRequest, 'apiType' 
       return { messages: listOf(said['messages']) }
     case 'messages':
       return { messages: [...systemOf(said['system']), ...listOf(said['messages'])] }
+    case 'gemini':
+      return { messages: [...systemOf(partsOf(said['systemInstruction'])), ...listOf(said['contents'])] }
     case 'responses':
       return responsesInput(said)
     case 'embeddings':
@@ -51,6 +54,8 @@ const textOr = (value: unknown): Input =>
 
 const systemOf = (content: unknown): JsonObject[] =>
   content === undefined || content === null || content === '' ? [] : [{ role: 'system', content }]
+
+const partsOf = (content: unknown): unknown => (isObject(content) ? content['parts'] : undefined)
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 

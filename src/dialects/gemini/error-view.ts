@@ -1,0 +1,63 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { PublicError } from '../../core/result.ts'
+
+/** Google's words for statuses (google.rpc.Code). */
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  422: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+  524: 'DEADLINE_EXCEEDED',
+  529: 'UNAVAILABLE',
+}
+
+/**
+ * A failure in Google's form. The gateway's own metadata stands in an `ErrorInfo`, and how long to wait in a
+ * `RetryInfo`, which Google's clients read in place of `Retry-After`. `error` is the first field: some clients look
+ * only at how an event begins.
+ */
+export function viewError({ status, message, metadata, headers }: PublicError): JsonObject {
+  const retryAfterSeconds = headers?.['retry-after']
+  const details = [
+    ...(metadata === undefined ? [] : [infoOf(metadata)]),
+    ...(retryAfterSeconds === undefined
+      ? []
+      : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfterSeconds}s` }]),
+  ]
+  return {
+    error: {
+      code: status,
+      message,
+      status: STATUSES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL'),
+      ...(details.length === 0 ? {} : { details }),
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+  }
+}
+
+/** Values of an ErrorInfo are strings. */
+function infoOf(metadata: JsonObject): JsonObject {
+  const { error_type: type, ...rest } = metadata
+  return {
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    reason: typeof type === 'string' ? type.toUpperCase() : 'UNKNOWN',
+    domain: 'sluice',
+    metadata: Object.fromEntries(
+      Object.entries(rest).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    ),
+  }
+}

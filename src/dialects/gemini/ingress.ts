@@ -1,0 +1,46 @@
+import type { FrameBatch, InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { Ingress } from '../dialect.ts'
+import { mergedChunks } from './chunks.ts'
+import { viewError } from './error-view.ts'
+import { isGeminiNative } from './native.ts'
+import { parseGemini } from './parse.ts'
+import { writeGeminiReply } from './write-reply.ts'
+import { createStreamWriter } from './write-stream.ts'
+
+/** `:generateContent` and `:streamGenerateContent?alt=sse`, toward callers: Google's Gemini API. */
+export const geminiIngress = {
+  parse: parseGemini,
+  writeReply: writeGeminiReply,
+  writeStream: (reply) => createStreamWriter(reply, 'events'),
+  // Google's clients for Python take a comment for a broken chunk (google-genai 3.4); they skip empty lines.
+  stream: { mediaType: 'text/event-stream', keepAlive: '\n\n' },
+  gather: gatherChunks,
+  viewError,
+} satisfies Ingress
+
+/** The same where a stream is one JSON list: without `alt=sse`. */
+export const geminiListIngress = {
+  ...geminiIngress,
+  writeStream: (reply) => createStreamWriter(reply, 'list'),
+  stream: { mediaType: 'application/json', keepAlive: '\n' },
+} satisfies Ingress
+
+/** A reply that a provider of this dialect streamed, with one chunk that says all in place of its chunks. */
+function gatherChunks(frames: FrameBatch): FrameBatch {
+  const own = frames.flatMap(({ events }) => events.flatMap(chunkIn))
+  if (own.length < 2) return frames
+  const data = { chunk: mergedChunks(own) }
+  return [
+    ...frames.map(({ events }) => ({ events: events.filter((event) => chunkIn(event).length === 0) })),
+    { events: [{ type: 'native', dialect: 'gemini', data }] },
+  ]
+}
+
+/** What filters left of a chunk is none: neutral events say the most of it. */
+const chunkIn = (event: InferenceEvent): JsonObject[] =>
+  event.type === 'native' &&
+  event.dialect === 'gemini' &&
+  isGeminiNative(event.data) &&
+  event.data.isRest !== true
+    ? [event.data.chunk]
+    : []

@@ -1,0 +1,174 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../values.ts'
+
+/**
+ * Google reads JSON of protocol buffers, which may name each field in camelCase or in snake_case, and its own clients
+ * send both. Bodies are brought to camelCase once, so that everything after it (presets, filters, the reader) knows
+ * one name for a field. Unknown names and free-form values (arguments, JSON Schema, labels) stay as they came.
+ */
+
+/** Fields of the API whose snake_case name differs. */
+const FIELDS = [
+  'systemInstruction',
+  'toolConfig',
+  'safetySettings',
+  'generationConfig',
+  'cachedContent',
+  'serviceTier',
+  'modelArmorConfig',
+  'generateContentRequest',
+  'inlineData',
+  'fileData',
+  'functionCall',
+  'functionResponse',
+  'executableCode',
+  'codeExecutionResult',
+  'toolCall',
+  'toolResponse',
+  'videoMetadata',
+  'startOffset',
+  'endOffset',
+  'mediaResolution',
+  'thoughtSignature',
+  'partMetadata',
+  'mimeType',
+  'fileUri',
+  'displayName',
+  'willContinue',
+  'partialArgs',
+  'functionDeclarations',
+  'parametersJsonSchema',
+  'responseJsonSchema',
+  'googleSearch',
+  'googleSearchRetrieval',
+  'codeExecution',
+  'urlContext',
+  'computerUse',
+  'fileSearch',
+  'googleMaps',
+  'enterpriseWebSearch',
+  'timeRangeFilter',
+  'excludeDomains',
+  'functionCallingConfig',
+  'allowedFunctionNames',
+  'retrievalConfig',
+  'latLng',
+  'languageCode',
+  'includeServerSideToolInvocations',
+  'responseMimeType',
+  'responseSchema',
+  'responseModalities',
+  'responseFormat',
+  'candidateCount',
+  'maxOutputTokens',
+  'stopSequences',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'responseLogprobs',
+  'enableEnhancedCivicAnswers',
+  'audioTimestamp',
+  'speechConfig',
+  'voiceConfig',
+  'prebuiltVoiceConfig',
+  'voiceName',
+  'multiSpeakerVoiceConfig',
+  'speakerVoiceConfigs',
+  'imageConfig',
+  'aspectRatio',
+  'imageSize',
+  'thinkingConfig',
+  'thinkingBudget',
+  'thinkingLevel',
+  'includeThoughts',
+  'taskType',
+  'outputDimensionality',
+  'embedContentConfig',
+  'autoTruncate',
+  'anyOf',
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+  'propertyOrdering',
+  'additionalProperties',
+] as const
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const CAMEL: ReadonlyMap<string, string> = new Map(FIELDS.map((name) => [snake(name), name]))
+
+/** Values with names of the caller's own. */
+const FREE: ReadonlySet<string> = new Set([
+  'args',
+  'parametersJsonSchema',
+  'responseJsonSchema',
+  'labels',
+  'partMetadata',
+  'partialArgs',
+  'provider',
+  'plugins',
+  'trace',
+  'metadata',
+])
+
+/**
+ * The body with every field of the API under its camelCase name; where both are set, the camelCase one counts. A text
+ * in the place of `contents` or `systemInstruction`, and a single entry in the place of a list, become what they stand
+ * for.
+ */
+export function canonicalBody(body: JsonObject): JsonObject {
+  const canonical = renamed(body)
+  const { contents, systemInstruction } = canonical
+  if (isString(contents)) canonical.contents = [{ role: 'user', parts: [{ text: contents }] }]
+  else if (isObject(contents)) canonical.contents = [contents]
+  if (isString(systemInstruction)) canonical.systemInstruction = { parts: [{ text: systemInstruction }] }
+  return canonical
+}
+
+function renamed(object: JsonObject): JsonObject {
+  const result: JsonObject = {}
+  for (const [name, value] of Object.entries(object)) {
+    const known = CAMEL.get(name) ?? name
+    if (known !== name && object[known] !== undefined) continue
+    define(result, known, valueOf(known, value))
+  }
+  return result
+}
+
+function valueOf(name: string, value: unknown): unknown {
+  if (FREE.has(name)) return value
+  if (name === 'functionResponse' && isObject(value)) return responseOf(value)
+  // Names of properties are the caller's, what they hold is schemas.
+  if (name === 'properties' && isObject(value)) return mapped(value)
+  // Google takes a single part without its list.
+  if (name === 'parts' && isObject(value)) return [renamed(value)]
+  return within(value)
+}
+
+/** What a function answered is free; the parts beside it are the API's. */
+function responseOf(value: JsonObject): JsonObject {
+  const { response, ...rest } = value
+  return response === undefined ? renamed(rest) : { ...renamed(rest), response }
+}
+
+function mapped(object: JsonObject): JsonObject {
+  const result: JsonObject = {}
+  for (const [name, value] of Object.entries(object)) define(result, name, within(value))
+  return result
+}
+
+function within(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(within)
+  return isObject(value) ? renamed(value) : value
+}
+
+/** Never a setter: `__proto__` is a name like any other. */
+const define = (target: JsonObject, name: string, value: unknown): void => {
+  if (name === '__proto__') {
+    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
+  } else target[name] = value
+}

@@ -1,0 +1,141 @@
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { shortName } from '../tool-names.ts'
+import { defined, quoted } from '../values.ts'
+import { createCallIds } from './call-ids.ts'
+import type { Keep } from './keep.ts'
+import { plainest, readPart } from './parse-parts.ts'
+import { createThoughts } from './parse-thoughts.ts'
+import type { Content, GeminiBody, Part } from './schema.ts'
+
+type Call = NonNullable<Part['functionCall']>
+type Answer = NonNullable<Part['functionResponse']>
+
+/**
+ * | Gemini | neutral |
+ * |---|---|
+ * | `systemInstruction` | a system message, first |
+ * | `user` | one message of role `tool` for each `functionResponse`, then a user message with the rest |
+ * | `model` | texts, calls, thoughts as reasoning details |
+ *
+ * Calls without an id get one by their order, so that the same conversation is the same bytes to a provider's cache;
+ * a response without an id, or with one that no call has, answers the oldest open call of its name. Throws a
+ * `GatewayError` 400 for a response to no call.
+ */
+export function readContents({ systemInstruction, contents }: GeminiBody, keep: Keep): Message[] {
+  const read: Message[] = []
+  const ids = createCallIds()
+  const system = systemOf(systemInstruction, keep)
+  if (system) read.push(system)
+  for (const [i, { role, parts }] of contents.entries()) {
+    const at = `contents[${i}].parts`
+    switch (role ?? 'user') {
+      case 'user':
+      case 'function':
+      case 'tool':
+        read.push(...readUser(parts ?? [], at, ids, keep))
+        break
+      case 'model':
+      case 'assistant':
+        read.push(...readModel(parts ?? [], at, ids, keep))
+        break
+      case 'system':
+        read.push({ role: 'system', content: plainest(partsOf(parts ?? [], at, keep)) })
+        break
+      default:
+        throw badRequest(`must be user or model, not ${quoted(role ?? '')}`, `contents[${i}].role`)
+    }
+  }
+  return read
+}
+
+function systemOf(instruction: Content | null | undefined, keep: Keep): Message | undefined {
+  const content = partsOf(instruction?.parts ?? [], 'systemInstruction.parts', keep)
+  return content.length > 0 ? { role: 'system', content: plainest(content) } : undefined
+}
+
+const partsOf = (parts: readonly Part[], at: string, keep: Keep): ContentPart[] =>
+  parts.flatMap((part, i) => readPart(part, `${at}[${i}]`, keep))
+
+type CallIds = ReturnType<typeof createCallIds>
+
+function readUser(parts: readonly Part[], at: string, ids: CallIds, keep: Keep): Message[] {
+  const results: Message[] = []
+  const content: ContentPart[] = []
+  for (const [i, part] of parts.entries()) {
+    const place = `${at}[${i}]`
+    if (part.functionResponse) results.push(readAnswer(part.functionResponse, place, ids, keep))
+    else content.push(...readPart(part, place, keep))
+  }
+  if (content.length > 0) results.push({ role: 'user', content: plainest(content) })
+  return results
+}
+
+const ANSWER = new Set(['id', 'name', 'response', 'parts'])
+
+function readAnswer(answer: Answer, at: string, ids: CallIds, keep: Keep): Message {
+  const { id, name, response, parts } = answer
+  keep.rest(answer, ANSWER, 'contents.functionResponse.')
+  const toolCallId = ids.answered(id ?? undefined, name)
+  if (toolCallId === undefined) {
+    throw badRequest(
+      `must answer a functionCall of the contents before it; there is no open call of ${quoted(name)}`,
+      `${at}.functionResponse`,
+    )
+  }
+  const { text, isError } = saidBy(response ?? {})
+  const media = (parts ?? []).flatMap((part, i) => readPart(part, `${at}.functionResponse.parts[${i}]`, keep))
+  return defined({
+    role: 'tool',
+    content: media.length === 0 ? text : [{ type: 'text', text }, ...media],
+    toolCallId,
+    extra: isError ? { is_error: true } : undefined,
+  })
+}
+
+/** `{output}` and `{error}` alone are Google's own words for a plain text; anything else is JSON. */
+function saidBy(response: JsonObject): { text: string; isError: boolean } {
+  const [only, ...more] = Object.keys(response)
+  const { output, error } = response
+  const isAlone = more.length === 0
+  if (isAlone && only === 'output' && typeof output === 'string') return { text: output, isError: false }
+  if (isAlone && only === 'error' && typeof error === 'string') return { text: error, isError: true }
+  return { text: JSON.stringify(response), isError: isAlone && only === 'error' }
+}
+
+/** A turn of the model that says nothing is left out: clients keep one for an answer that failed. */
+function readModel(parts: readonly Part[], at: string, ids: CallIds, keep: Keep): Message[] {
+  const thoughts = createThoughts()
+  const content: ContentPart[] = []
+  const toolCalls: ToolCall[] = []
+  for (const [i, part] of parts.entries()) {
+    if (part.functionCall) {
+      const call = readCall(part.functionCall, ids, keep)
+      toolCalls.push({ ...call, ...thoughts.addCall(call.id, part.thoughtSignature ?? '') })
+    } else if (part.thought === true) {
+      thoughts.addThought(part.text ?? '', part.thoughtSignature ?? '')
+    } else {
+      thoughts.addLoose(part.thoughtSignature ?? '')
+      content.push(...readPart(part, `${at}[${i}]`, keep))
+    }
+  }
+  const said = thoughts.read()
+  if (content.length === 0 && toolCalls.length === 0 && Object.keys(said).length === 0) return []
+  return [
+    defined({
+      role: 'assistant',
+      content: content.length > 0 ? plainest(content) : null,
+      toolCalls: toolCalls.length > 0 ? toolCalls : undefined,
+      ...said,
+    }),
+  ]
+}
+
+const CALL = new Set(['id', 'name', 'args'])
+
+function readCall(call: Call, ids: CallIds, keep: Keep): ToolCall {
+  keep.rest(call, CALL, 'contents.functionCall.')
+  const id = ids.called(call.id ?? undefined, call.name)
+  return { id, name: shortName(call.name), arguments: JSON.stringify(call.args ?? {}) }
+}

@@ -1,0 +1,117 @@
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { FunctionTool, Tool, ToolChoice } from '../../core/request.ts'
+import { shortName } from '../tool-names.ts'
+import { defined, isObject, quoted } from '../values.ts'
+import type { Keep } from './keep.ts'
+import { neutralSchema } from './neutral-schema.ts'
+import type { GeminiBody } from './schema.ts'
+
+const DECLARATION = new Set(['name', 'description', 'parameters', 'parametersJsonSchema'])
+
+/**
+ * Functions in neutral form; Google's own tools as they came, each under its name as `type`. Functions that the choice
+ * does not allow are left out, which is what naming the allowed ones means.
+ */
+export function readTools({ tools, toolConfig }: GeminiBody, keep: Keep): Tool[] {
+  const read: Tool[] = []
+  const names = new Set<string>()
+  const allowed = allowedNames(toolConfig)
+  for (const [i, { functionDeclarations, ...others }] of (tools ?? []).entries()) {
+    for (const [j, declared] of (functionDeclarations ?? []).entries()) {
+      const { name } = declared
+      if (names.has(name)) {
+        throw badRequest(
+          `must be unique; ${quoted(name)} is declared twice`,
+          `tools[${i}].functionDeclarations[${j}].name`,
+        )
+      }
+      names.add(name)
+      keep.rest(declared, DECLARATION, 'tools.functionDeclarations.')
+      if (allowed === null || allowed.has(name)) read.push(functionOf(declared))
+    }
+    for (const [type, value] of Object.entries(others)) {
+      if (isObject(value)) read.push({ type: 'other', data: { type, [type]: value } })
+    }
+  }
+  for (const name of allowed ?? []) {
+    if (!names.has(name)) {
+      throw badRequest(
+        `must be names of functions that are declared; ${quoted(name)} is not`,
+        'toolConfig.functionCallingConfig.allowedFunctionNames',
+      )
+    }
+  }
+  return read
+}
+
+type Declared = NonNullable<NonNullable<GeminiBody['tools']>[number]['functionDeclarations']>[number]
+
+const functionOf = ({ name, description, parameters, parametersJsonSchema }: Declared): FunctionTool =>
+  defined({
+    type: 'function',
+    name: shortName(name),
+    description: description ?? undefined,
+    parameters: parametersJsonSchema ?? (parameters ? neutralSchema(parameters) : undefined),
+  })
+
+const modeOf = (toolConfig: GeminiBody['toolConfig']): string =>
+  toolConfig?.functionCallingConfig?.mode?.toUpperCase() ?? 'AUTO'
+
+/** Only the modes that must call look at the names. */
+function allowedNames(toolConfig: GeminiBody['toolConfig']): ReadonlySet<string> | null {
+  const names = toolConfig?.functionCallingConfig?.allowedFunctionNames
+  const mode = modeOf(toolConfig)
+  return names && names.length > 0 && (mode === 'ANY' || mode === 'VALIDATED') ? new Set(names) : null
+}
+
+const CHOICE = new Set(['mode', 'allowedFunctionNames'])
+const MODES = ['AUTO', 'ANY', 'NONE', 'VALIDATED', 'MODE_UNSPECIFIED']
+
+/** ANY is OpenAI's `required`; with one name, that function. */
+export function readToolChoice({ toolConfig }: GeminiBody, keep: Keep): ToolChoice | undefined {
+  keep.rest(toolConfig ?? {}, new Set(['functionCallingConfig']), 'toolConfig.')
+  const config = toolConfig?.functionCallingConfig
+  if (!config) return undefined
+  keep.rest(config, CHOICE, 'toolConfig.functionCallingConfig.')
+  const mode = modeOf(toolConfig)
+  if (!MODES.includes(mode)) {
+    throw badRequest(
+      `must be one of AUTO, ANY, NONE, VALIDATED, not ${quoted(mode)}`,
+      'toolConfig.functionCallingConfig.mode',
+    )
+  }
+  if (mode === 'NONE') return 'none'
+  if (mode === 'VALIDATED') keep('toolConfig.functionCallingConfig.mode')
+  if (mode !== 'ANY') return config.mode ? 'auto' : undefined
+  const [name, ...more] = allowedNames(toolConfig) ?? []
+  return name !== undefined && more.length === 0 ? { type: 'function', name: shortName(name) } : 'required'
+}
+
+/** `responseSchema` in Google's words, `responseJsonSchema` in JSON Schema's; both with JSON as the type. */
+export function readFormat({ generationConfig }: GeminiBody, keep: Keep): JsonObject | undefined {
+  const { responseMimeType, responseSchema, responseJsonSchema } = generationConfig ?? {}
+  const type = responseMimeType ?? undefined
+  if (type !== undefined && type !== 'application/json') {
+    if (type !== 'text/plain') keep('generationConfig.responseMimeType')
+    return undefined
+  }
+  const schema = responseJsonSchema ?? (responseSchema ? neutralSchema(responseSchema) : undefined)
+  if (schema !== undefined) {
+    return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrict(schema) } }
+  }
+  return type === undefined ? undefined : { type: 'json_object' }
+}
+
+/** OpenAI's word `strict` refuses optional properties and open objects; Google enforces those too. */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict)
+  if (!isObject(schema)) return true
+  const { properties, required } = schema
+  if (isObject(properties)) {
+    const names = new Set<unknown>(Array.isArray(required) ? required : [])
+    if (schema.additionalProperties !== false) return false
+    if (!Object.keys(properties).every((name) => names.has(name))) return false
+  }
+  return Object.values(schema).every(isStrict)
+}

@@ -1,0 +1,176 @@
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
+import { modelsOf, sessionOf } from '../caller-fields.ts'
+import { checkPlugins } from '../check-plugins.ts'
+import { mismatch } from '../mismatch.ts'
+import { readPreferences } from '../preferences.ts'
+import { defined, isObject, quoted } from '../values.ts'
+import { createKeep, type Keep } from './keep.ts'
+import { NOT_SENT, unservedOf } from './own-fields.ts'
+import { readContents } from './parse-contents.ts'
+import { readFormat, readToolChoice, readTools } from './parse-tools.ts'
+import { type GeminiBody, geminiBody } from './schema.ts'
+
+/** Compiled at the first request: the start does not pay for it. */
+let compiled: TypeCheck<typeof geminiBody> | undefined
+
+/**
+ * Reads the body of `:generateContent`, in camelCase, with the `model` of its path and whether it is to be streamed.
+ * Throws a `GatewayError` 400 that names the field by its path.
+ */
+export function parseGemini(body: JsonObject, headers: Headers): InferenceRequest {
+  const isStream = body.stream === true
+  compiled ??= TypeCompiler.Compile(geminiBody)
+  if (!compiled.Check(body)) throw mismatch(compiled, body)
+  if (body.plugins) checkPlugins(body.plugins)
+  const keep = createKeep()
+  const config = body.generationConfig ?? {}
+  const stop = config.stopSequences
+  const messages = readContents(body, keep)
+  if (messages.length === 0) throw badRequest('must say something: all of their parts are empty', 'contents')
+  const request = defined<InferenceRequest>({
+    apiType: 'gemini',
+    dialect: 'gemini',
+    body,
+    models: modelsOf(body),
+    stream: isStream,
+    messages,
+    tools: readTools(body, keep),
+    toolChoice: readToolChoice(body, keep),
+    responseFormat: readFormat(body, keep),
+    reasoning: readReasoning(config.thinkingConfig, keep),
+    sampling: defined({
+      temperature: config.temperature ?? undefined,
+      topP: config.topP ?? undefined,
+      topK: config.topK ?? undefined,
+      seed: config.seed ?? undefined,
+      presencePenalty: config.presencePenalty ?? undefined,
+      frequencyPenalty: config.frequencyPenalty ?? undefined,
+      stop: stop && stop.length > 0 ? stop : undefined,
+      logprobs: config.responseLogprobs ?? undefined,
+      topLogprobs: config.logprobs ?? undefined,
+    }),
+    maxOutputTokens: config.maxOutputTokens ?? undefined,
+    choiceCount: config.candidateCount ?? undefined,
+    modalities: config.responseModalities?.map((modality) => modality.toLowerCase()),
+    serviceTier: serviceTierOf(body),
+    preferences: readPreferences(body.provider, body.route),
+    sessionId: sessionOf(body.session_id, headers),
+    user: body.user || undefined,
+    trace: body.trace ?? undefined,
+    echoUpstreamBody: false,
+    parameters: parametersOf(body),
+  })
+  keepRest(body, keep)
+  const { names } = keep
+  return names.length === 0 ? request : { ...request, ownFields: names }
+}
+
+const EFFORTS: readonly Effort[] = ['minimal', 'low', 'medium', 'high']
+const THINKING = new Set(['includeThoughts', 'thinkingBudget', 'thinkingLevel'])
+
+/**
+ * | `thinkingConfig` | neutral |
+ * |---|---|
+ * | `thinkingBudget` 0 / -1 / n | off / on / on, with this bound in tokens |
+ * | `thinkingLevel` | effort |
+ * | `includeThoughts`, alone | on |
+ * | without `includeThoughts` | reasoning is not shown |
+ */
+function readReasoning(
+  thinking: NonNullable<GeminiBody['generationConfig']>['thinkingConfig'],
+  keep: Keep,
+): Reasoning | undefined {
+  if (!thinking) return undefined
+  const { includeThoughts, thinkingBudget: budget, thinkingLevel } = thinking
+  keep.rest(thinking, THINKING, 'generationConfig.thinkingConfig.')
+  if (budget === 0) return { enabled: false }
+  const effort = effortOf(thinkingLevel)
+  const isBounded = budget !== null && budget !== undefined && budget > 0
+  const reasoning = defined<Reasoning>({
+    enabled: isBounded || budget === -1 || includeThoughts === true ? true : undefined,
+    maxTokens: isBounded ? budget : undefined,
+    effort,
+  })
+  if (Object.keys(reasoning).length === 0) return undefined
+  return includeThoughts === true ? reasoning : { ...reasoning, exclude: true }
+}
+
+function effortOf(level: string | null | undefined): Effort | undefined {
+  if (level === null || level === undefined || level === 'THINKING_LEVEL_UNSPECIFIED') return undefined
+  const effort = EFFORTS.find((word) => word === level.toLowerCase())
+  if (effort) return effort
+  throw badRequest(
+    `must be one of MINIMAL, LOW, MEDIUM, HIGH, not ${quoted(level)}`,
+    'generationConfig.thinkingConfig.thinkingLevel',
+  )
+}
+
+/** Google's `standard` is OpenAI's `default`. */
+const serviceTierOf = ({ serviceTier }: GeminiBody): string | undefined => {
+  const tier = serviceTier?.toLowerCase().replace(/^service_tier_/, '')
+  return tier === 'standard' ? 'default' : tier === 'unspecified' ? undefined : tier
+}
+
+/** What the caller set, in the catalogue's words (`supported_parameters`). */
+function parametersOf({ generationConfig, tools, toolConfig }: GeminiBody): string[] {
+  const config = generationConfig ?? {}
+  const isOff = config.thinkingConfig?.thinkingBudget === 0
+  const set: Readonly<Record<string, unknown>> = {
+    temperature: config.temperature,
+    top_p: config.topP,
+    top_k: config.topK,
+    seed: config.seed,
+    presence_penalty: config.presencePenalty,
+    frequency_penalty: config.frequencyPenalty,
+    stop: config.stopSequences?.length ? config.stopSequences : undefined,
+    logprobs: config.responseLogprobs,
+    top_logprobs: config.logprobs,
+    max_tokens: config.maxOutputTokens,
+    tools: tools?.length ? tools : undefined,
+    tool_choice: toolConfig?.functionCallingConfig?.mode,
+    reasoning: isOff ? undefined : (config.thinkingConfig ?? undefined),
+    response_format: config.responseMimeType === 'application/json' ? true : undefined,
+    structured_outputs: config.responseSchema ?? config.responseJsonSchema,
+  }
+  return Object.keys(set).filter((name) => set[name] !== undefined && set[name] !== null)
+}
+
+/** Fields with a neutral form. */
+const CARRIED = new Set([
+  'model',
+  'stream',
+  'contents',
+  'systemInstruction',
+  'tools',
+  'toolConfig',
+  'generationConfig',
+  'serviceTier',
+])
+const CONFIG = new Set([
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'stopSequences',
+  'responseLogprobs',
+  'logprobs',
+  'maxOutputTokens',
+  'candidateCount',
+  'responseModalities',
+  'responseMimeType',
+  'responseSchema',
+  'responseJsonSchema',
+  'thinkingConfig',
+])
+
+/** Names what has no neutral form: other dialects cannot carry it. */
+function keepRest(body: JsonObject & GeminiBody, keep: Keep): void {
+  keep.rest(body, new Set([...CARRIED, ...NOT_SENT]), '')
+  if (isObject(body.generationConfig)) keep.rest(body.generationConfig, CONFIG, 'generationConfig.')
+  for (const name of unservedOf(body)) keep(name)
+}

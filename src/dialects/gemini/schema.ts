@@ -1,0 +1,166 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { callerFields, model } from '../caller-schema.ts'
+import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+
+/**
+ * The body of `:generateContent` and `:streamGenerateContent`, in camelCase (names.ts brings it there). Unknown fields
+ * are forwarded at every level to providers of the same dialect.
+ */
+
+const blob = t.Object(
+  {
+    mimeType: t.String({ minLength: 1 }),
+    data: t.String({ description: 'Base64' }),
+    displayName: optional(t.String()),
+  },
+  OPEN,
+)
+const fileData = t.Object(
+  {
+    mimeType: optional(t.String()),
+    fileUri: t.String({
+      minLength: 1,
+      description: 'An https address, the id of an uploaded file, or a file of Google',
+    }),
+    displayName: optional(t.String()),
+  },
+  OPEN,
+)
+
+const functionCall = t.Object(
+  {
+    id: optional(t.String()),
+    name: t.String({ minLength: 1 }),
+    args: optional(anyObject('The arguments')),
+  },
+  OPEN,
+)
+const functionResponse = t.Object(
+  {
+    id: optional(t.String({ description: 'The id of the functionCall that this answers' })),
+    name: t.String({ minLength: 1 }),
+    response: optional(anyObject('What the function answered')),
+    parts: optional(
+      t.Array(t.Object({ inlineData: optional(blob), fileData: optional(fileData) }, OPEN), {
+        description: 'Media of the answer',
+      }),
+    ),
+  },
+  OPEN,
+)
+
+export const part = t.Object(
+  {
+    text: optional(t.String()),
+    thought: optional(t.Boolean()),
+    thoughtSignature: optional(t.String({ description: 'Replay it unchanged' })),
+    inlineData: optional(blob),
+    fileData: optional(fileData),
+    functionCall: optional(functionCall),
+    functionResponse: optional(functionResponse),
+  },
+  { ...OPEN, description: 'One of text, inlineData, fileData, functionCall, functionResponse, or another of Google' },
+)
+
+export const content = t.Object(
+  {
+    role: optional(t.String({ description: 'user (default) or model' })),
+    parts: optional(t.Array(part)),
+  },
+  OPEN,
+)
+
+const declaration = t.Object(
+  {
+    name: t.String({ minLength: 1, maxLength: 128 }),
+    description: optional(t.String()),
+    parameters: optional(anyObject("Google's Schema")),
+    parametersJsonSchema: optional(anyObject('JSON Schema')),
+  },
+  OPEN,
+)
+
+const tool = t.Object(
+  {
+    functionDeclarations: optional(t.Array(declaration)),
+    googleSearch: optional(anyObject('Search the web: providers of this dialect alone')),
+  },
+  OPEN,
+)
+
+const toolConfig = t.Object(
+  {
+    functionCallingConfig: optional(
+      t.Object(
+        {
+          mode: optional(t.String({ description: 'AUTO, ANY, NONE or VALIDATED' })),
+          allowedFunctionNames: optional(t.Array(t.String({ minLength: 1 }))),
+        },
+        OPEN,
+      ),
+    ),
+  },
+  OPEN,
+)
+
+const thinkingConfig = t.Object(
+  {
+    includeThoughts: optional(t.Boolean()),
+    thinkingBudget: optional(t.Integer({ minimum: -1, description: 'Tokens; 0: off, -1: the model decides' })),
+    thinkingLevel: optional(t.String({ description: 'MINIMAL, LOW, MEDIUM or HIGH' })),
+  },
+  OPEN,
+)
+
+const MODALITIES = ['TEXT', 'IMAGE', 'AUDIO', 'VIDEO', 'MODALITY_UNSPECIFIED'] as const
+
+export const generationConfig = t.Object(
+  {
+    temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
+    topP: optional(t.Number({ minimum: 0, maximum: 1 })),
+    topK: optional(t.Number({ minimum: 0 })),
+    candidateCount: optional(t.Integer({ minimum: 1, maximum: 8 })),
+    maxOutputTokens: optional(t.Integer({ minimum: 1 })),
+    stopSequences: optional(t.Array(t.String({ minLength: 1 }))),
+    seed: optional(t.Integer()),
+    presencePenalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+    frequencyPenalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+    responseLogprobs: optional(t.Boolean()),
+    logprobs: optional(t.Integer({ minimum: 0, maximum: 20 })),
+    responseMimeType: optional(t.String()),
+    responseSchema: optional(anyObject("Google's Schema of the answer")),
+    responseJsonSchema: optional(anyObject('JSON Schema of the answer')),
+    responseModalities: optional(t.Array(oneOf(MODALITIES))),
+    thinkingConfig: optional(thinkingConfig),
+  },
+  OPEN,
+)
+
+const { models, provider, plugins, route, session_id, user, trace, stop_server_tools_when } = callerFields
+
+export const geminiBody = t.Object(
+  {
+    model,
+    contents: t.Array(content, { minItems: 1 }),
+    systemInstruction: optional(content),
+    tools: optional(t.Array(tool)),
+    toolConfig: optional(toolConfig),
+    safetySettings: optional(t.Array(t.Object({}, OPEN))),
+    generationConfig: optional(generationConfig),
+    cachedContent: optional(t.String({ description: 'A cache at the provider' })),
+    serviceTier: optional(t.String()),
+    models,
+    provider,
+    plugins,
+    route,
+    session_id,
+    user,
+    trace,
+    stop_server_tools_when,
+  },
+  OPEN,
+)
+
+export type GeminiBody = Static<typeof geminiBody>
+export type Part = Static<typeof part>
+export type Content = Static<typeof content>

@@ -1,0 +1,171 @@
+import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import type { ReplyContext } from '../../core/result.ts'
+import { longNames } from '../tool-names.ts'
+import { isObject, isString } from '../values.ts'
+import { type CitedText, createCitedText } from './cited-text.ts'
+import { joinedDetails, sealDetails } from './sealed.ts'
+import { isOwnDetail } from './signatures.ts'
+
+/** What is remembered of one candidate while it is written. */
+export interface CandidateParts {
+  readonly index: number
+  readonly cited: CitedText
+  readonly showsThoughts: boolean
+  readonly longNames: ReadonlyMap<string, string>
+  /** Calls under way, by their index. */
+  readonly calls: Map<number, { id: string; name: string; json: string[] }>
+  /** Reasoning details of providers of other dialects, until they are sealed. */
+  foreign: JsonObject[]
+  /** Signatures of Google's, by call. */
+  readonly signatures: Map<string, string>
+  /** Calls whose arguments are no JSON object. */
+  readonly malformed: string[]
+  /** What this dialect has no place for. */
+  readonly lost: Set<string>
+}
+
+export const newParts = (index: number, { request }: ReplyContext): CandidateParts => ({
+  index,
+  cited: createCitedText(),
+  showsThoughts: showsThoughts(request.body),
+  longNames: longNames(request.body),
+  calls: new Map(),
+  foreign: [],
+  signatures: new Map(),
+  malformed: [],
+  lost: new Set(),
+})
+
+/** Google tells thoughts only to those who ask for them. */
+function showsThoughts({ generationConfig }: JsonObject): boolean {
+  const thinking = isObject(generationConfig) ? generationConfig.thinkingConfig : undefined
+  return isObject(thinking) && thinking.includeThoughts === true
+}
+
+/**
+ * The parts that an event says now. A call is one part, so it waits in `calls` until the answer is whole (`endParts`);
+ * a broken-off answer has none.
+ *
+ * | event | part |
+ * |---|---|
+ * | text, refusal | `text` |
+ * | reasoning | `text` with `thought`, for those who asked for thoughts |
+ * | details of Google's reasoning | `thoughtSignature` on its call, or on an empty text |
+ * | details of others | sealed in the `thoughtSignature` of the first call, or of the end |
+ * | image, sound | `inlineData` or `fileData` |
+ * | citation | `groundingMetadata` of the end |
+ */
+export function partsOf(event: InferenceEvent, state: CandidateParts): JsonObject[] {
+  switch (event.type) {
+    case 'text-delta':
+      state.cited.addText(event.text)
+      return textPart(event.text)
+    case 'refusal-delta':
+      return textPart(event.text)
+    case 'reasoning-delta':
+      return state.showsThoughts && event.text !== '' ? [{ text: event.text, thought: true }] : []
+    case 'reasoning-detail':
+      return detailParts(event.detail, state)
+    case 'tool-call-start':
+      state.calls.set(event.index, { id: event.id, name: event.name, json: [] })
+      return []
+    case 'tool-call-delta':
+      state.calls.get(event.index)?.json.push(event.json)
+      return []
+    case 'annotation':
+      cite(event.annotation, state)
+      return []
+    case 'image':
+      return [mediaPart(event.url)]
+    case 'audio-delta':
+      return soundParts(event.audio, state)
+    default:
+      return []
+  }
+}
+
+const textPart = (text: string): JsonObject[] => (text === '' ? [] : [{ text }])
+
+function detailParts(detail: JsonObject, state: CandidateParts): JsonObject[] {
+  if (!isOwnDetail(detail)) {
+    state.foreign.push(detail)
+    return []
+  }
+  // The text of a thought has come as reasoning.
+  if (detail.type !== 'reasoning.encrypted' || !isString(detail.data)) return []
+  if (isString(detail.id)) {
+    state.signatures.set(detail.id, detail.data)
+    return []
+  }
+  return [{ text: '', thoughtSignature: detail.data }]
+}
+
+function cite(annotation: UrlCitation | JsonObject, { cited, lost }: CandidateParts): void {
+  const { type, url, title, startIndex, endIndex } = annotation
+  if (type !== 'url_citation' || !isString(url)) {
+    lost.add('annotations')
+    return
+  }
+  const at = (place: unknown): number => (Number.isSafeInteger(place) ? Number(place) : 0)
+  cited.cite({ url, title: isString(title) ? title : url, start: at(startIndex), end: at(endIndex) })
+}
+
+const DATA_URL = /^data:([^;,]*);base64,/i
+
+function mediaPart(url: string): JsonObject {
+  const head = DATA_URL.exec(url)
+  if (!head) return { fileData: { fileUri: url, mimeType: 'image/*' } }
+  return { inlineData: { mimeType: head[1] || 'image/png', data: url.slice(head[0].length) } }
+}
+
+function soundParts({ data, mime_type: type, transcript }: JsonObject, state: CandidateParts): JsonObject[] {
+  const said = isString(transcript) ? textPart(transcript) : []
+  if (!isString(data) || data === '') return said
+  if (isString(type)) return [...said, { inlineData: { mimeType: type, data } }]
+  state.lost.add('audio')
+  return said
+}
+
+/** What waited: the calls, the first of which carries the thoughts that led to it. */
+export function endParts(state: CandidateParts): JsonObject[] {
+  const parts = [...state.calls.values()].flatMap((call) => callParts(call, state))
+  state.calls.clear()
+  if (state.foreign.length === 0) return parts
+  const thoughtSignature = sealDetails(joinedDetails(state.foreign))
+  state.foreign = []
+  const [first, ...more] = parts
+  if (!first) return [{ text: '', thoughtSignature }]
+  return [{ ...first, thoughtSignature }, ...more]
+}
+
+function callParts(
+  { id, name, json }: { id: string; name: string; json: string[] },
+  { longNames, signatures, malformed }: CandidateParts,
+): JsonObject[] {
+  const text = json.join('')
+  const own = longNames.get(name) ?? name
+  const args = argumentsOf(text)
+  if (args === undefined) {
+    malformed.push(`${own}(${text.slice(0, MOST_SHOWN)})`)
+    return []
+  }
+  const signature = signatures.get(id)
+  return [
+    {
+      functionCall: { id, name: own, args },
+      ...(signature === undefined ? {} : { thoughtSignature: signature }),
+    },
+  ]
+}
+
+const MOST_SHOWN = 1_000
+
+function argumentsOf(json: string): JsonObject | undefined {
+  if (json.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(json)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,89 @@
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
+import { defined, isObject } from '../values.ts'
+import { candidatesOf, indexOf, mergedChunks } from './chunks.ts'
+import { writeLogprobs } from './logprobs.ts'
+import { isGeminiNative } from './native.ts'
+import { viewMetadata, viewUsage } from './usage-view.ts'
+import { finishFields } from './write-end.ts'
+import { endParts, newParts, partsOf } from './write-parts.ts'
+
+/**
+ * A whole reply as the body of `:generateContent`. One of a provider of the same dialect is the provider's own, but for
+ * its id, model, usage and what the gateway adds.
+ */
+export function writeGeminiReply(
+  result: InferenceResult,
+  reply: ReplyContext,
+  closing: Closing,
+): JsonObject {
+  const natives = result.natives.flatMap(({ dialect, data }) =>
+    dialect === 'gemini' && isGeminiNative(data) ? [data] : [],
+  )
+  const own = mergedChunks(natives.map(({ chunk }) => chunk))
+  const isWhole = natives.length > 0 && natives.every(({ isRest }) => isRest !== true)
+  const lost = new Set<string>()
+  const made = isWhole ? own : withRest(viewChoices(result, reply, lost), own)
+  return {
+    ...made,
+    usageMetadata: viewUsage(closing, isObject(own.usageMetadata) ? own.usageMetadata : {}),
+    modelVersion: reply.model,
+    responseId: reply.generationId,
+    ...viewMetadata(closing.serviceMetadata, [...lost]),
+  }
+}
+
+interface Candidate extends JsonObject {
+  index: number
+  content: { parts: JsonObject[]; role: string }
+}
+
+/** What filters left of the provider's own body, beside what neutral events told of it. */
+function withRest(candidates: Candidate[], own: JsonObject): JsonObject {
+  const { candidates: _, ...fields } = own
+  const rests = new Map(
+    candidatesOf(own).map((rest, position) => [indexOf(rest, position), rest] as const),
+  )
+  const whole = candidates.map((candidate) => {
+    const { content, finishReason: _reason, finishMessage: _message, ...rest } = rests.get(candidate.index) ?? {}
+    const more = isObject(content) && Array.isArray(content.parts) ? content.parts : []
+    return {
+      ...rest,
+      ...candidate,
+      content: { ...candidate.content, parts: [...candidate.content.parts, ...more] },
+    }
+  })
+  return { candidates: whole, ...fields }
+}
+
+const viewChoices = ({ choices }: InferenceResult, reply: ReplyContext, lost: Set<string>): Candidate[] =>
+  choices.map((choice) => {
+    const state = newParts(choice.index, reply)
+    const parts = eventsOf(choice).flatMap((event) => partsOf(event, state))
+    parts.push(...endParts(state))
+    for (const name of state.lost) lost.add(name)
+    return defined({
+      content: { parts: parts.length > 0 ? parts : [{ text: '' }], role: 'model' },
+      ...finishFields(choice.finish, state),
+      index: choice.index,
+      logprobsResult: choice.logprobs === null ? undefined : writeLogprobs(choice.logprobs),
+    })
+  })
+
+function eventsOf(whole: ResultChoice): InferenceEvent[] {
+  const choice = 0
+  const { text, reasoning, reasoningDetails, refusal, annotations, images, toolCalls, audio } = whole
+  return [
+    { type: 'reasoning-delta', choice, text: reasoning },
+    ...reasoningDetails.map((detail) => ({ type: 'reasoning-detail' as const, choice, detail })),
+    { type: 'text-delta', choice, text },
+    { type: 'refusal-delta', choice, text: refusal },
+    ...annotations.map((annotation) => ({ type: 'annotation' as const, choice, annotation })),
+    ...images.map((url) => ({ type: 'image' as const, choice, url })),
+    ...(audio === null ? [] : [{ type: 'audio-delta' as const, choice, audio }]),
+    ...toolCalls.flatMap(({ arguments: json, ...call }, index): InferenceEvent[] => [
+      { type: 'tool-call-start', choice, index, ...call },
+      { type: 'tool-call-delta', choice, index, json },
+    ]),
+  ]
+}

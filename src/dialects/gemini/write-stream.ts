@@ -1,0 +1,161 @@
+import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
+import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
+import type { StreamWriter } from '../dialect.ts'
+import { mayBeSpliced, oneLine } from '../one-line.ts'
+import { type HeldEnd, newHeldEnd, withoutEnd } from './chunks.ts'
+import { viewError } from './error-view.ts'
+import { writeLogprobs } from './logprobs.ts'
+import { isGeminiNative } from './native.ts'
+import { viewMetadata, viewUsage } from './usage-view.ts'
+import { viewEnd } from './write-end.ts'
+import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
+
+/** How chunks stand in the body: as server-sent events, or as the entries of one JSON list. */
+export type StreamForm = 'events' | 'list'
+
+interface StreamState {
+  readonly reply: ReplyContext
+  readonly form: StreamForm
+  readonly candidates: Map<number, CandidateParts>
+  readonly held: HeldEnd
+  /** The provider speaks this dialect: its chunks are relayed. */
+  isRelay: boolean
+  hasBegun: boolean
+}
+
+/**
+ * Writes an answer as Google's chunks. Those of a provider of the same dialect are relayed as they came, but for the id,
+ * the model and their end. The end (`finishReason`, usage) is one more chunk, written when the answer is on the ledger;
+ * there is no terminal marker. After `end` or `fail` every method answers ''.
+ */
+export function createStreamWriter(reply: ReplyContext, form: StreamForm): StreamWriter {
+  const state: StreamState = {
+    reply,
+    form,
+    candidates: new Map(),
+    held: newHeldEnd(),
+    isRelay: false,
+    hasBegun: false,
+  }
+  const head = JSON.stringify(tailOf(reply)).slice(1)
+  let isOver = false
+  return {
+    // No place for it in this dialect, and no field that asks for it.
+    echo: () => '',
+    write(frame) {
+      if (isOver) return ''
+      const json = frame.plainText?.json
+      if (json && !state.isRelay && mayBeSpliced(json)) return spliced(frame, json, head, state)
+      return writeFrame(frame, state)
+    },
+    end(closing) {
+      if (isOver) return ''
+      isOver = true
+      return writeEnd(closing, state)
+    },
+    fail(error) {
+      if (isOver) return ''
+      isOver = true
+      return writeFailure(error, state)
+    },
+  }
+}
+
+/** The last fields of every chunk. */
+const tailOf = ({ model, generationId }: ReplyContext): JsonObject => ({
+  modelVersion: model,
+  responseId: generationId,
+})
+
+const chunkOf = (fields: JsonObject, state: StreamState): string =>
+  textOf(JSON.stringify({ ...fields, ...tailOf(state.reply) }), state)
+
+function textOf(json: string, state: StreamState): string {
+  const isFirst = !state.hasBegun
+  state.hasBegun = true
+  if (state.form === 'list') return `${isFirst ? '[' : ',\n'}${json}`
+  return `data: ${oneLine(json)}\n\n`
+}
+
+/** The fast path: the same as `writeFrame`, without an encoding. */
+function spliced(frame: InferenceFrame, json: string, tail: string, state: StreamState): string {
+  const [event] = frame.events
+  if (event?.type === 'text-delta') candidateAt(0, state).cited.addText(event.text)
+  return textOf(
+    `{"candidates":[{"content":{"parts":[{"text":"${json}"}],"role":"model"},"index":0}],${tail}`,
+    state,
+  )
+}
+
+function candidateAt(index: number, state: StreamState): CandidateParts {
+  const known = state.candidates.get(index)
+  if (known) return known
+  const made = newParts(index, state.reply)
+  state.candidates.set(index, made)
+  return made
+}
+
+function writeFrame({ events }: InferenceFrame, state: StreamState): string {
+  let text = ''
+  for (const event of events) {
+    if (event.type !== 'native' || event.dialect !== 'gemini' || !isGeminiNative(event.data)) continue
+    const { chunk, isRest } = event.data
+    state.isRelay ||= isRest !== true
+    const kept = withoutEnd(chunk, state.held)
+    if (kept) text += chunkOf(kept, state)
+  }
+  if (state.isRelay) return text
+  return text + writeEvents(events, state)
+}
+
+function writeEvents(events: readonly InferenceEvent[], state: StreamState): string {
+  const said = new Map<number, { parts: JsonObject[]; fields: JsonObject }>()
+  const at = (index: number) => {
+    const known = said.get(index) ?? { parts: [], fields: {} }
+    said.set(index, known)
+    return known
+  }
+  for (const event of events) {
+    if (event.type === 'response-end') {
+      for (const candidate of state.candidates.values()) at(candidate.index).parts.push(...endParts(candidate))
+    } else if ('choice' in event) {
+      at(event.choice).parts.push(...partsOf(event, candidateAt(event.choice, state)))
+      if (event.type === 'logprobs') {
+        at(event.choice).fields.logprobsResult = writeLogprobs(event.logprobs)
+      }
+    }
+  }
+  const candidates = [...said].flatMap(([index, { parts, fields }]) =>
+    parts.length === 0 && Object.keys(fields).length === 0
+      ? []
+      : [{ content: { parts, role: 'model' }, index, ...fields }],
+  )
+  return candidates.length === 0 ? '' : chunkOf({ candidates }, state)
+}
+
+function writeEnd(closing: Closing, state: StreamState): string {
+  const { held, candidates: written } = state
+  const lost = [...new Set([...written.values()].flatMap((candidate) => [...candidate.lost]))]
+  const text = chunkOf(
+    {
+      ...held.fields,
+      ...viewEnd(closing.finishes, held, written, state.isRelay),
+      usageMetadata: viewUsage(closing, held.usage),
+      ...viewMetadata(closing.serviceMetadata, lost),
+    },
+    state,
+  )
+  return state.form === 'list' ? `${text}\n]` : text
+}
+
+/**
+ * As an event, and once more bare: @google/genai before 2.0 and some others read only the one, and the AI SDK and
+ * newer ones only the other. A reader of either form stops at the first that it knows.
+ */
+function writeFailure(error: PublicError, state: StreamState): string {
+  const { reply } = state
+  const routing = reply.routing?.() ?? null
+  const json = JSON.stringify({ ...viewError(error), ...viewMetadata(routing, []) })
+  if (state.form === 'list') return `${textOf(json, state)}\n]`
+  return `${textOf(json, state)}${oneLine(json)}\n`
+}
