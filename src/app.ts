@@ -20,7 +20,7 @@ import { presetRoutes } from './admin/presets/routes.ts'
 import { providerAdminRoutes } from './admin/providers/routes.ts'
 import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { imageModelRoutes } from './catalog/images/routes.ts'
-import { catalogRoutes } from './catalog/routes.ts'
+import { catalogRoutes, googleCatalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
 import { awaitLine, dropLine, logRequest } from './http/access-log.ts'
@@ -30,6 +30,7 @@ import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, isHealthCheck } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { errorFormOf } from './inference/error-forms.ts'
+import { geminiRoutes } from './inference/gemini/routes.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
@@ -41,6 +42,7 @@ const RETRY_AFTER_SECONDS = 5
 const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
   new Elysia({ prefix })
     .use(inferenceRoutes(deps))
+    .use(geminiRoutes(deps))
     .use(responsesRoutes(deps))
     .use(operationRoutes(deps))
     .use(generationRoutes(deps))
@@ -67,6 +69,10 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(imageModelRoutes(deps, `${basePath}/api/v1`))
     .use(modelAdminRoutes(deps))
 
+/** Google's clients ask below a prefix of their own. */
+const googleRoutes = (deps: Deps) =>
+  new Elysia({ prefix: '/v1beta' }).use(geminiRoutes(deps)).use(googleCatalogRoutes(deps))
+
 function whyNotReady({ run, ledger }: Deps): 'stopping' | 'storage' | null {
   if (run.running.isDraining()) return 'stopping'
   return ledger.isWritable() ? null : 'storage'
@@ -82,6 +88,7 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
     .use(apiRoutes(deps, basePath, '/api/v1'))
     .use(apiRoutes(deps, basePath, '/v1'))
+    .use(googleRoutes(deps))
   app.compile()
   const { running } = deps.run
   const refuse = (request: Request) =>

@@ -7,7 +7,7 @@ const DEFAULT_LIMIT = 500
 
 export interface ModelPage {
   models: readonly Offered[]
-  /** `{data, links: {next}, total_count}`. */
+  /** `{object, data, links: {next}, total_count}`. */
   json(): string
 }
 
@@ -26,7 +26,7 @@ export function pageOf(
     json() {
       const next = offset + limit < models.length ? nextPath(request, basePath, offset + limit, limit) : null
       const data = shown.map((offered) => modelJson(offered, basePath)).join(',')
-      return `{"data":[${data}],"links":{"next":${JSON.stringify(next)}},"total_count":${models.length}}`
+      return `{"object":"list","data":[${data}],"links":{"next":${JSON.stringify(next)}},"total_count":${models.length}}`
     },
   }
 }

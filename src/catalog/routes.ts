@@ -5,9 +5,11 @@ import type { Database } from '../db/database.ts'
 import { type CallerDeps, uncountedCallerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
 import { instantOf } from '../http/instant.ts'
-import { operation } from '../http/operation.ts'
+import { operation, wildcard } from '../http/operation.ts'
+import { nameInPath } from '../http/path-name.ts'
 import type { Site } from '../http/site.ts'
 import { callableBy, lookUpFor } from './callable.ts'
+import { formOf, googleForm } from './dialects/form.ts'
 import { filtered, isZdr, outputTest } from './filter.ts'
 import { pricesOfModel } from './history.ts'
 import { listingOf, narrowed, type Offered } from './listing.ts'
@@ -38,7 +40,11 @@ export interface CatalogDeps extends CallerDeps {
 
 /** What can be called here. `basePath` stands before `/models` in the addresses that replies name: `/api/v1`. */
 export const catalogRoutes = (deps: CatalogDeps, basePath: string) =>
-  new Elysia().use(listRoutes(deps, basePath)).use(oneModelRoutes(deps, basePath)).use(providerRoutes(deps))
+  new Elysia()
+    .use(listRoutes(deps, basePath))
+    .use(oneModelRoutes(deps, basePath))
+    .use(modelByIdRoutes(deps, basePath))
+    .use(providerRoutes(deps))
 
 // A list is answered as text that was written before: a schema to check it by would be slower than the rest.
 const listRoutes = (deps: CatalogDeps, basePath: string) =>
@@ -46,7 +52,12 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
     .use(uncountedCallerOption(deps))
     .get(
       '/models',
-      async ({ query, request, set }) => {
+      async ({ caller, query, request, set }) => {
+        const form = formOf(request)
+        if (form !== null) {
+          set.headers['content-type'] = JSON_TYPE
+          return JSON.stringify(form.page(callableBy(caller, deps.snapshot.current()), queryOf(request)))
+        }
         const now = deps.now()
         const popularity = await popularityFor(query.sort, deps.database.db, now)
         const models = sorted(filtered(listingOf(deps.snapshot.current()), query, now), query.sort, {
@@ -67,7 +78,8 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
           tag,
           summary: 'List the models that can be called',
           description:
-            'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do.',
+            'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do. ' +
+            "With the header `anthropic-version` the reply is a page of Anthropic's API (`limit`, `after_id`, `before_id`), with `x-goog-api-key` one of Google's (`pageSize`, `pageToken`): of the models that the key may call.",
           errors: [400, 401, 403, 500],
           reply: modelList,
         }),
@@ -188,6 +200,50 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
       },
     )
 }
+
+/**
+ * `GET /models/{id}`. Ids have slashes, which the router takes in a wildcard alone; routes with more behind the id go
+ * before it.
+ */
+const modelByIdRoutes = (deps: CatalogDeps, basePath: string) =>
+  new Elysia().use(uncountedCallerOption(deps)).get(
+    '/models/*',
+    ({ caller, params, request, set }) => {
+      const offered = lookUpFor(caller, nameInPath(params['*']), deps.snapshot.current())
+      set.headers['content-type'] = JSON_TYPE
+      return JSON.stringify(formOf(request)?.one(offered) ?? modelView(offered, basePath))
+    },
+    { caller: 'any', detail: wildcard({ '/models/{id}': modelByIdOperation }) },
+  )
+
+const modelByIdOperation = operation({
+  id: 'retrieveModel',
+  tag,
+  summary: "Get a model by its id (OpenAI's API)",
+  description:
+    "With the header `anthropic-version` in Anthropic's form, with `x-goog-api-key` in Google's. GET /model/{author}/{slug} answers the same below `data`.",
+  errors: [400, 401, 403, 404, 500],
+  reply: model,
+})
+
+/** The lists of models for Google's clients, which ask below a prefix of their own. */
+export const googleCatalogRoutes = (deps: CatalogDeps) =>
+  new Elysia()
+    .use(uncountedCallerOption(deps))
+    .get(
+      '/models',
+      ({ caller, request }) =>
+        Response.json(googleForm.page(callableBy(caller, deps.snapshot.current()), queryOf(request))),
+      { caller: 'any', detail: { hide: true } },
+    )
+    .get(
+      '/models/*',
+      ({ caller, params }) =>
+        Response.json(googleForm.one(lookUpFor(caller, nameInPath(params['*']), deps.snapshot.current()))),
+      { caller: 'any', detail: { hide: true } },
+    )
+
+const queryOf = (request: Request): URLSearchParams => new URL(request.url).searchParams
 
 const providerRoutes = (deps: CatalogDeps) =>
   new Elysia()

@@ -59,6 +59,8 @@ const architecture = t.Object({
 
 export const model = t.Object({
   id: text,
+  object: t.Literal('model'),
+  owned_by: t.String({ description: 'The author; for an id without one, the provider.' }),
   canonical_slug: text,
   hugging_face_id: nullable(text),
   name: text,
@@ -106,6 +108,7 @@ export const model = t.Object({
 export type ModelView = Static<typeof model>
 
 export const modelList = t.Object({
+  object: t.Literal('list'),
   data: t.Array(model),
   links: t.Object({ next: t.Union([t.String(), t.Null()], { description: 'Path of the next page.' }) }),
   total_count: t.Number({ documented: { type: 'integer' }, description: 'On all pages.' }),

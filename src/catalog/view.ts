@@ -12,6 +12,8 @@ export function modelView(offered: Offered, basePath: string): ModelView {
   const { model, top, reasoning } = offered
   return {
     id: model.id,
+    object: 'model',
+    owned_by: offered.author,
     canonical_slug: model.canonicalSlug,
     hugging_face_id: model.facts?.huggingFaceId ?? null,
     name: model.name,

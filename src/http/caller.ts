@@ -26,7 +26,7 @@ const WRONG_KIND: Readonly<Record<KeyKind, string>> = {
  * malformed, unknown, deleted, disabled, expired); 403 when the key is of the other kind. `now` is in milliseconds.
  */
 export function authenticate(request: Request, snapshot: Snapshot, kind: CallerKind, now: number): Caller {
-  const token = tokenOf(request.headers)
+  const token = tokenOf(request)
   if (token === undefined || !isKeyPlausible(token)) throw unauthorized()
   const key = snapshot.keysByHash.get(hashKey(token))
   if (key === undefined || key.disabled || (key.expiresAt !== null && key.expiresAt <= now))
@@ -39,14 +39,22 @@ export function authenticate(request: Request, snapshot: Snapshot, kind: CallerK
 }
 
 /**
- * The bearer token; without an Authorization header the `x-api-key` of Anthropic's clients. They may send both, one
+ * The bearer token; without an Authorization header the `x-api-key` of Anthropic's clients, or Google's key. They may send both, one
  * of them a key of Anthropic's from the surroundings: then the token that was set on purpose is the one that counts.
  */
-function tokenOf(headers: Headers): string | undefined {
+function tokenOf({ headers, url }: Request): string | undefined {
   const authorization = headers.get('authorization')
   if (authorization !== null) return BEARER.exec(authorization)?.[1]
-  return headers.get('x-api-key')?.trim()
+  return (headers.get('x-api-key') ?? headers.get('x-goog-api-key'))?.trim() ?? keyInAddress(url)
 }
+
+/** Google's clients may send the key as `?key=`: read on Google's routes alone, and written to no log. */
+function keyInAddress(url: string): string | undefined {
+  const at = url.indexOf('?')
+  if (at < 0 || !GOOGLES.test(url.slice(0, at))) return undefined
+  return new URLSearchParams(url.slice(at)).get('key') ?? undefined
+}
+const GOOGLES = /\/(?:v1beta\/|models(?:\/|$))/
 
 const MAX_ORIGIN_LENGTH = 512
 const MAX_TITLE_LENGTH = 256
@@ -101,8 +109,11 @@ export function callerOf(deps: CallerDeps, request: Request, kind: CallerKind): 
 }
 
 /** Whether a request names a key, right or wrong. */
-export const namesKey = ({ headers }: Request): boolean =>
-  headers.has('authorization') || headers.has('x-api-key')
+export const namesKey = ({ headers, url }: Request): boolean =>
+  headers.has('authorization') ||
+  headers.has('x-api-key') ||
+  headers.has('x-goog-api-key') ||
+  keyInAddress(url) !== undefined
 
 function whoCalls(deps: CallerDeps, request: Request, kind: CallerKind): Caller {
   const snapshot = deps.snapshot.current()

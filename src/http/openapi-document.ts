@@ -30,7 +30,7 @@ export interface DocumentOptions {
 export async function apiDocument({ routes, basePath, version }: DocumentOptions): Promise<JsonObject> {
   const prefix = basePath + DOCUMENTED_PREFIX
   const raw = await rawDocument(routes, prefix)
-  const paths = pathsOf(objectOf(raw['paths']))
+  const paths = pathsOf(withWildcards(objectOf(raw['paths']), routes, prefix))
   return {
     openapi: '3.1.0',
     info: {
@@ -83,6 +83,27 @@ function bare(hooks: unknown): JsonObject {
   return Object.fromEntries(
     Object.entries({ body, query, params, response, detail }).filter(([, value]) => value !== undefined),
   )
+}
+
+/** The operations that wildcard routes serve, each under its own path. */
+function withWildcards(raw: JsonObject, routes: readonly DocumentedRoute[], prefix: string): JsonObject {
+  const paths: JsonObject = { ...raw }
+  for (const { method, path, hooks } of routes) {
+    if (!path.startsWith(`${prefix}/`)) continue
+    const operations = objectOf(objectOf(objectOf(hooks)['detail'])['x-documented-as'])
+    for (const [shown, detail] of Object.entries(operations)) {
+      const parameters = [...shown.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+        name,
+        in: 'path',
+        schema: { type: 'string', description: 'With slashes, plain or percent-encoded.' },
+      }))
+      paths[shown] = {
+        ...objectOf(paths[shown]),
+        [method.toLowerCase()]: { ...objectOf(detail), parameters },
+      }
+    }
+  }
+  return paths
 }
 
 function pathsOf(raw: JsonObject): JsonObject {

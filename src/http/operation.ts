@@ -126,6 +126,12 @@ export const IDEMPOTENCY_KEY_HEADER: HeaderParameter = {
   schema: { type: 'string', maxLength: 255 },
 }
 
+/** The `detail` of a wildcard route: the document shows the operations under their own paths, `{name}` for a parameter. */
+export const wildcard = (operations: Readonly<Record<string, object>>) => ({
+  hide: true,
+  'x-documented-as': operations,
+})
+
 /** What the API document says of a route, as the route's `detail`. `openapi.ts` writes out what begins with `x-`. */
 export const operation = ({ id, summary, tag, description, errors, access, ...shapes }: Operation) => ({
   operationId: id,

@@ -1,6 +1,7 @@
 import type { Carrier } from '../core/carrier.ts'
 import type { DialectName, JsonObject } from '../core/events.ts'
 import { isObject } from '../core/json.ts'
+import { innerOf, isSealedSignature, signatureOf } from '../dialects/gemini/sealed.ts'
 import { isSealed, opened, seal } from '../dialects/opaque.ts'
 
 export interface OpenedBody {
@@ -33,6 +34,7 @@ type Open = (sealed: string, name: string) => string | null
 const PLACES: Partial<Record<DialectName, { field: string; open(value: unknown, open: Open): unknown }>> = {
   responses: { field: 'input', open: openItem },
   messages: { field: 'messages', open: openMessage },
+  gemini: { field: 'contents', open: openContent },
 }
 
 /** The same list if no element changed. */
@@ -60,6 +62,18 @@ function openMessage(message: unknown, open: Open): unknown {
     return message
   const content = changed(message['content'], (block) => openBlock(block, open))
   return content === message['content'] ? message : { ...message, content }
+}
+
+/** A part without its signature says what it says; that its thoughts are lost is named. */
+function openContent(content: unknown, open: Open): unknown {
+  if (!isObject(content) || !Array.isArray(content['parts'])) return content
+  const parts = changed(content['parts'], (part) => {
+    if (!isObject(part) || !isSealedSignature(part['thoughtSignature'])) return part
+    const { thoughtSignature, ...rest } = part
+    const text = open(innerOf(String(thoughtSignature)), 'contents.parts.thoughtSignature')
+    return text === null ? rest : { ...rest, thoughtSignature: signatureOf(text) }
+  })
+  return parts === content['parts'] ? content : { ...content, parts }
 }
 
 /** A thought must be signed: what cannot be opened holds nothing. */

@@ -42,7 +42,7 @@ export function estimatePrompt(request: InferenceRequest): PromptBound {
 
 /** Of a search that nothing bounds: models seldom search more often for one answer. */
 const UNBOUNDED_SEARCHES = 10
-const SEARCH_TOOL = /(?:^|:)(?:web_search|x_search)/
+const SEARCH_TOOL = /(?:^|:)(?:web_search|x_search|googleSearch)/
 
 /** How often the web may be searched, by its tool or by an option of chat: `max_uses` where the caller says so. */
 function searchesOf({ tools, body }: InferenceRequest): number {

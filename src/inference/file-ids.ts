@@ -9,7 +9,14 @@ const OWN_ID = /^file_[0-9a-f]{32}$/
 /** What providers take in one request, about; and what we hold in memory for one. */
 const MOST_BYTES = 50_000_000
 
-type Dialect = 'chat' | 'responses' | 'messages'
+type Dialect = 'chat' | 'responses' | 'messages' | 'gemini'
+
+const FIELDS: Readonly<Record<Dialect, string>> = {
+  chat: 'messages',
+  responses: 'input',
+  messages: 'messages',
+  gemini: 'contents',
+}
 
 interface Named {
   /** The object that has the id. */
@@ -28,7 +35,7 @@ export async function withFiles(
   { workspace }: Caller,
   files: UploadedFiles,
 ): Promise<JsonObject> {
-  const field = dialect === 'responses' ? 'input' : 'messages'
+  const field = FIELDS[dialect]
   const named: Named[] = []
   collect(body[field], field, workspace.id, files, named)
   if (named.length === 0) return body
@@ -57,7 +64,7 @@ function collect(
     return
   }
   if (!isObject(value)) return
-  const { file_id: id } = value
+  const { file_id: id = value['fileUri'] } = value
   if (typeof id === 'string' && OWN_ID.test(id)) {
     const file = files.find(id, workspaceId)
     if (file === undefined) throw notFound(`${place}.file_id: there is no file with this id`)
@@ -93,6 +100,10 @@ const contentFor: Record<Dialect, (holder: JsonObject, file: UploadedFile) => Pr
       return { type: 'base64', media_type: file.mimeType, data: await base64(file) }
     }
     return { type: 'text', media_type: 'text/plain', data: new TextDecoder().decode(await file.bytes()) }
+  },
+  /** `fileData: {fileUri}` */
+  async gemini({ fileUri: _, ...rest }, file) {
+    return { displayName: file.filename, ...rest, mimeType: file.mimeType, fileUri: await dataUrl(file) }
   },
 }
 

@@ -77,6 +77,10 @@ function merge(request: JsonObject, preset: PresetRecord, dialect: PresetDialect
   const chosen = Object.fromEntries(
     Object.entries(request).filter(([name]) => isSet(name) || !(name in config)),
   )
+  for (const name of form.nested ?? []) {
+    const [own, kept] = [request[name], config[name]]
+    if (isObject(own) && isObject(kept)) chosen[name] = { ...kept, ...own }
+  }
   const tools = joinedTools(request['tools'], config['tools'])
   return { ...config, ...chosen, ...(tools === undefined ? {} : { tools }) }
 }
@@ -84,8 +88,14 @@ function merge(request: JsonObject, preset: PresetRecord, dialect: PresetDialect
 function joinedTools(own: unknown, kept: unknown): unknown[] | undefined {
   if (!Array.isArray(kept)) return undefined
   if (!Array.isArray(own)) return kept
-  const taken = new Set(own.map(nameOf))
-  return [...own, ...kept.filter((tool: unknown) => !taken.has(nameOf(tool)))]
+  const taken = new Set(own.flatMap(namesOf))
+  return [...own, ...kept.filter((tool: unknown) => !namesOf(tool).some((name) => taken.has(name)))]
+}
+
+/** A tool of Google's declares several functions. */
+function namesOf(tool: unknown): string[] {
+  const declared = isObject(tool) ? tool['functionDeclarations'] : undefined
+  return Array.isArray(declared) ? declared.map(nameOf) : [nameOf(tool)]
 }
 
 /** Functions are known by their name, what the gateway or a provider runs by its type. */

@@ -1,3 +1,4 @@
+import type { Ingress } from '../dialects/dialect.ts'
 import { CallerLeft } from './abort.ts'
 import type { Dispatched } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -14,6 +15,8 @@ export interface RelayInput
     'exchange' | 'upstreamAbort' | 'callerSignal' | 'keeper' | 'open' | 'failureWriter' | 'ended'
   > {
   deps: RunDeps
+  /** How the stream is sent; absent: as server-sent events. */
+  form?: Ingress['stream'] | undefined
   /** What must be done before anybody is asked. */
   begin?(): Promise<void> | undefined
   /** Asks; resolves with the first content. */
@@ -40,6 +43,7 @@ export async function relay(input: RelayInput): Promise<Response> {
     exchange,
     upstreamAbort,
     callerSignal,
+    ...(input.form && { keepAlive: input.form.keepAlive }),
     keeper,
     open: input.open,
     failureWriter: input.failureWriter,
@@ -52,11 +56,14 @@ export async function relay(input: RelayInput): Promise<Response> {
       input.ended()
     },
   })
-  return new Response(body, { headers: streamHeaders(exchange) })
+  return new Response(body, { headers: streamHeaders(exchange, input.form?.mediaType) })
 }
 
-const streamHeaders = ({ generationId, cached }: Exchange): Record<string, string> => ({
-  'content-type': 'text/event-stream',
+const streamHeaders = (
+  { generationId, cached }: Exchange,
+  mediaType = 'text/event-stream',
+): Record<string, string> => ({
+  'content-type': mediaType,
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
   'x-generation-id': generationId,

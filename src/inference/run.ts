@@ -94,6 +94,7 @@ async function runStream(
     upstreamAbort,
     callerSignal: signal,
     keeper,
+    form: ingress.stream,
     begin: () => keeper?.begin(unansweredContext(exchange, request)),
     start: () => throughCache(exchange, () => asked(request, deps, exchange, upstreamAbort)),
     open: (started) => ({

@@ -21,6 +21,8 @@ export interface StreamInput {
   open(started: Dispatched): { writer: StreamWriter; echoed: readonly JsonObject[] }
   /** For a failure before anybody answered. */
   failureWriter(): StreamWriter
+  /** Sent in silence: what the caller's clients skip; absent: a comment. */
+  keepAlive?: string
   /** Present where the reply is kept. */
   keeper: Keeper | undefined
   /** Called once, when nothing of this exchange runs any more. */
@@ -29,7 +31,7 @@ export interface StreamInput {
 }
 
 /** A comment that clients skip; it keeps proxies and the caller's own clock quiet. */
-const KEEP_ALIVE = new TextEncoder().encode(': SLUICE PROCESSING\n\n')
+const KEEP_ALIVE = ': SLUICE PROCESSING\n\n'
 const KEEP_ALIVE_MS = 5_000
 const SLOW_READER_MS = 60_000
 /**
@@ -45,6 +47,7 @@ const BURST_CHARACTERS = 64 * 1024
 export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   const { exchange, ticker, upstreamAbort, callerSignal } = input
   const encoder = new TextEncoder()
+  const keepAlive = encoder.encode(input.keepAlive ?? KEEP_ALIVE)
   let writer: StreamWriter | null = null
   let iterator: AsyncIterator<FrameBatch> | null = null
   let isWaitingForProvider = true
@@ -132,7 +135,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   /** Nothing came for a while, from whoever has the turn. */
   const clock = ticker.watch(() => {
     if (!isWaitingForProvider) return leave(new CallerLeft('the caller reads nothing'))
-    connection?.enqueue(KEEP_ALIVE)
+    connection?.enqueue(keepAlive)
     clock.due = ticker.now() + KEEP_ALIVE_MS
   })
 
@@ -180,7 +183,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
 
   const begin = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     connection = controller
-    if (input.isLate) controller.enqueue(KEEP_ALIVE)
+    if (input.isLate) controller.enqueue(keepAlive)
   }
   return new ReadableStream<Uint8Array>({ start: begin, pull, cancel: onCallerAbort }, { highWaterMark: 0 })
 }

@@ -69,7 +69,7 @@ const ADDRESS_NAME =
 
 /** `isContent`: this is a part of a message, where tool definitions and schemas have no meaning. */
 function walkObject(object: JsonObject, isContent: boolean, walk: Walk): void {
-  const skipped = skippedOf(object['type'])
+  const skipped = GOOGLES.get(walk.path.at(-1)) ?? skippedOf(object['type'])
   for (const name in object) {
     const value = object[name]
     if (typeof value === 'number' || typeof value === 'boolean' || value === null) continue
@@ -85,7 +85,7 @@ const isContentIn = (name: string, isContent: boolean, { path }: Walk): boolean 
 
 function walkValue(value: unknown, name: string, isContent: boolean, walk: Walk): void {
   if (typeof value === 'string') {
-    if (!TEXT_FIELDS.has(name)) checkAddress(value, walk, walk.allow)
+    if (!TEXT_FIELDS.has(name) && !isGooglesFile(value, walk)) checkAddress(value, walk, walk.allow)
   } else if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       walk.path.push(index)
@@ -94,6 +94,16 @@ function walkValue(value: unknown, name: string, isContent: boolean, walk: Walk)
     }
   } else if (isObject(value)) walkObject(value, isContent, walk)
 }
+
+/** What a model asked of a function, and what that answered, in Google's words. */
+const GOOGLES: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ['functionCall', new Set(['args'])],
+  ['functionResponse', new Set(['response'])],
+])
+
+/** A bucket of Google's storage, in the one field where Google alone reads it: no network leads there. */
+const isGooglesFile = (text: string, { path }: Walk): boolean =>
+  path.at(-1) === 'fileUri' && path.at(-2) === 'fileData' && /^gs:\/\/[a-z0-9]/.test(text)
 
 const PLAIN_DOCUMENT = new Set(['data'])
 const SEARCH_RESULT = new Set(['source'])
@@ -125,7 +135,7 @@ export function addressOf(part: ContentPart): string | null {
 }
 
 /** The fields that hold addresses, in every dialect that callers speak. */
-const ADDRESS_FIELDS = new Set(['url', 'image_url', 'video_url', 'file_data', 'file_url', 'data'])
+const ADDRESS_FIELDS = new Set(['url', 'image_url', 'video_url', 'file_data', 'file_url', 'fileUri', 'data'])
 export const isAddressField = (name: string): boolean => ADDRESS_FIELDS.has(name)
 
 /** Where an address stands in a body (`messages[0].content[1].image_url.url`), in any dialect; undefined: nowhere. */

@@ -21,6 +21,7 @@ import {
 const STAND_IN: Readonly<Record<PresetDialect, JsonObject>> = {
   chat: { messages: [{ role: 'user', content: 'x' }] },
   responses: { input: 'x' },
+  gemini: { contents: [{ role: 'user', parts: [{ text: 'x' }] }] },
   messages: { messages: [{ role: 'user', content: 'x' }] },
 }
 

@@ -13,7 +13,9 @@ export const chatEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
   build(request, attempt) {
     const body = forwardedBody(request, attempt)
     applyQuirks(body, attempt.provider.quirks)
-    return { path: '/embeddings', headers: {}, body, dropped: [] }
+    // Providers without a word for it may refuse one: it is sent only if the caller wrote it for this form.
+    const isUnsaid = request.inputType !== undefined && request.body['input_type'] === undefined
+    return { path: '/embeddings', headers: {}, body, dropped: isUnsaid ? ['input_type'] : [] }
   },
   async read(reply, request) {
     const body = await readJsonObject(reply)

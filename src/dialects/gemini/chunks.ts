@@ -11,7 +11,8 @@ export const candidatesOf = (chunk: JsonObject): JsonObject[] => listOf(chunk.ca
 export const indexOf = ({ index }: JsonObject, position: number): number =>
   typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : position
 
-const partsIn = ({ content }: JsonObject): readonly unknown[] => (isObject(content) ? listOf(content.parts) : [])
+const partsIn = ({ content }: JsonObject): readonly unknown[] =>
+  isObject(content) ? listOf(content.parts) : []
 
 /** The chunks of one reply as the one body that it would have been: texts that go on are joined. */
 export function mergedChunks(chunks: readonly JsonObject[]): JsonObject {
@@ -50,7 +51,8 @@ function addPart(parts: unknown[], part: unknown): void {
     return
   }
   if (part.text === '' && part.thoughtSignature === undefined) return
-  if (!isPlainText(last) || last.thoughtSignature !== undefined || last.thought !== part.thought) parts.push(part)
+  if (!isPlainText(last) || last.thoughtSignature !== undefined || last.thought !== part.thought)
+    parts.push(part)
   else parts[parts.length - 1] = { ...last, ...part, text: String(last.text) + String(part.text) }
 }
 

@@ -134,12 +134,12 @@ function renamed(object: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(object)) {
     const known = CAMEL.get(name) ?? name
     if (known !== name && object[known] !== undefined) continue
-    define(result, known, valueOf(known, value))
+    define(result, known, fieldOf(known, value))
   }
   return result
 }
 
-function valueOf(name: string, value: unknown): unknown {
+function fieldOf(name: string, value: unknown): unknown {
   if (FREE.has(name)) return value
   if (name === 'functionResponse' && isObject(value)) return responseOf(value)
   // Names of properties are the caller's, what they hold is schemas.

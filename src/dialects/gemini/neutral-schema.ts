@@ -10,7 +10,7 @@ export function neutralSchema(schema: unknown): JsonObject {
   const out: JsonObject = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (value === null || value === undefined || SILENT.has(keyword)) continue
-    out[keyword] = valueOf(keyword, value)
+    out[keyword] = fieldOf(keyword, value)
   }
   return schema.nullable === true ? orNull(out) : out
 }
@@ -25,7 +25,7 @@ const COUNTS: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-function valueOf(keyword: string, value: unknown): unknown {
+function fieldOf(keyword: string, value: unknown): unknown {
   if (keyword === 'type') return isString(value) ? value.toLowerCase() : value
   if (COUNTS.has(keyword)) return isString(value) && /^\d{1,15}$/.test(value) ? Number(value) : value
   if (keyword === 'items' || keyword === 'additionalProperties') {

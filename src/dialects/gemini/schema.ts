@@ -59,7 +59,10 @@ export const part = t.Object(
     functionCall: optional(functionCall),
     functionResponse: optional(functionResponse),
   },
-  { ...OPEN, description: 'One of text, inlineData, fileData, functionCall, functionResponse, or another of Google' },
+  {
+    ...OPEN,
+    description: 'One of text, inlineData, fileData, functionCall, functionResponse, or another of Google',
+  },
 )
 
 export const content = t.Object(
@@ -106,7 +109,9 @@ const toolConfig = t.Object(
 const thinkingConfig = t.Object(
   {
     includeThoughts: optional(t.Boolean()),
-    thinkingBudget: optional(t.Integer({ minimum: -1, description: 'Tokens; 0: off, -1: the model decides' })),
+    thinkingBudget: optional(
+      t.Integer({ minimum: -1, description: 'Tokens; 0: off, -1: the model decides' }),
+    ),
     thinkingLevel: optional(t.String({ description: 'MINIMAL, LOW, MEDIUM or HIGH' })),
   },
   OPEN,

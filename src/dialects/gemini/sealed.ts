@@ -1,3 +1,4 @@
+import type { Carrier } from '../../core/carrier.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { seal, unseal } from '../opaque.ts'
 import { isObject, isString } from '../values.ts'
@@ -11,8 +12,13 @@ const MARK = 'sluice.'
 /** As many characters of base64 as hold the mark. */
 const HEAD = 12
 
-export const sealDetails = (details: readonly JsonObject[]): string =>
-  Buffer.from(seal({ details })).toString('base64')
+/** Details that are too long to be carried are sealed as none. */
+export const sealDetails = (details: readonly JsonObject[], carrier: Carrier | undefined): string =>
+  signatureOf(seal({ details }, carrier))
+
+/** What is sealed, as a signature, and back. */
+export const signatureOf = (sealed: string): string => Buffer.from(sealed).toString('base64')
+export const innerOf = (signature: string): string => Buffer.from(signature, 'base64').toString()
 
 /** True for signatures of `sealDetails`: they mean nothing to a provider. */
 export const isSealedSignature = (signature: unknown): signature is string =>
@@ -20,7 +26,7 @@ export const isSealedSignature = (signature: unknown): signature is string =>
 
 /** The inverse of `sealDetails`; empty where the client changed it. */
 export function unsealDetails(signature: string): (JsonObject & { type: string })[] {
-  const details = unseal(Buffer.from(signature, 'base64').toString())?.details
+  const details = unseal(innerOf(signature))?.details
   return Array.isArray(details) ? details.filter(isDetail) : []
 }
 

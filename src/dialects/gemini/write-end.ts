@@ -33,10 +33,7 @@ function ownFields(held: JsonObject | undefined, { reason, native }: Finish): Js
 }
 
 /** How a candidate ended, and what it cites. */
-export function finishFields(
-  { reason, native }: Finish,
-  written: CandidateParts | undefined,
-): JsonObject {
+export function finishFields({ reason, native }: Finish, written: CandidateParts | undefined): JsonObject {
   const { malformed = [] } = written ?? {}
   const grounding = written?.cited.grounding()
   const isMalformed = malformed.length > 0 && (reason === 'stop' || reason === 'tool_calls')

@@ -1,3 +1,4 @@
+import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { longNames } from '../tool-names.ts'
@@ -11,6 +12,7 @@ export interface CandidateParts {
   readonly index: number
   readonly cited: CitedText
   readonly showsThoughts: boolean
+  readonly carrier: Carrier | undefined
   readonly longNames: ReadonlyMap<string, string>
   /** Calls under way, by their index. */
   readonly calls: Map<number, { id: string; name: string; json: string[] }>
@@ -28,6 +30,7 @@ export const newParts = (index: number, { request }: ReplyContext): CandidatePar
   index,
   cited: createCitedText(),
   showsThoughts: showsThoughts(request.body),
+  carrier: request.carrier,
   longNames: longNames(request.body),
   calls: new Map(),
   foreign: [],
@@ -131,7 +134,7 @@ export function endParts(state: CandidateParts): JsonObject[] {
   const parts = [...state.calls.values()].flatMap((call) => callParts(call, state))
   state.calls.clear()
   if (state.foreign.length === 0) return parts
-  const thoughtSignature = sealDetails(joinedDetails(state.foreign))
+  const thoughtSignature = sealDetails(joinedDetails(state.foreign), state.carrier)
   state.foreign = []
   const [first, ...more] = parts
   if (!first) return [{ text: '', thoughtSignature }]

@@ -12,11 +12,7 @@ import { endParts, newParts, partsOf } from './write-parts.ts'
  * A whole reply as the body of `:generateContent`. One of a provider of the same dialect is the provider's own, but for
  * its id, model, usage and what the gateway adds.
  */
-export function writeGeminiReply(
-  result: InferenceResult,
-  reply: ReplyContext,
-  closing: Closing,
-): JsonObject {
+export function writeGeminiReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject {
   const natives = result.natives.flatMap(({ dialect, data }) =>
     dialect === 'gemini' && isGeminiNative(data) ? [data] : [],
   )
@@ -41,11 +37,14 @@ interface Candidate extends JsonObject {
 /** What filters left of the provider's own body, beside what neutral events told of it. */
 function withRest(candidates: Candidate[], own: JsonObject): JsonObject {
   const { candidates: _, ...fields } = own
-  const rests = new Map(
-    candidatesOf(own).map((rest, position) => [indexOf(rest, position), rest] as const),
-  )
+  const rests = new Map(candidatesOf(own).map((rest, position) => [indexOf(rest, position), rest] as const))
   const whole = candidates.map((candidate) => {
-    const { content, finishReason: _reason, finishMessage: _message, ...rest } = rests.get(candidate.index) ?? {}
+    const {
+      content,
+      finishReason: _reason,
+      finishMessage: _message,
+      ...rest
+    } = rests.get(candidate.index) ?? {}
     const more = isObject(content) && Array.isArray(content.parts) ? content.parts : []
     return {
       ...rest,

@@ -117,7 +117,8 @@ function writeEvents(events: readonly InferenceEvent[], state: StreamState): str
   }
   for (const event of events) {
     if (event.type === 'response-end') {
-      for (const candidate of state.candidates.values()) at(candidate.index).parts.push(...endParts(candidate))
+      for (const candidate of state.candidates.values())
+        at(candidate.index).parts.push(...endParts(candidate))
     } else if ('choice' in event) {
       at(event.choice).parts.push(...partsOf(event, candidateAt(event.choice, state)))
       if (event.type === 'logprobs') {

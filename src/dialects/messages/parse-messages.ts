@@ -1,5 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { shortName } from '../tool-names.ts'
 import { defined, quoted, restOf } from '../values.ts'
 import type {
   AnthropicMessage,
@@ -12,7 +13,6 @@ import type { Keep } from './keep.ts'
 import { plainest, readBlock, readBlocks, readText } from './parse-content.ts'
 import { createThoughts } from './parse-thoughts.ts'
 import type { MessagesBody } from './schema.ts'
-import { shortName } from '../tool-names.ts'
 
 /**
  * | Messages | neutral |

@@ -1,10 +1,10 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
+import { shortName } from '../tool-names.ts'
 import { defined, isObject, quoted, restOf } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { MessagesBody } from './schema.ts'
-import { shortName } from '../tool-names.ts'
 
 const TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict'])
 

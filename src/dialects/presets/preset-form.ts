@@ -16,6 +16,8 @@ export interface PresetForm {
   withSystem(body: JsonObject, systemPrompt: string): JsonObject
   /** Fields that say the same thing: a request that sets one of them sets them all. */
   synonyms: readonly (readonly string[])[]
+  /** Fields that hold settings themselves: a request that sets some of them leaves the preset's others. */
+  nested?: readonly string[]
 }
 
 /** The settings that mean the same under the same name in chat and in Responses. */

@@ -78,7 +78,7 @@ const NATIVE_DEPTH = 2
 
 function withoutUsage(data: unknown, depth: number): unknown {
   if (!isObject(data)) return data
-  const { usage: _, ...rest } = data
+  const { usage: _, usageMetadata: _counted, responseId: _id, ...rest } = data
   if (depth > 0) for (const name of Object.keys(rest)) rest[name] = withoutUsage(rest[name], depth - 1)
   return rest
 }

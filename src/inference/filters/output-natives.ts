@@ -1,5 +1,6 @@
 import type { DialectName, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
+import { createGeminiRelay } from './relay-gemini.ts'
 import { createMessagesRelay } from './relay-messages.ts'
 import { createResponsesRelay } from './relay-responses.ts'
 import { NO_TEXT, type Scanners } from './scanners.ts'
@@ -26,7 +27,7 @@ export interface NativeInput {
 
 /** Other dialects than the caller's have nobody who would read them. */
 export function createNativeOutput(input: NativeInput): NativeOutput {
-  const own = input.isStream ? relayOf(input) : keepWhole(input)
+  const own = input.isStream || input.dialect === 'gemini' ? relayOf(input) : keepWhole(input)
   return {
     ...own,
     take(event, out) {
@@ -37,6 +38,7 @@ export function createNativeOutput(input: NativeInput): NativeOutput {
 
 function relayOf(input: NativeInput): NativeOutput {
   if (input.dialect === 'messages') return createMessagesRelay(input)
+  if (input.dialect === 'gemini') return createGeminiRelay(input)
   return input.dialect === 'responses' ? createResponsesRelay(input) : chatRelay(input)
 }
 

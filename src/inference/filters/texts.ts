@@ -13,11 +13,14 @@ const DEFINITIONS: readonly string[] = [
   'text',
   'output_config',
   'output_format',
+  'generationConfig',
 ]
 
 /** The fields of a body, in any dialect and on any inference route, that hold what a model is given to read. */
 const ROOTS = [
   'messages',
+  'contents',
+  'systemInstruction',
   'input',
   'prompt',
   'negative_prompt',
@@ -30,7 +33,7 @@ const ROOTS = [
   ...DEFINITIONS,
 ]
 /** What the application wrote, where no role says who did. */
-const NOT_OF_USERS: readonly string[] = ['system', 'instructions', 'prediction']
+const NOT_OF_USERS: readonly string[] = ['system', 'systemInstruction', 'instructions', 'prediction']
 
 /** Names of fields that hold ids, addresses, contents of files, marks and words of the protocol. */
 const NO_TEXT = new Set([
@@ -47,12 +50,15 @@ const NO_TEXT = new Set([
   'video_url',
   'audio_url',
   'file_url',
+  'fileUri',
   'input_audio',
   'format',
   'detail',
   'media_type',
   'mime_type',
+  'mimeType',
   'signature',
+  'thoughtSignature',
   'encrypted_content',
   'cache_control',
   'server_label',
@@ -61,8 +67,15 @@ const NO_TEXT = new Set([
 /** What a model thought, in the forms of all dialects. */
 const THOUGHTS = /^(?:thinking|redacted_thinking|reasoning(?:\..*)?)$/
 /** Signed or sealed by its provider, so that it cannot be changed. Without that anybody may have written it. */
-const isSealedThought = ({ type, signature, encrypted_content: sealed }: JsonObject): boolean =>
-  typeof type === 'string' && THOUGHTS.test(type) && (isFilled(signature) || isFilled(sealed))
+const isSealedThought = ({
+  type,
+  signature,
+  encrypted_content: sealed,
+  thought,
+  thoughtSignature,
+}: JsonObject): boolean =>
+  (thought === true && isFilled(thoughtSignature)) ||
+  (typeof type === 'string' && THOUGHTS.test(type) && (isFilled(signature) || isFilled(sealed)))
 const isFilled = (value: unknown): boolean => typeof value === 'string' && value !== ''
 /** Of these the name of who says it is given to the model as well. */
 const NAMED_ROLES: readonly unknown[] = ['user', 'system', 'developer', 'assistant']
@@ -101,6 +114,8 @@ function inContent(value: unknown, isUser: boolean, replace: Replace): unknown {
     if (name === 'variables') return inValues(field, byUser, replace)
     if (name === 'file_data') return inFile(field, byUser, replace)
     if (name === 'function') return inCall(field, replace)
+    if (name === 'functionCall' || name === 'functionResponse') return inGoogleCall(field, replace)
+    if (name === 'inlineData') return inInline(field, byUser, replace)
     if (name === 'name' && NAMED_ROLES.includes(role)) return inContent(field, byUser, replace)
     // Anthropic's documents of plain text; everywhere else it is base64.
     if (name === 'data') return type === 'text' ? inContent(field, byUser, replace) : field
@@ -121,6 +136,25 @@ const inCall = (value: unknown, replace: Replace): unknown =>
         name === 'arguments' ? inArguments(field, false, replace) : field,
       )
     : value
+
+/** Arguments and answers of Google's functions are objects, whose names are the caller's own. */
+const inGoogleCall = (value: unknown, replace: Replace): unknown =>
+  isObject(value)
+    ? mappedFields(value, (name, field) => {
+        if (name === 'args' || name === 'response') return inValues(field, false, replace)
+        return name === 'parts' ? inContent(field, false, replace) : field
+      })
+    : value
+
+/** The data of a file, as if it stood in a data URL. */
+function inInline(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (!isObject(value) || typeof value['data'] !== 'string') return value
+  if (/^(?:image|audio|video)\//i.test(String(value['mimeType']))) return value
+  const begin = `data:${String(value['mimeType'])};base64,`
+  const next = inFile(begin + value['data'], isUser, replace)
+  if (typeof next !== 'string' || next === begin + value['data']) return value
+  return { ...value, data: next.slice(begin.length) }
+}
 
 /** JSON in a string is changed value by value, so that it stays JSON. */
 function inArguments(value: unknown, isUser: boolean, replace: Replace): unknown {

@@ -110,16 +110,17 @@ const transcribe = (request: Request, deps: OperationRouteDeps): Promise<Respons
 /** As much as any file of this API. */
 const AUDIO_LIMIT_BYTES = 100_000_000
 
-/** A question in JSON with an answer in JSON. */
-const operate = <Request extends RoutedRequest, Result>(
+/** A question in JSON with an answer in JSON. `prepare` gives the body the form that the task's reader takes. */
+export const operate = <Request extends RoutedRequest, Result>(
   request: globalThis.Request,
   task: Task<Request, Result>,
   deps: OperationRouteDeps,
+  prepare: (sent: JsonObject) => JsonObject = (sent) => sent,
 ): Promise<Response> =>
   open(
     request,
     deps,
-    readInferenceBody,
+    async (asking) => prepare(await readInferenceBody(asking)),
     async (body, headers, filter) => task.ingress.parse(await filter(body), headers),
     (opening) => {
       const cache = task.isRepeatable ? cacheAsked(request.headers, opening.caller) : undefined

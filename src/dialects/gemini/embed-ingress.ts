@@ -1,0 +1,142 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { badRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
+import type { ContentPart } from '../../core/request.ts'
+import { promptTokens } from '../../core/usage.ts'
+import { OPEN, optional } from '../fields.ts'
+import { mismatch } from '../mismatch.ts'
+import type { OperationIngress } from '../operation.ts'
+import { embeddingsIngress } from '../operations/embeddings.ts'
+import { modelField, routingFields } from '../operations/fields.ts'
+import { viewCost, viewRouting } from '../operations/usage.ts'
+import { defined, isString } from '../values.ts'
+import { createKeep } from './keep.ts'
+import { readPart } from './parse-parts.ts'
+import { content } from './schema.ts'
+
+const embedFields = {
+  content,
+  taskType: optional(t.String({ description: 'What the vectors are for, such as RETRIEVAL_QUERY' })),
+  title: optional(t.String()),
+  outputDimensionality: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
+}
+const model = modelField('Of the path')
+
+/** The body of `:embedContent`. */
+export const embedBody = t.Object({ model, ...embedFields, ...routingFields }, OPEN)
+
+/** The body of `:batchEmbedContents`. */
+export const batchEmbedBody = t.Object(
+  { model, requests: t.Array(t.Object(embedFields, OPEN), { minItems: 1 }), ...routingFields },
+  OPEN,
+)
+
+let compiled: TypeCheck<typeof batchEmbedBody> | undefined
+let compiledOne: TypeCheck<typeof embedBody> | undefined
+
+type Entry = Pick<Static<typeof embedBody>, 'content' | 'taskType' | 'title' | 'outputDimensionality'>
+
+/**
+ * The body of POST /embeddings that asks the same. `body` is in camelCase, with the `model` of its path. Throws a
+ * `GatewayError` 400 that names the field.
+ */
+export function neutralEmbedBody(body: JsonObject): JsonObject {
+  const isBatch = body.requests !== undefined
+  const entries = isBatch ? entriesOf(body) : [entryOf(body)]
+  const [first] = entries
+  for (const [i, { taskType, outputDimensionality }] of entries.entries()) {
+    if (taskType !== first?.taskType || outputDimensionality !== first?.outputDimensionality) {
+      throw badRequest(
+        'must have the same taskType and outputDimensionality as the first: one call asks for vectors of one kind',
+        `requests[${i}]`,
+      )
+    }
+  }
+  const { model, models, provider, session_id, user, trace } = body
+  return defined<JsonObject>({
+    model,
+    models,
+    provider,
+    session_id,
+    user,
+    trace,
+    input: plainest(
+      entries.map((entry, i) => inputOf(entry, isBatch ? `requests[${i}].content` : 'content')),
+    ),
+    dimensions: first?.outputDimensionality ?? undefined,
+    taskType: first?.taskType ?? undefined,
+  })
+}
+
+function entryOf(body: JsonObject): Entry {
+  compiledOne ??= TypeCompiler.Compile(embedBody)
+  if (!compiledOne.Check(body)) throw mismatch(compiledOne, body)
+  return body
+}
+
+function entriesOf(body: JsonObject): Entry[] {
+  compiled ??= TypeCompiler.Compile(batchEmbedBody)
+  if (!compiled.Check(body)) throw mismatch(compiled, body)
+  return body.requests
+}
+
+function inputOf({ content: said, title }: Entry, at: string): ContentPart[] {
+  const keep = createKeep()
+  const parts = (said.parts ?? []).flatMap((part, i) => readPart(part, `${at}.parts[${i}]`, keep))
+  if (parts.length === 0) throw badRequest('must have at least 1 part that says something', `${at}.parts`)
+  return title ? [{ type: 'text', text: title }, ...parts] : parts
+}
+
+/** Texts are strings, which every provider takes; a list is of one kind. */
+function plainest(inputs: ContentPart[][]): unknown[] {
+  const texts = inputs.map((parts) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+  const areTexts = inputs.every((parts, i) => parts.length === texts[i]?.length)
+  return areTexts
+    ? texts.map((each) => each.join('\n'))
+    : inputs.map((parts) => ({ content: parts.map(viewPart) }))
+}
+
+function viewPart(part: ContentPart): JsonObject {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image':
+      return { type: 'image_url', image_url: { url: part.url } }
+    case 'video':
+      return { type: 'video_url', video_url: { url: part.url } }
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
+    case 'file':
+      return { type: 'file', file: defined({ file_data: part.data ?? part.fileId, filename: part.filename }) }
+    case 'unknown':
+      throw badRequest('must be text, inlineData or fileData', 'content.parts')
+  }
+}
+
+/** Google's word → the neutral one; any other passes as it is. */
+const INPUT_TYPES: Readonly<Record<string, string>> = {
+  RETRIEVAL_QUERY: 'query',
+  RETRIEVAL_DOCUMENT: 'document',
+  CLASSIFICATION: 'classification',
+  CLUSTERING: 'clustering',
+}
+
+/** `:embedContent` and `:batchEmbedContents`, toward callers, once `neutralEmbedBody` has read the body. */
+export const embedIngressOf = (isBatch: boolean): OperationIngress<EmbeddingsRequest, EmbeddingsResult> => ({
+  parse({ taskType, ...body }, headers) {
+    const request = embeddingsIngress.parse(body, headers)
+    return isString(taskType) ? { ...request, inputType: INPUT_TYPES[taskType] ?? taskType } : request
+  },
+  writeReply({ embeddings }, reply, closing) {
+    const vectors = embeddings.map((embedding) => ({ values: isString(embedding) ? [] : embedding }))
+    return {
+      ...(isBatch ? { embeddings: vectors } : { embedding: vectors[0] }),
+      usageMetadata: { promptTokenCount: promptTokens(closing.usage), ...viewCost(closing) },
+      modelVersion: reply.model,
+      responseId: reply.generationId,
+      ...viewRouting(closing.serviceMetadata),
+    }
+  },
+})

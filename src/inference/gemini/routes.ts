@@ -1,0 +1,94 @@
+import { Elysia } from 'elysia'
+import { GatewayError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+import { embedIngressOf, neutralEmbedBody } from '../../dialects/gemini/embed-ingress.ts'
+import { geminiIngress, geminiListIngress } from '../../dialects/gemini/ingress.ts'
+import { canonicalBody } from '../../dialects/gemini/names.ts'
+import { wildcard } from '../../http/operation.ts'
+import { countTokens } from '../count-tokens.ts'
+import { embeddings } from '../operations/embeddings.ts'
+import { operate } from '../operations/routes.ts'
+import { type InferenceRouteDeps, infer, receive } from '../receive.ts'
+import {
+  batchEmbedContentsOperation,
+  countTokensOperation,
+  embedContentOperation,
+  generateContentOperation,
+  streamGenerateContentOperation,
+} from './documents.ts'
+import { readPath, type Verb } from './path.ts'
+
+/**
+ * Google's Gemini API below `/v1beta`, `/v1` and `/api/v1`. The router knows no path with a slash in a name and a verb
+ * behind a colon, so one wildcard takes them all; the API document shows each under its own path.
+ */
+export const geminiRoutes = (deps: InferenceRouteDeps) =>
+  new Elysia().post('/models/*', ({ request, params }) => serve(request, params['*'], deps), {
+    parse: 'none',
+    detail: wildcard({
+      '/models/{model}:generateContent': generateContentOperation,
+      '/models/{model}:streamGenerateContent': streamGenerateContentOperation,
+      '/models/{model}:countTokens': countTokensOperation,
+      '/models/{model}:embedContent': embedContentOperation,
+      '/models/{model}:batchEmbedContents': batchEmbedContentsOperation,
+    }),
+  })
+
+function serve(request: Request, path: string, deps: InferenceRouteDeps): Promise<Response> {
+  const asked = readPath(path)
+  if (asked === null) {
+    throw new GatewayError(
+      405,
+      'There is no POST on a model without a verb: allowed on this path: GET, HEAD',
+      {
+        headers: { allow: 'GET, HEAD' },
+      },
+    )
+  }
+  return handlers[asked.verb](request, asked.model, deps)
+}
+
+type Serve = (request: Request, model: string, deps: InferenceRouteDeps) => Promise<Response>
+
+const handlers: Readonly<Record<Verb, Serve>> = {
+  generateContent: (request, model, deps) =>
+    infer(request, 'gemini', deps, { prepare: (sent) => bodyFor(sent, model, false) }),
+  streamGenerateContent: (request, model, deps) =>
+    infer(request, 'gemini', deps, {
+      prepare: (sent) => bodyFor(sent, model, true),
+      ingress: wantsEvents(request) ? geminiIngress : geminiListIngress,
+    }),
+  countTokens: async (request, model, deps) => {
+    const received = await receive(request, 'gemini', deps, (sent) => countBody(sent, model))
+    return Response.json({ totalTokens: await countTokens(received, deps.run) })
+  },
+  embedContent: (request, model, deps) => embed(request, model, deps, false),
+  batchEmbedContents: (request, model, deps) => embed(request, model, deps, true),
+}
+
+/** Whether a stream is of events; else it is one JSON list. */
+const wantsEvents = ({ url }: Request): boolean => new URL(url).searchParams.get('alt') === 'sse'
+
+/** The model of the path counts; one in the body is the same once more. */
+const bodyFor = (sent: JsonObject, model: string, stream: boolean): JsonObject => ({
+  ...canonicalBody(sent),
+  model,
+  stream,
+})
+
+/** Either the contents alone, or another request as a whole. */
+function countBody(sent: JsonObject, model: string): JsonObject {
+  const { generateContentRequest: whole, ...plain } = canonicalBody(sent)
+  return { ...plain, ...(isObject(whole) ? canonicalBody(whole) : {}), model, stream: false }
+}
+
+const embed = (
+  request: Request,
+  model: string,
+  deps: InferenceRouteDeps,
+  isBatch: boolean,
+): Promise<Response> =>
+  operate(request, { ...embeddings, ingress: embedIngressOf(isBatch) }, deps, (sent) =>
+    neutralEmbedBody({ ...canonicalBody(sent), model }),
+  )

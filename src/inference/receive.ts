@@ -1,0 +1,83 @@
+import type { JsonObject } from '../core/events.ts'
+import type { Snapshot } from '../core/snapshot.ts'
+import type { UploadedFiles } from '../core/uploaded-file.ts'
+import type { Ingress } from '../dialects/dialect.ts'
+import { ingresses } from '../dialects/index.ts'
+import { deferLine } from '../http/access-log.ts'
+import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
+import { authenticate, originOf } from '../http/caller.ts'
+import type { OutboundAllow } from '../net/address.ts'
+import { cacheAsked } from './cache/asked.ts'
+import { withCarried } from './carried.ts'
+import { withFiles } from './file-ids.ts'
+import { withFilters } from './filters/apply.ts'
+import { withPreset } from './preset.ts'
+import { wantsRoutingMetadata } from './routing-metadata.ts'
+import { type RunDeps, run } from './run.ts'
+import { checkUserUrls } from './user-urls.ts'
+
+export interface InferenceRouteDeps {
+  snapshot: { current(): Snapshot }
+  now(): number
+  keepOpen(request: Request): void
+  /** Private hosts that URLs of callers may name all the same. */
+  outboundAllow: OutboundAllow
+  uploads: UploadedFiles
+  run: RunDeps
+}
+
+export type Conversation = 'chat' | 'messages' | 'gemini'
+
+/** A body as the dialect's reader takes it; absent: as it came. */
+export type Prepare = (sent: JsonObject) => JsonObject
+
+/** What every route of a conversation begins with. */
+export async function receive(
+  request: Request,
+  dialect: Conversation,
+  deps: InferenceRouteDeps,
+  prepare: Prepare = (sent) => sent,
+) {
+  const startedAt = deps.now()
+  const snapshot = deps.snapshot.current()
+  const caller = authenticate(request, snapshot, 'inference', startedAt)
+  const sent = prepare(await readJsonBody(request, INFERENCE_BODY_LIMIT))
+  const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
+  const whole = await withFiles(body, dialect, caller, deps.uploads)
+  const wantsMetadata = wantsRoutingMetadata(request.headers)
+  const { body: clean, pipeline } = await withFilters(whole, caller, wantsMetadata)
+  const carrier = deps.run.carrierOf(caller.workspace.id)
+  const opened = withCarried(clean, dialect, carrier)
+  const inference = ingresses[dialect].parse(opened.body, request.headers)
+  inference.carrier = carrier
+  if (opened.unreadable.length > 0) inference.unreadable = opened.unreadable
+  if (pipeline) inference.pipeline = pipeline
+  if (presetId !== null) inference.presetId = presetId
+  // The log names files, and does not repeat them.
+  if (whole !== body && caller.workspace.contentLogging !== undefined)
+    inference.asked = (await withFilters(body, caller, false)).body
+  checkUserUrls(inference.body, deps.outboundAllow)
+  deps.keepOpen(request)
+  return { snapshot, caller, request: inference, wantsMetadata, signal: request.signal, startedAt }
+}
+
+/** Authenticate, read, parse, run: the same for every dialect. */
+export async function infer(
+  request: Request,
+  dialect: Conversation,
+  deps: InferenceRouteDeps,
+  options: { prepare?: Prepare; ingress?: Ingress } = {},
+): Promise<Response> {
+  const received = await receive(request, dialect, deps, options.prepare)
+  const response = await run(
+    {
+      ...received,
+      origin: originOf(request),
+      ingress: options.ingress ?? ingresses[dialect],
+      cache: cacheAsked(request.headers, received.caller),
+    },
+    deps.run,
+  )
+  deferLine(request)
+  return response
+}
