@@ -76,6 +76,8 @@ export interface Parts {
   contextCache?: boolean
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
+  /** How long a request waits for money that running ones hold; default 0: it is refused at once. */
+  roomWaitMs?: number
   /** Whether the disk has room for what is settled; absent: it is not looked at. */
   hasRoom?(): boolean
   /** The clock, in milliseconds since 1970. */
@@ -108,12 +110,14 @@ export function assemble({
   responseCacheBytes = 64_000_000,
   contextCache = true,
   oidc = null,
+  roomWaitMs = 0,
   hasRoom = () => true,
   now = Date.now,
 }: Parts): Assembled {
   const { ledger, recovered } = openLedger(database, {
     now,
     hasRoom,
+    roomWaitMs,
     onFailure(error, waiting, failures) {
       if (failures === 0)
         logger.error({ err: error }, 'a row of the ledger can never be written and is given up')

@@ -87,6 +87,7 @@ export async function serve(config: Config): Promise<number> {
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     contextCache: config.contextCache,
+    roomWaitMs: config.roomWaitMs,
     oidc: oidcSettings(config),
   })
   const upkeep = await startUpkeep(folder.bodies, deps, config.bodiesMaxMb * MEGABYTE)

@@ -36,6 +36,13 @@ export interface Gateway {
   folder: string
   /** Calls a path of the API with the inference key, unless the headers name another. */
   call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  /** The same, by a caller that disconnects when the signal aborts. Only for a gateway that does not listen. */
+  abortable(
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Response>
   /** The same with the management key. */
   manage(method: string, path: string, body?: unknown): Promise<Response>
   /** A further inference key with the given limits; answers it in clear. */
@@ -112,6 +119,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     contextCache: config.contextCache,
+    roomWaitMs: config.roomWaitMs,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
     ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),
@@ -128,6 +136,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     key: string,
     body: unknown,
     headers: Record<string, string> = {},
+    signal?: AbortSignal,
   ) => {
     const init: RequestInit = {
       method,
@@ -137,6 +146,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
         ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
+      ...(signal && { signal }),
     }
     if (body !== undefined) {
       init.body = typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body)
@@ -163,6 +173,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     bodies,
     folder,
     call: (path, body, headers) => send(body === undefined ? 'GET' : 'POST', path, API_KEY, body, headers),
+    abortable: (path, body, headers, signal) => send('POST', path, API_KEY, body, headers, signal),
     manage: (method, path, body) => send(method, path, MANAGEMENT_KEY, body),
     makeKey,
     async makeGuardedKey(guardrail) {

@@ -187,6 +187,14 @@ export const settings = {
     read: read.wholeNumber(0, 24 * HOUR_MS, 'milliseconds'),
     meaning: 'How long running requests may finish after SIGTERM.',
   }),
+  roomWaitMs: setting({
+    variable: 'SLUICE_ROOM_WAIT_MS',
+    type: 'milliseconds',
+    fallback: 2_000,
+    read: read.wholeNumber(0, 60_000, 'milliseconds'),
+    meaning:
+      'How long a request waits if only running requests hold the money of its limit; 0: it is refused.',
+  }),
   outboundAllow: setting({
     variable: 'SLUICE_OUTBOUND_ALLOW',
     type: 'hosts, CIDRs',

@@ -3,16 +3,16 @@ import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { JournalEntry, Settlement } from '../core/generation.ts'
 import type { ContentLog, EndedContent } from '../core/generation-content.ts'
 import { retainsNothing } from '../core/guardrail.ts'
-import { newGenerationId } from '../core/ids.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { type Admission, pricingOf } from './admission.ts'
+import type { Admission } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
 import { atNoCost } from './cache/free.ts'
 import type { Lookup } from './cache/lookup.ts'
 import { type ContentRecord, recordFor } from './content/record.ts'
+import { pricingOf } from './fit.ts'
 import type { Ending, Meter, Metering, Settled } from './meter.ts'
 import type { Plan } from './plan.ts'
 import { type Cost, costOf } from './price.ts'
@@ -25,8 +25,9 @@ export interface ExchangeInput<Kind extends Metering> {
   plan: Plan
   wantsMetadata: boolean
   startedAt: number
-  /** Reserves the most that this request can cost. */
-  admit(generationId: string): Admission
+  generationId: string
+  /** What is reserved for it. */
+  admission: Admission
   meter: Kind
   /** Absent: the cache has nothing to do with it. */
   cached?: Lookup | undefined
@@ -61,14 +62,12 @@ export interface ExchangeDeps {
   onLost(error: unknown, generationId: string): void
 }
 
-/** Reserves and journals. Throws the ledger's refusal; then nothing was begun. */
+/** Journals what is reserved. */
 export function openExchange<Kind extends Metering>(
   input: ExchangeInput<Kind>,
   deps: ExchangeDeps,
 ): Exchange<Kind> {
-  const { caller, plan, startedAt, meter, cached } = input
-  const generationId = newGenerationId()
-  const admission = input.admit(generationId)
+  const { caller, plan, startedAt, meter, cached, generationId, admission } = input
   const journal = journalEntry(generationId, input, admission, firstOf(admission.attempts))
   deps.ledger.journal(journal)
 
@@ -223,7 +222,7 @@ function firstOf(attempts: readonly Attempt[]): Attempt {
 
 function journalEntry(
   generationId: string,
-  input: Omit<ExchangeInput<Metering>, 'meter'>,
+  input: Omit<ExchangeInput<Metering>, 'meter' | 'generationId' | 'admission'>,
   admission: Admission,
   attempt: Attempt,
 ): JournalEntry {

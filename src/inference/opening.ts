@@ -1,16 +1,17 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { Carrier } from '../core/carrier.ts'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, unavailable } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
+import { newGenerationId } from '../core/ids.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { RoutingMetadata } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { CallerLeft } from './abort.ts'
-import { type Admission, admitFree } from './admission.ts'
+import { CallerLeft, ShutdownError } from './abort.ts'
+import { type Admission, type Admitted, admitFree, type Claiming } from './admission.ts'
 import type { DispatchDeps } from './attempts.ts'
 import type { CacheAsked } from './cache/asked.ts'
 import { lookUp } from './cache/lookup.ts'
@@ -61,7 +62,7 @@ export interface Opening<Request extends RoutedRequest> {
 interface Admitting {
   /** What it will use, for limits on tokens; null: none. */
   readonly tokens: ((attempts: readonly Attempt[]) => TokensNeeded) | null
-  admit(attempts: Attempt[], generationId: string): Admission
+  admit(attempts: Attempt[], claiming: Claiming): Admitted
 }
 
 /** What one kind of inference is made of. */
@@ -97,11 +98,19 @@ export async function withExchange<Kind extends Metering>(
   const upstreamAbort = new AbortController()
   const end = deps.running.begin((reason) => upstreamAbort.abort(reason))
   try {
-    const admitting = hit ? givingAgain(deps.ledger, startedAt) : course
-    const admitted = (generationId: string) => admitOnce(planned, input, deps, admitting, generationId)
+    const generationId = newGenerationId()
+    const admitted = admitOnce(planned, input, deps, hit ? givingAgain : course, {
+      caller,
+      ledger: deps.ledger,
+      generationId,
+      startedAt,
+      signal: upstreamAbort.signal,
+    })
+    const admission =
+      admitted instanceof Promise ? await waited(admitted, input.signal, upstreamAbort) : admitted
     const wantsMetadata = input.wantsMetadata && !hit
     const exchange = openExchange(
-      { ...input, plan: planned, meter: course.meter, admit: admitted, cached, wantsMetadata },
+      { ...input, plan: planned, meter: course.meter, generationId, admission, cached, wantsMetadata },
       deps,
     )
     return await course.answer(exchange, upstreamAbort, end)
@@ -113,25 +122,62 @@ export async function withExchange<Kind extends Metering>(
   }
 }
 
-/** Rates and money at once, or neither: nothing awaits between the look at the rates and the taking of both. */
+/**
+ * Rates and money at once, or neither: nothing awaits between the look at the rates and the taking of both. A request
+ * that waits for money holds nothing of the rates meanwhile.
+ */
 function admitOnce(
   { attempts }: Plan,
   { caller: { key }, snapshot }: Opening<RoutedRequest>,
   { rates }: RunDeps,
   { tokens, admit }: Admitting,
-  generationId: string,
-): Admission {
-  const pass = rates.check({ key, snapshot, attempts, tokens: tokens && (() => tokens(attempts)) })
-  if (pass === null) return admit(attempts, generationId)
-  const admission = admit(pass.attempts, generationId)
-  return { ...admission, rates: pass.take() }
+  claiming: Claiming,
+): Admitted {
+  const passFor = (some: readonly Attempt[]) =>
+    rates.check({ key, snapshot, attempts: some, tokens: tokens && (() => tokens(some)) })
+  const pass = passFor(attempts)
+  if (pass === null) return admit(attempts, claiming)
+  const admitted = admit(pass.attempts, claiming)
+  if (!(admitted instanceof Promise)) return { ...admitted, rates: pass.take() }
+  return admitted.then((admission) => {
+    try {
+      const passNow = passFor(admission.attempts)
+      return passNow === null
+        ? admission
+        : { ...admission, attempts: passNow.attempts, rates: passNow.take() }
+    } catch (error) {
+      claiming.ledger.release(admission.hold)
+      throw error
+    }
+  })
 }
 
+/** The admission of a request that waits for money. A caller that disconnects gives up its place. */
+async function waited(
+  admitted: Promise<Admission>,
+  callerSignal: AbortSignal,
+  upstreamAbort: AbortController,
+): Promise<Admission> {
+  const leave = () => upstreamAbort.abort(new CallerLeft())
+  if (callerSignal.aborted) leave()
+  callerSignal.addEventListener('abort', leave, { once: true })
+  try {
+    return await admitted
+  } catch (error) {
+    if (error instanceof CallerLeft) throw callerClosed(error)
+    if (error instanceof ShutdownError)
+      throw unavailable('The gateway is shutting down', SHUTDOWN_RETRY_SECONDS)
+    throw error
+  } finally {
+    callerSignal.removeEventListener('abort', leave)
+  }
+}
+
+/** Long enough for a replacement process to start. */
+const SHUTDOWN_RETRY_SECONDS = 5
+
 /** An answer that is there already is a request without tokens, and free. */
-const givingAgain = (ledger: Ledger, startedAt: number): Admitting => ({
-  tokens: null,
-  admit: (attempts, generationId) => admitFree(attempts, ledger, generationId, startedAt),
-})
+const givingAgain: Admitting = { tokens: null, admit: admitFree }
 
 /** Settles a generation that gave no answer, and says what the caller is told. */
 export async function failed(
@@ -145,9 +191,7 @@ export async function failed(
   await exchange
     .settle(hasLeft ? 'left' : 'failed')
     .catch((lost: unknown) => deps.onLost(lost, exchange.generationId))
-  const failure = hasLeft
-    ? new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause: error })
-    : whatToTell(error, signal, exchange.log)
+  const failure = hasLeft ? callerClosed(error) : whatToTell(error, signal, exchange.log)
   return told(failure, { 'x-generation-id': exchange.generationId }, exchange.metadata())
 }
 
@@ -166,6 +210,9 @@ const told = (
 
 /** nginx's status for a request whose caller is gone: nobody reads it but the log. */
 const CLIENT_CLOSED_REQUEST = 499
+
+const callerClosed = (cause: unknown): GatewayError =>
+  new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause })
 
 export const jsonHeaders = ({ generationId, cached }: Exchange<Metering>): Record<string, string> => ({
   'content-type': 'application/json',

@@ -42,8 +42,7 @@ export async function run(input: RunInput, deps: RunDeps): Promise<Response> {
   return withExchange(opening, deps, {
     meter: metered(createMeter(deps.now, startedAt), caller.key, request),
     tokens: () => tokensOf(request, prompt()),
-    admit: (attempts, generationId) =>
-      admit(request, prompt(), attempts, caller, deps.ledger, generationId, startedAt),
+    admit: (attempts, claiming) => admit(request, prompt(), attempts, claiming),
     answer: (exchange, upstreamAbort, end) =>
       request.stream
         ? runStream(input, deps, exchange, upstreamAbort, end)

@@ -6,6 +6,8 @@ import { windowStart } from './windows.ts'
 export interface Counted {
   readonly key: CounterKey
   heldNanoUsd: number
+  /** Requests that wait for room here. */
+  waiters: number
 }
 
 /** A counter that a list of gates looks at, once however many of them do. */
@@ -44,7 +46,8 @@ export function keepHeldWindows(): (gates: readonly Gate[], at: number) => HeldW
 
   /** What nobody holds anything against goes, and every list is found anew, so that none keeps what has gone. */
   function clear(): void {
-    for (const [name, { heldNanoUsd }] of byName) if (heldNanoUsd === 0) byName.delete(name)
+    for (const [name, { heldNanoUsd, waiters }] of byName)
+      if (heldNanoUsd === 0 && waiters === 0) byName.delete(name)
     clearAbove = Math.max(KEPT_COUNTERS, 2 * byName.size)
     clearings += 1
   }
@@ -54,7 +57,7 @@ export function keepHeldWindows(): (gates: readonly Gate[], at: number) => HeldW
     const name = nameOf(key)
     const known = byName.get(name)
     if (known !== undefined) return known
-    const counted = { key: { ...key, name }, heldNanoUsd: 0 }
+    const counted = { key: { ...key, name }, heldNanoUsd: 0, waiters: 0 }
     byName.set(name, counted)
     return counted
   }

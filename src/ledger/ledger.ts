@@ -26,9 +26,37 @@ export interface ReserveRequest {
 
 /** The gate that leaves least room, and how much that is. */
 export interface Room {
-  /** Infinity without gates. */
+  /** Limit less what is settled and held. Infinity without gates. */
   nanoUsd: number
+  /** Limit less what is settled: the room there would be if nothing ran. Of all gates, so not always of `gate`. */
+  unspentNanoUsd: number
   gate: Gate | null
+}
+
+/** What a request reserves; see `ReserveRequest`. */
+export interface Amounts {
+  readonly amountNanoUsd: number
+  readonly sharedNanoUsd: number | null
+}
+
+export interface ClaimRequest<Needed extends Amounts> {
+  generationId: string
+  gates: readonly Gate[]
+  startedAt: number
+  /**
+   * What it needs of the room there is now. Pure: called once more each time room was made. With `isLast` the request
+   * waits no longer: what it needs then is reserved or refused.
+   */
+  need(roomOf: (gates: readonly Gate[]) => Room, isLast: boolean): Needed
+  /** Ends a refusal's sentence: how the caller can ask for less. */
+  hint?: string
+  /** Aborts when nobody waits for it any longer; the claim then rejects with the signal's reason. */
+  signal: AbortSignal
+}
+
+export interface Claim<Needed extends Amounts> {
+  readonly hold: Hold
+  readonly needed: Needed
 }
 
 export interface KeyUsage {
@@ -50,6 +78,12 @@ export interface Ledger {
   room(gates: readonly Gate[], startedAt: number): Room
   /** All gates or none. Refuses with a sentence that names the limit, what is used and held, and when it resets. */
   reserve(request: ReserveRequest): Hold
+  /**
+   * Reserves as `reserve` does. A request that only running reservations keep out (settled + needed ≤ limit at every
+   * gate) waits until they end, for at most the ledger's `roomWaitMs`, and is then refused. Requests of one limit are
+   * served in order of arrival. A promise only if the request has to wait; throws the refusal if it has not.
+   */
+  claim<Needed extends Amounts>(request: ClaimRequest<Needed>): Claim<Needed> | Promise<Claim<Needed>>
   /** Gives a hold back without a generation: nothing was sent upstream. */
   release(hold: Hold): void
   /** Appended in the next group commit, not awaited. */

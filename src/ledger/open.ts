@@ -7,8 +7,9 @@ import { type Counters, counterKey, loadCounters } from './counters.ts'
 import { fillDays } from './days.ts'
 import type { KeyUsage, Ledger } from './ledger.ts'
 import { recover } from './recover.ts'
-import { createHolds } from './reserve.ts'
+import { createHolds, type OpenHold } from './reserve.ts'
 import { journalRowOf, rowOf } from './row.ts'
+import { createWaiting } from './waiting.ts'
 import { createWriter } from './writer.ts'
 
 export interface LedgerOptions {
@@ -17,6 +18,8 @@ export interface LedgerOptions {
   onRecovery?(): void
   /** False while the disk has hardly any room: what runs may still be settled, and nothing new is taken. */
   hasRoom?(): boolean
+  /** How long a claim waits for running reservations to end; default 0: not at all. */
+  roomWaitMs?: number
   retryDelayMs?(failures: number): number
   now?(): number
 }
@@ -33,7 +36,14 @@ const always = (): boolean => true
  */
 export function openLedger(
   database: Database,
-  { onFailure, onRecovery, retryDelayMs, hasRoom = always, now = Date.now }: LedgerOptions = {},
+  {
+    onFailure,
+    onRecovery,
+    retryDelayMs,
+    hasRoom = always,
+    roomWaitMs = 0,
+    now = Date.now,
+  }: LedgerOptions = {},
 ): { ledger: Ledger; recovered: number } {
   fillDays(database)
   const commit = prepareCommit(database)
@@ -47,7 +57,7 @@ export function openLedger(
       for (const { key, spent } of added) counters.add(key, spent)
       for (const { key, spent } of read) counters.set(key, spent)
       // In the same turn as the counters: what was held is now spent, and at no moment neither.
-      for (const row of batch.settled) holds.end(row.id)
+      endHolds(batch.settled.map(({ id }) => id))
     },
     running: holds.count,
     onFailure,
@@ -56,26 +66,43 @@ export function openLedger(
   })
   const settling = new Map<string, Promise<void>>()
 
+  function mustBeOpen(): void {
+    if (!writer.isWritable()) {
+      throw unavailable(
+        'The ledger cannot be written at the moment, so no new request is taken',
+        RETRY_AFTER_SECONDS,
+      )
+    }
+    if (!hasRoom()) {
+      throw unavailable(
+        'There is hardly any room left on the disk of the gateway, so no new request is taken',
+        NO_ROOM_RETRY_SECONDS,
+      )
+    }
+  }
+  const waiting = createWaiting({ holds, waitMs: roomWaitMs, mustBeOpen })
+
+  /** How many of them were open. Requests that wait are served in a turn of their own: a commit must not fail by them. */
+  function endHolds(generationIds: readonly string[]): number {
+    const ended: OpenHold[] = []
+    for (const id of generationIds) {
+      const hold = holds.end(id)
+      if (hold !== null) ended.push(hold)
+    }
+    if (waiting.count() > 0) queueMicrotask(() => waiting.serve(ended))
+    return ended.length
+  }
+
   const ledger: Ledger = {
     room: holds.room,
     reserve(request) {
-      if (!writer.isWritable()) {
-        throw unavailable(
-          'The ledger cannot be written at the moment, so no new request is taken',
-          RETRY_AFTER_SECONDS,
-        )
-      }
-      if (!hasRoom()) {
-        throw unavailable(
-          'There is hardly any room left on the disk of the gateway, so no new request is taken',
-          NO_ROOM_RETRY_SECONDS,
-        )
-      }
+      mustBeOpen()
       return holds.reserve(request)
     },
+    claim: waiting.claim,
     release({ generationId }) {
       if (settling.has(generationId)) return
-      if (holds.end(generationId)) writer.forget(generationId)
+      if (endHolds([generationId]) > 0) writer.forget(generationId)
     },
     journal(entry) {
       const hold = holds.get(entry.generationId)
@@ -96,7 +123,7 @@ export function openLedger(
       } finally {
         settling.delete(generationId)
         // Gone already, unless the row could not be written.
-        holds.end(generationId)
+        endHolds([generationId])
       }
     },
     keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
@@ -104,7 +131,10 @@ export function openLedger(
     heldNanoUsd: holds.heldNanoUsd,
     isWritable: () => writer.isWritable() && hasRoom(),
     hasBacklog: () => !writer.isWritable(),
-    close: writer.close,
+    close() {
+      waiting.close()
+      return writer.close()
+    },
   }
   return { ledger, recovered }
 }

@@ -3,7 +3,7 @@ import type { Gate } from '../core/gate.ts'
 import { MAX_NANO_USD, sayUsd } from '../core/money.ts'
 import type { Counters } from './counters.ts'
 import { type Counted, type HeldWindow, keepHeldWindows } from './held-windows.ts'
-import type { Hold, ReserveRequest, Room } from './ledger.ts'
+import type { Amounts, Hold, ReserveRequest, Room } from './ledger.ts'
 import { INTERVALS, resetsAt, sayInstant } from './windows.ts'
 
 export interface OpenHold extends Hold {
@@ -17,11 +17,22 @@ export interface OpenHold extends Hold {
 export interface Holds {
   room(gates: readonly Gate[], startedAt: number): Room
   reserve(request: ReserveRequest): OpenHold
+  /** Null: the gates are open for these amounts. */
+  shutBy(gates: readonly Gate[], startedAt: number, amounts: Amounts): Shut | null
+  /** The counters that a request with these amounts is held against. */
+  countersOf(gates: readonly Gate[], startedAt: number, amounts: Amounts): readonly Counted[]
   get(generationId: string): OpenHold | undefined
-  /** Ends a hold; false when it was ended before. */
-  end(generationId: string): boolean
+  /** Ends a hold; null when it was ended before. */
+  end(generationId: string): OpenHold | null
   count(): number
   heldNanoUsd(): number
+}
+
+/** Why a request is not let in. */
+export interface Shut {
+  /** The first counter whose running reservations keep it out; null: what is settled does, so waiting is in vain. */
+  readonly waitsAt: Counted | null
+  refusal(hint?: string): GatewayError
 }
 
 /** What stands against one gate. */
@@ -52,40 +63,61 @@ export function createHolds(counters: Counters): Holds {
     }
   }
 
+  function shutBy(gates: readonly Gate[], startedAt: number, amounts: Amounts): Shut | null {
+    const { counted } = windowsOf(gates, startedAt)
+    // A list of what is shut is made only where something is.
+    let closed: Standing[] | undefined
+    let waitsAt: Counted | null = null
+    let isInVain = false
+    for (let index = 0; index < gates.length; index++) {
+      const gate = gates[index]!
+      const at = counted[index]!
+      const needed = neededBy(gate, amounts)
+      if (needed === null || roomOf(gate, at) >= needed) continue
+      const usedNanoUsd = usedOf(gate, at)
+      closed ??= []
+      closed.push({ gate, usedNanoUsd, heldNanoUsd: at.heldNanoUsd })
+      waitsAt ??= at
+      if (usedNanoUsd + needed > gate.limitNanoUsd) isInVain = true
+    }
+    if (closed === undefined) return null
+    const first = broadest(closed)
+    return {
+      waitsAt: isInVain ? null : waitsAt,
+      refusal: (hint) => refusal(first, neededBy(first.gate, amounts) ?? 0, startedAt, hint),
+    }
+  }
+
   return {
     room(gates, startedAt) {
       let nanoUsd = Number.POSITIVE_INFINITY
+      let unspentNanoUsd = Number.POSITIVE_INFINITY
       let tightest: Gate | null = null
       const { counted } = windowsOf(gates, startedAt)
       for (let index = 0; index < gates.length; index++) {
         const gate = gates[index]!
-        const left = Math.max(0, roomOf(gate, counted[index]!))
+        const at = counted[index]!
+        const unspent = Math.max(0, gate.limitNanoUsd - usedOf(gate, at))
+        if (unspent < unspentNanoUsd) unspentNanoUsd = unspent
+        const left = Math.max(0, roomOf(gate, at))
         if (left >= nanoUsd) continue
         nanoUsd = left
         tightest = gate
       }
-      return { nanoUsd, gate: tightest }
+      return { nanoUsd, unspentNanoUsd, gate: tightest }
+    },
+    shutBy,
+    countersOf(gates, startedAt, amounts) {
+      const { counted } = windowsOf(gates, startedAt)
+      return counted.filter((_, index) => (neededBy(gates[index]!, amounts) ?? 0) > 0)
     },
     reserve({ generationId, gates, amountNanoUsd, sharedNanoUsd = amountNanoUsd, startedAt }) {
       mustBeWhole(amountNanoUsd)
       mustBeWhole(sharedNanoUsd ?? 0)
       if (open.has(generationId)) throw new Error(`${generationId} has a hold already`)
-      const neededBy = (gate: Gate) => (gate.includeByok === true ? amountNanoUsd : sharedNanoUsd)
-      const { counted, windows } = windowsOf(gates, startedAt)
-      // A list of what is shut is made only where something is.
-      let closed: Standing[] | undefined
-      for (let index = 0; index < gates.length; index++) {
-        const gate = gates[index]!
-        const needed = neededBy(gate)
-        if (needed === null || roomOf(gate, counted[index]!) >= needed) continue
-        closed ??= []
-        const { heldNanoUsd } = counted[index]!
-        closed.push({ gate, usedNanoUsd: usedOf(gate, counted[index]!), heldNanoUsd })
-      }
-      if (closed !== undefined) {
-        const first = broadest(closed)
-        throw refusal(first, neededBy(first.gate) ?? 0, startedAt)
-      }
+      const shut = shutBy(gates, startedAt, { amountNanoUsd, sharedNanoUsd })
+      if (shut !== null) throw shut.refusal()
+      const { windows } = windowsOf(gates, startedAt)
       const made: OpenHold = { generationId, amountNanoUsd, sharedNanoUsd, gates, windows }
       open.set(generationId, made)
       hold(made, 1)
@@ -95,19 +127,23 @@ export function createHolds(counters: Counters): Holds {
     get: (generationId) => open.get(generationId),
     end(generationId) {
       const ended = open.get(generationId)
-      if (ended === undefined) return false
+      if (ended === undefined) return null
       open.delete(generationId)
       hold(ended, -1)
       heldTotal -= ended.amountNanoUsd
-      return true
+      return ended
     },
     count: () => open.size,
     heldNanoUsd: () => heldTotal,
   }
 }
 
+/** Null: this gate lets the request through whatever it has left. */
+const neededBy = ({ includeByok }: Gate, { amountNanoUsd, sharedNanoUsd }: Amounts): number | null =>
+  includeByok === true ? amountNanoUsd : sharedNanoUsd
+
 /** Throws; a 400 for more than a counter can hold: such a price was most likely meant for a million tokens. */
-function mustBeWhole(amount: number): void {
+export function mustBeWhole(amount: number): void {
   if (amount > MAX_NANO_USD) {
     throw badRequest(
       `This request could cost more than ${sayUsd(MAX_NANO_USD)}, the most that is ever held: a smaller max_tokens ` +
@@ -130,7 +166,7 @@ function broadest(closed: readonly Standing[]): Standing {
 }
 
 /** The sentence of a refusal: which limit, what is used, what is held, what was asked for, and when it resets. */
-function refusal(standing: Standing, amountNanoUsd: number, startedAt: number): GatewayError {
+function refusal(standing: Standing, amountNanoUsd: number, startedAt: number, hint?: string): GatewayError {
   const { gate, usedNanoUsd, heldNanoUsd } = standing
   const interval = gate.interval === 'lifetime' ? '' : `${gate.interval} `
   const isReached = usedNanoUsd + heldNanoUsd >= gate.limitNanoUsd
@@ -139,7 +175,8 @@ function refusal(standing: Standing, amountNanoUsd: number, startedAt: number): 
     `${gate.label}'s ${interval}limit of ${sayUsd(gate.limitNanoUsd)} ` +
     `${isReached ? 'is reached' : 'leaves too little room'}: ${sayUsd(usedNanoUsd)} is used and ` +
     `${sayUsd(heldNanoUsd)} is held by running requests, and this request needs up to ${sayUsd(amountNanoUsd)}. ` +
-    `${reset === null ? 'It does not reset' : `It resets at ${sayInstant(reset)}`}; a higher limit holds at once`
+    `${reset === null ? 'It does not reset' : `It resets at ${sayInstant(reset)}`}; a higher limit holds at once` +
+    (hint === undefined ? '' : `. ${hint}`)
   return new GatewayError(gate.status, message, {
     metadata: { error_type: gate.status === 402 ? 'payment_required' : 'permission_denied' },
   })

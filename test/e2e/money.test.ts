@@ -102,17 +102,23 @@ test('the limit is open again after midnight, and the counters of longer windows
   })
 })
 
-test('without max_tokens the largest bound that fits is sent and named', async () => {
+// 10,000, 30,000, 3,000 and 1,500 tokens are left: the floor, a quarter, all of it twice.
+test.each([
+  [0.01, 4096],
+  [0.03, 7500],
+  [0.003, 3000],
+  [0.0015, 1500],
+])('without max_tokens a key with $%d left sends and names a bound of %d', async (limit, bound) => {
   upstream.on('tokens', unary('x'))
-  const { key } = await gateway.makeKey({ limit: 0.01 })
+  const { key } = await gateway.makeKey({ limit })
   upstream.seen.length = 0
   const response = await gateway.call('/chat/completions', ask('tokens'), {
     ...withKey(key),
     'x-service-metadata': 'enabled',
   })
   expect(response.status).toBe(200)
-  expect(upstream.seen[0]?.body['max_tokens']).toBe(10_000)
-  expect((await response.json()).service_metadata.params).toMatchObject({ max_tokens: 10_000 })
+  expect(upstream.seen[0]?.body['max_tokens']).toBe(bound)
+  expect((await response.json()).service_metadata.params).toMatchObject({ max_tokens: bound })
 })
 
 test('when not even 1,024 tokens fit, the refusal names max_tokens; a small one passes', async () => {

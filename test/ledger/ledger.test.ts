@@ -124,8 +124,16 @@ test('all gates or none: a refusal leaves nothing held', () => {
 test('room is that of the tightest gate, and unbounded without gates', () => {
   const tight = keyGate(3 * CENT, { scope: 'workspace', id: 'workspace-1' })
   hold(CENT, [tight])
-  expect(ledger.room([keyGate(10 * CENT), tight], NOON)).toEqual({ nanoUsd: 2 * CENT, gate: tight })
-  expect(ledger.room([], NOON)).toEqual({ nanoUsd: Number.POSITIVE_INFINITY, gate: null })
+  expect(ledger.room([keyGate(10 * CENT), tight], NOON)).toEqual({
+    nanoUsd: 2 * CENT,
+    unspentNanoUsd: 3 * CENT,
+    gate: tight,
+  })
+  expect(ledger.room([], NOON)).toEqual({
+    nanoUsd: Number.POSITIVE_INFINITY,
+    unspentNanoUsd: Number.POSITIVE_INFINITY,
+    gate: null,
+  })
 })
 
 test('a hold ends once: the second settle and a late release change nothing', async () => {

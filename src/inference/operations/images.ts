@@ -19,7 +19,7 @@ import { contextOf, whileConnected } from './run.ts'
 
 /** The whole story of one request for images, streamed or not. */
 export async function runImages(input: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
-  const { caller, startedAt, signal } = input
+  const { startedAt, signal } = input
   const read = async (reference: ImageReference): Promise<ImageReference> => ({
     ...reference,
     url: await readReference(reference, deps.fetchContent, signal),
@@ -36,8 +36,7 @@ export async function runImages(input: Opening<ImagesRequest>, deps: RunDeps): P
     },
     meter,
     tokens: (attempts) => tokensOfUnits(() => imagesBound(request), attempts),
-    admit: (attempts, generationId) =>
-      admitUnits(() => imagesBound(request), attempts, caller, deps.ledger, generationId, startedAt),
+    admit: (attempts, claiming) => admitUnits(() => imagesBound(request), attempts, claiming),
     answer: (exchange, upstreamAbort, end) =>
       request.stream
         ? streamImages(request, input, deps, exchange, upstreamAbort, end)

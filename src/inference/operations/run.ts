@@ -32,8 +32,7 @@ export async function runOperation<Request extends RoutedRequest, Result>(
     refusal: refusalOf(request, task),
     meter: scanners === null ? meter : told(meter, scanners),
     tokens: (attempts) => tokensOfUnits(bound, attempts),
-    admit: (attempts, generationId) =>
-      admitUnits(bound, attempts, caller, deps.ledger, generationId, startedAt),
+    admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),
     answer: (exchange, upstreamAbort, end) =>
       whileConnected(input.signal, upstreamAbort, end, () =>
         answerOnce(input, task, deps, exchange, upstreamAbort.signal, scanners),

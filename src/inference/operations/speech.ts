@@ -23,14 +23,13 @@ interface Spoken {
 
 /** The whole story of one request for speech: the sound is relayed as it comes, and settled before its last piece. */
 export async function runSpeech(input: Opening<SpeechRequest>, deps: RunDeps): Promise<Response> {
-  const { request, caller, startedAt } = input
+  const { request, startedAt } = input
   const bound = (pricing: Pricing): Usage => speechBound(request, pricing)
   return withExchange(input, deps, {
     refusal: refusalOf(request, { speakers: speechSpeakers }),
     meter: createUnitMeter(deps.now, startedAt, bound),
     tokens: (attempts) => tokensOfUnits(bound, attempts),
-    admit: (attempts, generationId) =>
-      admitUnits(bound, attempts, caller, deps.ledger, generationId, startedAt),
+    admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),
     answer: (exchange, upstreamAbort, end) => speak(input, deps, exchange, upstreamAbort, end),
   })
 }
