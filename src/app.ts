@@ -24,6 +24,7 @@ import { catalogRoutes, googleCatalogRoutes } from './catalog/routes.ts'
 import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
 import { awaitLine, dropLine, logRequest } from './http/access-log.ts'
+import { leaseBody } from './http/body-budget.ts'
 import { namesKey } from './http/caller.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
@@ -99,7 +100,10 @@ export function createApp(deps: Deps, basePath = ''): Handler {
   return async (request) => {
     const startedAt = performance.now()
     awaitLine(request)
+    const lease = deps.bodies.open()
+    leaseBody(request, lease)
     const response = await handle(request)
+    lease.end()
     const isTold = !hasWrongKey(request, response) || deps.wrongKeys.count(deps.addressOf(request))
     if (isTold) logRequest(deps.log, request, response, performance.now() - startedAt)
     else dropLine(request)

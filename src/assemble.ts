@@ -18,6 +18,7 @@ import { type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
 import { builtinsWith } from './filters/builtins/index.ts'
+import { createBodyBudget } from './http/body-budget.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createWrongKeys } from './http/wrong-keys.ts'
 import { createResponseCache } from './inference/cache/store.ts'
@@ -76,6 +77,8 @@ export interface Parts {
   contextCache?: boolean
   /** The identity provider; absent or null: there is no single sign-on. */
   oidc?: OidcSettings | null
+  /** How much memory request bodies in flight may take together; default 512 MB. */
+  bodiesInFlightBytes?: number
   /** How long a request waits for money that running ones hold; default 0: it is refused at once. */
   roomWaitMs?: number
   /** Whether the disk has room for what is settled; absent: it is not looked at. */
@@ -110,6 +113,7 @@ export function assemble({
   responseCacheBytes = 64_000_000,
   contextCache = true,
   oidc = null,
+  bodiesInFlightBytes = 512_000_000,
   roomWaitMs = 0,
   hasRoom = () => true,
   now = Date.now,
@@ -197,6 +201,7 @@ export function assemble({
     },
     keepOpen: () => undefined,
     addressOf: () => null,
+    bodies: createBodyBudget(bodiesInFlightBytes),
     rateLimit: createRateLimit({ perMinute: adminRateLimit, now }),
     wrongKeys: createWrongKeys({ warn: (fields, message) => logger.warn(fields, message) }),
     outboundAllow,

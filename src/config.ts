@@ -4,7 +4,8 @@ import { fileKey, fileProblems, reservedProblems, unknownVariables } from './con
 import { isLoopback } from './config/readers.ts'
 import { settings } from './config/settings.ts'
 
-export { type LogLevel, type RefreshSchedule, type Setting, settings } from './config/settings.ts'
+export type { Setting } from './config/setting.ts'
+export { type LogLevel, type RefreshSchedule, settings } from './config/settings.ts'
 
 type Settings = typeof settings
 export type SettingName = keyof Settings

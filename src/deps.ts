@@ -12,6 +12,7 @@ import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
 import { noteSettled } from './http/access-log.ts'
+import type { BodyBudget } from './http/body-budget.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import type { SessionSource } from './http/session.ts'
 import type { WrongKeys } from './http/wrong-keys.ts'
@@ -64,6 +65,8 @@ export interface Deps {
   outboundAllow: OutboundAllow
   /** Lifts the server's idle timeout of a connection, once its request has been read. */
   keepOpen(request: Request): void
+  /** The memory of request bodies in flight. */
+  bodies: BodyBudget
   /** How often a key may call administration. */
   rateLimit: RateLimit
   /** Counts requests with wrong keys. */

@@ -87,6 +87,7 @@ export async function serve(config: Config): Promise<number> {
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     contextCache: config.contextCache,
+    bodiesInFlightBytes: config.bodiesInFlightMb * 1_000_000,
     roomWaitMs: config.roomWaitMs,
     oidc: oidcSettings(config),
   })

@@ -119,6 +119,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     contextCache: config.contextCache,
+    bodiesInFlightBytes: config.bodiesInFlightMb * 1_000_000,
     roomWaitMs: config.roomWaitMs,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),

@@ -1,22 +1,7 @@
 import * as read from './readers.ts'
+import { optional, type Setting, setting } from './setting.ts'
+import { signOnSettings } from './sign-on-settings.ts'
 
-/** One setting: where it may be said, what it may be, and what it is when nobody says. */
-export interface Setting<T> {
-  /** The environment variable. The key in sluice.yaml is the same without SLUICE_, in lower case. */
-  readonly variable: `SLUICE_${string}`
-  /** As `sluice serve` takes it; absent for secrets and for what is seldom changed. */
-  readonly flag?: string
-  readonly type: string
-  readonly fallback: T
-  readonly read: read.Read<T>
-  readonly meaning: string
-}
-
-const setting = <T>(one: Setting<T>): Setting<T> => one
-const optional = <T>(one: Omit<Setting<T | null>, 'fallback'>): Setting<T | null> => ({
-  ...one,
-  fallback: null,
-})
 const HOUR_MS = 3_600_000
 const noRanges: readonly string[] = []
 
@@ -102,62 +87,7 @@ export const settings = {
     read: read.password,
     meaning: "The owner's password, ensured at every start. Needs the address.",
   }),
-  oidcIssuer: optional({
-    variable: 'SLUICE_OIDC_ISSUER',
-    type: 'URL',
-    read: read.webAddress,
-    meaning: 'The identity provider for single sign-on: what it calls its issuer.',
-  }),
-  oidcClientId: optional({
-    variable: 'SLUICE_OIDC_CLIENT_ID',
-    type: 'text',
-    read: read.opaque,
-    meaning: 'As whom this server is registered there.',
-  }),
-  oidcClientSecret: optional({
-    variable: 'SLUICE_OIDC_CLIENT_SECRET',
-    type: 'text',
-    read: read.opaque,
-    meaning: 'Its secret there; without one PKCE alone protects the sign-in.',
-  }),
-  oidcScopes: setting({
-    variable: 'SLUICE_OIDC_SCOPES',
-    type: 'words',
-    fallback: 'openid email profile',
-    read: read.text(
-      'scopes separated by spaces, openid among them',
-      (value) => /^[\x21\x23-\x5b\x5d-\x7e ]+$/.test(value) && value.split(' ').includes('openid'),
-    ),
-    meaning: 'What the identity provider is asked for; some need `groups` among it.',
-  }),
-  oidcGroupsClaim: setting({
-    variable: 'SLUICE_OIDC_GROUPS_CLAIM',
-    type: 'name',
-    fallback: 'groups',
-    read: read.text('the name of a claim', (value) => value !== ''),
-    meaning: 'The claim that lists the groups of a person.',
-  }),
-  oidcAdminGroups: setting({
-    variable: 'SLUICE_OIDC_ADMIN_GROUPS',
-    type: 'groups',
-    fallback: noRanges,
-    read: read.listOf('groups', (group) => group),
-    meaning: 'Who is in one of them is an administrator, everybody else a member, at each sign-in.',
-  }),
-  oidcMemberGroups: setting({
-    variable: 'SLUICE_OIDC_MEMBER_GROUPS',
-    type: 'groups',
-    fallback: noRanges,
-    read: read.listOf('groups', (group) => group),
-    meaning: "Only who is in one of them, or of the administrators', may sign in. Default: everybody there.",
-  }),
-  oidcTrustEmail: setting({
-    variable: 'SLUICE_OIDC_TRUST_EMAIL',
-    type: '`on`, `off`',
-    fallback: false,
-    read: read.onOff,
-    meaning: 'Take e-mail addresses for verified where the identity provider does not say (Entra).',
-  }),
+  ...signOnSettings,
   logLevel: setting<LogLevel>({
     variable: 'SLUICE_LOG_LEVEL',
     flag: '--log-level <level>',
@@ -194,6 +124,13 @@ export const settings = {
     read: read.wholeNumber(0, 60_000, 'milliseconds'),
     meaning:
       'How long a request waits if only running requests hold the money of its limit; 0: it is refused.',
+  }),
+  bodiesInFlightMb: setting({
+    variable: 'SLUICE_BODIES_IN_FLIGHT_MB',
+    type: 'MB',
+    fallback: 512,
+    read: read.wholeNumber(64, 1_000_000, 'MB'),
+    meaning: 'Memory that bodies of running requests may take together; beyond it a request gets a 503.',
   }),
   outboundAllow: setting({
     variable: 'SLUICE_OUTBOUND_ALLOW',

@@ -1,6 +1,7 @@
 /** Request bodies, read by ourselves: counted, bounded in depth, strict JSON, whatever the content type's case. */
 import { badRequest, GatewayError, payloadTooLarge } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
+import { type BodyLease, bodyLease } from './body-budget.ts'
 import { isJsonObject } from './json.ts'
 
 /** Bytes. */
@@ -19,15 +20,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  */
 export async function readJsonBody(request: Request, limitBytes: number): Promise<JsonObject> {
   checkHeaders(request.headers)
-  return parseJsonObject(await readBytes(request, limitBytes))
+  return parseJsonObject(await readBytes(request, limitBytes), bodyLease(request))
 }
 
-/** Parses the bytes of a body. Throws a `GatewayError` 400. */
-export function parseJsonObject(bytes: Uint8Array): JsonObject {
+/** What an object or array takes in memory beside its text, in bytes: some 400 as parsed, translated and written. */
+const BYTES_OF_A_CONTAINER = 128
+
+/** Parses the bytes of a body. Throws a `GatewayError`: 400, and 503 if the budget has no room for what it holds. */
+export function parseJsonObject(bytes: Uint8Array, lease?: BodyLease): JsonObject {
   if (bytes.length === 0) throw badRequest('The request body is empty: a JSON object is expected')
-  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) {
+  const containers = containersIn(bytes, MAX_JSON_DEPTH)
+  if (containers === null) {
     throw badRequest(`The request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
   }
+  lease?.take(containers * BYTES_OF_A_CONTAINER)
   const value = parse(bytes)
   if (!isJsonObject(value)) throw badRequest(`The request body must be a JSON object, not ${kindOf(value)}`)
   return value
@@ -66,12 +72,17 @@ function checkHeaders(headers: Headers): void {
   }
 }
 
-/** The bytes of a body. Throws a `GatewayError`: 413 beyond `limitBytes`, 400 for one that broke off. */
+/**
+ * The bytes of a body, counted in the budget of bodies in flight. Throws a `GatewayError`: 413 beyond `limitBytes`, 400
+ * for one that broke off, 503 if the budget has no room.
+ */
 export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limitBytes) throw payloadTooLarge(limitBytes)
+  const lease = bodyLease(request)
   try {
-    if (declared === null) return await readCounted(request.body, limitBytes)
+    if (declared === null) return await readCounted(request.body, limitBytes, lease)
+    lease?.take(Number(declared))
     const bytes = await request.bytes()
     if (bytes.length > limitBytes) throw payloadTooLarge(limitBytes)
     return bytes
@@ -83,13 +94,18 @@ export async function readBytes(request: Request, limitBytes: number): Promise<U
 const brokenOff = (cause: unknown): GatewayError =>
   cause instanceof GatewayError ? cause : badRequest('The request body broke off before its end')
 
-async function readCounted(body: ReadableStream<Uint8Array> | null, limitBytes: number): Promise<Uint8Array> {
+async function readCounted(
+  body: ReadableStream<Uint8Array> | null,
+  limitBytes: number,
+  lease: BodyLease | undefined,
+): Promise<Uint8Array> {
   if (body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
     if (length > limitBytes) throw payloadTooLarge(limitBytes)
+    lease?.take(chunk.length)
     chunks.push(chunk)
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks, length)
@@ -112,19 +128,24 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** True when arrays and objects are nested deeper than `limit`. Strings are skipped; 20 MB take about 10 ms. */
-export function isDeeperThan(bytes: Uint8Array, limit: number): boolean {
+/** True when arrays and objects are nested deeper than `limit`. */
+export const isDeeperThan = (bytes: Uint8Array, limit: number): boolean => containersIn(bytes, limit) === null
+
+/** How many arrays and objects there are; null: nested deeper than `limit`. Strings are skipped; 20 MB take about 10 ms. */
+function containersIn(bytes: Uint8Array, limit: number): number | null {
   const end = bytes.length
   let depth = 0
+  let containers = 0
   let at = 0
   while (at < end) {
     const byte = bytes[at++]
     if (byte === QUOTE) at = afterString(bytes, at)
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      if (++depth > limit) return true
+      if (++depth > limit) return null
+      containers += 1
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--
   }
-  return false
+  return containers
 }
 
 /** Strings up to this length are walked byte by byte; longer ones are searched natively for their quote. */

@@ -7,6 +7,7 @@ import type { Snapshot } from '../core/snapshot.ts'
 import { note } from './access-log.ts'
 import { actorOf } from './actor.ts'
 import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
+import { bodyLease } from './body-budget.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
 import { refuseForeignPage, type SessionSource, sessionCaller } from './session.ts'
@@ -33,6 +34,7 @@ export function authenticate(request: Request, snapshot: Snapshot, kind: CallerK
     throw unauthorized()
   const workspace = snapshot.workspacesById.get(key.workspaceId)
   if (workspace === undefined) throw unauthorized()
+  bodyLease(request)?.own(key.hash)
   note(request, { key: key.label })
   if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind])
   return { key, workspace }
@@ -120,6 +122,7 @@ function whoCalls(deps: CallerDeps, request: Request, kind: CallerKind): Caller 
   const session = namesKey(request) ? null : (deps.sessions?.of(request) ?? null)
   if (session === null || deps.sessions === undefined)
     return authenticate(request, snapshot, kind, deps.now())
+  bodyLease(request)?.own(session.userId)
   note(request, { user: session.userId })
   refuseForeignPage(deps.sessions, request)
   return sessionCaller(request, session, snapshot, kind)

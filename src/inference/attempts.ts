@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/events.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { DialectCall } from '../dialects/dialect.ts'
+import type { BodyLease } from '../http/body-budget.ts'
 import type { Upstream } from '../net/upstream.ts'
 import { providers } from '../providers/index.ts'
 import type { ContextUse } from './context-cache/apply.ts'
@@ -42,6 +43,8 @@ export interface DispatchLog {
   contextOwner: string | null
   /** What the call that was built last is read from, where providers may keep something of it. */
   context: ContextUse | null
+  /** The request's share of the memory of bodies in flight; absent: it is not counted. */
+  readonly body?: BodyLease | undefined
 }
 
 /** How one kind of request is put to an endpoint, and its answer read as far as it must be before nobody else is asked. */

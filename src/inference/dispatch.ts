@@ -14,7 +14,7 @@ import { type Asking, type DispatchDeps, type DispatchLog, tryAttempts } from '.
 import { type ContextUse, throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
-import { withContents } from './url-contents.ts'
+import { countedContent, withContents } from './url-contents.ts'
 
 /** A reply whose first content is there (or that ended whole without any). */
 export interface Dispatched {
@@ -114,7 +114,8 @@ function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<Infere
   return {
     build(attempt, signal, log) {
       const egress = egressOf(spokenTo(attempt))
-      const whole = withContents(request, spokenTo(attempt), egress, log.contents, deps.fetchContent, signal)
+      const fetchContent = countedContent(deps.fetchContent, log.body)
+      const whole = withContents(request, spokenTo(attempt), egress, log.contents, fetchContent, signal)
       if (whole instanceof Promise)
         return whole.then((fetched) => throughCache(built(fetched, attempt, egress), attempt, log))
       return throughCache(built(whole, attempt, egress), attempt, log)

@@ -6,6 +6,7 @@ import { retainsNothing } from '../core/guardrail.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
+import type { BodyLease } from '../http/body-budget.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
@@ -29,6 +30,8 @@ export interface ExchangeInput<Kind extends Metering> {
   /** What is reserved for it. */
   admission: Admission
   meter: Kind
+  /** Its share of the memory of bodies in flight; absent: it is not counted. */
+  body?: BodyLease | undefined
   /** Absent: the cache has nothing to do with it. */
   cached?: Lookup | undefined
 }
@@ -81,6 +84,7 @@ export function openExchange<Kind extends Metering>(
     contents: new Map(),
     contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
     context: null,
+    body: input.body,
   }
   const content = recordFor({ caller, request: input.request, generationId, log })
   let settled: Promise<Closing> | null = null

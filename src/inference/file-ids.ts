@@ -3,6 +3,7 @@ import { GatewayError, notFound } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import { isObject } from '../core/json.ts'
 import type { UploadedFile, UploadedFiles } from '../core/uploaded-file.ts'
+import type { BodyLease } from '../http/body-budget.ts'
 
 /** Our own ids; what looks otherwise is a provider's, and goes to it as it is. */
 const OWN_ID = /^file_[0-9a-f]{32}$/
@@ -27,13 +28,14 @@ interface Named {
 /**
  * The body with the content of each uploaded file in the place of its `file_id`, in the dialect's words. The body
  * itself where it names none. Throws a `GatewayError`: 404 for a file that the workspace does not have, 413 for more
- * than 50 MB together.
+ * than 50 MB together, 503 if the memory of bodies in flight has no room for them.
  */
 export async function withFiles(
   body: JsonObject,
   dialect: Dialect,
   { workspace }: Caller,
   files: UploadedFiles,
+  lease?: BodyLease,
 ): Promise<JsonObject> {
   const field = FIELDS[dialect]
   const named: Named[] = []
@@ -46,6 +48,8 @@ export async function withFiles(
       `The files that the request names have ${(total / 1_000_000).toFixed(1)} MB together; at most ${MOST_BYTES / 1_000_000} MB may be sent at once`,
     )
   }
+  // As base64.
+  lease?.take(Math.ceil((total * 4) / 3))
   const contents = new Map<JsonObject, JsonObject>()
   for (const { holder, file } of named) contents.set(holder, await contentFor[dialect](holder, file))
   return { ...body, [field]: replaced(body[field], contents) }

@@ -9,6 +9,7 @@ import type { Measurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { RoutingMetadata } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
+import type { BodyLease } from '../http/body-budget.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { CallerLeft, ShutdownError } from './abort.ts'
 import { type Admission, type Admitted, admitFree, type Claiming } from './admission.ts'
@@ -55,6 +56,8 @@ export interface Opening<Request extends RoutedRequest> {
   cache?: CacheAsked | undefined
   /** Aborts when the caller's connection goes away. */
   signal: AbortSignal
+  /** Its body's share of the memory of bodies in flight, kept while it runs; absent: it is not counted. */
+  body?: BodyLease | undefined
   startedAt: number
 }
 
@@ -96,7 +99,12 @@ export async function withExchange<Kind extends Metering>(
   const hit = cached?.hit
   const planned = hit?.plan ?? plan(planning)
   const upstreamAbort = new AbortController()
-  const end = deps.running.begin((reason) => upstreamAbort.abort(reason))
+  const endRun = deps.running.begin((reason) => upstreamAbort.abort(reason))
+  const freeBody = input.body?.keep()
+  const end = () => {
+    endRun()
+    freeBody?.()
+  }
   try {
     const generationId = newGenerationId()
     const admitted = admitOnce(planned, input, deps, hit ? givingAgain : course, {

@@ -5,6 +5,7 @@ import type { Ingress } from '../dialects/dialect.ts'
 import { ingresses } from '../dialects/index.ts'
 import { deferLine } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
+import { bodyLease } from '../http/body-budget.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { cacheAsked } from './cache/asked.ts'
@@ -43,7 +44,7 @@ export async function receive(
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   const sent = prepare(await readJsonBody(request, INFERENCE_BODY_LIMIT))
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
-  const whole = await withFiles(body, dialect, caller, deps.uploads)
+  const whole = await withFiles(body, dialect, caller, deps.uploads, bodyLease(request))
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   const { body: clean, pipeline } = await withFilters(whole, caller, wantsMetadata)
   const carrier = deps.run.carrierOf(caller.workspace.id)
@@ -58,7 +59,15 @@ export async function receive(
     inference.asked = (await withFilters(body, caller, false)).body
   checkUserUrls(inference.body, deps.outboundAllow)
   deps.keepOpen(request)
-  return { snapshot, caller, request: inference, wantsMetadata, signal: request.signal, startedAt }
+  return {
+    snapshot,
+    caller,
+    request: inference,
+    wantsMetadata,
+    signal: request.signal,
+    body: bodyLease(request),
+    startedAt,
+  }
 }
 
 /** Authenticate, read, parse, run: the same for every dialect. */

@@ -5,6 +5,7 @@ import { isObject } from '../core/json.ts'
 import { sniffMediaType } from '../core/media-type.ts'
 import type { ContentPart, InferenceRequest, Message } from '../core/request.ts'
 import type { Egress } from '../dialects/dialect.ts'
+import type { BodyLease } from '../http/body-budget.ts'
 import type { Content } from '../net/content.ts'
 import { type AddressedPart, addressOf, isAddressField, placeOf } from './user-urls.ts'
 
@@ -13,6 +14,16 @@ export type FetchContent = (url: string, signal: AbortSignal) => Promise<Content
 
 /** Contents that were fetched for one request, as data URLs, by address: several endpoints cost one fetch. */
 export type UrlContents = Map<string, Promise<string>>
+
+/** The same, counted in the memory of bodies in flight. Throws a `GatewayError` 503 if there is no room for it. */
+export const countedContent = (fetchContent: FetchContent, body: BodyLease | undefined): FetchContent =>
+  body === undefined
+    ? fetchContent
+    : async (url, signal) => {
+        const content = await fetchContent(url, signal)
+        body.take(content.bytes.byteLength)
+        return content
+      }
 
 const MOST_ADDRESSES = 32
 const HTTP = /^https?:/i
@@ -114,7 +125,7 @@ async function fetched(
   try {
     return await fetchContent(url, signal)
   } catch (error) {
-    if (error instanceof GatewayError) throw badRequest(error.message, place)
+    if (error instanceof GatewayError) throw error.status === 503 ? error : badRequest(error.message, place)
     if (error instanceof UpstreamError) {
       throw badRequest(`The address could not be read: ${sentenceOf(error)}`, place)
     }

@@ -13,6 +13,7 @@ import { type Dispatched, untilContent, upstreamIdOf } from '../dispatch.ts'
 import type { Exchange } from '../exchange.ts'
 import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from '../opening.ts'
 import { relay } from '../relay.ts'
+import { countedContent } from '../url-contents.ts'
 import { createImageMeter, type ImageMeter, imagesBound } from './image-meter.ts'
 import { readReference, withContent } from './image-urls.ts'
 import { contextOf, whileConnected } from './run.ts'
@@ -20,9 +21,10 @@ import { contextOf, whileConnected } from './run.ts'
 /** The whole story of one request for images, streamed or not. */
 export async function runImages(input: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
   const { startedAt, signal } = input
+  const fetchContent = countedContent(deps.fetchContent, input.body)
   const read = async (reference: ImageReference): Promise<ImageReference> => ({
     ...reference,
-    url: await readReference(reference, deps.fetchContent, signal),
+    url: await readReference(reference, fetchContent, signal),
   })
   const references = await Promise.all(input.request.references.map(read))
   const { mask } = input.request

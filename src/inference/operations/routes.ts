@@ -7,6 +7,7 @@ import { imagesIngress } from '../../dialects/operations/images.ts'
 import { parseSpeech } from '../../dialects/operations/speech.ts'
 import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
+import { bodyLease } from '../../http/body-budget.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
 import type { OutboundAllow } from '../../net/address.ts'
@@ -166,6 +167,7 @@ async function open<Body, Asked extends RoutedRequest>(
     request: asked,
     wantsMetadata,
     signal: request.signal,
+    body: bodyLease(request),
     startedAt,
   })
   deferLine(request)

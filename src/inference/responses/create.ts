@@ -6,6 +6,7 @@ import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import { ingresses } from '../../dialects/index.ts'
 import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
+import { bodyLease } from '../../http/body-budget.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import type { OutboundAllow } from '../../net/address.ts'
 import { cacheAsked } from '../cache/asked.ts'
@@ -50,7 +51,7 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
   const asked = stateAsked(filtered.body)
   const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, store)
-  const inference = await parsed(resolved, filtered, caller, request.headers, deps)
+  const inference = await parsed(resolved, filtered, caller, request, deps)
   if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference.body, deps.outboundAllow)
   const { onLost } = deps.run
@@ -62,6 +63,7 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
     request: inference,
     ingress: ingresses.responses,
     wantsMetadata: wantsRoutingMetadata(request.headers),
+    body: bodyLease(request),
     startedAt,
   } satisfies Omit<RunInput, 'signal' | 'keeper'>
   if (asked.background) {
@@ -82,11 +84,12 @@ async function parsed(
   resolved: ResolvedInput,
   filtered: FilteredBody,
   caller: Caller,
-  headers: Headers,
+  request: Request,
   { uploads, run: { carrierOf } }: ResponsesDeps,
 ): Promise<InferenceRequest> {
+  const { headers } = request
   try {
-    const whole = await withFiles(resolved.body, 'responses', caller, uploads)
+    const whole = await withFiles(resolved.body, 'responses', caller, uploads, bodyLease(request))
     // Earlier turns and files are seen here for the first time.
     const isSeen = whole['input'] === filtered.body['input']
     const again = isSeen ? { body: whole } : await withFilters(whole, caller, wantsRoutingMetadata(headers))

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../src/core/errors.ts'
+import { readJsonBody } from '../../src/http/body.ts'
+import { createBodyBudget, leaseBody } from '../../src/http/body-budget.ts'
+
+const MB = 1_000_000
+
+const refusalOf = (work: () => void): GatewayError => {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+describe('a budget of 60 MB, in which a body counts three times', () => {
+  const open = (owner: string, budget = createBodyBudget(60 * MB)) => {
+    const lease = budget.open()
+    lease.own(owner)
+    return { budget, lease }
+  }
+
+  test('one key takes at most half, and another one finds room', () => {
+    const { budget, lease } = open('greedy')
+    for (let count = 0; count < 10; count++) lease.take(1 * MB)
+    expect(budget.heldBytes()).toBe(30 * MB)
+    const refused = refusalOf(() => lease.take(1))
+    expect([refused.status, refused.headers]).toEqual([503, { 'retry-after': '2' }])
+    expect(refused.message).toContain('of this key')
+    const other = open('modest', budget)
+    other.lease.take(10 * MB)
+    expect(budget.heldBytes()).toBe(60 * MB)
+    expect(refusalOf(() => open('third', budget).lease.take(1)).message).toContain('this server')
+  })
+
+  test('one body alone is never refused', () => {
+    const { budget, lease } = open('only')
+    lease.take(100 * MB)
+    lease.end()
+    expect(budget.heldBytes()).toBe(0)
+  })
+
+  test('it is given back once, when the last holder ends', () => {
+    const { budget, lease } = open('a')
+    lease.take(2 * MB)
+    const endRun = lease.keep()
+    lease.end()
+    expect(budget.heldBytes()).toBe(6 * MB)
+    endRun()
+    endRun()
+    expect(budget.heldBytes()).toBe(0)
+  })
+
+  test('what was counted before its owner was known becomes the owner’s', () => {
+    const { budget, lease } = open('')
+    lease.take(4 * MB)
+    lease.own('a')
+    expect(() => open('', budget).lease.take(4 * MB)).not.toThrow()
+    expect(() => open('a', budget).lease.take(8 * MB)).toThrow('of this key')
+  })
+
+  test('whatever is taken and ended: never beyond the budget, and nothing is left at the end', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.nat(6 * MB), fc.boolean()), { maxLength: 60 }),
+        (steps) => {
+          const budget = createBodyBudget(60 * MB)
+          const leases: { end(): void }[] = []
+          for (const [owner, bytes, isEnd] of steps) {
+            if (isEnd) leases.shift()?.end()
+            const { lease } = open(`key-${owner}`, budget)
+            leases.push(lease)
+            try {
+              lease.take(bytes)
+            } catch (error) {
+              expect(error).toMatchObject({ status: 503 })
+            }
+            expect(budget.heldBytes()).toBeLessThanOrEqual(60 * MB)
+          }
+          for (const { end } of leases) end()
+          expect(budget.heldBytes()).toBe(0)
+        },
+      ),
+      { seed: 20261122 },
+    )
+  })
+})
+
+describe('what is counted of a request', () => {
+  const send = (body: BodyInit, headers: Record<string, string> = {}) =>
+    new Request('http://localhost/', { method: 'POST', body, headers })
+  const counted = async (request: Request, budget = createBodyBudget(512 * MB)) => {
+    const lease = budget.open()
+    leaseBody(request, lease)
+    await readJsonBody(request, 20 * MB)
+    return budget.heldBytes()
+  }
+  const text = JSON.stringify({ text: 'x'.repeat(MB) })
+
+  test('a length that is declared, before the body is read', async () => {
+    const held = await counted(send(text, { 'content-length': String(text.length) }))
+    expect(held).toBe((text.length + 128) * 3)
+    const budget = createBodyBudget(10 * MB)
+    const other = budget.open()
+    other.own('other')
+    other.take(3 * MB)
+    const large = send(text, { 'content-length': String(text.length) })
+    await expect(counted(large, budget)).rejects.toMatchObject({ status: 503 })
+    expect(large.bodyUsed).toBe(false)
+  })
+
+  test('chunks as they arrive, and no more of them once there is no room', async () => {
+    let sent = 0
+    const chunk = new TextEncoder().encode(`"${'x'.repeat(MB)}",`)
+    const endless = () =>
+      new ReadableStream<Uint8Array>({
+        pull(controller) {
+          controller.enqueue(sent === 0 ? new TextEncoder().encode('{"a":[') : chunk)
+          sent += 1
+        },
+      })
+    const budget = createBodyBudget(10 * MB)
+    await expect(counted(send(endless()), budget)).rejects.toMatchObject({ status: 503 })
+    expect(sent).toBeLessThan(8)
+  })
+
+  test('objects and arrays, which take more than their text', async () => {
+    const items = JSON.stringify({ items: Array.from({ length: 10_000 }, () => ({})) })
+    const held = await counted(send(items, { 'content-length': String(items.length) }))
+    expect(held).toBe((items.length + 10_002 * 128) * 3)
+  })
+})
