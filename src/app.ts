@@ -28,7 +28,7 @@ import { leaseBody } from './http/body-budget.ts'
 import { namesKey } from './http/caller.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
-import { healthRoutes, isHealthCheck } from './http/health.ts'
+import { healthRoutes, isHealthCheck, probeRoutes } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { errorFormOf } from './inference/error-forms.ts'
 import { geminiRoutes } from './inference/gemini/routes.ts'
@@ -42,6 +42,7 @@ const RETRY_AFTER_SECONDS = 5
 /** Every route of the API below one prefix. */
 const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
   new Elysia({ prefix })
+    .use(probeRoutes())
     .use(inferenceRoutes(deps))
     .use(geminiRoutes(deps))
     .use(responsesRoutes(deps))
@@ -72,7 +73,7 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
 
 /** Google's clients ask below a prefix of their own. */
 const googleRoutes = (deps: Deps) =>
-  new Elysia({ prefix: '/v1beta' }).use(geminiRoutes(deps)).use(googleCatalogRoutes(deps))
+  new Elysia({ prefix: '/v1beta' }).use(probeRoutes()).use(geminiRoutes(deps)).use(googleCatalogRoutes(deps))
 
 function whyNotReady({ run, ledger }: Deps): 'stopping' | 'storage' | null {
   if (run.running.isDraining()) return 'stopping'
@@ -85,6 +86,7 @@ export function createApp(deps: Deps, basePath = ''): Handler {
   const app = new Elysia({ prefix: basePath, normalize: false, handler: { standardHostname: false } })
     .use(errorEnvelope(deps.log, formOf))
     .use(healthRoutes({ whyNotReady: () => whyNotReady(deps) }))
+    .use(probeRoutes())
     .use(documentRoutes())
     .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
     .use(apiRoutes(deps, basePath, '/api/v1'))

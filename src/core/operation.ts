@@ -41,6 +41,17 @@ export interface RerankResult {
   ranking: { index: number; score: number }[]
 }
 
+export interface ModerationRequest extends RoutedRequest {
+  apiType: 'moderation'
+  /** What is to be judged, for the reservation; media have no price. */
+  texts: string[]
+}
+
+export interface ModerationResult {
+  /** As the provider wrote them: each names its categories in its own words. */
+  results: JsonObject[]
+}
+
 export interface ImagesRequest extends RoutedRequest {
   apiType: 'image'
   prompt: string

@@ -10,6 +10,7 @@ export type ApiType =
   | 'embeddings'
   | 'image'
   | 'rerank'
+  | 'moderation'
   | 'tts'
   | 'stt'
 

@@ -3,6 +3,8 @@ import type { DialectName } from '../core/events.ts'
 import type {
   EmbeddingsRequest,
   EmbeddingsResult,
+  ModerationRequest,
+  ModerationResult,
   RerankRequest,
   RerankResult,
   TranscriptionRequest,
@@ -12,6 +14,7 @@ import type { RoutedRequest } from '../core/request.ts'
 import type { EndpointRecord } from '../core/snapshot.ts'
 import { chatEmbeddings } from './chat/embeddings.ts'
 import { chatImages } from './chat/images.ts'
+import { chatModerations } from './chat/moderations.ts'
 import { chatRerank } from './chat/rerank.ts'
 import { chatSpeech } from './chat/speech.ts'
 import { chatTranscription } from './chat/transcription.ts'
@@ -49,6 +52,11 @@ export const rerankSpeakers: Speakers<RerankRequest, RerankResult> = {
   converse: chatRerank,
   gemini: chatRerank,
   cohere: cohereRerank,
+}
+
+export const moderationSpeakers: Speakers<ModerationRequest, ModerationResult> = {
+  chat: chatModerations,
+  responses: chatModerations,
 }
 
 export const speechSpeakers: Readonly<Partial<Record<DialectName, SpeechSpeaker>>> = {

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { version } from '../version.ts'
 
 export interface HealthDeps {
   /** Null when it is: while draining, and while settlements cannot be written, it is not. */
@@ -7,7 +8,13 @@ export interface HealthDeps {
 
 /** These are answered in every state. What stands in a query makes no request one. */
 export const isHealthCheck = (request: Request): boolean =>
-  /^[^?#]*\/health\/(?:live|ready)(?:[?#]|$)/.test(request.url)
+  /^[^?#]*\/health(?:\/(?:live|ready))?(?:[?#]|$)/.test(request.url)
+
+/** The same in short, which clients ask for beside the API: public, at the root and below every prefix. */
+export const probeRoutes = () =>
+  new Elysia()
+    .get('/health', () => ({ status: 'live' }), { detail: { hide: true } })
+    .get('/version', () => ({ name: 'sluice', version }), { detail: { hide: true } })
 
 /** For load balancers and supervisors: public, and with no facts about what runs here but why nothing does. */
 export const healthRoutes = ({ whyNotReady }: HealthDeps) =>

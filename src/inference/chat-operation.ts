@@ -34,7 +34,7 @@ const choice = t.Object({
   logprobs: nullable(t.Object({})),
 })
 
-const usage = t.Object({
+export const chatUsage = t.Object({
   prompt_tokens: t.Integer({ description: 'Cached and cache-writing tokens included.' }),
   completion_tokens: t.Integer({ description: 'Reasoning included.' }),
   total_tokens: count,
@@ -58,7 +58,7 @@ const chatReply = t.Object({
   system_fingerprint: nullable(t.String()),
   service_tier: nullable(t.String()),
   choices: t.Array(choice),
-  usage,
+  usage: chatUsage,
   service_metadata: t.Optional(t.Object({}, { description: 'How it was routed, when asked for by header.' })),
 })
 

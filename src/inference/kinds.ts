@@ -28,6 +28,7 @@ export const KINDS: Readonly<Record<ApiType, Kind>> = {
   gemini: text,
   embeddings: { outputs: ['embeddings'], purpose: 'embeddings', route: 'POST /embeddings' },
   rerank: { outputs: ['rerank'], purpose: 'ranking', route: 'POST /rerank' },
+  moderation: { outputs: ['moderation'], purpose: 'moderation', route: 'POST /moderations' },
   image: {
     outputs: ['image'],
     purpose: 'images',

@@ -19,7 +19,17 @@ const modalities = Type.Array(
   Type.String({ pattern: '^[a-z][a-z_]*$', description: 'a lower-case name, such as text, image or file' }),
   { description: 'a list of names' },
 )
-const OUTPUTS = ['text', 'image', 'audio', 'video', 'embeddings', 'rerank', 'speech', 'transcription']
+const OUTPUTS = [
+  'text',
+  'image',
+  'audio',
+  'video',
+  'embeddings',
+  'rerank',
+  'moderation',
+  'speech',
+  'transcription',
+]
 const outputs = Type.Array(
   Type.Union(
     OUTPUTS.map((name) => Type.Literal(name)),

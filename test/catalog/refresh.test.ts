@@ -173,7 +173,7 @@ describe('the data folder', () => {
     const again = open().current()
     expect(again.refreshed).toMatchObject({ source: 'a test', refreshedAt: 1_000 })
     const ours = Object.entries(supplement).flatMap(([slug, models]) =>
-      models.map(({ id }) => `${slug}/${id}`),
+      models.map(({ id }) => `${slug === 'mistral' ? 'mistralai' : slug}/${id}`),
     )
     expect(again.seed.models.map(({ id }) => id)).toEqual(
       [...ours, 'openai/gpt-4o', 'openai/gpt-4o-mini', 'openai/gpt-oss-120b'].sort(),

@@ -17,6 +17,7 @@ const MODALITIES = [
   'video',
   'embeddings',
   'rerank',
+  'moderation',
   'speech',
   'transcription',
 ]

@@ -11,7 +11,7 @@ const VOCABULARY = (
   'structured_outputs temperature tool_choice tools top_a top_k top_logprobs top_p verbosity web_search_options'
 ).split(' ')
 const SAMPLING = ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p']
-const NOT_TEXT = ['embeddings', 'rerank', 'speech', 'transcription']
+const NOT_TEXT = ['embeddings', 'rerank', 'speech', 'transcription', 'moderation']
 
 export const inputOf = (model: FactModel): string[] =>
   unique(model.input.map((name) => (name === 'pdf' ? 'file' : name)))
@@ -20,6 +20,7 @@ export const inputOf = (model: FactModel): string[] =>
 export function outputOf(model: FactModel): string[] {
   const name = model.id.toLowerCase()
   if (/rerank/.test(name)) return ['rerank']
+  if (/(^|[-/])moderation([-/]|$)/.test(name)) return ['moderation']
   if (/embed|(^|\/)(bge-(?!reranker)|e5-|gte-|multilingual-e5|voyage-|all-minilm)/.test(name))
     return ['embeddings']
   if (/whisper|transcribe|(^|[-/])stt([-/]|$)/.test(name)) return ['transcription']

@@ -9,7 +9,13 @@ type Cost = Readonly<Record<string, number>>
  */
 export const supplement: Readonly<Record<string, readonly FactModel[]>> = {
   cohere: [ours('rerank-v3.5', 'Rerank 3.5', '2024-12-02', ['text'], 'rerank', { request: 2 }, 4096)],
+  mistral: [
+    ours('mistral-moderation-latest', 'Mistral Moderation', '2024-11-07', ['text'], 'moderation', {
+      input: 0.1,
+    }),
+  ],
   openai: [
+    ours('omni-moderation-latest', 'Omni Moderation', '2024-09-26', ['text', 'image'], 'moderation', {}),
     ours('tts-1', 'TTS 1', '2023-11-06', ['text'], 'speech', { input_character: 15 }),
     ours('tts-1-hd', 'TTS 1 HD', '2023-11-06', ['text'], 'speech', { input_character: 30 }),
     ours('gpt-4o-mini-tts', 'GPT-4o mini TTS', '2025-03-20', ['text'], 'speech', {

@@ -24,6 +24,7 @@ const OUTPUTS = [
   'embeddings',
   'video',
   'rerank',
+  'moderation',
   'speech',
   'transcription',
   'decisions',

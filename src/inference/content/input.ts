@@ -21,6 +21,7 @@ export function inputOf({ apiType, asked, body }: Pick<RoutedRequest, 'apiType' 
     case 'responses':
       return responsesInput(said)
     case 'embeddings':
+    case 'moderation':
       return textOr(said['input'])
     case 'rerank':
       return { messages: [pick(said, ['query', 'documents'])] }

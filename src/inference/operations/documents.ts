@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { embeddingsBody } from '../../dialects/operations/embeddings-schema.ts'
 import { imagesBody } from '../../dialects/operations/images-schema.ts'
+import { moderationBody } from '../../dialects/operations/moderations.ts'
 import { rerankBody } from '../../dialects/operations/rerank.ts'
 import { MEDIA_TYPES, speechBody } from '../../dialects/operations/speech.ts'
 import { transcriptionBody, transcriptionForm } from '../../dialects/operations/transcription.ts'
@@ -98,6 +99,25 @@ export const rerankOperation = operation({
   }),
   headers: [...HEADERS, ...CACHE_HEADERS],
   replyHeaders: CACHE_REPLY_HEADERS,
+})
+
+export const moderationsOperation = operation({
+  id: 'createModeration',
+  tag: 'Inference',
+  summary: 'Judge texts and images',
+  description: `By a model that moderates; without one, omni-moderation-latest. The results are the provider's own. ${FORWARDED}`,
+  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  body: moderationBody,
+  reply: t.Object({
+    id: generationId,
+    model: t.String(),
+    provider: t.String(),
+    results: t.Array(t.Object({}, { additionalProperties: true })),
+    usage: t.Object(costs),
+    service_metadata: metadata,
+  }),
+  headers: HEADERS,
+  replyHeaders: GENERATION_REPLY_HEADERS,
 })
 
 const file = t.String({ format: 'binary' })

@@ -21,6 +21,7 @@ import {
   imageEditsOperation,
   imageGenerationsOperation,
   imagesOperation,
+  moderationsOperation,
   rerankOperation,
   speechOperation,
   transcriptionOperation,
@@ -28,6 +29,7 @@ import {
 import { readEditBody } from './edit-body.ts'
 import { embeddings } from './embeddings.ts'
 import { runImages } from './images.ts'
+import { moderations } from './moderations.ts'
 import { rerank } from './rerank.ts'
 import { runOperation } from './run.ts'
 import { runSpeech } from './speech.ts'
@@ -54,6 +56,10 @@ export const operationRoutes = (deps: OperationRouteDeps) =>
     .post('/rerank', ({ request }) => operate(request, rerank, deps), {
       parse: 'none',
       detail: rerankOperation,
+    })
+    .post('/moderations', ({ request }) => operate(request, moderations, deps), {
+      parse: 'none',
+      detail: moderationsOperation,
     })
     .post('/images', ({ request }) => paint(request, readInferenceBody, deps), {
       parse: 'none',

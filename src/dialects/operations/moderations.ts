@@ -1,0 +1,59 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { JsonObject } from '../../core/events.ts'
+import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
+import { OPEN } from '../fields.ts'
+import { mismatch } from '../mismatch.ts'
+import type { OperationIngress } from '../operation.ts'
+import { isObject, isString } from '../values.ts'
+import { modelField, readRouting, routingFields } from './fields.ts'
+import { viewCost, viewRouting } from './usage.ts'
+
+const part = t.Object(
+  { type: t.String({ description: 'text or image_url' }), text: t.Optional(t.String()) },
+  OPEN,
+)
+
+export const moderationBody = t.Object(
+  {
+    input: t.Union([t.String(), t.Array(t.Union([t.String(), part]), { minItems: 1 })], {
+      description: 'A text, texts, or parts (text, image_url) of one input',
+    }),
+    model: modelField('A model that moderates; default omni-moderation-latest'),
+    ...routingFields,
+  },
+  OPEN,
+)
+type ModerationBody = Static<typeof moderationBody>
+
+let compiled: TypeCheck<typeof moderationBody> | undefined
+
+/** OpenAI's clients name none. */
+const DEFAULT_MODEL = 'omni-moderation-latest'
+
+/** POST /moderations, in OpenAI's shape. */
+export const moderationsIngress: OperationIngress<ModerationRequest, ModerationResult> = {
+  parse(body, headers) {
+    compiled ??= TypeCompiler.Compile(moderationBody)
+    if (!compiled.Check(body)) throw mismatch(compiled, body)
+    const routed = readRouting('moderation', body, headers)
+    const models = routed.models.length > 0 ? routed.models : [DEFAULT_MODEL]
+    return { ...routed, models, texts: textsOf(body.input) }
+  },
+  writeReply: ({ results }, reply, closing): JsonObject => ({
+    ...reply.native,
+    id: reply.generationId,
+    model: reply.model,
+    provider: reply.providerName,
+    results,
+    usage: { ...viewCost(closing) },
+    ...viewRouting(closing.serviceMetadata),
+  }),
+}
+
+const textsOf = (input: ModerationBody['input']): string[] =>
+  isString(input)
+    ? [input]
+    : input.flatMap((each) =>
+        isString(each) ? [each] : isObject(each) && isString(each.text) ? [each.text] : [],
+      )

@@ -1,0 +1,23 @@
+import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
+import { NO_USAGE } from '../../core/usage.ts'
+import { moderationsIngress } from '../../dialects/operations/moderations.ts'
+import { moderationSpeakers } from '../../dialects/operations.ts'
+import { textTokens } from '../estimate.ts'
+import type { Task } from './task.ts'
+
+/** POST /moderations: priced by the tokens that go in, where a provider charges for them at all. */
+export const moderations: Task<ModerationRequest, ModerationResult> = {
+  ingress: moderationsIngress,
+  speakers: moderationSpeakers,
+  bound: ({ texts }) => ({
+    ...NO_USAGE,
+    inputTokens: texts.reduce((sum, text) => sum + FRAME_TOKENS + textTokens(text), 0),
+  }),
+  count: (request, _, told, pricing) =>
+    told === null
+      ? { usage: moderations.bound(request, pricing), source: 'estimated' }
+      : { usage: told, source: 'provider' },
+  said: ({ results }) => results,
+}
+
+const FRAME_TOKENS = 2
