@@ -1,11 +1,20 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../values.ts'
+import { nativeReasonOf } from './finish.ts'
 
 /** Chunks of Google's streams, taken apart and put together. */
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-export const candidatesOf = (chunk: JsonObject): JsonObject[] => listOf(chunk.candidates).filter(isObject)
+/** Some servers of Vertex write reasons as numbers, which clients know by their words. */
+export const candidatesOf = (chunk: JsonObject): JsonObject[] =>
+  listOf(chunk.candidates)
+    .filter(isObject)
+    .map((candidate) =>
+      typeof candidate.finishReason === 'number'
+        ? { ...candidate, finishReason: nativeReasonOf(candidate.finishReason) ?? 'OTHER' }
+        : candidate,
+    )
 
 /** Google leaves the index of the first candidate out. */
 export const indexOf = ({ index }: JsonObject, position: number): number =>
@@ -18,7 +27,8 @@ const partsIn = ({ content }: JsonObject): readonly unknown[] =>
 export function mergedChunks(chunks: readonly JsonObject[]): JsonObject {
   const [first, ...more] = chunks
   if (first === undefined) return {}
-  if (more.length === 0) return first
+  if (more.length === 0)
+    return Array.isArray(first.candidates) ? { ...first, candidates: candidatesOf(first) } : first
   const merged: JsonObject = {}
   const candidates = new Map<number, { fields: JsonObject; content: JsonObject; parts: unknown[] }>()
   for (const chunk of chunks) {

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { JsonObject } from '../../../src/core/events.ts'
+import { completionTokens, promptTokens } from '../../../src/core/usage.ts'
+import type { Egress } from '../../../src/dialects/dialect.ts'
+import { egresses } from '../../../src/dialects/index.ts'
+import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { upstreamReply } from '../../upstream-reply.ts'
+import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { chunksOf, GENERATION, type Read, read, writtenReply, writtenStream } from './written.ts'
+
+/** Every recording of every dialect, written in this one: events, list and body say what the provider said. */
+
+const EGRESS_OF: Readonly<Record<string, Egress>> = {
+  'openai-chat': egresses.chat,
+  'openai-responses': egresses.responses,
+  'anthropic-messages': egresses.messages,
+  gemini: egresses.gemini,
+  'cohere-chat': egresses.cohere,
+  'bedrock-converse': egresses.converse,
+}
+
+const answers = (folder: string): Recording[] =>
+  loadRecordings(folder).filter(({ api, status }) => status < 300 && EGRESS_OF[api] !== undefined)
+
+for (const dialect of ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses']) {
+  describe(`hand-made replies: ${dialect}`, () => table(answers(join(FIXTURES, dialect))))
+}
+describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+
+function framesOf({ api, bytes, status, headers, isStream }: Recording) {
+  const egress = EGRESS_OF[api]
+  if (!egress) throw new Error(api)
+  return egress.read(upstreamReply(bytes, { status, headers }), isStream)
+}
+
+function table(recordings: Recording[]): void {
+  if (recordings.length === 0) return
+  test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+    const outcome = await outcomeOf(framesOf(recording))
+    const text = sameIds(await writtenStream(framesOf(recording)))
+    const list = sameIds(await writtenStream(framesOf(recording), 'list'))
+    const entries: JsonObject[] = JSON.parse(list)
+    expect(entries.slice(0, -1)).toEqual(chunksOf(text).slice(0, -1))
+    if (outcome.error !== undefined) {
+      for (const last of [chunksOf(text).at(-1), entries.at(-1)]) {
+        expect(Object.keys(last ?? {})[0]).toBe('error')
+        expect(last).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
+      }
+      // A broken-off answer never looks complete, and has no calls that somebody would carry out.
+      expect(text).not.toContain('"finishReason"')
+      if (recording.api !== 'gemini') expect(text).not.toContain('"functionCall"')
+      return
+    }
+    const chunks = chunksOf(text)
+    expect(entries).toEqual(chunks)
+    for (const chunk of chunks)
+      expect(chunk).toMatchObject({ responseId: GENERATION, modelVersion: 'acme/large' })
+    const ends = chunks.filter((chunk) => JSON.stringify(chunk).includes('"finishReason"'))
+    expect(ends.length).toBeLessThanOrEqual(1)
+    if (ends.length === 1) expect(ends[0]).toBe(chunks.at(-1))
+    expectAnswer(read(chunks), outcome, recording)
+    expectAnswer(read([await writtenReply(framesOf(recording))]), outcome, recording)
+  })
+}
+
+const FINISHES: Readonly<Record<string, RegExp>> = {
+  stop: /^(STOP|OTHER|LANGUAGE|NO_IMAGE|MALFORMED_FUNCTION_CALL)$/,
+  length: /^MAX_TOKENS$/,
+  tool_calls: /^(STOP|MALFORMED_FUNCTION_CALL)$/,
+  content_filter: /^(SAFETY|RECITATION|MODEL_ARMOR|PROHIBITED_CONTENT|BLOCKLIST|SPII|IMAGE_SAFETY)$/,
+}
+
+function expectAnswer(said: Read, outcome: Outcome, { api }: Recording): void {
+  const isOwn = api === 'gemini'
+  expect(said.text).toBe(outcome.text + outcome.refusal)
+  // Thoughts of others that came in details alone are carried, and not shown.
+  if (outcome.reasoning !== '') expect(said.thoughts).toBe(outcome.reasoning)
+  const whole = outcome.calls.filter(({ arguments: json }) => isObjectText(json))
+  if (!isOwn) {
+    expect(said.calls.map(({ id, name }) => [sameId(String(id)), name])).toEqual(
+      whole.map(({ id, name }) => [sameId(id), name]),
+    )
+    expect(said.calls.map(({ args }) => args)).toEqual(
+      whole.map(({ arguments: json }) => JSON.parse(json || '{}')),
+    )
+  }
+  expect(said.media.length).toBeGreaterThanOrEqual(outcome.images.length)
+  if (outcome.annotations.length > 0 && isOwn) expect(said.hasGrounding).toBe(true)
+  const [finish] = outcome.finishes
+  if (isOwn && said.blocked === undefined) expect(said.finish).toBe(finish?.native)
+  else if (said.blocked === undefined)
+    expect(String(said.finish)).toMatch(FINISHES[finish?.reason ?? ''] ?? /^$/)
+  else expect(finish?.reason).toBe('content_filter')
+  const { usage } = outcome
+  if (usage === null) return
+  const tools = Number(said.usage['toolUsePromptTokenCount'] ?? 0)
+  expect(Number(said.usage['promptTokenCount']) + tools).toBe(promptTokens(usage))
+  expect(said.usage['totalTokenCount']).toBe(promptTokens(usage) + completionTokens(usage))
+  expect(said.usage['thoughtsTokenCount'] ?? 0).toBe(usage.reasoningTokens)
+  expect(said.usage['cachedContentTokenCount'] ?? 0).toBe(usage.cacheReadTokens)
+}
+
+/** Ids that we made differ from reading to reading. */
+const sameId = (id: string): string => id.replace(/^call_[0-9a-f]{32}$/, 'made')
+const sameIds = (text: string): string => text.replaceAll(/"call_[0-9a-f]{32}"/g, '"made"')
+
+/** A call that was cut, or whose arguments are no object, is told as malformed. */
+function isObjectText(json: string): boolean {
+  if (json.trim() === '') return true
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,145 @@
+import type { InferenceFrame, InferenceFrames, JsonObject } from '../../../src/core/events.ts'
+import type { InferenceRequest } from '../../../src/core/request.ts'
+import type { Closing, ReplyContext } from '../../../src/core/result.ts'
+import { NO_USAGE } from '../../../src/core/usage.ts'
+import { geminiIngress, geminiListIngress } from '../../../src/dialects/gemini/ingress.ts'
+import { isObject } from '../../../src/dialects/values.ts'
+import { collect } from '../../../src/inference/collect.ts'
+import { REQUEST } from '../request.ts'
+
+/** Replies as this dialect writes them, read again. */
+
+export const GENERATION = 'gen-0198c0ffee00700080000000000000aa'
+
+/** Asked by a caller of this dialect who wants to see thoughts. */
+export const GEMINI_REQUEST: InferenceRequest = {
+  ...REQUEST,
+  apiType: 'gemini',
+  dialect: 'gemini',
+  body: { generationConfig: { thinkingConfig: { includeThoughts: true } } },
+}
+
+export const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext => ({
+  generationId: GENERATION,
+  created: 1_700_000_000,
+  model: 'acme/large',
+  providerName: 'Acme',
+  request: GEMINI_REQUEST,
+  hideReasoning: false,
+  ...more,
+})
+
+export const closingOf = (more: Partial<Closing> = {}): Closing => ({
+  finishes: [{ choice: 0, reason: 'stop', native: null }],
+  usage: NO_USAGE,
+  costNanoUsd: 1_500,
+  promptCostNanoUsd: 1_000,
+  completionCostNanoUsd: 500,
+  isByok: false,
+  serviceTier: null,
+  serviceMetadata: null,
+  ...more,
+})
+
+/** Remembers what the account of a reply is made of. */
+function createWatch(closing: Closing) {
+  return {
+    closing,
+    see({ events }: InferenceFrame): void {
+      for (const event of events) {
+        if (event.type === 'usage') {
+          closing.usage = event.usage
+          closing.serviceTier = event.serviceTier ?? closing.serviceTier
+        }
+        if (event.type === 'response-end') closing.finishes = event.finishes
+      }
+    },
+  }
+}
+
+/** The text of a stream; one that breaks off ends in an error. */
+export async function writtenStream(
+  frames: InferenceFrames,
+  form: 'events' | 'list' = 'events',
+  reply = replyOf(),
+): Promise<string> {
+  const writer = (form === 'events' ? geminiIngress : geminiListIngress).writeStream(reply)
+  const { closing, see } = createWatch(closingOf())
+  let text = ''
+  try {
+    for await (const batch of frames) {
+      for (const frame of batch) {
+        see(frame)
+        text += writer.write(frame)
+      }
+    }
+  } catch {
+    return text + writer.fail({ status: 502, message: 'The provider failed' })
+  }
+  return text + writer.end(closing)
+}
+
+export async function writtenReply(frames: InferenceFrames, reply = replyOf()): Promise<JsonObject> {
+  const { closing, see } = createWatch(closingOf())
+  const result = await collect(frames, see)
+  return geminiIngress.writeReply(result, reply, closing)
+}
+
+/** The chunks of a stream of events: one line of JSON each. */
+export const chunksOf = (text: string): JsonObject[] =>
+  text.split('\n\n').flatMap((event) => {
+    if (!event.startsWith('data: ')) return []
+    const chunk: unknown = JSON.parse(event.slice('data: '.length))
+    return isObject(chunk) ? [chunk] : []
+  })
+
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+export interface Read {
+  text: string
+  thoughts: string
+  calls: { id: unknown; name: unknown; args: unknown }[]
+  media: JsonObject[]
+  finish: unknown
+  blocked: unknown
+  usage: JsonObject
+  hasGrounding: boolean
+}
+
+/** What a client takes from the first candidate of one body, or of the chunks of a stream. */
+export function read(chunks: readonly JsonObject[]): Read {
+  const said: Read = {
+    text: '',
+    thoughts: '',
+    calls: [],
+    media: [],
+    finish: undefined,
+    blocked: undefined,
+    usage: {},
+    hasGrounding: false,
+  }
+  for (const chunk of chunks) {
+    if (isObject(chunk['usageMetadata'])) said.usage = chunk['usageMetadata']
+    if (isObject(chunk['promptFeedback'])) said.blocked = chunk['promptFeedback']['blockReason']
+    for (const candidate of listOf(chunk['candidates']).filter(isObject)) {
+      if ((candidate['index'] ?? 0) !== 0) continue
+      said.finish = candidate['finishReason'] ?? said.finish
+      said.hasGrounding ||=
+        candidate['groundingMetadata'] !== undefined || candidate['citationMetadata'] !== undefined
+      const content = isObject(candidate['content']) ? candidate['content'] : {}
+      for (const part of listOf(content['parts']).filter(isObject)) addPart(part, said)
+    }
+  }
+  return said
+}
+
+function addPart(part: JsonObject, said: Read): void {
+  const { text, thought, functionCall, inlineData, fileData } = part
+  if (typeof text === 'string') said[thought === true ? 'thoughts' : 'text'] += text
+  if (isObject(functionCall)) {
+    const { id, name, args } = functionCall
+    said.calls.push({ id, name, args })
+  }
+  if (isObject(inlineData)) said.media.push(inlineData)
+  if (isObject(fileData)) said.media.push(fileData)
+}
