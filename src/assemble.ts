@@ -2,11 +2,11 @@ import { createAuth } from './admin/auth/deps.ts'
 import type { OidcSettings } from './admin/auth/oidc/client.ts'
 import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
-import { carrierFor } from './bodies/carrier.ts'
 import { createContentLog } from './bodies/content-log.ts'
 import { createContentStore } from './bodies/contents.ts'
 import { createResponseStore } from './bodies/responses.ts'
 import { makeRoom } from './bodies/room.ts'
+import { openCarried } from './carried-bodies.ts'
 import { recordPrices } from './catalog/history.ts'
 import { sayWarning } from './catalog/outliers.ts'
 import type { CatalogStore } from './catalog/store.ts'
@@ -51,6 +51,8 @@ export interface Parts {
     readonly sealer: Sealer
     readonly retentionDays: number
     readonly mostBytes?: number
+    /** How long items of responses that are not stored can be referred to; 0, the default: not at all. */
+    readonly rememberMs?: number
   }
   files: FileStore
   /** How long rows of generations are kept; default: for ever. */
@@ -156,6 +158,7 @@ export function assemble({
   const measurements = createMeasurements(now)
   const background = createBackgroundRuns()
   const contents = openContents(bodies, logger, now)
+  const { remembered, carrierOf } = openCarried(bodies, logger, now)
   const deps: Deps = {
     log: logger,
     now,
@@ -216,7 +219,7 @@ export function assemble({
       cache:
         responseCacheBytes > 0 ? createResponseCache({ maxBytes: responseCacheBytes, now, ticker }) : null,
       contexts: contextCache ? createContextStore(now) : null,
-      carrierOf: (workspaceId) => carrierFor(bodies.sealer, workspaceId),
+      carrierOf,
       ledger,
       rates: createRates(now),
       running: createRunning(),
@@ -233,6 +236,7 @@ export function assemble({
       store: createResponseStore({ bodies: bodies.file, sealer: bodies.sealer, now }),
       background,
       retentionMs: bodies.retentionDays * DAY_MS,
+      remembered,
     },
   }
   keepPrices()
@@ -247,6 +251,7 @@ export function assemble({
     } finally {
       // What was settled last is logged last.
       await contents.close()
+      await remembered?.close()
     }
   }
   return { deps, route, stopParts }

@@ -77,6 +77,7 @@ export async function serve(config: Config): Promise<number> {
       file: folder.bodies,
       sealer,
       retentionDays: config.responsesRetentionDays,
+      rememberMs: config.responsesItemsMinutes * 60_000,
       mostBytes: config.bodiesMaxMb * MEGABYTE,
     },
     retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),

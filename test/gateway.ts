@@ -108,6 +108,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       file: bodies,
       sealer: openSealer(database, folder),
       retentionDays: config.responsesRetentionDays,
+      rememberMs: config.responsesItemsMinutes * 60_000,
       mostBytes: config.bodiesMaxMb * 1_000_000,
     },
     files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),

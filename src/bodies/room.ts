@@ -1,5 +1,5 @@
 import { asc, inArray, sql } from 'drizzle-orm'
-import { loggedContents } from '../db/bodies-tables.ts'
+import { loggedContents, rememberedItems } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
 
 const ROWS_PER_SLICE = 100
@@ -23,6 +23,11 @@ export async function makeRoom(bodies: Database, mostBytes: number): Promise<num
   if (mostBytes === 0) return 0
   let gone = 0
   for (let excess = usedBytes(bodies) - mostBytes; excess > 0; excess = usedBytes(bodies) - mostBytes) {
+    // Items that are remembered for an hour go first.
+    if ((await deleteOldestItems(bodies)) > 0) {
+      await turn()
+      continue
+    }
     const ids = await oldest(bodies, excess)
     if (ids.length === 0) break
     await bodies.db.delete(loggedContents).where(inArray(loggedContents.generation_id, ids))
@@ -30,6 +35,19 @@ export async function makeRoom(bodies: Database, mostBytes: number): Promise<num
     await turn()
   }
   return gone
+}
+
+/** Deletes the oldest remembered items, a slice of them. Answers how many sealed bytes went. */
+export async function deleteOldestItems({ db }: Database): Promise<number> {
+  const { id, expires_at, sealed } = rememberedItems
+  const rows = await db
+    .select({ id, bytes: sql<number>`length(${sealed})` })
+    .from(rememberedItems)
+    .orderBy(asc(expires_at))
+    .limit(ROWS_PER_SLICE)
+  const ids = rows.map((row) => row.id)
+  if (ids.length > 0) await db.delete(rememberedItems).where(inArray(id, ids))
+  return rows.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 /** As many of the oldest as have so many bytes, of one slice at most. */

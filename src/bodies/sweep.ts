@@ -1,5 +1,5 @@
 import { eq, inArray, lte } from 'drizzle-orm'
-import { loggedContents, responseItems, responses } from '../db/bodies-tables.ts'
+import { loggedContents, rememberedItems, responseItems, responses } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
 import { removeCopies } from '../db/migrations.ts'
 import { giveBack, makeRoom, turn, usedBytes } from './room.ts'
@@ -34,6 +34,7 @@ export async function sweep(
 ): Promise<Swept> {
   const gone = await deleteResponses(bodies, at, deletedWorkspaces)
   const expired = await deleteContents(bodies, at, deletedWorkspaces)
+  await deleteRemembered(bodies, at, deletedWorkspaces)
   const contents = expired + (await makeRoom(bodies, mostBytes))
   await giveBack(bodies)
   const overBytes = mostBytes === 0 ? 0 : Math.max(0, usedBytes(bodies) - mostBytes)
@@ -87,6 +88,21 @@ async function deleteContents(
         .limit(ROWS_PER_SLICE),
     )
   return gone
+}
+
+async function deleteRemembered(
+  { db }: Database,
+  at: number,
+  deletedWorkspaces: readonly string[],
+): Promise<void> {
+  const { id, expires_at, workspace_id } = rememberedItems
+  const remove = async (ids: string[]): Promise<void> =>
+    void (await db.delete(rememberedItems).where(inArray(id, ids)))
+  const ofThese = [lte(expires_at, new Date(at)), ...deletedWorkspaces.map((each) => eq(workspace_id, each))]
+  for (const condition of ofThese)
+    await deleteAll(remove, () =>
+      db.select({ id }).from(rememberedItems).where(condition).limit(ROWS_PER_SLICE),
+    )
 }
 
 async function deleteAll(

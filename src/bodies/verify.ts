@@ -56,7 +56,13 @@ function examine(database: Database, report: BodiesReport): void {
       .query<{ table: string }, []>('PRAGMA foreign_key_check')
       .all()
       .map(({ table }) => `${report.path}: a row of "${table}" belongs to no response`)
-    report.differences.push(...damage, ...orphans, ...incomplete(database), ...unsealed(database))
+    report.differences.push(
+      ...damage,
+      ...orphans,
+      ...incomplete(database),
+      ...unsealed(database),
+      ...openItems(database),
+    )
     Object.assign(report, totals(database))
   } finally {
     if (file.inTransaction) file.run('ROLLBACK')
@@ -87,6 +93,16 @@ function unsealed({ file }: Database): string[] {
     .map(({ id, isSealed }) =>
       isSealed === 1 ? `content ${id}: it belongs to no generation` : `content ${id}: it is not sealed`,
     )
+}
+
+function openItems({ file }: Database): string[] {
+  return file
+    .query<{ id: string }, [number, number]>(
+      `SELECT id FROM remembered_items
+        WHERE unhex(printf('%02x', ?1)) <> substr(sealed, 1, 1) OR length(sealed) <= ?2`,
+    )
+    .all(SEALED_VERSION, SEALED_OVERHEAD_BYTES)
+    .map(({ id }) => `remembered item ${id}: it is not sealed`)
 }
 
 function incomplete({ file }: Database): string[] {

@@ -174,6 +174,13 @@ export const settings = {
     read: read.wholeNumber(1, 36_500, 'days'),
     meaning: 'How long logged contents, and stored responses after the last answer on them, are kept.',
   }),
+  responsesItemsMinutes: setting({
+    variable: 'SLUICE_RESPONSES_ITEMS_MINUTES',
+    type: 'minutes',
+    fallback: 60,
+    read: read.wholeNumber(0, 1_440, 'minutes'),
+    meaning: 'How long items of responses without `store` can be referred to by their ids; 0: not at all.',
+  }),
   adminRateLimit: setting({
     variable: 'SLUICE_ADMIN_RATE_LIMIT',
     type: 'requests a minute',

@@ -73,6 +73,23 @@ export const responseParts = table(
   (t) => [primaryKey({ columns: [t.response_id, t.part, t.first] })],
 )
 
+/** Items of answers that were not stored, for an hour or so. */
+export const rememberedItems = table(
+  'remembered_items',
+  {
+    /** `<workspace id>/<item id>` */
+    id: text().primaryKey(),
+    workspace_id: text().notNull(),
+    expires_at: timestamp().notNull(),
+    sealed: bytes().notNull(),
+  },
+  (t) => [
+    index('remembered_items_expiry').on(t.expires_at),
+    // A deleted workspace's are found by it.
+    index('remembered_items_workspace').on(t.workspace_id),
+  ],
+)
+
 /** Where an item is found that a later request names by its id. */
 export const responseItems = table(
   'response_items',

@@ -1,4 +1,5 @@
 import type { Caller } from '../../core/caller.ts'
+import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { ResponseStore } from '../../core/stored-response.ts'
@@ -21,6 +22,7 @@ import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
 import { inOwnWords, type ResolvedInput, resolveInput } from './input.ts'
 import { foregroundKeeper, type Keeping } from './keeping.ts'
+import { rememberingKeeper } from './remembering.ts'
 import { stateAsked } from './state.ts'
 
 /** What the routes of the Responses API need beside what every inference needs. */
@@ -36,6 +38,8 @@ export interface ResponsesDeps {
     background: BackgroundRuns
     /** How long a response is kept after its last use. */
     retentionMs: number
+    /** Items of responses that are not stored; null: none is remembered. */
+    remembered: RememberedItems | null
   }
 }
 
@@ -46,11 +50,11 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
-  const { store, background, retentionMs } = deps.responses
+  const { store, background, retentionMs, remembered } = deps.responses
   // Before anything of it is kept.
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
   const asked = stateAsked(filtered.body)
-  const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, store)
+  const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, { store, remembered })
   const inference = await parsed(resolved, filtered, caller, request, deps)
   if (presetId !== null) inference.presetId = presetId
   checkUserUrls(inference.body, deps.outboundAllow)
@@ -71,10 +75,13 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
     return begunReply(started, request, deps)
   }
   deps.keepOpen(request)
-  const keeper = asked.store ? { keeper: foregroundKeeper(keeping) } : {}
+  const keeper = asked.store ? foregroundKeeper(keeping) : rememberingKeeper(inference, caller, remembered)
   // Its turns are in the input by now, and its own id is told in the reply.
   const cache = asked.previousResponseId === null ? cacheAsked(request.headers, caller) : undefined
-  const response = await run({ ...input, ...keeper, cache, signal: request.signal }, deps.run)
+  const response = await run(
+    { ...input, ...(keeper ? { keeper } : {}), cache, signal: request.signal },
+    deps.run,
+  )
   deferLine(request)
   return response
 }

@@ -1,10 +1,18 @@
 import { badRequest, GatewayError, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import { INFERENCE_BODY_LIMIT } from '../../http/body.ts'
 import { itemIn, itemsOf, ONLY_STORED, type Turn, turnsBefore } from './history.ts'
 import { inputItems, isReference } from './items.ts'
 import type { StateAsked } from './state.ts'
+
+/** Where items are that a request refers to. */
+export interface Kept {
+  readonly store: ResponseStore
+  /** Items of responses that were not stored; null: none is remembered. */
+  readonly remembered: RememberedItems | null
+}
 
 /** A request with everything that it refers to put in its place. */
 export interface ResolvedInput {
@@ -25,13 +33,15 @@ export async function resolveInput(
   body: JsonObject,
   asked: StateAsked,
   workspaceId: string,
-  store: ResponseStore,
+  kept: Kept,
 ): Promise<ResolvedInput> {
   const items = inputItems(body['input'])
   if (items === null) return { body: withState(body, asked), own: [], turnIds: [], earlierItems: 0 }
   const turns =
-    asked.previousResponseId === null ? [] : await turnsBefore(asked.previousResponseId, workspaceId, store)
-  const own = await resolved(items, turns, workspaceId, store)
+    asked.previousResponseId === null
+      ? []
+      : await turnsBefore(asked.previousResponseId, workspaceId, kept.store)
+  const own = await resolved(items, turns, workspaceId, kept)
   const earlier = itemsOf(turns)
   if (earlier.length > 0) checkCalls(earlier, own)
   const isAsItCame = earlier.length === 0 && !items.some(isReference)
@@ -69,10 +79,10 @@ async function resolved(
   items: readonly JsonObject[],
   turns: readonly Turn[],
   workspaceId: string,
-  store: ResponseStore,
+  kept: Kept,
 ): Promise<JsonObject[]> {
   const own: JsonObject[] = []
-  const stored = storedItems(workspaceId, store)
+  const stored = storedItems(workspaceId, kept)
   const named = new Set<string>()
   for (const [index, item] of items.entries()) {
     if (!isReference(item)) own.push(item)
@@ -85,7 +95,7 @@ async function resolved(
 }
 
 /** Looks items up for one request. Each response is opened once, and together they are no more than a body may hold. */
-function storedItems(workspaceId: string, store: ResponseStore) {
+function storedItems(workspaceId: string, { store, remembered }: Kept) {
   const opened = new Map<string, Turn>()
   let characters = 0
 
@@ -97,19 +107,29 @@ function storedItems(workspaceId: string, store: ResponseStore) {
     return turn
   }
 
-  return async (id: string, index: number): Promise<JsonObject> => {
+  async function itemOf(id: string): Promise<JsonObject | null> {
+    const item = await remembered?.find(id, workspaceId)
+    if (item) return item
     for (const response of await store.withItem(id, workspaceId)) {
-      const item = itemIn(await turnOf(response), id)
-      if (item === undefined) continue
-      characters += JSON.stringify(item).length
-      if (characters > INFERENCE_BODY_LIMIT)
-        throw badRequest(
-          'the items that are referred to are larger than a request may be',
-          `input[${index}].id`,
-        )
-      return item
+      const found = itemIn(await turnOf(response), id)
+      if (found !== undefined) return found
     }
-    throw notFound(`input[${index}].id: there is no stored item with this id; ${ONLY_STORED}`)
+    return null
+  }
+
+  return async (id: string, index: number): Promise<JsonObject> => {
+    const item = await itemOf(id)
+    if (item === null)
+      throw notFound(
+        `input[${index}].id: there is no item with this id; ${ONLY_STORED}, others for a short time`,
+      )
+    characters += JSON.stringify(item).length
+    if (characters > INFERENCE_BODY_LIMIT)
+      throw badRequest(
+        'the items that are referred to are larger than a request may be',
+        `input[${index}].id`,
+      )
+    return item
   }
 }
 

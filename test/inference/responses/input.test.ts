@@ -110,7 +110,8 @@ describe('a body that refers to what was said', () => {
   })
   afterEach(() => started.stop())
 
-  const resolve = (body: JsonObject) => resolveInput(body, stateAsked(body), 'workspace-a', started.store)
+  const resolve = (body: JsonObject) =>
+    resolveInput(body, stateAsked(body), 'workspace-a', { store: started.store, remembered: null })
   const conversation = [user('1'), said('msg_a1', 'One'), user('2'), said('msg_a2', 'Two')]
 
   test('is left as it came where it refers to nothing', async () => {

@@ -1,0 +1,28 @@
+import type { Caller } from '../../core/caller.ts'
+import { retainsNothing } from '../../core/guardrail.ts'
+import type { RememberedItems } from '../../core/remembered-items.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import { mayKeep } from '../context-cache/apply.ts'
+import type { Keeper } from '../keeper.ts'
+import { outputItems } from './items.ts'
+
+/**
+ * Remembers the items of an answer whose caller did not say whether to store it: clients that take storing for granted
+ * send `item_reference` in their next request (the AI SDK's default for OpenAI, 2026). Undefined where the caller wants
+ * nothing stored (`store: false`), or may have nothing retained.
+ */
+export function rememberingKeeper(
+  { body, preferences }: Pick<InferenceRequest, 'body' | 'preferences'>,
+  { key, workspace }: Caller,
+  remembered: RememberedItems | null,
+): Keeper | undefined {
+  const isUnsaid = body['store'] === undefined || body['store'] === null
+  if (remembered === null || !isUnsaid || retainsNothing(key) || !mayKeep(preferences)) return undefined
+  return {
+    isDetached: false,
+    begin: async () => undefined,
+    async end(ending, reply) {
+      if (ending === 'whole' && reply !== null) remembered.add(workspace.id, outputItems(reply))
+    },
+  }
+}
