@@ -99,7 +99,7 @@ export async function serve(config: Config): Promise<number> {
   const address = publicAddress(config, server.port ?? config.port)
   deps.auth.site.address = address
   const made = await makeFirstKeys(database)
-  if (made !== null) deps.snapshot.rebuild()
+  if (made !== null) deps.snapshot.applyChanges()
   const discovery = config.discover
     ? discover(routing, (found) => route(live.discovered(found)), logger)
     : null

@@ -7,14 +7,14 @@ import { auditLog, idempotencyKeys, organizations } from '../db/tables.ts'
 
 export interface ChangeDeps {
   database: Database
-  snapshot: { current(): Snapshot; rebuild(): void }
+  snapshot: { current(): Snapshot; applyChanges(): void }
   /** Milliseconds since 1970. */
   now(): number
 }
 
 /** What a line of the audit log needs. */
 type AuditDeps = Pick<ChangeDeps, 'database' | 'now'> & {
-  snapshot: { current(): Pick<Snapshot, 'organizationId'>; rebuild(): void }
+  snapshot: { current(): Pick<Snapshot, 'organizationId'>; applyChanges(): void }
 }
 
 /** One change of one thing, as the audit log tells it. Neither `before` nor `after` may hold a secret. */
@@ -48,7 +48,7 @@ export async function change(
     ...rows.map((row) => tx.insert(auditLog).values(row)),
     ...claims.map((row) => tx.insert(idempotencyKeys).values(row).onConflictDoUpdate(renewed(row))),
   ])
-  deps.snapshot.rebuild()
+  deps.snapshot.applyChanges()
 }
 
 /**
@@ -66,7 +66,7 @@ export async function changeAside(
     await atomically(database, writes)
     return
   }
-  const snapshot = { current: () => ({ organizationId: organization.id }), rebuild: () => undefined }
+  const snapshot = { current: () => ({ organizationId: organization.id }), applyChanges: () => undefined }
   await change({ database, now: Date.now, snapshot }, { ...COMMAND_LINE, label: command }, changes, writes)
 }
 

@@ -13,26 +13,33 @@ export type { Pricing, PricingTier } from './pricing.ts'
 
 export type { ChatQuirks, ProviderQuirks } from './quirks.ts'
 
+/** A map to be read: a `Map` is one. */
+export interface Lookup<Value> {
+  get(key: string): Value | undefined
+  has(key: string): boolean
+  values(): Iterable<Value>
+}
+
 /**
- * All that the hot path must know, in memory and never changed in place: a write to the tables makes a new one.
- * A request holds one Snapshot from its first line to its last.
+ * All that the hot path must know, in memory and never changed in place: a write to the tables makes a new one, which
+ * shares with the old one what did not change. A request holds one Snapshot from its first line to its last.
  */
 export interface Snapshot {
-  /** Counts up with each rebuild. */
+  /** Counts up with each change. */
   readonly version: number
   readonly organizationId: string
   /** Where things belong that name no workspace. */
   readonly defaultWorkspaceId: string
-  readonly keysByHash: ReadonlyMap<string, KeyRecord>
-  readonly workspacesById: ReadonlyMap<string, WorkspaceRecord>
+  readonly keysByHash: Lookup<KeyRecord>
+  readonly workspacesById: Lookup<WorkspaceRecord>
   /** By workspace, then by slug and by id. */
-  readonly presets: ReadonlyMap<string, ReadonlyMap<string, PresetRecord>>
+  readonly presets: Lookup<ReadonlyMap<string, PresetRecord>>
   readonly providersBySlug: ReadonlyMap<string, ProviderRecord>
   readonly models: ModelDirectory
   /** What lists show, where that is more than can be called: the whole catalogue. Nothing is routed by it. */
   readonly shown?: ShownModels
   /** By workspace: its own keys of providers, in the order of trying. Absent: nobody has any. */
-  readonly ownKeys?: ReadonlyMap<string, readonly OwnKeyRecord[]>
+  readonly ownKeys?: Lookup<readonly OwnKeyRecord[]>
   /**
    * What can be called once own keys count too, of all workspaces: only `waysTo` says what of it is whose. Absent: no
    * own key is of a provider that the gateway has no credential for.

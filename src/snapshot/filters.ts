@@ -1,41 +1,25 @@
 import type { ContentFilter, ContentFilters } from '../core/content-filter.ts'
 import type { JsonObject } from '../core/events.ts'
-import type { Database } from '../db/database.ts'
+import type { guardrails } from '../db/tables.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
 import { type BuiltinEntry, compileFilters, type Direction, type PatternEntry } from '../filters/compile.ts'
 
-interface Stored {
-  id: string
-  content_filter_builtins: readonly JsonObject[] | null
-  content_filters: readonly JsonObject[] | null
-}
+type Row = typeof guardrails.$inferSelect
 
-/** What was compiled and learned for the last Snapshot, by what is stored. */
-const kept = new WeakMap<Database, ReadonlyMap<string, ContentFilters>>()
-
-/**
- * The filters of guardrails that have any. They are compiled when a request first needs them, and stay so from one
- * Snapshot to the next as long as they are stored as they were.
- */
-export function filtersById(
-  rows: readonly Stored[],
-  database: Database,
+/** Undefined for a guardrail that has none. They are compiled when a request first needs them. */
+export function compiledFilters(
+  row: Row,
+  former: { readonly row: Row; readonly filters: ContentFilters | undefined } | undefined,
   known: Builtins | undefined,
-): ReadonlyMap<string, ContentFilters> {
-  const former = kept.get(database)
-  const current = new Map<string, ContentFilters>()
-  const byId = new Map<string, ContentFilters>()
-  for (const { id, content_filter_builtins: builtins, content_filters: patterns } of rows) {
-    if (!builtins?.length && !patterns?.length) continue
-    const stored = JSON.stringify([id, builtins, patterns])
-    const filters =
-      former?.get(stored) ??
-      compileFilters((builtins ?? []).map(builtinEntry), (patterns ?? []).map(patternEntry), known)
-    current.set(stored, filters)
-    byId.set(id, filters)
-  }
-  kept.set(database, current)
-  return byId
+): ContentFilters | undefined {
+  const { content_filter_builtins: builtins, content_filters: patterns } = row
+  if (!builtins?.length && !patterns?.length) return undefined
+  const isSame =
+    former !== undefined &&
+    Bun.deepEquals(former.row.content_filter_builtins, builtins) &&
+    Bun.deepEquals(former.row.content_filters, patterns)
+  if (isSame) return former.filters
+  return compileFilters((builtins ?? []).map(builtinEntry), (patterns ?? []).map(patternEntry), known)
 }
 
 const builtinEntry = ({

@@ -1,65 +1,93 @@
+import { inArray } from 'drizzle-orm'
 import type { ContentFilters } from '../core/content-filter.ts'
 import type { GuardrailRecord } from '../core/guardrail.ts'
-import type { KeyRecord } from '../core/snapshot.ts'
+import type { Lookup } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { guardrailKeys, guardrailMembers, guardrails } from '../db/tables.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
-import { filtersById } from './filters.ts'
+import { compiledFilters } from './filters.ts'
+import type { Policies } from './keys.ts'
 import type { Named } from './named.ts'
 
 type Row = typeof guardrails.$inferSelect
+type Scope = GuardrailRecord['scope']
 
-/** The guardrails that hold for a key: its workspace's, those of the member who made it, and its own. */
-export type GuardrailsOf = (
-  key: Pick<KeyRecord, 'hash' | 'creatorUserId'>,
-  defaultGuardrailId: string,
-) => readonly GuardrailRecord[]
+/** A guardrail as it is stored, with what is worked out of its row alone. */
+export interface StoredGuardrail {
+  readonly row: Row
+  readonly rules: string
+  readonly filters: ContentFilters | undefined
+}
+
+/** A guardrail as it holds, for each reason why it may: its keys share it. */
+export type HeldGuardrail = Readonly<Record<Scope, GuardrailRecord>>
+
+/**
+ * Those that restrict something. Filters of `former` that are stored as they were stay compiled. Absent `ids`: all.
+ */
+export function readGuardrails(
+  { sync }: Database,
+  former: Lookup<StoredGuardrail> | undefined,
+  builtins: Builtins | undefined,
+  ids?: readonly string[],
+): [string, StoredGuardrail][] {
+  return sync
+    .select()
+    .from(guardrails)
+    .where(ids && inArray(guardrails.id, [...ids]))
+    .all()
+    .filter(restricts)
+    .map((row) => [
+      row.id,
+      { row, rules: rulesOf(row), filters: compiledFilters(row, former?.get(row.id), builtins) },
+    ])
+}
+
+/** The guardrail of each key that is assigned to one. Absent `hashes`: of all. */
+export const readGuardrailsOfKeys = ({ sync }: Database, hashes?: readonly string[]): [string, string][] =>
+  sync
+    .select()
+    .from(guardrailKeys)
+    .where(hashes && inArray(guardrailKeys.key_hash, [...hashes]))
+    .all()
+    .map((row) => [row.key_hash, row.guardrail_id])
+
+/** The guardrail of each member who is assigned to one. Absent `userIds`: of all. */
+export const readGuardrailsOfMembers = (
+  { sync }: Database,
+  userIds?: readonly string[],
+): [string, string][] =>
+  sync
+    .select()
+    .from(guardrailMembers)
+    .where(userIds && inArray(guardrailMembers.user_id, [...userIds]))
+    .all()
+    .map((row) => [row.user_id, row.guardrail_id])
+
+/** `named` reads what the lists say. */
+export function heldGuardrail(stored: StoredGuardrail, named: Named): HeldGuardrail {
+  const record = recordOf(stored, listsOf(stored.row, named))
+  return { workspace: record('workspace'), member: record('member'), key: record('key') }
+}
 
 const NONE: readonly GuardrailRecord[] = []
 
-/** Reads the tables once. What restricts nothing is left out. `named` reads what the lists say. */
-export function readGuardrails(database: Database, named: Named, filterBuiltins?: Builtins): GuardrailsOf {
-  const { sync } = database
-  const rows = new Map(
-    sync
-      .select()
-      .from(guardrails)
-      .all()
-      .filter(restricts)
-      .map((row) => [row.id, row]),
-  )
-  if (rows.size === 0) return () => NONE
-  // One for all keys: they share what is compiled.
-  const filters = filtersById([...rows.values()], database, filterBuiltins)
-  const shared = new Map(
-    [...rows.values()].map((row) => [row.id, { row, rules: rulesOf(row), lists: listsOf(row, named) }]),
-  )
-  const byKey = new Map(
-    sync
-      .select()
-      .from(guardrailKeys)
-      .all()
-      .map((row) => [row.key_hash, row.guardrail_id]),
-  )
-  const byMember = new Map(
-    sync
-      .select()
-      .from(guardrailMembers)
-      .all()
-      .map((row) => [row.user_id, row.guardrail_id]),
-  )
-  return ({ hash, creatorUserId }, defaultGuardrailId) => {
-    const held = [
+/** The guardrails that hold for a key: its workspace's, those of the member who made it, and its own. */
+export const guardrailsUnder =
+  (
+    held: Lookup<HeldGuardrail> & { readonly size: number },
+    byKey: Lookup<string>,
+    byMember: Lookup<string>,
+  ): Policies['guardrailsOf'] =>
+  ({ hash, creatorUserId }, defaultGuardrailId) => {
+    if (held.size === 0) return NONE
+    const ids = [
       ['workspace', defaultGuardrailId],
       ['member', byMember.get(creatorUserId)],
       ['key', byKey.get(hash)],
     ] as const
-    return held.flatMap(([scope, id]) => {
-      const read = id === undefined ? undefined : shared.get(id)
-      return read === undefined ? [] : [recordOf(read, scope, filters.get(read.row.id))]
-    })
+    return ids.flatMap(([scope, id]) => (id === undefined ? [] : (held.get(id)?.[scope] ?? [])))
   }
-}
 
 const LISTS = [
   'allowed_models',
@@ -122,27 +150,25 @@ const listsOf = (row: Row, { models, providers }: Named): Lists => ({
   ignoredProviders: providers(row.ignored_providers),
 })
 
-const recordOf = (
-  { row, rules, lists }: { row: Row; rules: string; lists: Lists },
-  scope: GuardrailRecord['scope'],
-  filters: ContentFilters | undefined,
-): GuardrailRecord => ({
-  id: row.id,
-  name: row.name,
-  ...lists,
-  allowedRegions: setOf(row.allowed_data_regions),
-  zdrAuthors: new Set(
-    Object.entries(ZDR)
-      .filter(([, name]) => row[name] === true)
-      .map(([author]) => author),
-  ),
-  mayTrainFree: row.enable_free_model_training !== false,
-  mayTrainPaid: row.enable_paid_model_training !== false,
-  limitNanoUsd: row.limit_nano_usd,
-  resetInterval: row.reset_interval,
-  includeByok: row.include_byok_in_budgets,
-  scope,
-  rules,
-  ...(row.rate_limits && { rateLimits: row.rate_limits }),
-  ...(filters && { filters }),
-})
+const recordOf =
+  ({ row, rules, filters }: StoredGuardrail, lists: Lists) =>
+  (scope: Scope): GuardrailRecord => ({
+    id: row.id,
+    name: row.name,
+    ...lists,
+    allowedRegions: setOf(row.allowed_data_regions),
+    zdrAuthors: new Set(
+      Object.entries(ZDR)
+        .filter(([, name]) => row[name] === true)
+        .map(([author]) => author),
+    ),
+    mayTrainFree: row.enable_free_model_training !== false,
+    mayTrainPaid: row.enable_paid_model_training !== false,
+    limitNanoUsd: row.limit_nano_usd,
+    resetInterval: row.reset_interval,
+    includeByok: row.include_byok_in_budgets,
+    scope,
+    rules,
+    ...(row.rate_limits && { rateLimits: row.rate_limits }),
+    ...(filters && { filters }),
+  })

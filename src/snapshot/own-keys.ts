@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { OwnKeyRecord } from '../core/byok.ts'
 import type { CredentialRecord, ProviderKind } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
@@ -21,16 +21,18 @@ export interface OwnKeySecrets {
   }): void
 }
 
-/** Reads the provider keys of all workspaces that are not disabled. */
+/** Reads the provider keys that are not disabled, by workspace. Absent `workspaceIds`: of all. */
 export type ReadOwnKeys = (
   kindOf: (slug: string) => ProviderKind | undefined,
+  workspaceIds?: readonly string[],
 ) => ReadonlyMap<string, readonly OwnKeyRecord[]>
 
-/** What was opened once is kept, in memory alone, as long as its row is there: a Snapshot is made for every change. */
+/** What was opened once is kept, in memory alone, as long as its row is there. */
 export function createOwnKeys({ sync }: Database, { sealer, onUnreadable }: OwnKeySecrets): ReadOwnKeys {
-  let opened = new Map<string, CredentialRecord | null>()
+  /** By workspace. */
+  const opened = new Map<string, ReadonlyMap<string, CredentialRecord | null>>()
   const credentialOf = (row: Row, kind: ProviderKind | undefined): CredentialRecord | null => {
-    const known = opened.get(nameOf(row, kind))
+    const known = opened.get(row.workspace_id)?.get(nameOf(row, kind))
     if (known !== undefined) return known
     const read = readRow(row, kind, sealer)
     if (typeof read !== 'string') return read
@@ -38,24 +40,28 @@ export function createOwnKeys({ sync }: Database, { sealer, onUnreadable }: OwnK
     onUnreadable({ id, workspaceId, provider, label, reason: read })
     return null
   }
-  return (kindOf) => {
+  return (kindOf, workspaceIds) => {
     const rows = sync
       .select()
       .from(byokKeys)
-      .where(eq(byokKeys.disabled, false))
+      .where(
+        and(eq(byokKeys.disabled, false), workspaceIds && inArray(byokKeys.workspace_id, [...workspaceIds])),
+      )
       .orderBy(asc(byokKeys.sort_order), asc(byokKeys.id))
       .all()
-    const kept: typeof opened = new Map()
     const byWorkspace = new Map<string, OwnKeyRecord[]>()
+    const kept = new Map<string, Map<string, CredentialRecord | null>>()
     for (const row of rows) {
       const kind = kindOf(row.provider) ?? vendorKindOf(row.provider)
       const credential = credentialOf(row, kind)
-      kept.set(nameOf(row, kind), credential)
-      const own = byWorkspace.get(row.workspace_id) ?? []
-      byWorkspace.set(row.workspace_id, own)
+      const id = row.workspace_id
+      kept.set(id, (kept.get(id) ?? new Map()).set(nameOf(row, kind), credential))
+      const own = byWorkspace.get(id) ?? []
+      byWorkspace.set(id, own)
       own.push(recordOf(row, credential))
     }
-    opened = kept
+    for (const id of workspaceIds ?? [...opened.keys()]) opened.delete(id)
+    for (const [id, credentials] of kept) opened.set(id, credentials)
     return byWorkspace
   }
 }

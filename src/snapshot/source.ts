@@ -1,55 +1,64 @@
-import { eq, isNull } from 'drizzle-orm'
-import { rateGatesOf } from '../core/rate-limits.ts'
-import type {
-  KeyRecord,
-  ModelDirectory,
-  PresetRecord,
-  ProviderRecord,
-  Snapshot,
-  WorkspaceRecord,
-} from '../core/snapshot.ts'
+import type { OwnKeyRecord } from '../core/byok.ts'
+import type { KeyRecord, ProviderKind, Snapshot, WorkspaceRecord } from '../core/snapshot.ts'
+import { type ChangedRows, type Part, watchRows } from '../db/changed-rows.ts'
 import type { Database } from '../db/database.ts'
-import {
-  apiKeys,
-  organizations,
-  presets,
-  presetVersions,
-  workspaceBudgets,
-  workspaces,
-} from '../db/tables.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
-import { type GuardrailsOf, readGuardrails } from './guardrails.ts'
-import { type Named, namedBy } from './named.ts'
-import { createOwnKeys, type OwnKeySecrets, type ReadOwnKeys } from './own-keys.ts'
+import {
+  guardrailsUnder,
+  type HeldGuardrail,
+  heldGuardrail,
+  readGuardrails,
+  readGuardrailsOfKeys,
+  readGuardrailsOfMembers,
+  type StoredGuardrail,
+} from './guardrails.ts'
+import { keysUnder, readKeys } from './keys.ts'
+import { createOwnKeys, type OwnKeySecrets } from './own-keys.ts'
+import { type PersistentMap, persistentMap } from './persistent-map.ts'
+import { type PresetsOfWorkspace, readPresets } from './presets.ts'
+import { createReach, type Reach, type Routing } from './routing.ts'
+import { type Organization, readOrganization, readWorkspaces } from './workspaces.ts'
 
-/** The part of a Snapshot that comes from settings and discovery, not from tables. */
-export interface Routing {
-  readonly providers: readonly ProviderRecord[]
-  readonly models: ModelDirectory
-  /** Where lists show more than what can be called. */
-  readonly shown?: Shown
-  /** The same with those vendors of these slugs that could be called too, had they a credential; absent: with none. */
-  brought?(slugs: readonly string[]): Shown
-}
-
-interface Shown {
-  readonly providers: readonly ProviderRecord[]
-  readonly models: ModelDirectory
-}
+export type { Routing } from './routing.ts'
 
 export interface SnapshotSource {
   /** The newest. A request takes it once and keeps it. */
   current(): Snapshot
-  /** After each write to keys or workspaces: the next request sees it. */
-  rebuild(): void
+  /** After each committed write: reads anew the rows that were written, and the next request sees them. */
+  applyChanges(): void
   /** After providers came or went. */
   route(routing: Routing): void
+}
+
+/** What the tables say, each part by the id that its rows are logged with. */
+interface Tables {
+  readonly organization: Organization
+  readonly workspaces: PersistentMap<WorkspaceRecord>
+  readonly keys: PersistentMap<KeyRecord>
+  readonly guardrails: PersistentMap<StoredGuardrail>
+  readonly guardrailOfKey: PersistentMap<string>
+  readonly guardrailOfMember: PersistentMap<string>
+  readonly presets: PersistentMap<PresetsOfWorkspace>
+  readonly ownKeys: PersistentMap<readonly OwnKeyRecord[]>
+}
+
+/** What is worked out of the tables together. */
+interface Derived {
+  readonly reach: Reach
+  readonly held: PersistentMap<HeldGuardrail>
+  readonly ownKeys: PersistentMap<readonly OwnKeyRecord[]>
+  /** Keys with their guardrails and rates, under these policies. */
+  readonly completeKeys: WeakMap<KeyRecord, KeyRecord>
 }
 
 /**
  * Reads the tables once now. Throws when the database has no organisation yet (the first run makes it). Without
  * `secrets` there are no provider keys of workspaces; `filterBuiltins` are the built-in content filters where there are
  * more than usual.
+ *
+ * Guarantee: a Snapshot never changes. `applyChanges` runs in one go, after the commit and before anything else, so the
+ * next request sees all of a transaction or, if it failed, nothing of it. Its cost is that of the rows that were
+ * written, whatever the tables hold.
  */
 export function createSnapshotSource(
   database: Database,
@@ -57,217 +66,150 @@ export function createSnapshotSource(
   secrets?: OwnKeySecrets,
   filterBuiltins?: Builtins,
 ): SnapshotSource {
-  let version = 1
-  const readOwnKeys = secrets && createOwnKeys(database, secrets)
-  let wider = createWider()
-  let latestRouting = routing
-  const made = (): Snapshot => build(database, latestRouting, version, { readOwnKeys, wider, filterBuiltins })
-  let latest = made()
-  const rebuild = (): void => {
-    version += 1
-    latest = made()
+  const openOwnKeys = secrets && createOwnKeys(database, secrets)
+  const written = watchRows(database)
+  let kinds = kindsOf(routing)
+  let reachOf = createReach(routing)
+  let tables = readTables()
+  let derived = derive(tables, null, new Map())
+  let latest = assembled(1)
+
+  function readOwnKeys(workspaceIds?: readonly string[]): Iterable<[string, readonly OwnKeyRecord[]]> {
+    return openOwnKeys?.((slug) => kinds.get(slug), workspaceIds) ?? []
   }
+
+  function readTables(): Tables {
+    const organization = readOrganization(database)
+    return {
+      organization,
+      workspaces: persistentMap(readWorkspaces(database, organization)),
+      keys: persistentMap(readKeys(database)),
+      guardrails: persistentMap(readGuardrails(database, undefined, filterBuiltins)),
+      guardrailOfKey: persistentMap(readGuardrailsOfKeys(database)),
+      guardrailOfMember: persistentMap(readGuardrailsOfMembers(database)),
+      presets: persistentMap(readPresets(database)),
+      ownKeys: persistentMap(readOwnKeys()),
+    }
+  }
+
+  function changedTables(changed: ChangedRows): Tables {
+    const of = (...parts: Part[]) => new Set(parts.flatMap((part) => [...(changed.get(part) ?? [])]))
+    const organization = changed.has('organization') ? readOrganization(database) : tables.organization
+    const isSameAllowance = organization.allowance_nano_usd === tables.organization.allowance_nano_usd
+    return {
+      organization,
+      workspaces: isSameAllowance
+        ? reread(tables.workspaces, of('workspace'), (ids) => readWorkspaces(database, organization, ids))
+        : persistentMap(readWorkspaces(database, organization)),
+      // A key with another guardrail is another record: nothing that was worked out for the old one is kept.
+      keys: reread(tables.keys, of('key', 'guardrail-of-key'), (ids) => readKeys(database, ids)),
+      guardrails: reread(tables.guardrails, of('guardrail'), (ids) =>
+        readGuardrails(database, tables.guardrails, filterBuiltins, ids),
+      ),
+      guardrailOfKey: reread(tables.guardrailOfKey, of('guardrail-of-key'), (ids) =>
+        readGuardrailsOfKeys(database, ids),
+      ),
+      guardrailOfMember: reread(tables.guardrailOfMember, of('guardrail-of-member'), (ids) =>
+        readGuardrailsOfMembers(database, ids),
+      ),
+      presets: reread(tables.presets, of('presets-of-workspace'), (ids) => readPresets(database, ids)),
+      ownKeys: reread(tables.ownKeys, of('own-keys-of-workspace'), readOwnKeys),
+    }
+  }
+
+  /** `former`: what was derived of `tables`; null: nothing of it can be kept. */
+  function derive(next: Tables, former: Derived | null, changed: ChangedRows): Derived {
+    const reach = reachOf(next.ownKeys)
+    const kept = former?.reach === reach ? former : null
+    const held = remade(next.guardrails, kept?.held, changed.get('guardrail'), (stored) =>
+      heldGuardrail(stored, reach.named),
+    )
+    const ownKeys = remade(next.ownKeys, kept?.ownKeys, changed.get('own-keys-of-workspace'), (own) =>
+      own.map((key) => ({ ...key, allowedModels: reach.named.models(key.allowedModels) })),
+    )
+    const arePoliciesSame =
+      held === kept?.held &&
+      next.workspaces === tables.workspaces &&
+      next.guardrailOfMember === tables.guardrailOfMember
+    const completeKeys = arePoliciesSame ? kept.completeKeys : new WeakMap<KeyRecord, KeyRecord>()
+    return { reach, held, ownKeys, completeKeys }
+  }
+
+  function assembled(version: number): Snapshot {
+    const { organization, workspaces, keys, presets, guardrailOfKey, guardrailOfMember } = tables
+    const { reach, held, ownKeys, completeKeys } = derived
+    const guardrailsOf = guardrailsUnder(held, guardrailOfKey, guardrailOfMember)
+    const [first] = workspaces.values()
+    return {
+      version,
+      organizationId: organization.id,
+      defaultWorkspaceId: organization.default_workspace_id ?? first?.id ?? '',
+      keysByHash: keysUnder(keys, { workspaces, guardrailsOf }, completeKeys),
+      workspacesById: workspaces,
+      presets,
+      ...reach.fields,
+      ...(ownKeys.size > 0 && { ownKeys }),
+    }
+  }
+
   return {
     current: () => latest,
-    rebuild,
-    route(changed) {
-      latestRouting = changed
-      wider = createWider()
-      rebuild()
+    applyChanges() {
+      const changed = written.read()
+      if (changed.size === 0) return
+      const next = changedTables(changed)
+      derived = derive(next, derived, changed)
+      tables = next
+      latest = assembled(latest.version + 1)
+      written.forget()
+    },
+    route(routing) {
+      kinds = kindsOf(routing)
+      reachOf = createReach(routing)
+      const next = { ...tables, ownKeys: persistentMap(readOwnKeys()) }
+      derived = derive(next, null, new Map())
+      tables = next
+      latest = assembled(latest.version + 1)
     },
   }
 }
 
-/** What own keys of these providers make callable besides; undefined: nothing. */
-type Wider = (routing: Routing, slugs: readonly string[]) => Snapshot['brought']
+const kindsOf = ({ providers }: Routing): ReadonlyMap<string, ProviderKind> =>
+  new Map(providers.map(({ slug, kind }) => [slug, kind]))
 
-/** A directory is made anew only when other providers are brought along. */
-function createWider(): Wider {
-  let made: { readonly names: string; readonly brought: Snapshot['brought'] } | undefined
-  return (routing, slugs) => {
-    const known = new Set(routing.providers.map(({ slug }) => slug))
-    const further = [...new Set(slugs)].filter((slug) => !known.has(slug)).toSorted()
-    const names = further.join()
-    if (made?.names === names) return made.brought
-    const all = further.length === 0 ? undefined : routing.brought?.(further)
-    const isMore = all !== undefined && all.providers.length > known.size
-    made = {
-      names,
-      brought: isMore ? { providersBySlug: bySlug(all.providers), models: all.models } : undefined,
-    }
-    return made.brought
+/** SQLite takes 32,766 parameters. */
+const IDS_OF_QUERY = 500
+
+/** The map with these ids read anew; those that are no longer there are gone. */
+function reread<Value>(
+  map: PersistentMap<Value>,
+  ids: ReadonlySet<string>,
+  read: (ids: readonly string[]) => Iterable<readonly [string, Value]>,
+): PersistentMap<Value> {
+  if (ids.size === 0) return map
+  const all = [...ids]
+  const changes = new Map<string, Value | undefined>(all.map((id) => [id, undefined]))
+  for (let at = 0; at < all.length; at += IDS_OF_QUERY) {
+    for (const [id, value] of read(all.slice(at, at + IDS_OF_QUERY))) changes.set(id, value)
   }
+  return map.with(changes)
 }
 
-const namesIn = ({ models, providers }: Routing, brought: Snapshot['brought']): Named =>
-  namedBy(brought === undefined ? [models] : [models, brought.models], [
-    ...providers,
-    ...(brought?.providersBySlug.values() ?? []),
-  ])
-
-function ownKeysOf(
-  routing: Routing,
-  read: ReadOwnKeys | undefined,
-  wider: Wider,
-): Pick<Snapshot, 'ownKeys' | 'brought'> {
-  const kinds = new Map(routing.providers.map(({ slug, kind }) => [slug, kind]))
-  const found = read?.((slug) => kinds.get(slug))
-  if (found === undefined || found.size === 0) return {}
-  const slugs = [...found.values()].flatMap((own) => own.map(({ providerSlug }) => providerSlug))
-  const brought = wider(routing, slugs)
-  const named = namesIn(routing, brought)
-  const ownKeys = new Map(
-    [...found].map(([workspaceId, own]) => [
-      workspaceId,
-      own.map((key) => ({ ...key, allowedModels: named.models(key.allowedModels) })),
-    ]),
-  )
-  return { ownKeys, ...(brought === undefined ? {} : { brought }) }
-}
-
-interface Reading {
-  readonly readOwnKeys: ReadOwnKeys | undefined
-  readonly wider: Wider
-  readonly filterBuiltins: Builtins | undefined
-}
-
-function build(
-  database: Database,
-  routing: Routing,
-  version: number,
-  { readOwnKeys, wider, filterBuiltins }: Reading,
-): Snapshot {
-  const organization = database.sync.select().from(organizations).get()
-  if (!organization) throw new Error('the database has no organisation')
-  const keys = database.sync.select().from(apiKeys).where(isNull(apiKeys.deleted_at)).all()
-  const spaces = database.sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
-  const workspacesById = workspacesOf(database, spaces, organization)
-  const own = ownKeysOf(routing, readOwnKeys, wider)
-  const named = namesIn(routing, own.brought)
-  return {
-    version,
-    organizationId: organization.id,
-    defaultWorkspaceId: organization.default_workspace_id ?? spaces[0]?.id ?? '',
-    keysByHash: keysOf(keys, workspacesById, readGuardrails(database, named, filterBuiltins)),
-    workspacesById,
-    presets: presetsOf(database),
-    providersBySlug: bySlug(routing.providers),
-    models: routing.models,
-    ...own,
-    ...(routing.shown === undefined
-      ? {}
-      : { shown: { models: routing.shown.models, providersBySlug: bySlug(routing.shown.providers) } }),
-  }
-}
-
-const bySlug = (providers: readonly ProviderRecord[]): ReadonlyMap<string, ProviderRecord> =>
-  new Map(providers.map((provider) => [provider.slug, provider]))
-
-function keysOf(
-  keys: readonly (typeof apiKeys.$inferSelect)[],
-  workspacesById: Snapshot['workspacesById'],
-  guardrailsOf: GuardrailsOf,
-): ReadonlyMap<string, KeyRecord> {
-  return new Map(
-    keys.map((row) => {
-      const record = keyRecord(row)
-      const workspace = workspacesById.get(row.workspace_id)
-      const guardrails = guardrailsOf(record, workspace?.defaultGuardrailId ?? '')
-      const rateGates = rateGatesOf(record, guardrails, workspace)
-      if (guardrails.length === 0 && rateGates.length === 0) return [row.hash, record]
-      return [
-        row.hash,
-        {
-          ...record,
-          ...(guardrails.length > 0 && { guardrails }),
-          ...(rateGates.length > 0 && { rateGates }),
-        },
-      ]
-    }),
+/** What is made of each entry of `source`; of `former`, only what changed is made anew. */
+function remade<From, To>(
+  source: PersistentMap<From>,
+  former: PersistentMap<To> | undefined,
+  changed: ReadonlySet<string> | undefined,
+  make: (from: From) => To,
+): PersistentMap<To> {
+  if (former === undefined) return persistentMap([...source.entries()].map(([id, from]) => [id, make(from)]))
+  if (changed === undefined) return former
+  return former.with(
+    new Map(
+      [...changed].map((id) => {
+        const from = source.get(id)
+        return [id, from && make(from)]
+      }),
+    ),
   )
 }
-
-function workspacesOf(
-  { sync }: Database,
-  spaces: readonly (typeof workspaces.$inferSelect)[],
-  { id: organizationId, allowance_nano_usd: limitNanoUsd }: typeof organizations.$inferSelect,
-): ReadonlyMap<string, WorkspaceRecord> {
-  const allowance = limitNanoUsd === null ? {} : { allowance: { organizationId, limitNanoUsd } }
-  const rows = sync.select().from(workspaceBudgets).all()
-  return new Map(
-    spaces.map((space) => {
-      const own = rows.filter((row) => row.workspace_id === space.id)
-      const budgets = own.map(({ interval, limit_nano_usd }) => ({
-        interval,
-        limitNanoUsd: limit_nano_usd,
-        includeByok: space.include_byok_in_budgets,
-      }))
-      return [
-        space.id,
-        { ...workspaceRecord(space), ...allowance, ...(budgets.length === 0 ? {} : { budgets }) },
-      ]
-    }),
-  )
-}
-
-function presetsOf({ sync }: Database): Snapshot['presets'] {
-  const rows = sync
-    .select({ preset: presets, version: presetVersions })
-    .from(presets)
-    .innerJoin(presetVersions, eq(presetVersions.id, presets.designated_version_id))
-    .all()
-  const byWorkspace = new Map<string, Map<string, PresetRecord>>()
-  for (const { preset, version } of rows) {
-    const own = byWorkspace.get(preset.workspace_id) ?? new Map<string, PresetRecord>()
-    byWorkspace.set(preset.workspace_id, own)
-    const record: PresetRecord = {
-      id: preset.id,
-      status: preset.status,
-      config: version.config,
-      systemPrompt: version.system_prompt,
-    }
-    own.set(preset.slug, record)
-    own.set(preset.id, record)
-  }
-  return byWorkspace
-}
-
-export const keyRecord = (row: typeof apiKeys.$inferSelect): KeyRecord => ({
-  hash: row.hash,
-  id: row.id,
-  kind: row.kind,
-  name: row.name,
-  label: row.label,
-  disabled: row.disabled,
-  limitNanoUsd: row.limit_nano_usd,
-  limitReset: row.limit_reset,
-  includeByokInLimit: row.include_byok_in_limit,
-  expiresAt: row.expires_at?.getTime() ?? null,
-  creatorUserId: row.creator_user_id,
-  externalUser: row.external_user,
-  workspaceId: row.workspace_id,
-  ...(row.rate_limits && { rateLimits: row.rate_limits }),
-})
-
-const workspaceRecord = (row: typeof workspaces.$inferSelect): WorkspaceRecord => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  defaultGuardrailId: row.default_guardrail_id,
-  defaultTextModel: row.default_text_model,
-  defaultImageModel: row.default_image_model,
-  defaultProviderSort: row.default_provider_sort,
-  ...(row.rate_limits && { rateLimits: row.rate_limits }),
-  ...loggingOf(row),
-  responseCache: { isOn: row.response_cache_enabled, ttlSeconds: row.response_cache_ttl_seconds },
-})
-
-const loggingOf = (row: typeof workspaces.$inferSelect): Pick<WorkspaceRecord, 'contentLogging'> =>
-  row.is_observability_io_logging_enabled
-    ? {
-        contentLogging: {
-          samplingRate: row.io_logging_sampling_rate,
-          keyIds: row.io_logging_api_key_ids && new Set(row.io_logging_api_key_ids),
-        },
-      }
-    : {}

@@ -305,7 +305,7 @@ describe('secrets', () => {
   test('one that was given to another provider in the file does not open', async () => {
     const id = await store()
     const credentialOf = () => {
-      gateway.deps.snapshot.rebuild()
+      gateway.deps.snapshot.applyChanges()
       return gateway.deps.snapshot
         .current()
         .ownKeys?.get(workspaceId)
@@ -335,8 +335,8 @@ describe('secrets', () => {
         onUnreadable: (left) => told.push(JSON.stringify(left)),
       },
     )
-    source.rebuild()
-    source.rebuild()
+    source.applyChanges()
+    source.applyChanges()
     expect(told).toEqual([expect.stringContaining(moved)])
     expect(told[0]).not.toContain('Canary')
     const own = source.current().ownKeys?.get(workspaceId) ?? []

@@ -33,7 +33,7 @@ export async function addWorkspace({ database, deps }: Gateway): Promise<{ key: 
       workspace_id: OTHER_WORKSPACE,
     }),
   ])
-  deps.snapshot.rebuild()
+  deps.snapshot.applyChanges()
   return { key }
 }
 

@@ -232,7 +232,7 @@ test('the default workspace goes with a confirmation and hands its management ke
   // As the next start does: the key of the settings works again, and not for a workspace that is gone.
   const keys = { managementKey: MANAGEMENT_KEY, apiKey: API_KEY, adminEmail: null, adminPassword: null }
   await ensureFirstRun(other.database, keys)
-  other.deps.snapshot.rebuild()
+  other.deps.snapshot.applyChanges()
   const again = await call(app, { path: '/v1/key', key: API_KEY })
   expect([again.status, dataOf(again)['workspace_id']]).toEqual([200, next['id']])
   await other.stop()

@@ -617,10 +617,10 @@ describe('requests that are not as they must be', () => {
 
 test('a workspace’s default image model serves a request without a model', async () => {
   gateway.database.file.run("UPDATE workspaces SET default_image_model = 'lab/brush'")
-  gateway.deps.snapshot.rebuild()
+  gateway.deps.snapshot.applyChanges()
   answers = [made([{ b64_json: PNG }])]
   const reply = await ask({})
   expect({ status: reply.status, model: (await reply.json()).model }).toEqual({ status: 200, model: 'brush' })
   gateway.database.file.run('UPDATE workspaces SET default_image_model = NULL')
-  gateway.deps.snapshot.rebuild()
+  gateway.deps.snapshot.applyChanges()
 })

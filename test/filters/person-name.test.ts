@@ -121,7 +121,7 @@ describe('a guardrail that looks for them', () => {
       JSON.stringify(filters),
       guardrailId,
     ])
-    gateway.deps.snapshot.rebuild()
+    gateway.deps.snapshot.applyChanges()
     const body = { model: 'tiny', messages: [{ role: 'user', content: 'Who is Ann Lee?' }] }
     const asked = await gateway.call('/chat/completions', body, { authorization: `Bearer ${key}` })
     expect(asked.status).toBe(503)
