@@ -17,6 +17,7 @@ import { profilerFlags, profileScenario } from './profile.ts'
 import { goals, type Measured, type Measurements, table } from './report.ts'
 import { type Bench, readSettings, type Settings, USAGE } from './settings.ts'
 import { ANSWER_NANO_USD, bookedNanoUsd, hasBinary } from './sluice.ts'
+import { benchSnapshot } from './snapshot.ts'
 import type { StartOptions, Target, TargetName } from './target.ts'
 import { startMock, startTarget } from './targets.ts'
 
@@ -159,6 +160,7 @@ const benches = {
   cache: benchCache,
   ledger: benchLedger,
   hostile: benchHostile,
+  snapshot: benchSnapshot,
 } satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {

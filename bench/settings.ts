@@ -2,7 +2,16 @@ import { parseArgs } from 'node:util'
 import { TARGET_NAMES, type TargetName } from './target.ts'
 
 /** What is measured: the gateway against other ways to the provider, or its parts. */
-export const BENCHES = ['gateway', 'dialects', 'catalog', 'filters', 'cache', 'ledger', 'hostile'] as const
+export const BENCHES = [
+  'gateway',
+  'dialects',
+  'catalog',
+  'filters',
+  'cache',
+  'ledger',
+  'hostile',
+  'snapshot',
+] as const
 export type Bench = (typeof BENCHES)[number]
 
 /** The parts of the ledger's bench, in the order in which they are run. */
@@ -38,7 +47,7 @@ export interface Settings {
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--only text] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|snapshot] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--only text] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
@@ -47,6 +56,7 @@ filters      content filters: what they add to a request, and how well the built
 cache        an answer that is kept, and one that is given again, against one that is neither
 ledger       whether money is enforced and kept, and what ten million generations cost
 hostile      the longest stop of the main thread under requests and replies that were made to cost much
+snapshot     what a change of administration costs at 100 to 100,000 keys
 
 --quick      two short rounds; hostile: a twentieth of the size
 --markdown   the tables for the README
