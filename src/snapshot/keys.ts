@@ -1,11 +1,20 @@
-import { and, inArray, isNull } from 'drizzle-orm'
+import { and, getTableColumns, inArray, isNull } from 'drizzle-orm'
 import type { GuardrailRecord } from '../core/guardrail.ts'
 import { rateGatesOf } from '../core/rate-limits.ts'
 import type { KeyRecord, Lookup, WorkspaceRecord } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { apiKeys } from '../db/tables.ts'
 
-type Row = typeof apiKeys.$inferSelect
+/** What no request needs is not read. */
+const {
+  bootstrap: _bootstrap,
+  created_at: _made,
+  updated_at: _changed,
+  deleted_at: _gone,
+  ...columns
+} = getTableColumns(apiKeys)
+
+type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof columns>
 
 /** As their rows say; those that are deleted are not there. Absent `hashes`: all. */
 export function readKeys({ sync }: Database, hashes?: readonly string[]): [string, KeyRecord][] {
@@ -18,7 +27,7 @@ export function readKeys({ sync }: Database, hashes?: readonly string[]): [strin
     return known ?? text
   }
   return sync
-    .select()
+    .select(columns)
     .from(apiKeys)
     .where(and(isNull(apiKeys.deleted_at), isNamed))
     .all()

@@ -25,12 +25,31 @@ function bucketOf(key: string): number {
   return (hash ^ (hash >>> 10)) & (BUCKETS - 1)
 }
 
-export function persistentMap<Value>(entries: Iterable<readonly [string, Value]>): PersistentMap<Value> {
-  const empty: Bucket<Value> = new Map()
-  return over(new Array<Bucket<Value>>(BUCKETS).fill(empty), 0).with(new Map(entries))
-}
+export const persistentMap = <Value>(entries: Iterable<readonly [string, Value]>): PersistentMap<Value> =>
+  over(new Array<Bucket<Value>>(BUCKETS).fill(new Map()), 0, entries)
 
-function over<Value>(buckets: readonly Bucket<Value>[], size: number): PersistentMap<Value> {
+/** `former` with the changes made: only the buckets that differ are new. */
+function over<Value>(
+  former: readonly Bucket<Value>[],
+  formerSize: number,
+  changes: Iterable<readonly [string, Value | undefined]>,
+): PersistentMap<Value> {
+  const buckets = [...former]
+  const own = new Map<number, Map<string, Value>>()
+  let size = formerSize
+  for (const [key, value] of changes) {
+    const index = bucketOf(key)
+    let bucket = own.get(index)
+    if (bucket === undefined) {
+      bucket = new Map(former[index])
+      own.set(index, bucket)
+      buckets[index] = bucket
+    }
+    size -= bucket.size
+    if (value === undefined) bucket.delete(key)
+    else bucket.set(key, value)
+    size += bucket.size
+  }
   return {
     size,
     get: (key) => buckets[bucketOf(key)]?.get(key),
@@ -41,21 +60,6 @@ function over<Value>(buckets: readonly Bucket<Value>[], size: number): Persisten
     *entries() {
       for (const bucket of buckets) yield* bucket
     },
-    with(changes) {
-      const next = [...buckets]
-      const own = new Map<number, Map<string, Value>>()
-      let count = size
-      for (const [key, value] of changes) {
-        const index = bucketOf(key)
-        const bucket = own.get(index) ?? new Map(buckets[index])
-        own.set(index, bucket)
-        next[index] = bucket
-        count -= bucket.size
-        if (value === undefined) bucket.delete(key)
-        else bucket.set(key, value)
-        count += bucket.size
-      }
-      return over(next, count)
-    },
+    with: (changes) => over(buckets, size, changes),
   }
 }
