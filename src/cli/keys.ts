@@ -210,7 +210,7 @@ function moment(value: unknown, now: number): string {
 
 const word = (value: unknown): string => (typeof value === 'string' ? value : '')
 const dollars = (value: unknown): string =>
-  typeof value === 'number' ? `$${value.toFixed(9).replace(/(\.\d\d\d*?)0+$/, '$1')}` : '-'
+  typeof value === 'number' ? `$${value.toFixed(9).replace(/(\.\d\d\d{0,7}?)0{1,7}$/, '$1')}` : '-'
 
 function stateOf(record: Readonly<Record<string, unknown>>, now: number): string {
   if (record['disabled'] === true) return 'disabled'

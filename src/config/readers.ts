@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { isKeyPlausible } from '../core/keys.ts'
 import { type Price, parsePrice } from '../core/money.ts'
+import { withoutTrailing } from '../core/trailing.ts'
 
 /**
  * Turns what a flag, a variable or the file says into a value. Throws a `RangeError` whose message completes the
@@ -104,12 +105,12 @@ export const webAddress: Read<string> = (raw) => {
       'must be an http or https address without user, query or fragment, such as https://ai.example.org',
     )
   }
-  return url.href.replace(/\/+$/, '')
+  return withoutTrailing(url.href, '/')
 }
 
 /** `''` for the root, else `/a/b` without a trailing slash. */
 export const pathPrefix: Read<string> = (raw) => {
-  const path = typeof raw === 'string' ? raw.trim().replace(/\/+$/, '') : null
+  const path = typeof raw === 'string' ? withoutTrailing(raw.trim(), '/') : null
   const segments = path?.split('/').slice(1) ?? []
   const isPlain = segments.every((part) => /^[A-Za-z0-9._~-]+$/.test(part) && part !== '.' && part !== '..')
   if (path === '' || (path?.startsWith('/') && isPlain)) return path

@@ -1,3 +1,5 @@
+import { withoutTrailing } from './trailing.ts'
+
 /**
  * Money is an integer number of nano-dollars (1e-9 USD) everywhere but at the edges.
  * A price per token can be finer than that (0.0375 USD per million tokens is 37.5 nano-dollars), so prices
@@ -33,7 +35,7 @@ export function parsePrice(decimal: string): Price {
 export function formatPrice(price: Price): string {
   const digits = price.toString().padStart(ATTO_DIGITS + 1, '0')
   const whole = digits.slice(0, -ATTO_DIGITS)
-  const fraction = digits.slice(-ATTO_DIGITS).replace(/0+$/, '')
+  const fraction = withoutTrailing(digits.slice(-ATTO_DIGITS), '0')
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 

@@ -1,3 +1,4 @@
+import { dataUrlHead } from '../core/data-url.ts'
 import { badRequest } from '../core/errors.ts'
 import { sniffMediaType } from '../core/media-type.ts'
 
@@ -16,17 +17,15 @@ export function checkImageData(base64: string, path: string): void {
   throw badRequest(`must be the base64 of an image, not ${type === null ? 'of something else' : type}`, path)
 }
 
-const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
-
 /** Throws a `GatewayError` 400 that names `path` for what is neither an address nor a data URL that begins as an image does. */
 export function checkImageUrl(url: string, path: string): void {
   if (/^https?:\/\//i.test(url)) return
-  const head = DATA_URL.exec(url)
+  const head = dataUrlHead(url)
   if (!head) throw badRequest('must be an https URL or a data URL', path)
-  const type = head[1] ?? ''
-  if (!/^image\//i.test(type) || !/;base64$/i.test(head[2] ?? '')) {
+  const { mediaType: type, length } = head
+  if (!/^image\//i.test(type) || !head.isBase64) {
     throw badRequest('must be a data URL of an image in base64: "data:image/png;base64,…"', path)
   }
   if (/^image\/svg/i.test(type)) return
-  checkImageData(url.slice(head[0].length, head[0].length + HEAD), path)
+  checkImageData(url.slice(length, length + HEAD), path)
 }

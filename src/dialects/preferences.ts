@@ -1,5 +1,6 @@
 import { badRequest } from '../core/errors.ts'
 import type { Cutoffs, ProviderPreferences } from '../core/request.ts'
+import { withoutTrailing } from '../core/trailing.ts'
 import type { ChatPreferences } from './routing-schema.ts'
 import { defined } from './values.ts'
 
@@ -59,7 +60,7 @@ function readMaxPrice(prices: ChatPreferences['max_price']): ProviderPreferences
 /** Without an exponent: JSON writes 0.0000001 as 1e-7. */
 function decimalOf(number: number): string {
   const text = String(number)
-  return text.includes('e-') ? number.toFixed(18).replace(/\.?0+$/, '') : text
+  return text.includes('e-') ? withoutTrailing(withoutTrailing(number.toFixed(18), '0'), '.') : text
 }
 
 function readCutoffs(cutoffs: ChatPreferences['preferred_min_throughput']): Cutoffs | undefined {

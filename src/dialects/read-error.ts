@@ -235,7 +235,7 @@ function retryDelayOf(error: JsonObject): number | undefined {
 /** A page or plain text. A page's title says enough, its markup nothing. */
 function unstructured(text: string): Said {
   const isPage = /^\s*</.test(text)
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1]
+  const title = /<title[^<>]{0,200}>([^<]{0,1000})<\/title>/i.exec(text)?.[1]
   const message = isPage ? (title ?? 'a page of HTML') : text
   return {
     message: message.trim().slice(0, 300),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '../core/events.ts'
+import { withoutTrailing } from '../core/trailing.ts'
 import type { DestinationConfig, DestinationType } from './destination-types.ts'
 
 /** One call that brings an event to a destination. */
@@ -89,7 +90,7 @@ function tracesAt(endpoint: string): string {
   return url.href
 }
 
-const withoutSlash = (address: string): string => address.replace(/\/+$/, '')
+const withoutSlash = (address: string): string => withoutTrailing(address, '/')
 
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

@@ -99,7 +99,7 @@ const sentenceFor = (
 
 /** Keys and tokens as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
 const KEY_LIKE =
-  /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ[\w-]{5,}\.)[\w.-]{12,}/g
+  /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ)[\w.-]{16,}/g
 
 /** `http://user:password@`: what stands before the `@`. */
 const USER_INFO = /(?<=:\/\/)[^\s/@]+(?=@)/g

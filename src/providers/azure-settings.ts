@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
+import { withoutTrailing } from '../core/trailing.ts'
 import { readBaseUrl } from './base-url.ts'
 import { isHeaderValue } from './credential-header.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
@@ -172,7 +173,7 @@ function authorityOf(
   problems: ConfigProblem[],
 ): string {
   const url = /^https?:\/\//.test(authorityHost) ? authorityHost : `https://${authorityHost}`
-  if (isTokenUrl(url) && !/[?#]/.test(url)) return url.replace(/\/+$/, '')
+  if (isTokenUrl(url) && !/[?#]/.test(url)) return withoutTrailing(url, '/')
   problems.push({ path: places.authorityHost, message: 'must be an https address' })
   return AUTHORITY
 }

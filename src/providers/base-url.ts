@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../core/trailing.ts'
 export type BaseUrl = { readonly url: string } | { readonly problem: string }
 
 const SHAPE = 'must be an http or https URL with the version segment, such as https://api.example.com/v1'
@@ -20,7 +21,7 @@ export function readBaseUrl(text: string): BaseUrl {
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
     return { problem: 'must not have a query or a fragment: paths are appended to it' }
   }
-  return { url: url.origin + url.pathname.replace(/\/+$/, '') }
+  return { url: url.origin + withoutTrailing(url.pathname, '/') }
 }
 
 /** True for an address on this machine: what is sent there does not leave it. */

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
+import { withoutTrailing } from '../core/trailing.ts'
 import { awsCredential, KEY_VARIABLES } from './aws-credential.ts'
 import { regionFields, regionIn } from './aws-region.ts'
 import { azureOfEnvironment } from './azure-settings.ts'
@@ -176,7 +177,8 @@ function movingVariables({ keys }: Vendor, environment: Environment): string[] {
  */
 function partOf(environment: Environment, name: string): string | undefined {
   const part = wordOf(environment, name)
-  if (name.endsWith('_HOST')) return part?.replace(/^https:\/\/(.+?)\/*$/i, '$1')
+  if (name.endsWith('_HOST'))
+    return part === undefined ? undefined : withoutTrailing(part.replace(/^https:\/\//i, ''), '/')
   return part ?? (name === 'AWS_REGION' ? wordOf(environment, 'AWS_DEFAULT_REGION') : undefined)
 }
 

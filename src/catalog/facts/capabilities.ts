@@ -64,8 +64,7 @@ export function reasoningOf(model: FactModel): SeedReasoning | null {
 }
 
 /** OpenAI serves these on /responses alone. */
-const RESPONSES_ONLY =
-  /^(?:.*-pro(?:-\d{4}-\d{2}-\d{2})?|.*codex.*|.*deep-research.*|computer-use-preview.*)$/
+const RESPONSES_ONLY = /-pro(?:-\d{4}-\d{2}-\d{2})?$|codex|deep-research|^computer-use-preview/
 
 /** Models that a provider serves in another dialect than its own, which the facts do not say. */
 const SERVED_IN: Readonly<Record<string, readonly { is(model: FactModel): boolean; dialect: string }[]>> = {

@@ -61,8 +61,11 @@ function withSupplement(told: readonly FactModel[], ours: readonly FactModel[]):
 }
 
 /** Vertex writes a version behind an `@`, and marks what it hosts for others. */
-const cloudNameOf = (id: string, kind: ProviderKind | undefined): string =>
-  kind === 'vertex' ? id.replace(/@.*$|-maas$/, '') : id
+function cloudNameOf(id: string, kind: ProviderKind | undefined): string {
+  if (kind !== 'vertex') return id
+  const version = id.indexOf('@')
+  return version < 0 ? id.replace(/-maas$/, '') : id.slice(0, version)
+}
 
 /** What is current and plainly named comes first. */
 const byPreference = (left: FactModel, right: FactModel): number =>
@@ -84,7 +87,7 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
   const endpoints: Record<string, SeedEndpoint[]> = {}
   const authors = authorNames(listedById.values())
   for (const [id, all] of byId) {
-    const listing = listedById.get(id) ?? listedById.get(id.replace(/:.*$/, ''))
+    const listing = listedById.get(id) ?? listedById.get(id.split(':', 1)[0] ?? id)
     models.push(modelOf(id, all, listedById.get(id), authors))
     for (const { provider, facts: model } of all) {
       const priceOf = (cost: FactModel['cost']) => priceAt(provider, id, cost, listedById.get(id))

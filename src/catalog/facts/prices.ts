@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts'
+import { withoutTrailing } from '../../core/trailing.ts'
 import type { SeedPricing } from '../seed.ts'
 
 /** USD per million tokens in the facts → the API's bucket, USD per token. The first name that is there counts. */
@@ -88,6 +89,6 @@ export function perUnit(value: unknown, powerOfTen: number): string | undefined 
   const padded = point < 0 ? '0'.repeat(-point) + digits : digits.padEnd(point, '0')
   const at = Math.max(0, point)
   const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '') || '0'
-  const decimals = padded.slice(at).replace(/0+$/, '')
+  const decimals = withoutTrailing(padded.slice(at), '0')
   return decimals === '' ? integer : `${integer}.${decimals}`
 }

@@ -1,3 +1,4 @@
+import { dataUrlHead } from '../../core/data-url.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { quoted } from '../values.ts'
@@ -35,7 +36,6 @@ export const DOCUMENTS: Formats = {
   'text/markdown': 'md',
 }
 
-const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
 const S3 = /^s3:\/\/[^/]+\/./
 
 /** Content that is there, or lies in S3 where AWS fetches it itself. */
@@ -50,13 +50,12 @@ export interface Content {
  * Converse fetches nothing from the web.
  */
 export function readContent(url: string, path: string): Content {
-  const head = DATA_URL.exec(url)
+  const head = dataUrlHead(url)
   if (head) {
-    const rest = url.slice(head[0].length)
-    const isBase64 = /;base64$/i.test(head[2] ?? '')
-    const bytes = isBase64 ? rest : Buffer.from(unescaped(rest)).toString('base64')
+    const rest = url.slice(head.length)
+    const bytes = head.isBase64 ? rest : Buffer.from(unescaped(rest)).toString('base64')
     if (bytes === '') throw badRequest('holds no data', path)
-    return { mediaType: (head[1] || 'text/plain').toLowerCase(), source: { bytes } }
+    return { mediaType: (head.mediaType || 'text/plain').toLowerCase(), source: { bytes } }
   }
   if (S3.test(url)) return { mediaType: typeByName(url), source: { s3Location: { uri: url } } }
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) {

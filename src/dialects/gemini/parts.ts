@@ -1,3 +1,4 @@
+import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart } from '../../core/request.ts'
 import type { LeaveOut } from './left-out.ts'
@@ -51,15 +52,12 @@ function writeFile(
   return []
 }
 
-/** `data:<type>[;parameters];base64,<data>`; white space in the data is forgiven. */
-const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
-
+/** White space in the data of a data URL is forgiven. */
 function writeMedia(url: string, usualType: string): JsonObject {
-  const match = DATA_URL.exec(url)
-  if (match) {
-    const data = url.slice(match[0].length)
-    const isBase64 = /;base64$/i.test(match[2] ?? '')
-    return inline(match[1] || usualType, isBase64 ? data : base64Of(data))
+  const head = dataUrlHead(url)
+  if (head) {
+    const data = url.slice(head.length)
+    return inline(head.mediaType || usualType, head.isBase64 ? data : base64Of(data))
   }
   return /^[a-z][a-z0-9+.-]*:/i.test(url) ? fileData(url) : inline(usualType, url)
 }

@@ -1,3 +1,4 @@
+import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { defined } from '../values.ts'
@@ -45,16 +46,13 @@ function writeFile(part: Extract<ContentPart, { type: 'file' }>, drop: Drop): Js
   return document({ type: 'text', media_type: 'text/plain', data: text })
 }
 
-const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i
-
 /** A data URL's bytes, an address, or what is neither: base64 of a PDF, the one kind that comes bare. */
 export function sourceOf(url: string): JsonObject {
-  const head = DATA_URL.exec(url)
+  const head = dataUrlHead(url)
   if (head) {
-    const rest = url.slice(head[0].length)
-    const isBase64 = /;base64$/i.test(head[2] ?? '')
-    const data = isBase64 ? rest : Buffer.from(unescaped(rest)).toString('base64')
-    return { type: 'base64', media_type: (head[1] || 'text/plain').toLowerCase(), data }
+    const rest = url.slice(head.length)
+    const data = head.isBase64 ? rest : Buffer.from(unescaped(rest)).toString('base64')
+    return { type: 'base64', media_type: (head.mediaType || 'text/plain').toLowerCase(), data }
   }
   if (/^https?:/i.test(url)) return { type: 'url', url }
   return { type: 'base64', media_type: 'application/pdf', data: url }

@@ -1,3 +1,4 @@
+import { dataUrlHead } from '../../core/data-url.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { seal } from '../opaque.ts'
 import { isString } from '../values.ts'
@@ -129,12 +130,10 @@ function citationOf(annotation: UrlCitation | JsonObject): JsonObject {
   }
 }
 
-const DATA_URL = /^data:([^;,]*);base64,/i
-
 function sourceOf(url: string): JsonObject {
-  const head = DATA_URL.exec(url)
-  if (!head) return { type: 'url', url }
-  return { type: 'base64', media_type: head[1] ?? '', data: url.slice(head[0].length) }
+  const head = dataUrlHead(url)
+  if (!head?.isBase64) return { type: 'url', url }
+  return { type: 'base64', media_type: head.mediaType, data: url.slice(head.length) }
 }
 
 function addArguments(json: string, open: OpenCall, state: BlockState): void {

@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
+import { withoutTrailing } from '../../core/trailing.ts'
 import { modelsOf, sessionOf } from '../caller-fields.ts'
 import { callerFields } from '../caller-schema.ts'
 import { optional } from '../fields.ts'
@@ -49,7 +50,7 @@ export function readRouting<Type extends RoutedRequest['apiType']>(
 export function bytesOfBase64(text: string, path: string): Uint8Array<ArrayBuffer> {
   const compact = text.replace(/\s+/g, '')
   if (compact === '') throw badRequest('must not be empty', path)
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact) || compact.replace(/=+$/, '').length % 4 === 1) {
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact) || withoutTrailing(compact, '=').length % 4 === 1) {
     throw badRequest('must be base64', path)
   }
   return new Uint8Array(Buffer.from(compact, 'base64'))

@@ -1,3 +1,4 @@
+import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isString } from '../values.ts'
 import type { EventWriter } from './event-writer.ts'
@@ -55,17 +56,16 @@ export function openPlain(slot: Slot, type: string): { text: string; item: Outpu
   }
 }
 
-const DATA_URL = /^data:image\/([a-z0-9.+-]+)[^,]*;base64,/i
-
 /** An image that came whole: `result` is its base64, or its address. */
 export function writeImage(slot: Slot, url: string): { text: string; item: OutputItem } {
-  const head = DATA_URL.exec(url)
+  const head = dataUrlHead(url)
+  const format = head?.isBase64 ? /^image\/([a-z0-9.+-]+)$/i.exec(head.mediaType)?.[1] : undefined
   const place = { item_id: slot.id, output_index: slot.index }
   const item = { id: slot.id, type: 'image_generation_call', status: 'completed' }
   const whole = {
     ...item,
-    ...(head ? { output_format: head[1] } : {}),
-    result: head ? url.slice(head[0].length) : url,
+    ...(format === undefined ? {} : { output_format: format }),
+    result: head === null || format === undefined ? url : url.slice(head.length),
   }
   const text =
     writeAdded(slot, { ...item, status: 'in_progress', result: null }) +

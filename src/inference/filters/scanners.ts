@@ -7,6 +7,7 @@ import {
   type TextScan,
   type Watch,
 } from '../../core/content-filter.ts'
+import { dataUrlHead } from '../../core/data-url.ts'
 import type { GuardrailRecord } from '../../core/guardrail.ts'
 import { isObject } from '../../core/json.ts'
 import { createBudget } from '../../filters/budget.ts'
@@ -180,11 +181,9 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
 export const textOf = (pieces: readonly Piece[]): string =>
   pieces.length === 1 && pieces[0] ? pieces[0].text : pieces.map(({ text }) => text).join('')
 
-const SEALED = /^data:[^,;]*(?:;[^,;]*)*;base64,/
-
 /** The value with its texts changed; the value itself where none was. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return value === '' || SEALED.test(value) ? value : change(value)
+  if (typeof value === 'string') return value === '' || dataUrlHead(value)?.isBase64 ? value : change(value)
   if (Array.isArray(value)) {
     const next = value.map((item: unknown) => mapTexts(item, change))
     return next.some((item, index) => item !== value[index]) ? next : value

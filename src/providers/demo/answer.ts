@@ -73,12 +73,17 @@ function wantedTool(body: JsonObject): { name: string; parameters: unknown } | n
 
 /** Words with the space before them; more than 40 are joined, so that a stream stays short. */
 function piecesOf(text: string): string[] {
-  const words = text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
+  const words = wordsOf(text)
   const size = Math.ceil(words.length / MOST_PIECES)
   if (size <= 1) return words
   return Array.from({ length: Math.ceil(words.length / size) }, (_, index) =>
     words.slice(index * size, (index + 1) * size).join(''),
   )
+}
+
+function wordsOf(text: string): string[] {
+  const ends = [...text.matchAll(/\S+/g)].map(({ index, 0: word }) => index + word.length)
+  return ends.map((end, at) => text.slice(ends[at - 1] ?? 0, at === ends.length - 1 ? text.length : end))
 }
 
 function beforeStop(text: string, stop: unknown): string {

@@ -1,7 +1,9 @@
 /** Single sign-on by OpenID Connect: the authorization code flow with PKCE (OIDC Core 1.0, RFC 7636, RFC 9700). */
+
 import { unavailable } from '../../../core/errors.ts'
 import type { JsonObject } from '../../../core/events.ts'
 import { neverBack } from '../../../core/never-back.ts'
+import { withoutTrailing } from '../../../core/trailing.ts'
 import { isJsonObject } from '../../../http/json.ts'
 import { hostOf, type OutboundAllow } from '../../../net/address.ts'
 import { type GuardedOptions, guardedFetch } from '../../../net/guarded.ts'
@@ -214,7 +216,7 @@ function providerOf({ issuer }: OidcSettings, document: JsonObject): Provider {
     return value
   }
   // Whoever answers must be who was asked (OIDC Discovery 4.3); some write a slash at the end.
-  if (text('issuer').replace(/\/+$/, '') !== issuer)
+  if (withoutTrailing(text('issuer'), '/') !== issuer)
     throw failed(
       'has another name',
       new Error('the issuer of its discovery document is not SLUICE_OIDC_ISSUER'),
