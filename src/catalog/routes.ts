@@ -80,7 +80,6 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
           description:
             'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do. ' +
             "With the header `anthropic-version` the reply is a page of Anthropic's API (`limit`, `after_id`, `before_id`), with `x-goog-api-key` one of Google's (`pageSize`, `pageToken`): of the models that the key may call.",
-          errors: [400, 401, 403, 500],
           reply: modelList,
         }),
       },
@@ -101,7 +100,6 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
           summary: 'List the models that this key may call',
           description:
             "What guardrails forbid is left out, and models without a price where they are refused; what the workspace's own provider keys open is there.",
-          errors: [400, 401, 403, 404, 500],
           reply: modelList,
         }),
       },
@@ -120,7 +118,6 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
           id: 'listEmbeddingsModels',
           tag,
           summary: 'List the embedding models',
-          errors: [400, 401, 403, 500],
           reply: modelList,
         }),
       },
@@ -142,7 +139,6 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
           id: 'countModels',
           tag,
           summary: 'Count the models that can be called',
-          errors: [400, 401, 403, 500],
         }),
       },
     )
@@ -159,7 +155,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
         caller: 'any',
         params: modelParams,
         response: { 200: t.Object({ data: model }) },
-        detail: operation({ id: 'getModel', tag, summary: 'Get a model', errors: [400, 401, 403, 404, 500] }),
+        detail: operation({ id: 'getModel', tag, summary: 'Get a model' }),
       },
     )
     .get(
@@ -173,7 +169,6 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
           id: 'listEndpoints',
           tag,
           summary: 'List the endpoints of a model',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )
@@ -195,7 +190,6 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
           summary: 'What a model has cost here, from when on',
           description:
             'Rows of the time in which it could be called here, to explain what old generations cost.',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )
@@ -222,7 +216,6 @@ const modelByIdOperation = operation({
   summary: "Get a model by its id (OpenAI's API)",
   description:
     "With the header `anthropic-version` in Anthropic's form, with `x-goog-api-key` in Google's. GET /model/{author}/{slug} answers the same below `data`.",
-  errors: [400, 401, 403, 404, 500],
   reply: model,
 })
 
@@ -270,7 +263,6 @@ const providerRoutes = (deps: CatalogDeps) =>
           tag,
           summary: 'List the endpoints that are known to retain no data',
           description: 'Those of the models of `/models?zdr=true`.',
-          errors: [400, 401, 403, 500],
           reply: t.Object({ data: t.Array(zdrEndpoint) }),
         }),
       },
@@ -291,7 +283,6 @@ const providerRoutes = (deps: CatalogDeps) =>
           id: 'listProviders',
           tag,
           summary: 'List the providers that are configured',
-          errors: [401, 403, 500],
         }),
       },
     )

@@ -6,7 +6,8 @@ import { Elysia } from 'elysia'
 import type { JsonObject } from '../core/events.ts'
 import { isJsonObject, objectOf } from './json.ts'
 import { schemaOf31 } from './openapi-schema.ts'
-import { REFUSAL_HEADERS } from './operation.ts'
+import { IDEMPOTENCY_KEY_HEADER, REFUSAL_HEADERS } from './operation.ts'
+import { refusalsOf } from './refusals.ts'
 import { errorReply } from './schemas.ts'
 
 /** The routes are the same under both prefixes; the document shows them once, under this one. */
@@ -123,14 +124,36 @@ function pathsOf(raw: JsonObject): JsonObject {
 }
 
 function operationOf(raw: JsonObject): JsonObject {
-  const { parameters, requestBody, responses, 'x-errors': errors, 'x-shapes': shapes, ...rest } = raw
-  const { body, form, reply, media, streams, headers, replyHeaders, error, status } = objectOf(shapes)
+  const { parameters, requestBody, responses, 'x-shapes': shapes, ...rest } = raw
+  const {
+    body,
+    form,
+    reply,
+    media,
+    streams,
+    headers,
+    replyHeaders,
+    error,
+    status,
+    access,
+    errors,
+    asksProvider,
+  } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const bodyContent = { ...(bodySchema === undefined ? {} : jsonContent(bodySchema)), ...formContent(form) }
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
+  const allParameters = [...listOf(parameters).map(parameterOf), ...listOf(headers).map(headerOf)]
+  const refusals = refusalsOf({
+    access,
+    hasBody: Object.keys(bodyContent).length > 0,
+    hasPathParameter: allParameters.some((parameter) => parameter['in'] === 'path'),
+    isIdempotent: allParameters.some(({ name }) => name === IDEMPOTENCY_KEY_HEADER.name),
+    asksProvider: asksProvider === true,
+    further: listOf(errors).map(Number),
+  })
   return {
     ...rest,
-    parameters: [...listOf(parameters).map(parameterOf), ...listOf(headers).map(headerOf)],
+    parameters: allParameters,
     ...(Object.keys(bodyContent).length === 0
       ? {}
       : { requestBody: { required: true, content: bodyContent } }),
@@ -146,16 +169,10 @@ function operationOf(raw: JsonObject): JsonObject {
                 : replyContent(replySchema, streams === true),
             },
           }),
-      ...Object.fromEntries(refusalsOf(errors).map((status) => [String(status), errorOf(status, error)])),
+      ...Object.fromEntries(refusals.map((refusal) => [String(refusal), errorOf(refusal, error)])),
     },
   }
 }
-
-/** Any operation is refused while the gateway stops, and one that writes while its disk is full. */
-const REFUSED_FOR_NOW = 503
-const refusalsOf = (errors: unknown): number[] => [
-  ...new Set([...listOf(errors).map(Number), REFUSED_FOR_NOW]),
-]
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 

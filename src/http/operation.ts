@@ -1,7 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-
-/** Statuses of refusals that an operation documents. */
-export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 408 | 409 | 413 | 429 | 500 | 502 | 503 | 524 | 529
+import type { ErrorStatus } from './refusals.ts'
 
 export interface Operation {
   /** Unique in the whole document. */
@@ -9,7 +7,10 @@ export interface Operation {
   summary: string
   tag: string
   description?: string
-  errors: readonly ErrorStatus[]
+  /** Statuses of refusals beyond those of every operation of its kind: `refusals.ts` derives them. */
+  errors?: readonly ErrorStatus[]
+  /** Reserves money and asks providers. */
+  asksProvider?: boolean
   /** Of a success; default 200. A redirect has no body. */
   status?: 200 | 201 | 303
   /** Schema of the JSON body, for routes that read and check it themselves. */
@@ -133,12 +134,11 @@ export const wildcard = (operations: Readonly<Record<string, object>>) => ({
 })
 
 /** What the API document says of a route, as the route's `detail`. `openapi.ts` writes out what begins with `x-`. */
-export const operation = ({ id, summary, tag, description, errors, access, ...shapes }: Operation) => ({
+export const operation = ({ id, summary, tag, description, access, ...shapes }: Operation) => ({
   operationId: id,
   summary,
   tags: [tag],
   ...(access === undefined ? {} : { security: access === 'anyone' ? [] : [{ session: [] }] }),
   ...(description === undefined ? {} : { description }),
-  'x-errors': [...errors],
-  'x-shapes': shapes,
+  'x-shapes': { access, ...shapes },
 })

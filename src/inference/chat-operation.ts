@@ -70,7 +70,7 @@ export const chatOperation = operation({
   description:
     'Fields that are not listed are forwarded to the provider. With `stream: true` the reply is a stream of chunks ' +
     'that ends in a usage chunk and `[DONE]`; one that breaks off ends in an error chunk instead.',
-  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: chatBody,
   reply: chatReply,
   streams: true,

@@ -36,7 +36,7 @@ export const completionOperation = operation({
   description:
     'Carried as a chat completion with the prompt as the one message of the user, whatever the provider. For clients ' +
     'that know nothing newer. Token ids, several prompts and a suffix are refused.',
-  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: completionBody,
   reply,
   streams: true,

@@ -95,7 +95,7 @@ export const messagesOperation = operation({
     'are not listed are forwarded to providers that speak this API. With `stream: true` the reply is a stream of ' +
     "Anthropic's events that ends in `message_stop`; one that breaks off ends in an `error` event instead. Errors " +
     'are `{type: "error", error: {type, message}, request_id}`.',
-  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: messagesBody,
   reply: message,
   streams: true,
@@ -113,7 +113,6 @@ export const countTokensOperation = operation({
     "Takes the body of POST /messages. The provider counts where it speaks Anthropic's API and has the route; " +
     'elsewhere the answer is an estimate of the gateway, which is rather too high. Costs nothing, and counts as a ' +
     'request without tokens where rates are limited.',
-  errors: [400, 401, 403, 404, 413, 429, 500],
   body: messagesBody,
   reply: t.Object({ input_tokens: count }),
   headers: [KEY, BETA],

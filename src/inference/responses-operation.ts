@@ -97,7 +97,7 @@ export const responsesOperation = operation({
     'Fields that are not listed are forwarded to a provider of the same API. With `stream: true` the reply is a ' +
     'stream of events, numbered by `sequence_number`, that ends in `response.completed`, `response.incomplete` or ' +
     '`response.failed`, and `[DONE]`. Reasoning of providers of other APIs travels in `encrypted_content`.',
-  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: documentedBody,
   reply: responseReply,
   streams: true,

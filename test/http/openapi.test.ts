@@ -224,6 +224,26 @@ describe('/openapi.json', () => {
     ['get', '/endpoints/zdr', [401, 403, 500]],
     ['get', '/providers', [401, 500]],
   ]
+
+  test('the statuses of refusals are derived, the same for all operations of a kind', () => {
+    for (const { method, path, value } of operations()) {
+      const { security, parameters, requestBody, responses, tags } = value
+      const isPublic = Array.isArray(security) && security.length === 0
+      const named = (Array.isArray(parameters) ? parameters : []).map(objectOf)
+      const due = [400, 500, 503]
+      if (!isPublic) due.push(401, 403, 404, 429)
+      if (requestBody !== undefined) due.push(413)
+      if (named.some((parameter) => parameter['in'] === 'path')) due.push(404)
+      if (named.some(({ name }) => name === 'Idempotency-Key')) due.push(409)
+      const isInference = objectOf(responses)['529'] !== undefined && method === 'post'
+      if (isInference) due.push(402, 408, 502, 524)
+      const missing = due.filter((status) => objectOf(responses)[status] === undefined)
+      expect({ method, path, missing }).toEqual({ method, path, missing: [] })
+      if (method === 'post' && path.endsWith('/completions') && !path.startsWith('/presets'))
+        expect({ path, tags, isInference }).toEqual({ path, tags, isInference: true })
+    }
+  })
+
   for (const [method, path, declared] of statuses) {
     test(`${method} ${path} declares its statuses with the envelope`, () => {
       for (const status of declared) {

@@ -16,6 +16,5 @@ export const activityRoutes = (deps: CallerDeps & { database: Database }) =>
         id: 'getActivity',
         tag: 'Usage',
         summary: 'Usage of the last 30 days, by day, model and endpoint',
-        errors: [400, 401, 403, 404, 500],
       }),
     })

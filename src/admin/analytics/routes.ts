@@ -18,7 +18,6 @@ export const analyticsRoutes = (deps: CallerDeps & { database: Database }) =>
         id: 'getAnalyticsMeta',
         tag,
         summary: 'What POST /analytics/query can be asked',
-        errors: [401, 403, 500],
       }),
     })
     .post(
@@ -34,7 +33,7 @@ export const analyticsRoutes = (deps: CallerDeps & { database: Database }) =>
           summary: 'Usage of the organization by metrics, dimensions and time',
           description:
             'Answered from sums that are kept by the hour. Amounts are USD, percents fractions of 1; null: there was nothing to divide by.',
-          errors: [400, 401, 403, 408, 413, 500],
+          errors: [408],
         }),
       },
     )

@@ -21,7 +21,6 @@ export const auditRoutes = (deps: CallerDeps & { database: Database }) =>
         id: 'listAuditLog',
         tag,
         summary: 'List what was changed, by whom and from where',
-        errors: [400, 401, 403, 500],
       }),
     })
     .get(
@@ -38,7 +37,6 @@ export const auditRoutes = (deps: CallerDeps & { database: Database }) =>
           id: 'exportAuditLog',
           tag,
           summary: 'Export the audit log as lines of JSON or as CSV',
-          errors: [400, 401, 403, 500],
           media: ['application/x-ndjson', 'text/csv'],
         }),
       },

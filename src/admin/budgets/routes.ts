@@ -20,7 +20,6 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
         id: 'listWorkspaceBudgets',
         tag,
         summary: 'List the budgets of a workspace',
-        errors: [401, 403, 404, 500],
       }),
     })
     .get(
@@ -34,7 +33,6 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
           id: 'getWorkspaceBudget',
           tag,
           summary: 'Get the budget of an interval',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )
@@ -51,7 +49,6 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
           tag,
           summary: 'Set the budget of an interval',
           description: 'A longer interval must allow more: daily < weekly < monthly < lifetime.',
-          errors: [400, 401, 403, 404, 413, 500],
         }),
       },
     )
@@ -70,7 +67,6 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
           tag,
           summary: 'Delete the budget of an interval',
           description: 'Answers the same when there is none.',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )

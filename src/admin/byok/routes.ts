@@ -28,7 +28,6 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
         tag,
         summary: "List a workspace's own provider keys",
         description: 'In the order in which they are tried.',
-        errors: [400, 401, 403, 404, 500],
       }),
     })
     .post(
@@ -50,7 +49,6 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
           description:
             "It is used for the workspace's next request, before the gateway's own credentials, and is tried after the keys that the workspace has already.",
           status: 201,
-          errors: [400, 401, 403, 404, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -64,7 +62,6 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
         tag,
         summary: 'Get a provider key',
         description: 'The key itself is never shown.',
-        errors: [400, 401, 403, 404, 500],
       }),
     })
     .patch(
@@ -80,7 +77,6 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
           tag,
           summary: 'Update a provider key',
           description: 'The change holds for the next request.',
-          errors: [400, 401, 403, 404, 413, 500],
         }),
       },
     )
@@ -99,7 +95,6 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
           tag,
           summary: 'Delete a provider key',
           description: 'It is gone for good, and unused from the next request on.',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )

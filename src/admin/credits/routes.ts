@@ -19,7 +19,6 @@ export const creditRoutes = (deps: CreditsDeps & CallerDeps) =>
         tag,
         summary: 'What the organization may spend and has spent',
         description: 'The allowance that its operator set; there is none unless one was set.',
-        errors: [401, 403, 500],
       }),
     })
     .put('/credits', async ({ actor, body }) => ({ data: await putCredits(deps, actor, body) }), {
@@ -32,6 +31,5 @@ export const creditRoutes = (deps: CreditsDeps & CallerDeps) =>
         summary: 'Set or lift the allowance of the organization',
         description:
           'Requests that could spend more than is left are refused with 402. Holds for the next request.',
-        errors: [400, 401, 403, 413, 500],
       }),
     })

@@ -36,7 +36,6 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
         id: 'listDestinations',
         tag,
         summary: 'List the observability destinations of a workspace',
-        errors: [400, 401, 403, 500],
       }),
     })
     .post(
@@ -57,7 +56,6 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
           summary: 'Create an observability destination',
           description: 'Its secrets are sealed at once and shown masked from then on.',
           status: 201,
-          errors: [400, 401, 403, 404, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -70,7 +68,6 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
         id: 'getDestination',
         tag,
         summary: 'Get an observability destination',
-        errors: [400, 401, 403, 404, 500],
       }),
     })
     .patch(
@@ -87,7 +84,7 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
           summary: 'Update an observability destination',
           description:
             'Fields of config that are left out stay, and so do secrets that come back masked. The type cannot be changed.',
-          errors: [400, 401, 403, 404, 409, 413, 500],
+          errors: [409],
         }),
       },
     )
@@ -105,7 +102,6 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
           id: 'deleteDestination',
           tag,
           summary: 'Delete an observability destination',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )
@@ -120,6 +116,5 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
         tag,
         summary: 'Send one test event to an observability destination',
         description: 'Also while it is disabled. 400 for types that nothing is delivered to yet.',
-        errors: [400, 401, 403, 404, 500],
       }),
     })

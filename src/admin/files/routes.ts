@@ -43,7 +43,6 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
           tag,
           summary: 'Upload a file',
           description: 'Up to 100 MB, as the part `file` of a form. Requests name it by `file_id`.',
-          errors: [400, 401, 404, 413, 429, 500],
           form: uploadForm,
         }),
       },
@@ -52,7 +51,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
       caller: 'any',
       query: listFilesQuery,
       response: { 200: fileList },
-      detail: operation({ id: 'listFiles', tag, summary: 'List files', errors: [400, 401, 404, 429, 500] }),
+      detail: operation({ id: 'listFiles', tag, summary: 'List files' }),
     })
     .get(
       '/files/:file_id',
@@ -66,7 +65,6 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
           id: 'getFile',
           tag,
           summary: 'Get what is known of a file',
-          errors: [401, 404, 429, 500],
         }),
       },
     )
@@ -84,7 +82,6 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
           id: 'getFileContent',
           tag,
           summary: 'Download a file',
-          errors: [400, 401, 404, 429, 500],
           media: ['application/octet-stream'],
         }),
       },
@@ -100,6 +97,6 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         params: fileParams,
         query: fileQuery,
         response: { 200: fileDeleted },
-        detail: operation({ id: 'deleteFile', tag, summary: 'Delete a file', errors: [401, 404, 429, 500] }),
+        detail: operation({ id: 'deleteFile', tag, summary: 'Delete a file' }),
       },
     )

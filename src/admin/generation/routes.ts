@@ -26,7 +26,7 @@ export const generationRoutes = (deps: CallerDeps & ContentDeps) =>
           tag,
           summary: 'What a generation used and cost',
           description: 'Known as soon as the last byte of the reply has left, also after a restart.',
-          errors: [400, 401, 402, 404, 429, 500, 502, 524, 529],
+          errors: [402, 502, 524, 529],
         }),
       },
     )
@@ -42,7 +42,7 @@ export const generationRoutes = (deps: CallerDeps & ContentDeps) =>
           summary: 'What was asked and answered',
           description: CONTENT,
           reply: t.Object({ data: generationContent }),
-          errors: [400, 401, 403, 404, 429, 500, 502, 524, 529],
+          errors: [502, 524, 529],
         }),
       },
     )
@@ -60,7 +60,6 @@ export const generationRoutes = (deps: CallerDeps & ContentDeps) =>
           id: 'giveGenerationFeedback',
           tag,
           summary: 'Say what was wrong with an answer',
-          errors: [400, 401, 404, 413, 429, 500],
         }),
       },
     )

@@ -33,7 +33,6 @@ export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once 
         id: 'listGuardrails',
         tag,
         summary: 'List the guardrails of a workspace',
-        errors: [400, 401, 403, 500],
       }),
     })
     .post(
@@ -54,7 +53,6 @@ export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once 
           summary: 'Create a guardrail',
           description: 'It restricts nothing until it is assigned to keys or members.',
           status: 201,
-          errors: [400, 401, 403, 404, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -67,7 +65,6 @@ export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once 
         id: 'getGuardrail',
         tag,
         summary: 'Get a guardrail',
-        errors: [400, 401, 403, 404, 500],
       }),
     })
     .patch(
@@ -83,7 +80,6 @@ export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once 
           tag,
           summary: 'Update a guardrail',
           description: 'The change holds for the next request.',
-          errors: [400, 401, 403, 404, 413, 500],
         }),
       },
     )
@@ -102,7 +98,6 @@ export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once 
           tag,
           summary: 'Delete a guardrail',
           description: 'Its assignments go with it. The default guardrail of a workspace cannot be deleted.',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )

@@ -15,7 +15,7 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
       caller: 'management',
       query: listKeysQuery,
       response: { 200: t.Object({ data: t.Array(key), total_count: t.Number() }) },
-      detail: operation({ id: 'listKeys', tag, summary: 'List API keys', errors: [400, 401, 403, 429, 500] }),
+      detail: operation({ id: 'listKeys', tag, summary: 'List API keys' }),
     })
     .post(
       '/keys',
@@ -33,7 +33,6 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
           id: 'createKey',
           tag,
           summary: 'Create an API key',
-          errors: [400, 401, 403, 404, 409, 413, 429, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -42,7 +41,7 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
       caller: 'management',
       params: keyParams,
       response: { 200: t.Object({ data: key }) },
-      detail: operation({ id: 'getKey', tag, summary: 'Get an API key', errors: [401, 403, 404, 429, 500] }),
+      detail: operation({ id: 'getKey', tag, summary: 'Get an API key' }),
     })
     .patch(
       '/keys/:hash',
@@ -57,7 +56,6 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
           tag,
           summary: 'Update an API key',
           description: 'The change holds for the next request.',
-          errors: [400, 401, 403, 404, 413, 429, 500],
         }),
       },
     )
@@ -75,7 +73,6 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
           id: 'deleteKey',
           tag,
           summary: 'Delete an API key',
-          errors: [401, 403, 404, 429, 500],
         }),
       },
     )
@@ -88,6 +85,5 @@ export const currentKeyRoutes = (deps: KeyDeps & CallerDeps) =>
       id: 'getCurrentKey',
       tag,
       summary: 'Get the key of this request',
-      errors: [401, 403, 429, 500],
     }),
   })

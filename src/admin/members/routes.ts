@@ -23,7 +23,6 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
           id: 'listWorkspaceMembers',
           tag,
           summary: 'List the members of a workspace',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )
@@ -39,7 +38,6 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
           id: 'addWorkspaceMembers',
           tag,
           summary: 'Add members of the organisation to a workspace',
-          errors: [400, 401, 403, 404, 413, 500],
         }),
       },
     )
@@ -56,7 +54,6 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
           tag,
           summary: 'Remove members from a workspace',
           description: 'Refused, for all of them, while one has active API keys in the workspace.',
-          errors: [400, 401, 403, 404, 413, 500],
         }),
       },
     )

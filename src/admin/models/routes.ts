@@ -45,7 +45,6 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
         id: 'getCatalog',
         tag,
         summary: 'Which catalogue of models is in use',
-        errors: [401, 403, 500],
       }),
     })
     .post(
@@ -67,7 +66,7 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
           description:
             'Takes newer facts for the next request, without a restart, or shows what they would change. A broken document is refused whole. What the settings say of models stays.',
           body: refreshBody,
-          errors: [400, 401, 403, 409, 413, 500, 502],
+          errors: [409, 502],
         }),
       },
     )
@@ -118,7 +117,6 @@ const overrideRoutes = (deps: ModelAdminDeps) =>
         id: 'listModelOverrides',
         tag,
         summary: 'What the operator says of models',
-        errors: [401, 403, 500],
       }),
     })
     .put(
@@ -134,7 +132,6 @@ const overrideRoutes = (deps: ModelAdminDeps) =>
           summary: 'Say of a model what the catalogue does not know, or knows otherwise',
           description:
             'In place of what was stored of the same model (at the same provider). Holds for the next request and survives every refresh; the settings file holds before it.',
-          errors: [400, 401, 403, 413, 500],
         }),
       },
     )
@@ -152,7 +149,6 @@ const overrideRoutes = (deps: ModelAdminDeps) =>
           id: 'deleteModelOverride',
           tag,
           summary: 'Let the facts of the catalogue hold again',
-          errors: [401, 403, 404, 500],
         }),
       },
     )

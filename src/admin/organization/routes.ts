@@ -36,7 +36,6 @@ const memberRoutes = (deps: AuthDeps & CallerDeps) =>
         id: 'listOrganizationMembers',
         tag,
         summary: 'List the members of the organisation',
-        errors: [400, 401, 403, 404, 500],
       }),
     })
     .patch(
@@ -52,7 +51,6 @@ const memberRoutes = (deps: AuthDeps & CallerDeps) =>
           tag,
           summary: 'Change the role of a member',
           description: 'Holds for the next request. The last administrator stays one.',
-          errors: [400, 401, 403, 404, 413, 500],
         }),
       },
     )
@@ -71,7 +69,6 @@ const memberRoutes = (deps: AuthDeps & CallerDeps) =>
           tag,
           summary: 'Remove a member from the organisation',
           description: 'Refused while they have active API keys. The last administrator stays.',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )
@@ -89,7 +86,6 @@ const memberRoutes = (deps: AuthDeps & CallerDeps) =>
           id: 'endMemberSessions',
           tag,
           summary: 'Sign a member out everywhere',
-          errors: [401, 403, 404, 500],
         }),
       },
     )
@@ -105,7 +101,6 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
         id: 'listInvitations',
         tag,
         summary: 'List invitations that nobody has accepted',
-        errors: [400, 401, 403, 500],
       }),
     })
     .post(
@@ -122,7 +117,6 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
           summary: 'Invite somebody',
           description:
             'Answers a link, which works once, within 7 days. An earlier one of the same address ends.',
-          errors: [400, 401, 403, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -141,7 +135,6 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
           id: 'revokeInvitation',
           tag,
           summary: 'Revoke an invitation',
-          errors: [401, 403, 404, 500],
         }),
       },
     )
@@ -159,7 +152,6 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
           tag,
           summary: 'Make a link by which a member sets a new password',
           description: 'Works once, within 7 days, and ends their sessions.',
-          errors: [400, 401, 403, 404, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -173,6 +165,6 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
         tag,
         summary: "Make the link that sets the owner's e-mail address and password",
         description: 'Works once, within 30 minutes, as long as the owner has no password.',
-        errors: [400, 401, 403, 409, 413, 500],
+        errors: [409],
       }),
     })

@@ -28,7 +28,7 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
       caller: 'any',
       query: listPresetsQuery,
       response: { 200: t.Object({ data: t.Array(preset), total_count: t.Number() }) },
-      detail: operation({ id: 'listPresets', tag, summary: 'List presets', errors: [400, 401, 404, 500] }),
+      detail: operation({ id: 'listPresets', tag, summary: 'List presets' }),
     })
     .get(
       '/presets/:slug',
@@ -44,7 +44,6 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
           id: 'getPreset',
           tag,
           summary: 'Get a preset with the version that requests get',
-          errors: [400, 401, 404, 500],
         }),
       },
     )
@@ -63,7 +62,6 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
           id: 'updatePreset',
           tag,
           summary: 'Rename, disable or archive a preset, or go back to another version',
-          errors: [400, 401, 403, 404, 413, 500],
         }),
       },
     )
@@ -79,7 +77,6 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
           id: 'listPresetVersions',
           tag,
           summary: 'List the versions of a preset',
-          errors: [400, 401, 404, 500],
         }),
       },
     )
@@ -97,7 +94,6 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
           id: 'getPresetVersion',
           tag,
           summary: 'Get a version of a preset',
-          errors: [400, 401, 404, 500],
         }),
       },
     )
@@ -127,7 +123,7 @@ const creation = <Path extends string>(
         tag,
         summary: 'Keep the settings of a request as a preset, or as its next version',
         description: 'Messages and what else concerns one request alone are left out in silence.',
-        errors: [400, 401, 403, 404, 409, 413, 500],
+        errors: [409],
       }),
     },
   )

@@ -41,7 +41,6 @@ export const providerAdminRoutes = (deps: RouteDeps) =>
         id: 'listConfiguredProviders',
         tag,
         summary: 'Which providers are called, and where each comes from',
-        errors: [401, 403, 500],
       }),
     })
     .post('/providers/configured/:slug/test', ({ params }) => tryProvider(deps, params.slug), {
@@ -56,7 +55,6 @@ export const providerAdminRoutes = (deps: RouteDeps) =>
         summary: 'Try the credentials of a provider',
         description:
           'Asks the provider for its list of models with each credential; some list them for anybody. Nothing is inferred and nothing costs.',
-        errors: [400, 401, 403, 404, 500],
       }),
     })
 
@@ -70,7 +68,6 @@ const entryRoutes = (deps: RouteDeps) =>
         id: 'listProviderEntries',
         tag,
         summary: 'List the stored entries of providers',
-        errors: [401, 403, 500],
       }),
     })
     .post(
@@ -92,7 +89,6 @@ const entryRoutes = (deps: RouteDeps) =>
             'An entry as of `providers:` in the settings, without variables and files. Used for the next request, unless the settings or the environment name the same slug.',
           status: 201,
           body: entryBody,
-          errors: [400, 401, 403, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -105,7 +101,6 @@ const entryRoutes = (deps: RouteDeps) =>
         id: 'getProviderEntry',
         tag,
         summary: 'Get a stored entry of a provider',
-        errors: [400, 401, 403, 404, 500],
       }),
     })
     .patch(
@@ -122,7 +117,7 @@ const entryRoutes = (deps: RouteDeps) =>
           description:
             'What is left out stays, null takes a field away. To another address it moves only with its secrets given anew.',
           body: t.Partial(entryBody),
-          errors: [400, 401, 403, 404, 409, 413, 500],
+          errors: [409],
         }),
       },
     )
@@ -141,7 +136,6 @@ const entryRoutes = (deps: RouteDeps) =>
           tag,
           summary: 'Delete a stored entry of a provider',
           description: 'Its further credentials go with it.',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )
@@ -160,7 +154,6 @@ const credentialRoutes = (deps: RouteDeps) =>
           id: 'listProviderCredentials',
           tag,
           summary: 'List the stored credentials of providers',
-          errors: [400, 401, 403, 500],
         }),
       },
     )
@@ -182,7 +175,6 @@ const credentialRoutes = (deps: RouteDeps) =>
           summary: 'Store a credential of a provider',
           description: 'Several of one provider are tried in their order, or share its requests by weight.',
           status: 201,
-          errors: [400, 401, 403, 404, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -199,7 +191,7 @@ const credentialRoutes = (deps: RouteDeps) =>
           id: 'updateProviderCredential',
           tag,
           summary: 'Update or rotate a stored credential',
-          errors: [400, 401, 403, 404, 409, 413, 500],
+          errors: [409],
         }),
       },
     )
@@ -217,7 +209,6 @@ const credentialRoutes = (deps: RouteDeps) =>
           id: 'deleteProviderCredential',
           tag,
           summary: 'Delete a stored credential',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )

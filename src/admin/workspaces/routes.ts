@@ -30,7 +30,6 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
         tag,
         summary: 'List workspaces',
         description: 'An inference key sees its own alone.',
-        errors: [400, 401, 500],
       }),
     })
     .post(
@@ -49,7 +48,6 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
           id: 'createWorkspace',
           tag,
           summary: 'Create a workspace',
-          errors: [400, 401, 403, 404, 409, 413, 500],
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
@@ -61,7 +59,7 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
         caller: 'any',
         params: workspaceParams,
         response: reply,
-        detail: operation({ id: 'getWorkspace', tag, summary: 'Get a workspace', errors: [401, 404, 500] }),
+        detail: operation({ id: 'getWorkspace', tag, summary: 'Get a workspace' }),
       },
     )
     .patch(
@@ -79,7 +77,7 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
           tag,
           summary: 'Update a workspace',
           description: 'The change holds for the next request.',
-          errors: [400, 401, 403, 404, 409, 413, 500],
+          errors: [409],
         }),
       },
     )
@@ -101,7 +99,6 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
           summary: 'Delete a workspace',
           description:
             'Refused while it has active API keys. Its budgets, guardrails, files and provider keys go with it.',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )

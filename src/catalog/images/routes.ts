@@ -31,7 +31,6 @@ export const imageModelRoutes = (deps: CallerDeps, basePath: string) =>
           summary: 'List the models that make images',
           description:
             'A model has the parameters of all its endpoints; each endpoint says which are its own.',
-          errors: [401, 403, 500],
         }),
       },
     )
@@ -49,7 +48,6 @@ export const imageModelRoutes = (deps: CallerDeps, basePath: string) =>
           id: 'listImageModelEndpoints',
           tag,
           summary: 'List the endpoints of an image model',
-          errors: [400, 401, 403, 404, 500],
         }),
       },
     )

@@ -74,7 +74,6 @@ const reply = t.Object(
 )
 
 const tag = 'Inference'
-const refusals = [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529] as const
 const headers = [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, KEY]
 
 export const generateContentOperation = operation({
@@ -85,7 +84,7 @@ export const generateContentOperation = operation({
     "For Google's own clients and coding agents that speak its API; any model can be named. The same route stands " +
     'below /v1beta. Names of fields are taken in camelCase and in snake_case. Fields that are not listed are forwarded ' +
     'to providers that speak this API.',
-  errors: refusals,
+  asksProvider: true,
   body: geminiBody,
   reply,
   replyHeaders: CACHE_REPLY_HEADERS,
@@ -100,7 +99,7 @@ export const streamGenerateContentOperation = operation({
   description:
     'With `?alt=sse` the reply is a stream of events, otherwise one JSON list of the same chunks. The last chunk has the ' +
     'finishReason and the usage; an answer that breaks off ends in an `error` instead.',
-  errors: refusals,
+  asksProvider: true,
   body: geminiBody,
   reply: t.Array(reply),
   streams: true,
@@ -116,7 +115,6 @@ export const countTokensOperation = operation({
   description:
     'The provider counts if it has a route for it; otherwise the answer is an estimate of the gateway, which is rather ' +
     'too high. Costs nothing, and counts as a request without tokens where rates are limited.',
-  errors: [400, 401, 403, 404, 413, 429, 500],
   body: geminiBody,
   reply: t.Object({ totalTokens: count }),
   headers: [KEY],
@@ -134,7 +132,7 @@ export const embedContentOperation = operation({
   id: 'embedContent',
   tag,
   summary: "Embed one content (Google's Gemini API)",
-  errors: refusals,
+  asksProvider: true,
   body: embedBody,
   reply: t.Object({ embedding: vector, ...embedded }, open),
   replyHeaders: CACHE_REPLY_HEADERS,
@@ -147,7 +145,7 @@ export const batchEmbedContentsOperation = operation({
   tag,
   summary: "Embed several contents (Google's Gemini API)",
   description: 'What is asked beside the text must be the same in all requests of a batch.',
-  errors: refusals,
+  asksProvider: true,
   body: batchEmbedBody,
   reply: t.Object({ embeddings: t.Array(vector), ...embedded }, open),
   replyHeaders: CACHE_REPLY_HEADERS,

@@ -55,7 +55,7 @@ export const embeddingsOperation = operation({
   tag: 'Inference',
   summary: 'Create embeddings',
   description: `One vector for each input, in the order of the inputs. ${FORWARDED}`,
-  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: embeddingsBody,
   reply: t.Object({
     id: generationId,
@@ -81,7 +81,7 @@ export const rerankOperation = operation({
   tag: 'Inference',
   summary: 'Rank documents',
   description: `Documents by how well they answer the query, the best first. ${FORWARDED}`,
-  errors: [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: rerankBody,
   reply: t.Object({
     id: generationId,
@@ -106,7 +106,7 @@ export const moderationsOperation = operation({
   tag: 'Inference',
   summary: 'Judge texts and images',
   description: `By a model that moderates; without one, omni-moderation-latest. The results are the provider's own. ${FORWARDED}`,
-  errors: [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: moderationBody,
   reply: t.Object({
     id: generationId,
@@ -149,7 +149,6 @@ const imagesReply = t.Object({
   service_metadata: metadata,
 })
 
-const imagesErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529] as const
 const imagesText =
   'Images come as base64, whatever the provider gives. With `stream: true` the reply is a stream of ' +
   '`image_generation.partial_image`, `image_generation.text_chunk` and `image_generation.completed`, then `[DONE]`.'
@@ -159,7 +158,7 @@ export const imagesOperation = operation({
   tag: 'Inference',
   summary: 'Make images',
   description: `${imagesText} ${FORWARDED}`,
-  errors: imagesErrors,
+  asksProvider: true,
   body: imagesBody,
   reply: imagesReply,
   streams: true,
@@ -172,7 +171,7 @@ export const imageGenerationsOperation = operation({
   tag: 'Inference',
   summary: "Make images, under the path of OpenAI's clients",
   description: imagesText,
-  errors: imagesErrors,
+  asksProvider: true,
   body: imagesBody,
   reply: imagesReply,
   streams: true,
@@ -185,7 +184,7 @@ export const imageEditsOperation = operation({
   tag: 'Inference',
   summary: "Make images from images, under the path of OpenAI's clients",
   description: imagesText,
-  errors: imagesErrors,
+  asksProvider: true,
   body: imagesBody,
   form: imageForm,
   reply: imagesReply,
@@ -201,7 +200,7 @@ export const speechOperation = operation({
   description:
     'The sound is relayed as it is made, and breaks off where the provider does. `response_format` is `pcm` unless ' +
     `it says otherwise. ${FORWARDED}`,
-  errors: [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: speechBody,
   media: Object.values(MEDIA_TYPES),
   headers: HEADERS,
@@ -215,7 +214,7 @@ export const transcriptionOperation = operation({
   tag: 'Inference',
   summary: 'Write down what is said',
   description: `The recording comes in JSON as base64, or in a form as a file of at most 100 MB. ${FORWARDED}`,
-  errors: [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 524, 529],
+  asksProvider: true,
   body: transcriptionBody,
   form: transcriptionForm,
   reply: t.Object({
