@@ -1,5 +1,6 @@
 /** One line for each request. */
 import { isHealthCheck } from './health.ts'
+import { pathOf } from './path.ts'
 import { requestIdOf } from './request-id.ts'
 
 export interface AccessLog {
@@ -63,11 +64,4 @@ export function logRequest(log: AccessLog, request: Request, response: Response,
     },
     'request',
   )
-}
-
-/** What stands between the host and the query. */
-function pathOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3)
-  const end = url.search(/[?#]/)
-  return start < 0 ? '' : url.slice(start, end < 0 ? undefined : end)
 }

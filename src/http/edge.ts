@@ -1,7 +1,8 @@
-/** What every request passes first and every reply last: request id, Host check, security headers. */
+/** What every request passes first and every reply last: request id, checks of host and path, security headers. */
 import type { GatewayError } from '../core/errors.ts'
 import { type ErrorLog, errorResponse, type FormOf, logFailure, publicError } from './envelope.ts'
 import { hostProblem } from './host.ts'
+import { pathProblem } from './path.ts'
 import { requestIdOf } from './request-id.ts'
 
 export type Handler = (request: Request) => Response | Promise<Response>
@@ -17,7 +18,7 @@ export interface EdgeOptions {
 /** Wraps the application's `fetch`. The result never throws and always answers with an id and safe headers. */
 export function withEdge(next: Handler, { log, refuse, formOf }: EdgeOptions): Handler {
   return async function edge(request) {
-    const refusal = hostProblem(request) ?? refuse?.(request) ?? null
+    const refusal = hostProblem(request) ?? pathProblem(request) ?? refuse?.(request) ?? null
     if (refusal !== null) return finished(errorResponse(refusal, request, formOf), request)
     try {
       return finished(await next(request), request)

@@ -1,14 +1,18 @@
 import { Elysia } from 'elysia'
 import { version } from '../version.ts'
+import { pathOf } from './path.ts'
 
 export interface HealthDeps {
   /** Null when it is: while draining, and while settlements cannot be written, it is not. */
   whyNotReady(): 'stopping' | 'storage' | null
 }
 
-/** These are answered in every state. What stands in a query makes no request one. */
-export const isHealthCheck = (request: Request): boolean =>
-  /^[^?#]*\/health(?:\/(?:live|ready))?(?:[?#]|$)/.test(request.url)
+/** These are answered in every state, and have no line in the log. Neither a query nor a name below the API makes a request one. */
+export function isHealthCheck(request: Request): boolean {
+  const path = pathOf(request.url)
+  const below = /\/v1(?:beta)?\/(.*)$/.exec(path)?.[1]
+  return below === undefined ? /\/health(?:\/(?:live|ready))?$/.test(path) : below === 'health'
+}
 
 /** The same in short, which clients ask for beside the API: public, at the root and below every prefix. */
 export const probeRoutes = () =>
