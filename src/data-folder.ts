@@ -1,8 +1,14 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from './db/database.ts'
 import { lockFolder } from './db/lock.ts'
-import { BODIES_MIGRATIONS, type MigrationReport, migrate, type OnCopy } from './db/migrations.ts'
+import {
+  appliedTags,
+  BODIES_MIGRATIONS,
+  type MigrationReport,
+  migrate,
+  type OnCopy,
+} from './db/migrations.ts'
 
 export interface DataFolder {
   readonly database: Database
@@ -10,6 +16,8 @@ export interface DataFolder {
   readonly bodies: Database
   /** What was migrated on opening, file by file. */
   readonly migrated: readonly MigrationReport[]
+  /** The ledger was missing or empty although stored bodies are there: it is a new one now. */
+  readonly hasNewLedger: boolean
   /** Closes the databases and gives the folder free. */
   close(): void
 }
@@ -30,17 +38,21 @@ export function openDataFolder(folder: string, onCopy?: OnCopy): DataFolder {
     open.push(database)
     return database
   }
+  const hasBodies = sizeOf(join(folder, BODIES_FILE)) > 0
   try {
     const database = opened(openDatabase(join(folder, DATABASE_FILE)))
+    const isNew = appliedTags(database.file).length === 0
     const migrated = [migrate(database, undefined, onCopy)]
     const bodies = opened(openBodies(join(folder, BODIES_FILE)))
     migrated.push(migrate(bodies, BODIES_MIGRATIONS, onCopy))
-    return { database, bodies, migrated, close }
+    return { database, bodies, migrated, hasNewLedger: isNew && hasBodies, close }
   } catch (error) {
     close()
     throw error
   }
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 function makeFolder(folder: string): void {
   try {

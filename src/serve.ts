@@ -11,15 +11,15 @@ import { exposureProblem } from './config/exposure.ts'
 import { oidcSettings } from './config/sign-on.ts'
 import { type Config, ConfigError } from './config.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
-import type { Database } from './db/database.ts'
-import { openSealer, type Sealer } from './db/seal.ts'
+import { BODIES_FILE, DATABASE_FILE, type Database } from './db/database.ts'
+import { closeSecretKey, openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
 import { type DiskRoom, watchRoom } from './disk-room.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { readNameList } from './filters/name-list.ts'
 import { ensureFirstRun, hasKeys, hasManagementKey, makeFirstKeys } from './first-run.ts'
-import type { Handler } from './http/edge.ts'
 import { retentionOf } from './ledger/retention.ts'
+import { openListener, refuseTaken } from './listener.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
 import { clientAddress, parseTrustedProxies } from './net/client-address.ts'
@@ -31,9 +31,6 @@ import type { Routing } from './snapshot/source.ts'
 import { startUpkeep } from './upkeep.ts'
 import { welcome } from './welcome.ts'
 
-/** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
-const SERVER_BODY_LIMIT_BYTES = 2 ** 40
-const IDLE_TIMEOUT_SECONDS = 30
 /** How long callers may take to read the last bytes after everything has ended. */
 const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
@@ -49,6 +46,7 @@ export async function serve(config: Config): Promise<number> {
   // What is wrong with the settings is told before anything is made.
   const store = openCatalogStore(config.data, (why) => logger.warn(`${why}: the program's own is used`))
   const configured = readConfigured(config, store)
+  await refuseTaken(config)
   const folder = openDataFolder(config.data, ({ copy, bytes }) => {
     logger.info(
       { copy, megabytes: Math.ceil(bytes / MEGABYTE) },
@@ -130,10 +128,17 @@ export async function serve(config: Config): Promise<number> {
 
 /** All that must hold before the first request: keys where they are needed, the right secret key, an owner. */
 async function prepare(
-  { database, migrated, close }: DataFolder,
+  { database, migrated, hasNewLedger, close }: DataFolder,
   config: Config,
   logger: Logger,
 ): Promise<Sealer> {
+  if (hasNewLedger)
+    logger.error(
+      { data: config.data },
+      `${DATABASE_FILE} was missing or empty although ${BODIES_FILE} is there, so a new ledger without keys, spending and generations was made. If you had one: stop, put ${DATABASE_FILE} back from a backup (sluice restore), and start again`,
+    )
+  const exposed = config.secretKey === null ? closeSecretKey(config.data) : null
+  if (exposed !== null) logger.warn(exposed)
   for (const { applied, copy } of migrated)
     if (applied.length > 0) logger.info({ migrations: applied, copy }, 'database migrated')
   const problem = exposureProblem(config, hasKeys(database))
@@ -174,45 +179,12 @@ const openStored = (
   )
 
 function listen(config: Config, deps: Deps): Bun.Server<undefined> {
-  const server = open(config, createApp(deps, config.basePath))
+  const server = openListener(config, createApp(deps, config.basePath))
   deps.keepOpen = (request) => server.timeout(request, 0)
   const proxies = parseTrustedProxies(config.trustedProxies)
   deps.addressOf = (request) =>
     clientAddress(server.requestIP(request)?.address ?? null, request.headers.get('x-forwarded-for'), proxies)
   return server
-}
-
-/** Throws a sentence that names the setting when nobody may listen there. */
-function open({ host, port }: Config, app: Handler): Bun.Server<undefined> {
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      idleTimeout: IDLE_TIMEOUT_SECONDS,
-      maxRequestBodySize: SERVER_BODY_LIMIT_BYTES,
-      development: false,
-      // With `development: false` Bun 1.4.5 shares a taken port with its holder in silence unless told not to.
-      reusePort: false,
-      fetch: app,
-    })
-  } catch (cause) {
-    throw new Error(whyNotThere(host, port, cause), { cause })
-  }
-}
-
-function whyNotThere(host: string, port: number, cause: unknown): string {
-  switch (cause instanceof Error && 'code' in cause ? cause.code : null) {
-    case 'EADDRINUSE':
-      return `${host} ${port} is taken by another program: stop it, or set SLUICE_PORT`
-    case 'EACCES':
-      return `This user may not listen at ${host} ${port}: set SLUICE_PORT to 1024 or more`
-    // What Bun 1.4.5 says of a name that leads nowhere.
-    case 'EINVAL':
-    case 'EADDRNOTAVAIL':
-      return `This machine has no address ${host} to listen at: set SLUICE_HOST`
-    default:
-      return `${host} ${port} cannot be listened at: ${cause instanceof Error ? cause.message : cause}`
-  }
 }
 
 /** Ends every connection, once the replies of what has finished are on their way: a reply that is made is not yet sent. */

@@ -2,16 +2,20 @@ import {
   chmodSync,
   closeSync,
   constants,
-  copyFileSync,
   existsSync,
+  fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
+  readSync,
   renameSync,
   rmdirSync,
   rmSync,
   statSync,
+  writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { BackedUpFile } from './manifest.ts'
@@ -23,11 +27,60 @@ const OWN_FOLDER = 0o700
 export const makeOwnFolder = (path: string): void =>
   void mkdirSync(path, { recursive: true, mode: OWN_FOLDER })
 
-/** Copies one file for its owner alone; shares the blocks where the disk can do that. */
-export function copyOwn(from: string, to: string): void {
-  copyFileSync(from, to, constants.COPYFILE_FICLONE)
-  chmodSync(to, OWN_FILE)
+/** Links of a data folder are the operator's; in a backup, which may come from elsewhere, none is followed. */
+export type Links = 'followed' | 'refused'
+
+/**
+ * Copies one regular file for its owner alone, into a file that is not there yet. Throws a sentence for anything else:
+ * a link would lead out of the folder, and a pipe would never end.
+ */
+export function copyOwn(from: string, to: string, links: Links): void {
+  const source = openRegular(from, links)
+  try {
+    const target = openSync(to, 'wx', OWN_FILE)
+    try {
+      const piece = new Uint8Array(PIECE_BYTES)
+      for (let read = readSync(source, piece); read > 0; read = readSync(source, piece))
+        for (let at = 0; at < read; ) at += writeSync(target, piece, at, read - at)
+    } finally {
+      closeSync(target)
+    }
+  } finally {
+    closeSync(source)
+  }
 }
+
+const PIECE_BYTES = 1024 * 1024
+
+/** Text of a regular file that is no link. Throws a sentence for anything else, and beyond `mostBytes`. */
+export function readRegular(path: string, mostBytes: number): string {
+  const file = openRegular(path, 'refused')
+  try {
+    if (fstatSync(file).size > mostBytes) throw new Error(`${path} is larger than ${mostBytes} bytes`)
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Opens a file for reading. It is looked at once it is open, so that nothing can take its place in between. */
+function openRegular(path: string, links: Links): number {
+  if (links === 'refused' && lstatSync(path).isSymbolicLink()) throw notRegular(path)
+  // Windows has neither flag. Without O_NONBLOCK opening a pipe would wait for its other end.
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+  const file = openSync(path, O_RDONLY | O_NONBLOCK | (links === 'refused' ? O_NOFOLLOW : 0))
+  if (fstatSync(file).isFile()) return file
+  closeSync(file)
+  throw notRegular(path)
+}
+
+/** Throws a sentence unless this is a regular file, or a link to one. */
+export function requireRegular(path: string): void {
+  if (!statSync(path).isFile()) throw notRegular(path)
+}
+
+const notRegular = (path: string): Error =>
+  new Error(`${path} is not a regular file (a link, a pipe, a folder or a device): put the file itself there`)
 
 export const closeToOthers = (path: string): void => chmodSync(path, OWN_FILE)
 
@@ -74,7 +127,8 @@ export async function wholeFolder<T>(target: string, fill: (draft: string) => Pr
   try {
     rmSync(draft, { recursive: true, force: true })
     mkdirSync(dirname(target), { recursive: true })
-    makeOwnFolder(draft)
+    // Not one that somebody has put there since.
+    mkdirSync(draft, { mode: OWN_FOLDER })
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? cause.code : cause
     throw new Error(`${target} cannot be made (${why}): name another folder`, { cause })

@@ -12,6 +12,7 @@ import {
   flushToDisk,
   isVacant,
   makeOwnFolder,
+  requireRegular,
   wholeFolder,
 } from './copy.ts'
 import { CATALOG_FILE, MANIFEST_FILE, type Manifest, SECRET_FILE, writeManifest } from './manifest.ts'
@@ -41,8 +42,9 @@ export async function makeBackup(data: string, target: string, options: BackupOp
     // Bodies before the ledger, so that it has the generation of every stored response.
     if (existsSync(join(data, BODIES_FILE))) copyDatabase(data, draft, BODIES_FILE)
     const { schema, secretKeyId, lacking } = copyLedger(data, draft)
-    if (existsSync(join(data, CATALOG_FILE))) copyOwn(join(data, CATALOG_FILE), join(draft, CATALOG_FILE))
-    if (options.withSecretKey) copyOwn(join(data, SECRET_FILE), join(draft, SECRET_FILE))
+    if (existsSync(join(data, CATALOG_FILE)))
+      copyOwn(join(data, CATALOG_FILE), join(draft, CATALOG_FILE), 'followed')
+    if (options.withSecretKey) copyOwn(join(data, SECRET_FILE), join(draft, SECRET_FILE), 'followed')
     const manifest: Manifest = {
       version,
       madeAt: new Date(options.now()).toISOString(),
@@ -80,7 +82,7 @@ const namesIn = (folder: string): string[] =>
 /** False: it is not there, or went this moment. */
 function copyUploaded(data: string, draft: string, id: string): boolean {
   try {
-    copyOwn(join(data, FILES_FOLDER, id), join(draft, FILES_FOLDER, id))
+    copyOwn(join(data, FILES_FOLDER, id), join(draft, FILES_FOLDER, id), 'refused')
     return true
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
@@ -90,6 +92,7 @@ function copyUploaded(data: string, draft: string, id: string): boolean {
 
 /** A whole and compact copy of one moment; whoever writes meanwhile goes on. */
 function copyDatabase(data: string, draft: string, name: string): void {
+  requireRegular(join(data, name))
   const source = openForReading(join(data, name))
   const copy = join(draft, name)
   try {

@@ -1,13 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../core/json.ts'
 import { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
 import { FILES_FOLDER } from '../files/store.ts'
+import { readRegular } from './copy.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 export const SECRET_FILE = 'secret.key'
 export const CATALOG_FILE = 'catalog.json.gz'
 const FORMAT = 1
+/** Of a manifest: some hundred thousand files. */
+const MOST_BYTES = 64 * 1024 * 1024
 
 export interface BackedUpFile {
   /** Within the backup, with `/`. */
@@ -53,9 +55,11 @@ export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST_FILE)
   let written: unknown
   try {
-    written = JSON.parse(readFileSync(path, 'utf8'))
+    written = JSON.parse(readRegular(path, MOST_BYTES))
   } catch (cause) {
-    throw new Error(`${folder} is no backup: its ${MANIFEST_FILE} is missing or cannot be read`, { cause })
+    throw new Error(`${folder} is no backup: its ${MANIFEST_FILE} is missing or cannot be read as a file`, {
+      cause,
+    })
   }
   if (!isObject(written) || written['sluice_backup'] === undefined)
     throw new Error(`${path} is not the manifest of a backup of Sluice`)
@@ -74,6 +78,7 @@ function manifestOf(written: Readonly<Record<string, unknown>>): Manifest | null
   if (!Array.isArray(files) || !files.every(isBackedUp) || !Array.isArray(lacking)) return null
   const tags = Object.entries(schema).flatMap(([name, tag]) => (typeof tag === 'string' ? [[name, tag]] : []))
   if (!files.some(({ path }) => path === DATABASE_FILE)) return null
+  if (new Set(files.map(({ path }) => path)).size !== files.length) return null
   return {
     version,
     madeAt,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BODIES_FILE, DATABASE_FILE, openForReading } from '../db/database.ts'
 import { lockFolder } from '../db/lock.ts'
@@ -33,13 +33,15 @@ export async function restoreBackup(
   { secretKey }: RestoreOptions,
 ): Promise<Restored> {
   const manifest = readManifest(backup)
+  refuseLinkedFolder(join(backup, FILES_FOLDER))
   refuseTaken(data)
   return wholeFolder(data, async (draft) => {
     makeOwnFolder(join(draft, FILES_FOLDER))
     for (const file of manifest.files) {
-      if (!existsSync(join(backup, file.path)))
+      const from = join(backup, file.path)
+      if (lstatSync(from, { throwIfNoEntry: false }) === undefined)
         throw new Error(`The backup lacks ${file.path}: restore another`)
-      copyOwn(join(backup, file.path), join(draft, file.path))
+      copyOwn(from, join(draft, file.path), 'refused')
       const { bytes, sha256 } = await examined(draft, file.path)
       if (bytes !== file.bytes || sha256 !== file.sha256)
         throw new Error(`${join(backup, file.path)} is not what was backed up: it was changed or is damaged`)
@@ -51,6 +53,13 @@ export async function restoreBackup(
     for (const path of [FILES_FOLDER, '']) flushToDisk(join(draft, path))
     return { manifest, secretKey: outcome, isOlder }
   })
+}
+
+/** The names in it would lead to wherever the link does. */
+function refuseLinkedFolder(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found !== undefined && !found.isDirectory())
+    throw new Error(`${path} is not a folder but a link or a file: restore another backup`)
 }
 
 function refuseTaken(data: string): void {

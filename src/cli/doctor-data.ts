@@ -37,7 +37,16 @@ export function checkData({ data }: Config): Finding {
   return { check, status: 'ok', detail: data }
 }
 
-export const checkDatabase = ({ data }: Config): Finding => checkFile('database', join(data, DATABASE_FILE))
+export function checkDatabase({ data }: Config): Finding {
+  const path = join(data, DATABASE_FILE)
+  if (sizeOf(path) === 0 && sizeOf(join(data, BODIES_FILE)) > 0) {
+    const detail = `${path} is missing or empty although ${BODIES_FILE} is there: put it back from a backup before the next start, which would make a new ledger`
+    return { check: 'database', status: 'problem', detail }
+  }
+  return checkFile('database', path)
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 export const checkBodies = ({ data }: Config): Finding =>
   checkFile('stored responses', join(data, BODIES_FILE), BODIES_MIGRATIONS)

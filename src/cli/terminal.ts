@@ -31,6 +31,7 @@ export interface Terminal {
 
 export function processTerminal(): Terminal {
   const environment = processEnvironment()
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   return {
     environment,
     print: (text) => void process.stdout.write(`${text}\n`),
@@ -40,6 +41,11 @@ export function processTerminal(): Terminal {
     hasColor: process.stdout.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
     ...(process.stdin.isTTY === true && process.stdout.isTTY === true ? { confirm: askYesNo } : {}),
   }
+}
+
+/** `sluice doctor | head -1`: a reader that has seen enough is no failure of the command. */
+function ignoreClosedPipe(error: Error): void {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error
 }
 
 /** Anything but a yes is a no. */

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openExclusively } from './database.ts'
 
@@ -19,12 +19,23 @@ export function lockFolder(folder: string): () => void {
   const lock = openExclusively(join(folder, LOCK_FILE))
   if (lock === null) throw new Error(heldBy(folder, holder))
   held.add(lock)
-  writeFileSync(holder, `${process.pid}\n`)
+  // A new one: what an earlier process left may be open to others, or a link.
+  rmSync(holder, { force: true })
+  writeFileSync(holder, `${process.pid}\n`, { flag: 'wx', mode: 0o600 })
   return () => {
     if (!held.delete(lock)) return
     rmSync(holder, { force: true })
     lock.close()
   }
+}
+
+/** Whether another process has the folder. Makes nothing where there is none. */
+export function isLocked(folder: string): boolean {
+  const path = join(folder, LOCK_FILE)
+  if (!existsSync(path)) return false
+  const lock = openExclusively(path)
+  lock?.close()
+  return lock === null
 }
 
 function heldBy(folder: string, holder: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Database, makeOwnFile, type SqliteFile, transact } from './database.ts'
 import { readMigrations } from './embedded-migrations.ts' with { type: 'macro' }
@@ -75,12 +75,16 @@ function refuseUnknown(database: Database, known: string[], migrations: readonly
 function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
   let copy = firstCopy(database, tag)
   for (let n = 2; existsSync(copy); n++) copy = `${firstCopy(database, tag)}.${n}`
+  // Under its name only once it is whole: a process that is killed leaves one draft, which the next one replaces.
+  const draft = `${firstCopy(database, tag)}.part`
   try {
-    makeOwnFile(copy)
+    rmSync(draft, { force: true })
+    makeOwnFile(draft)
     onCopy({ copy, bytes: statSync(database.path).size })
-    database.file.run('VACUUM INTO ?', [copy])
+    database.file.run('VACUUM INTO ?', [draft])
+    renameSync(draft, copy)
   } catch (cause) {
-    rmSync(copy, { force: true })
+    rmSync(draft, { force: true })
     throw new Error(
       `The database was not changed, because no copy of it could be made at ${copy}: ${messageOf(cause)}`,
       { cause },

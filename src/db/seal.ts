@@ -151,12 +151,30 @@ export function parseSecretKey(text: string, from: string): Uint8Array {
   )
 }
 
-/** The key in `<folder>/secret.key`, or undefined. A file that others may read is closed to them. */
+/** The key in `<folder>/secret.key`, or undefined. */
 export function readSecretKey(folder: string): Uint8Array | undefined {
   const path = join(folder, SECRET_FILE)
-  if (!existsSync(path)) return undefined
-  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
-  return parseSecretKey(readFileSync(path, 'utf8'), `The file ${path}`)
+  return existsSync(path) ? parseSecretKey(readFileSync(path, 'utf8'), `The file ${path}`) : undefined
+}
+
+/**
+ * Closes a `secret.key` that other users of the machine may read. Answers a sentence for the operator; null if it was
+ * closed already, or is not there.
+ */
+export function closeSecretKey(folder: string): string | null {
+  const path = join(folder, SECRET_FILE)
+  if (process.platform === 'win32' || !existsSync(path)) return null
+  const mode = statSync(path).mode & 0o777
+  if ((mode & 0o077) === 0) return null
+  const was = `${path} could be read by other users of this machine (mode 0${mode.toString(8)})`
+  const advice =
+    'If one of them may have read it, replace the credentials that are stored here: it opens all of them'
+  try {
+    chmodSync(path, 0o600)
+    return `${was}; it is closed to them now (0600). ${advice}`
+  } catch {
+    return `${was} and could not be closed to them: run chmod 600 ${path}. ${advice}`
+  }
 }
 
 /** The key in `<folder>/secret.key`; makes one, readable by its owner alone, when there is none. */

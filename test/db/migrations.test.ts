@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getTableColumns, is, Table } from 'drizzle-orm'
@@ -173,17 +182,26 @@ test.each(failing)('a migration that fails ($what) leaves everything as it was',
 })
 
 test('a copy is told of before it is made, and no other start tells of one', () => {
-  const told: { copy: string; bytes: number; size: number; columns: string[] }[] = []
+  const told: { copy: string; bytes: number; isThere: boolean; columns: string[] }[] = []
   const onCopy: OnCopy = ({ copy, bytes }) =>
-    told.push({ copy, bytes, size: statSync(copy).size, columns: columnNames('a') })
+    told.push({ copy, bytes, isThere: existsSync(copy), columns: columnNames('a') })
   migrate(database, [first], onCopy)
   expect(told).toEqual([])
   const { size } = statSync(path)
   migrate(database, [first, second], onCopy)
   migrate(database, [first, second], onCopy)
   expect(told).toEqual([
-    { copy: `${path}.before-0001_second`, bytes: size, size: 0, columns: ['id', 'note'] },
+    { copy: `${path}.before-0001_second`, bytes: size, isThere: false, columns: ['id', 'note'] },
   ])
+})
+
+test('what a killed process has left of a copy is replaced, and never taken for one', () => {
+  migrate(database, [first])
+  const draft = `${path}.before-0001_second.part`
+  writeFileSync(draft, 'half of a database')
+  migrate(database, [first, second])
+  expect(copies()).toEqual(['sluice.db.before-0001_second'])
+  expect(statSync(`${path}.before-0001_second`).mode & 0o777).toBe(0o600)
 })
 
 test('without a copy nothing is changed', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import {
+  closeSecretKey,
   makeSealer,
   openSealer,
   parseSecretKey,
@@ -118,9 +119,13 @@ test('the first start makes a key that only its owner may read, and keeps it', (
   expect(made.length).toBe(32)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect([...readOrMakeSecretKey(folder)]).toEqual([...made])
+  expect(closeSecretKey(folder)).toBeNull()
   chmodSync(file, 0o644)
-  readOrMakeSecretKey(folder)
+  expect(closeSecretKey(folder)).toMatch(
+    /secret\.key could be read by other users of this machine \(mode 0644\); it is closed/,
+  )
   expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(closeSecretKey(join(folder, 'nowhere'))).toBeNull()
 })
 
 test('a key may be hex or base64, of 32 bytes exactly', () => {
