@@ -15,7 +15,17 @@ const settled = (): { heap: number; resident: number } => {
 }
 
 // What the program has anyway is there before: here only the catalogue counts.
-createDirectory({ models: [], isRetired: () => false, named: () => undefined, endpointsOf: () => [] }, [], [])
+createDirectory(
+  {
+    models: [],
+    isRetired: () => false,
+    named: () => undefined,
+    endpointsOf: () => [],
+    providersOf: () => [],
+  },
+  [],
+  [],
+)
 const before = settled()
 const startedAt = performance.now()
 const catalog = loadCatalog()

@@ -35,7 +35,7 @@ export function openListener({ host, port }: Where, app: Handler): Bun.Server<un
  */
 export async function refuseTaken(config: Where & { readonly data: string }): Promise<void> {
   if (config.port === 0 || isLocked(config.data)) return
-  await openListener(config, () => new Response(null, { status: 503 })).stop(true)
+  await openListener(config, () => Response.error()).stop(true)
 }
 
 function whyNotThere(host: string, port: number, cause: unknown): string {

@@ -24,6 +24,8 @@ export interface Catalog {
     dialects: readonly DialectName[],
     prefixes?: readonly string[],
   ): readonly EndpointRecord[]
+  /** Slugs of the providers that serve this model, its author first. */
+  providersOf(model: SeedModel): string[]
 }
 
 export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalog {
@@ -45,6 +47,14 @@ export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalo
     named(name) {
       names ??= namesOf(seed.models)
       return names.get(folded(name))
+    },
+    providersOf(model) {
+      const index = seed.models.indexOf(model)
+      const author = model.id.slice(0, model.id.indexOf('/'))
+      const slugs = Object.keys(seed.endpoints).filter((slug) =>
+        seed.endpoints[slug]?.some(([modelIndex]) => modelIndex === index),
+      )
+      return slugs.toSorted((a, b) => Number(b === author) - Number(a === author))
     },
     endpointsOf(providerSlug, dialects, prefixes = []) {
       const rows = Object.hasOwn(seed.endpoints, providerSlug) ? (seed.endpoints[providerSlug] ?? []) : []

@@ -73,6 +73,10 @@ export function createDirectory(
     find,
     isKnown: (name) =>
       find(name) !== undefined || catalog.named(name) !== undefined || catalog.isRetired(name),
+    offeredBy(name) {
+      const model = catalog.named(name)
+      return model === undefined ? [] : catalog.providersOf(model)
+    },
     nearest(name, count) {
       const callable = nearestNames(name, idsOf(models), count)
       const near = callable.length > 0 ? callable : nearestNames(name, idsOf(catalog.models), count)

@@ -56,6 +56,8 @@ export const badRequest = (message: string, path?: string): GatewayError =>
   new GatewayError(400, path === undefined ? message : `${path}: ${message}`, {
     metadata: { error_type: 'invalid_request' },
   })
+/** OpenAI's and Anthropic's SDKs obey it before their own rule, which sends anything from 500 again. */
+export const NEVER_RETRY = { 'x-should-retry': 'false' } as const
 export const unauthorized = (message = 'Missing or invalid API key'): GatewayError =>
   new GatewayError(401, message, { headers: { 'www-authenticate': 'Bearer' } })
 export const forbidden = (message: string): GatewayError => new GatewayError(403, message)

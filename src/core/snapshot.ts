@@ -259,6 +259,8 @@ export interface ModelDirectory {
   find(name: string): ModelRecord | undefined
   /** True for a model of the catalogue too that no configured provider offers. */
   isKnown(name: string): boolean
+  /** Of a model of the catalogue: slugs of the providers that serve it, configured or not, its author first. */
+  offeredBy?(name: string): readonly string[]
   /** Known ids that look most like `name`, best first. */
   nearest(name: string, count: number): string[]
   /** Every model that has an endpoint at a configured provider. */

@@ -22,18 +22,24 @@ const WRONG_KIND: Readonly<Record<KeyKind, string>> = {
   inference: 'A management key cannot perform inference: use an inference key',
 }
 
+const MISSING_KEY = 'Missing API key: send it in the header "Authorization: Bearer <key>" (or "x-api-key")'
+const MALFORMED_KEY = 'Invalid API key: the Authorization header must be "Bearer <key>"'
+/** One sentence for all of them: it tells a stranger nothing of the keys that there are. */
+const WRONG_KEY = 'Invalid API key: there is no enabled key of this value here'
+
 /**
- * The caller of `request`. Throws a `GatewayError`: 401, always in the same words, without a valid key (none,
- * malformed, unknown, deleted, disabled, expired); 403 when the key is of the other kind. `now` is in milliseconds.
+ * The caller of `request`. Throws a `GatewayError`: 401 without a key, and in other words, always the same ones, for a
+ * key that does not hold (unknown, deleted, disabled, expired); 403 when the key is of the other kind. `now` is in milliseconds.
  */
 export function authenticate(request: Request, snapshot: Snapshot, kind: CallerKind, now: number): Caller {
   const token = tokenOf(request)
-  if (token === undefined || !isKeyPlausible(token)) throw unauthorized()
+  if (token === undefined) throw unauthorized(namesKey(request) ? MALFORMED_KEY : MISSING_KEY)
+  if (!isKeyPlausible(token)) throw unauthorized(WRONG_KEY)
   const key = snapshot.keysByHash.get(hashKey(token))
   if (key === undefined || key.disabled || (key.expiresAt !== null && key.expiresAt <= now))
-    throw unauthorized()
+    throw unauthorized(WRONG_KEY)
   const workspace = snapshot.workspacesById.get(key.workspaceId)
-  if (workspace === undefined) throw unauthorized()
+  if (workspace === undefined) throw unauthorized(WRONG_KEY)
   bodyLease(request)?.own(key.hash)
   note(request, { key: key.label })
   if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind])

@@ -4,7 +4,7 @@
  */
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import type { Elysia, ValidationError } from 'elysia'
-import { badRequest, GatewayError, notFound, storageFailure } from '../core/errors.ts'
+import { badRequest, GatewayError, NEVER_RETRY, notFound, storageFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import { allowedMethods } from './methods.ts'
@@ -39,7 +39,8 @@ export type FormOf = (request: Request) => ErrorForm | undefined
 
 /** The whole reply for a failure, with the headers that the error names. */
 export function errorResponse(error: GatewayError, request: Request, formOf?: FormOf): Response {
-  const { status, message, metadata, routing, headers = {} } = error
+  const { status, message, metadata, routing } = error
+  const headers = { ...(isPermanent(status) ? NEVER_RETRY : {}), ...error.headers }
   const form = formOf?.(request)
   if (form === undefined) return Response.json(errorBody(error), { status, headers })
   const requestId = requestIdOf(request)
@@ -49,6 +50,13 @@ export function errorResponse(error: GatewayError, request: Request, formOf?: Fo
   }
   return Response.json(body, { status, headers: { ...headers, 'request-id': requestId } })
 }
+
+/**
+ * The same request would be refused again. SDKs send a 409 again of their own accord, and agents a 401 for minutes. A
+ * failure from 500 on is permanent only if its error says so itself.
+ */
+const isPermanent = (status: number): boolean =>
+  status >= 400 && status < 500 && ![408, 425, 429].includes(status)
 
 /** What may be said of any thrown value: a `GatewayError` as it is, 503 of a full disk, of all else a plain 500. */
 export const publicError = (thrown: unknown): GatewayError =>

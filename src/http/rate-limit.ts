@@ -1,5 +1,5 @@
 import { createAllowances } from '../core/allowance.ts'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, NEVER_RETRY } from '../core/errors.ts'
 
 /** How often a key may call in a minute. One counter for each key, in memory alone: a start begins anew. */
 export interface RateLimit {
@@ -71,7 +71,8 @@ export function rateLimitHeaders({
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
   }
-  if (waitMs === Number.POSITIVE_INFINITY) return { ...headers, ratelimit: `"${policy}";r=${remaining}` }
+  if (waitMs === Number.POSITIVE_INFINITY)
+    return { ...headers, ...NEVER_RETRY, ratelimit: `"${policy}";r=${remaining}` }
   const seconds = secondsOf(waitMs)
   return {
     ...headers,

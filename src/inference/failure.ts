@@ -3,6 +3,7 @@ import {
   type ErrorMetadata,
   type ErrorType,
   GatewayError,
+  NEVER_RETRY,
   storageFailure,
   UpstreamError,
   type UpstreamFailure,
@@ -81,21 +82,31 @@ export function publicError(
   const headers: Record<string, string> = {}
   if (error.retryAfterMs !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
-  return new GatewayError(statusOf[error.kind], sentenceFor(error.kind, attempt), {
+  // The provider will answer the same until a person has acted.
+  if (error.kind === 'credential' || isOutOfMoney(error)) Object.assign(headers, NEVER_RETRY)
+  return new GatewayError(statusOf[error.kind], sentenceFor(error, error.kind, attempt), {
     cause,
     metadata,
     headers,
   })
 }
 
-/** Who brought the credential along can mend it. */
-const sentenceFor = (
+/** OpenAI says it with a 429 that no waiting helps against. */
+const isOutOfMoney = ({ kind, status, code }: UpstreamError): boolean =>
+  (kind === 'credential' && status === 402) || (kind === 'rate-limit' && code === 'insufficient_quota')
+
+/** Says who can mend it: the operator, or the workspace that stored the key. */
+function sentenceFor(
+  error: UpstreamError,
   kind: Exclude<UpstreamFailure, 'caller'>,
   { provider: { name }, ownKey }: Attempt,
-): string =>
-  kind === 'credential' && ownKey
+): string {
+  if (isOutOfMoney(error))
+    return `${ownKey ? "The workspace's own account" : "This gateway's account"} at ${name} has no balance left: add credits there`
+  return kind === 'credential' && ownKey
     ? `${name} refused the workspace's own key for it (BYOK): store a valid one, or disable it`
     : sentenceOf[kind](name)
+}
 
 /** Keys and tokens as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
 const KEY_LIKE =

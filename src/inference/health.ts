@@ -4,7 +4,8 @@ import { neverBack } from '../core/never-back.ts'
 
 /** Why an endpoint is not tried now, and until when (milliseconds since 1970). */
 export interface Block {
-  reason: 'rate-limit' | 'failing'
+  /** `refused`: what failed last was the gateway's credential. */
+  reason: 'rate-limit' | 'failing' | 'refused'
   until: number
 }
 
@@ -38,6 +39,8 @@ interface State {
   coolUntil: number
   /** The provider named the time itself, so even an only endpoint is left alone until then. */
   isCoolHinted: boolean
+  /** The last failure was a refusal of the credential. */
+  isRefused: boolean
   latencies: number[]
 }
 
@@ -69,6 +72,7 @@ export function createHealth(clock: () => number): Health {
         openUntil: 0,
         coolUntil: 0,
         isCoolHinted: false,
+        isRefused: false,
         latencies: [],
       }
       states.set(key, state)
@@ -82,7 +86,7 @@ export function createHealth(clock: () => number): Health {
       if (state.coolUntil > at && (!isOnly || state.isCoolHinted))
         return told('rate-limit', state.coolUntil, at)
       if (state.openUntil > at && (!isOnly || isHopeless(state, at)))
-        return told('failing', state.openUntil, at)
+        return told(state.isRefused ? 'refused' : 'failing', state.openUntil, at)
       return null
     },
     trying(attempt) {
@@ -109,6 +113,7 @@ export function createHealth(clock: () => number): Health {
         return
       }
       if (error.kind === 'caller' || error.kind === 'capacity') return
+      state.isRefused = error.kind === 'credential'
       state.consecutive += 1
       secondOf(state, at).failures += 1
       if (shouldOpen(state, at)) open(state, at)

@@ -1,13 +1,14 @@
 import type { Attempt } from '../core/attempt.ts'
 import { type NoWay, ownKeysOf, type Way, waysTo } from '../core/byok.ts'
 import type { Caller } from '../core/caller.ts'
-import { badRequest, GatewayError, notFound, unavailable } from '../core/errors.ts'
+import { badRequest, GatewayError, NEVER_RETRY, notFound, unavailable } from '../core/errors.ts'
 import type { DialectName } from '../core/events.ts'
 import { forbids } from '../core/guardrail.ts'
 import type { EndpointMeasurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { CredentialRecord, EndpointRecord, ModelRecord, Snapshot } from '../core/snapshot.ts'
 import { findVariant, type Variant } from '../core/variant.ts'
+import { howToConfigure } from '../providers/how-to-configure.ts'
 import { type AskedOfModel, dialectFor } from './dialect-choice.ts'
 import { admits, type Exclusion } from './eligible.ts'
 import type { Block } from './health.ts'
@@ -65,7 +66,7 @@ export function plan(input: PlanInput): Plan {
   const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
   const blocks = attempts.map((attempt) => input.blockOf(attempt, isOnly))
   const open = attempts.filter((_, index) => blocks[index] === null)
-  if (open.length === 0) throw allBlocked(blocks, input.now)
+  if (open.length === 0) throw allBlocked(attempts, blocks, input.now)
   const unserved = known.flatMap((entry) => entry.unserved)
   return {
     attempts: open,
@@ -182,7 +183,7 @@ function unknownModel(name: string, snapshot: Snapshot): GatewayError {
   const shown = JSON.stringify(name.slice(0, 120))
   if (snapshot.models.isKnown(name)) {
     return notFound(
-      `The model ${shown} is known, but no provider that offers it is configured here. Set that provider's credential or add a "providers:" entry`,
+      `The model ${shown} is known, but no provider that offers it is configured here. ${howToConfigure(snapshot.models.offeredBy?.(name) ?? [])}`,
     )
   }
   const nearest = snapshot.models.nearest(name, 3)
@@ -214,17 +215,44 @@ function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
   })
 }
 
-function allBlocked(blocks: readonly (Block | null)[], now: number): GatewayError {
-  const soonest = Math.min(...blocks.map((block) => block?.until ?? now))
-  const seconds = Math.max(1, Math.ceil((soonest - now) / 1000))
-  if (blocks.some((block) => block?.reason === 'rate-limit')) {
-    return new GatewayError(429, `The provider's rate limit is reached; it asked to wait ${seconds} s`, {
-      metadata: { error_type: 'rate_limit_exceeded' },
-      headers: { 'retry-after': String(seconds) },
-    })
+/** Of several endpoints the one that is free first decides what is said. */
+function allBlocked(
+  attempts: readonly Attempt[],
+  blocks: readonly (Block | null)[],
+  now: number,
+): GatewayError {
+  const blocked = attempts.flatMap((attempt, index) => {
+    const block = blocks[index]
+    return block ? [{ attempt, block }] : []
+  })
+  const soonest = blocked.toSorted((a, b) => a.block.until - b.block.until)[0]
+  const limited = blocked.filter(({ block }) => block.reason === 'rate-limit')
+  const first = limited.toSorted((a, b) => a.block.until - b.block.until)[0] ?? soonest
+  const names = [...new Set(blocked.map(({ attempt }) => attempt.provider.name))].join(', ')
+  const seconds = Math.max(1, Math.ceil(((soonest?.block.until ?? now) - now) / 1000))
+  if (first?.block.reason === 'rate-limit') {
+    const { model, provider } = first.attempt
+    return new GatewayError(
+      429,
+      `${provider.name}'s rate limit for ${model.id} is reached; the next try is in ${seconds} s`,
+      {
+        metadata: { error_type: 'rate_limit_exceeded', provider_name: provider.name },
+        headers: { 'retry-after': String(seconds) },
+      },
+    )
+  }
+  if (blocked.every(({ block }) => block.reason === 'refused')) {
+    return new GatewayError(
+      503,
+      `${names} refused the credential of this gateway; the operator must renew it`,
+      {
+        metadata: { error_type: 'provider_unavailable' },
+        headers: { 'retry-after': String(seconds), ...NEVER_RETRY },
+      },
+    )
   }
   return unavailable(
-    `Every endpoint of this model has failed lately; the next try is in ${seconds} s`,
+    `Every endpoint of this model has failed lately (${names}); the next try is in ${seconds} s`,
     seconds,
   )
 }

@@ -608,7 +608,7 @@ test('refusals are errors of their own kind, with our sentence', async () => {
     [
       () => sdkWith('x'.repeat(40)).apiKeys.list({}),
       errors.UnauthorizedResponseError,
-      'Missing or invalid API key',
+      'Invalid API key',
     ],
     [
       () => sdkWith(API_KEY).apiKeys.create({ requestBody: { name: 'a' } }),

@@ -44,6 +44,7 @@ const says = {
   limit: "Lab's rate limit is reached",
   failed: 'Lab answered with an error of its own',
   busy: 'Lab is overloaded',
+  empty: "This gateway's account at Lab has no balance left: add credits there",
 }
 const credential = { ...refused, says: says.refused }
 const limited = (code: string | null, retryAfter?: string) => ({
@@ -120,7 +121,22 @@ const ROWS: readonly Row[] = [
     status: 429,
     headers: { 'retry-after': '20' },
     body: openai('You exceeded your current quota.', 'insufficient_quota', 'insufficient_quota'),
-    seen: limited('insufficient_quota', '20'),
+    // No waiting helps, whatever the header says.
+    seen: { ...limited('insufficient_quota', '20'), says: says.empty },
+  },
+  {
+    name: 'DeepSeek: no balance',
+    dialect: 'chat',
+    status: 402,
+    body: openai('Insufficient Balance', 'unknown_error', 'invalid_request_error'),
+    seen: { ...refused, says: says.empty },
+  },
+  {
+    name: 'Anthropic: no balance',
+    dialect: 'messages',
+    status: 402,
+    body: anthropic('billing_error', 'Your account has no credits.'),
+    seen: { ...refused, says: says.empty },
   },
   {
     name: 'OpenAI: its servers',
@@ -497,6 +513,10 @@ function expectTold({ seen }: Row, path: string, told: JsonObject): void {
   })
 }
 
+/** The caller's own doing, a credential that is refused, an account without a balance. */
+const isPermanent = ({ seen }: Row): boolean =>
+  (seen.status < 500 && seen.status !== 429) || seen.says === says.refused || seen.says === says.empty
+
 describe('one endpoint', () => {
   const ways = cases.flatMap((each) => [false, true].map((stream) => ({ ...each, stream })))
   test.each(ways.map((each) => [`${each.title}${each.stream ? ', streamed' : ''}`, each] as const))(
@@ -506,6 +526,8 @@ describe('one endpoint', () => {
       const response = await gateway.call(api.path, { ...api.body, model, stream })
       expect(response.status).toBe(row.seen.status)
       expect(response.headers.get('retry-after')).toBe(row.seen.retryAfter ?? null)
+      // SDKs obey it before their own rule, which sends a 502 again, and agents wait for minutes.
+      expect(response.headers.get('x-should-retry')).toBe(isPermanent(row) ? 'false' : null)
       expectTold(row, api.path, await response.json())
       expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error', cost_nano_usd: 0 })
     },

@@ -20,11 +20,11 @@ describe('authenticate', () => {
   test('a key of a workspace that is gone is no key', () => {
     const orphan = { ...snapshot, workspacesById: new Map() }
     expect(() => authenticate(requestWith({ authorization: `Bearer ${key}` }), orphan, 'any', 0)).toThrow(
-      'Missing or invalid',
+      'Invalid API key',
     )
   })
 
-  test('whatever the header holds, it is a 401 in the same words', () => {
+  test('whatever the header holds, it is a 401 that repeats nothing of it', () => {
     const visible = fc.string({
       unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
       maxLength: 300,
@@ -47,10 +47,32 @@ describe('authenticate', () => {
           return
         }
         const attempt = () => authenticate(new Request('http://localhost/', { headers }), snapshot, 'any', 0)
-        expect(attempt).toThrow(new GatewayError(401, 'Missing or invalid API key'))
+        expect(attempt).toThrow(
+          new GatewayError(
+            401,
+            /^Bearer +\S+ *$/i.test(headers.get('authorization') ?? '')
+              ? 'Invalid API key: there is no enabled key of this value here'
+              : 'Invalid API key: the Authorization header must be "Bearer <key>"',
+          ),
+        )
       }),
       { numRuns: 3000, seed: 7 },
     )
+  })
+
+  test('a missing key and a wrong one read differently', () => {
+    const says = (headers: Record<string, string>): string => {
+      try {
+        authenticate(requestWith(headers), snapshot, 'any', 0)
+      } catch (error) {
+        if (error instanceof GatewayError) return error.message
+      }
+      return ''
+    }
+    expect(says({})).toContain('Missing API key: send it in the header')
+    expect(says({ authorization: `Bearer ${newKey('inference')}` })).toContain('Invalid API key: there is no')
+    expect(says({ 'x-api-key': newKey('inference') })).toContain('Invalid API key: there is no')
+    expect(says({ authorization: key })).toContain('must be "Bearer <key>"')
   })
 
   test('keys that cannot be are not looked up', () => {
