@@ -26,6 +26,7 @@ import type { Deps } from './deps.ts'
 import { awaitLine, dropLine, logRequest } from './http/access-log.ts'
 import { leaseBody } from './http/body-budget.ts'
 import { namesKey } from './http/caller.ts'
+import { createCors } from './http/cors.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, isHealthCheck, probeRoutes } from './http/health.ts'
@@ -98,7 +99,12 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     running.isDraining() && !isHealthCheck(request)
       ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
       : null
-  const handle = withEdge((request) => app.fetch(request), { log: deps.log, refuse, formOf })
+  const cors = createCors(deps.corsOrigins)
+  const handle = withEdge((request) => cors.preflight(request) ?? app.fetch(request), {
+    log: deps.log,
+    refuse,
+    formOf,
+  })
   return async (request) => {
     const startedAt = performance.now()
     awaitLine(request)
@@ -106,6 +112,7 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     leaseBody(request, lease)
     const response = await handle(request)
     lease.end()
+    cors.mark(request, response)
     const isTold = !hasWrongKey(request, response) || deps.wrongKeys.count(deps.addressOf(request))
     if (isTold) logRequest(deps.log, request, response, performance.now() - startedAt)
     else dropLine(request)

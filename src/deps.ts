@@ -63,6 +63,8 @@ export interface Deps {
   responses: ResponsesDeps['responses']
   /** Private hosts that URLs of callers may name all the same. */
   outboundAllow: OutboundAllow
+  /** Whose web pages may call; `*`: all. */
+  corsOrigins: readonly string[]
   /** Lifts the server's idle timeout of a connection, once its request has been read. */
   keepOpen(request: Request): void
   /** The memory of request bodies in flight. */

@@ -82,6 +82,7 @@ export async function serve(config: Config): Promise<number> {
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    corsOrigins: config.corsOrigins,
     personNames: config.personNames === null ? [] : readNameList(config.personNames).names,
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,

@@ -116,6 +116,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    corsOrigins: config.corsOrigins,
     personNames: options.personNames ?? [],
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,

@@ -82,6 +82,17 @@ export const isHostName = (name: string): boolean => hostNamePattern.test(name) 
 export const hostOrRange = (entry: string): string | null =>
   addressRange(entry) ?? (isHostName(entry.replace(/^\*\./, '')) ? entry.toLowerCase() : null)
 
+/** As browsers write it in `Origin`, or `*`; apps in a shell have schemes of their own (`app://obsidian.md`). */
+export function webOrigin(entry: string): string | null {
+  if (entry === '*') return entry
+  const origin = entry.toLowerCase().replace(/\/$/, '')
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s*]+$/.test(origin)) return null
+  const url = URL.parse(origin)
+  if (url === null) return null
+  // Without the port that its scheme has anyway.
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url.origin : origin
+}
+
 /** An address or name to listen on; IPv6 with or without brackets, returned without. */
 export const listenHost: Read<string> = (raw) => {
   const host = typeof raw === 'string' ? raw.trim().replace(/^\[(.*)\]$/, '$1') : ''

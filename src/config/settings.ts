@@ -139,6 +139,13 @@ export const settings = {
     read: read.listOf('hosts, addresses or CIDR ranges', read.hostOrRange),
     meaning: 'Private hosts that URLs given by callers may reach all the same.',
   }),
+  corsOrigins: setting({
+    variable: 'SLUICE_CORS_ORIGINS',
+    type: 'origins, or `*`',
+    fallback: noRanges,
+    read: read.listOf('origins such as https://app.example.org, or *', read.webOrigin),
+    meaning: 'Web pages of these origins may call the API with a key, never with cookies. Default: none.',
+  }),
   discover: setting({
     variable: 'SLUICE_DISCOVER',
     type: '`on`, `off`',
