@@ -605,11 +605,7 @@ test('refusals are errors of their own kind, with our sentence', async () => {
   const sdkWith = (key: string) => recording(gateway.url, key).sdk
   const admin = sdkWith(MANAGEMENT_KEY)
   const rows: [call: () => Promise<unknown>, kind: typeof errors.BadRequestResponseError, says: string][] = [
-    [
-      () => sdkWith('x'.repeat(40)).apiKeys.list({}),
-      errors.UnauthorizedResponseError,
-      'Invalid API key',
-    ],
+    [() => sdkWith('x'.repeat(40)).apiKeys.list({}), errors.UnauthorizedResponseError, 'Invalid API key'],
     [
       () => sdkWith(API_KEY).apiKeys.create({ requestBody: { name: 'a' } }),
       errors.ForbiddenResponseError,
