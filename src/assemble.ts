@@ -69,8 +69,6 @@ export interface Parts {
     readonly settings: readonly unknown[]
   }
   outboundAllow?: OutboundAllow
-  /** Origins of web pages that may call; default: none. */
-  corsOrigins?: readonly string[]
   /** What `person-name` looks for; absent or empty: there is no such filter. */
   personNames?: readonly string[]
   /** Requests of administration that one key may make in a minute; default 0: as many as it likes. */
@@ -112,7 +110,6 @@ export function assemble({
   logger,
   models,
   outboundAllow = NOTHING_ALLOWED,
-  corsOrigins = [],
   personNames = [],
   adminRateLimit = 0,
   responseCacheBytes = 64_000_000,
@@ -211,7 +208,7 @@ export function assemble({
     rateLimit: createRateLimit({ perMinute: adminRateLimit, now }),
     wrongKeys: createWrongKeys({ warn: (fields, message) => logger.warn(fields, message) }),
     outboundAllow,
-    corsOrigins,
+    corsOrigins: [],
     run: {
       now,
       random: Math.random,

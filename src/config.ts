@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { type ConfigFile, readConfigFile } from './config/file.ts'
 import { fileKey, fileProblems, reservedProblems, unknownVariables } from './config/names.ts'
 import { isLoopback } from './config/readers.ts'
-import type { Setting } from './config/setting.ts'
 import { settings } from './config/settings.ts'
 
 export type { Setting } from './config/setting.ts'

@@ -63,7 +63,7 @@ export interface Deps {
   responses: ResponsesDeps['responses']
   /** Private hosts that URLs of callers may name all the same. */
   outboundAllow: OutboundAllow
-  /** Whose web pages may call; `*`: all. */
+  /** Whose web pages may call; `*`: all. Set before the routes are made. */
   corsOrigins: readonly string[]
   /** Lifts the server's idle timeout of a connection, once its request has been read. */
   keepOpen(request: Request): void

@@ -82,7 +82,6 @@ export async function serve(config: Config): Promise<number> {
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
-    corsOrigins: config.corsOrigins,
     personNames: config.personNames === null ? [] : readNameList(config.personNames).names,
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
@@ -180,6 +179,7 @@ const openStored = (
   )
 
 function listen(config: Config, deps: Deps): Bun.Server<undefined> {
+  deps.corsOrigins = config.corsOrigins
   const server = openListener(config, createApp(deps, config.basePath))
   deps.keepOpen = (request) => server.timeout(request, 0)
   const proxies = parseTrustedProxies(config.trustedProxies)

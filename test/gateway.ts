@@ -116,7 +116,6 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     logger,
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
-    corsOrigins: config.corsOrigins,
     personNames: options.personNames ?? [],
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,
@@ -127,6 +126,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(options.now ? { now: options.now } : {}),
     ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),
   })
+  deps.corsOrigins = config.corsOrigins
   const app = createApp(deps)
   const server = options.listens
     ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app })
