@@ -28,6 +28,7 @@ import { createMeasurements, metered } from './inference/measurements.ts'
 import { createRates } from './inference/rates.ts'
 import { createBackgroundRuns } from './inference/responses/background.ts'
 import { createRunning } from './inference/running.ts'
+import { sleep } from './inference/sleep.ts'
 import { createTicker } from './inference/ticker.ts'
 import { openLedger } from './ledger/open.ts'
 import { KEEP_ALL, type Retention } from './ledger/retention.ts'
@@ -83,6 +84,8 @@ export interface Parts {
   bodiesInFlightBytes?: number
   /** How long a request waits for money that running ones hold; default 0: it is refused at once. */
   roomWaitMs?: number
+  /** How long an answer waits for its settlement while nothing can be committed; absent: the ledger's own. */
+  lateMs?: number
   /** Whether the disk has room for what is settled; absent: it is not looked at. */
   hasRoom?(): boolean
   /** The clock, in milliseconds since 1970. */
@@ -117,6 +120,7 @@ export function assemble({
   oidc = null,
   bodiesInFlightBytes = 512_000_000,
   roomWaitMs = 0,
+  lateMs,
   hasRoom = () => true,
   now = Date.now,
 }: Parts): Assembled {
@@ -124,6 +128,7 @@ export function assemble({
     now,
     hasRoom,
     roomWaitMs,
+    lateMs,
     onFailure(error, waiting, failures) {
       if (failures === 0)
         logger.error({ err: error }, 'a row of the ledger can never be written and is given up')
@@ -279,20 +284,5 @@ function openContents(
         logger.warn({ err: error }, 'the oldest logged contents could not be deleted; trying again later')
       }
     },
-  })
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const onAbort = (): void => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', onAbort, { once: true })
   })
 }

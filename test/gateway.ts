@@ -66,6 +66,8 @@ export interface GatewayOptions {
   log?(line: string): void
   /** Whether the disk has room; absent: always. */
   hasRoom?(): boolean
+  /** How long an answer waits for its settlement while nothing can be committed. */
+  lateMs?: number
   /** What `person-name` looks for. */
   personNames?: string[]
   /** Listen on loopback, for tests about connections. */
@@ -125,6 +127,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),
     ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),
+    ...(options.lateMs === undefined ? {} : { lateMs: options.lateMs }),
   })
   deps.corsOrigins = config.corsOrigins
   const app = createApp(deps)

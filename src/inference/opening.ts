@@ -198,7 +198,8 @@ export async function failed(
   exchange.content?.fail(whatToTell(error, signal, exchange.log))
   await exchange
     .settle(hasLeft ? 'left' : 'failed')
-    .catch((lost: unknown) => deps.onLost(lost, exchange.generationId))
+    // The caller learns of a settlement that was late.
+    .catch((lost: unknown) => lost !== error && deps.onLost(lost, exchange.generationId))
   const failure = hasLeft ? callerClosed(error) : whatToTell(error, signal, exchange.log)
   return told(failure, { 'x-generation-id': exchange.generationId }, exchange.metadata())
 }

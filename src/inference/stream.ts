@@ -109,7 +109,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
     const ending = iterator ? 'cut' : 'failed'
     exchange.content?.fail(whatToTell(error, upstreamAbort.signal, exchange.log))
     // Even an end that cannot be settled must not look clean.
-    await exchange.settle(ending).catch(input.onLost)
+    await exchange.settle(ending).catch((lost: unknown) => lost !== error && input.onLost(lost))
     return taken() + (await writtenFailure(error, ending, writer ?? input.failureWriter()))
   }
 

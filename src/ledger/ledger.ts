@@ -88,7 +88,11 @@ export interface Ledger {
   release(hold: Hold): void
   /** Appended in the next group commit, not awaited. */
   journal(entry: JournalEntry): void
-  /** Resolves once the row is committed; the hold is then gone. A second call for the same hold changes nothing. */
+  /**
+   * Resolves once the row is committed; the hold is then gone. A second call for the same hold changes nothing. Rejects
+   * with a `GatewayError` 503 if nothing can be committed for some seconds: the row is kept and committed later, and
+   * the hold stays until then.
+   */
   settle(hold: Hold, settlement: Settlement): Promise<void>
   /** Settled spending of a key in the windows that hold `at`, in nano-dollars. */
   keyUsage(keyHash: string, at: number): KeyUsage

@@ -21,6 +21,8 @@ export interface LedgerOptions {
   /** How long a claim waits for running reservations to end; default 0: not at all. */
   roomWaitMs?: number
   retryDelayMs?(failures: number): number
+  /** How long a settlement that cannot be committed is waited for; default 7.5 seconds. */
+  lateMs?: number | undefined
   now?(): number
 }
 
@@ -28,6 +30,13 @@ export interface LedgerOptions {
 const RETRY_AFTER_SECONDS = 2
 /** And while somebody must make room. */
 const NO_ROOM_RETRY_SECONDS = 10
+
+const lateSettlement = () =>
+  unavailable(
+    'The answer could not be recorded: the ledger of the gateway cannot be written at the moment. Send the request again later',
+    NO_ROOM_RETRY_SECONDS,
+  )
+
 const always = (): boolean => true
 
 /**
@@ -40,6 +49,7 @@ export function openLedger(
     onFailure,
     onRecovery,
     retryDelayMs,
+    lateMs,
     hasRoom = always,
     roomWaitMs = 0,
     now = Date.now,
@@ -60,9 +70,13 @@ export function openLedger(
       endHolds(batch.settled.map(({ id }) => id))
     },
     running: holds.count,
-    onFailure,
+    onFailure(error, rows, failures) {
+      onFailure?.(error, rows, failures)
+      waiting.refuse()
+    },
     onRecovery,
     retryDelayMs,
+    lateMs,
   })
   const settling = new Map<string, Promise<void>>()
 
@@ -109,22 +123,30 @@ export function openLedger(
       if (hold === undefined || settling.has(entry.generationId)) return
       writer.journal(journalRowOf(entry, chargedScopes(hold.gates)))
     },
-    async settle({ generationId }, settlement) {
+    settle({ generationId }, settlement) {
       const pending = settling.get(generationId)
       if (pending !== undefined) return pending
       const hold = holds.get(generationId)
-      if (hold === undefined) return
-      const row = rowOf(settlement, chargedScopes(hold.gates))
-      row.id = generationId
-      const committed = writer.settle(row)
-      settling.set(generationId, committed)
-      try {
-        await committed
-      } finally {
+      if (hold === undefined) return Promise.resolve()
+      const settled = Promise.withResolvers<void>()
+      const ended = (): void => {
         settling.delete(generationId)
         // Gone already, unless the row could not be written.
         endHolds([generationId])
       }
+      try {
+        const row = rowOf(settlement, chargedScopes(hold.gates))
+        row.id = generationId
+        // A late row is still written: its hold stays until then, and cannot be released.
+        writer
+          .settle(row, () => settled.reject(lateSettlement()))
+          .then(settled.resolve, settled.reject)
+          .finally(ended)
+        settling.set(generationId, settled.promise)
+      } catch (error) {
+        settled.reject(error)
+      }
+      return settled.promise
     },
     keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
     organizationUsage: () => counters.spent(counterKey('organization', '', 'lifetime', now())).usageNanoUsd,

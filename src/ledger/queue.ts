@@ -3,8 +3,11 @@ import type { GenerationRow, JournalRow } from './row.ts'
 
 /** What waits to be written, kept until it is known to be. */
 export interface Queue {
-  /** Resolves when the row is written, rejects when it never can be. */
-  settle(row: GenerationRow): Promise<void>
+  /**
+   * Resolves when the row is written, rejects when it never can be. `onLate` is called once if `tellLate` finds the row
+   * waiting; it is kept all the same.
+   */
+  settle(row: GenerationRow, at: number, onLate?: () => void): Promise<void>
   /** Not taken before `dueAt`, and dropped when the settlement comes before that. */
   journal(row: JournalRow, dueAt: number): void
   /** Takes a journal row back; false when it was not in the table. */
@@ -14,6 +17,8 @@ export interface Queue {
   written(batch: Batch): void
   /** Gives up a batch that can never be written: its callers are told. Its journal rows stay in the table. */
   giveUp(batch: Batch, error: unknown): void
+  /** Calls `onLate` of the settlements that came before `before`. */
+  tellLate(before: number): void
   settlements(): number
   /** When the next journal row is due; undefined: none waits. */
   dueAt(): number | undefined
@@ -22,6 +27,8 @@ export interface Queue {
 
 interface Waiting {
   row: GenerationRow
+  since: number
+  onLate: (() => void) | undefined
   resolve(): void
   reject(error: unknown): void
 }
@@ -44,9 +51,9 @@ export function createQueue(): Queue {
   }
 
   return {
-    settle(row) {
+    settle(row, since, onLate) {
       unwritten.delete(row.id)
-      return new Promise((resolve, reject) => waiting.push({ row, resolve, reject }))
+      return new Promise((resolve, reject) => waiting.push({ row, since, onLate, resolve, reject }))
     },
     journal(row, dueAt) {
       unwritten.delete(row.generation_id)
@@ -83,6 +90,13 @@ export function createQueue(): Queue {
       for (const item of waiting.splice(0, batch.settled.length)) {
         journaled.delete(item.row.id)
         item.reject(error)
+      }
+    },
+    tellLate(before) {
+      for (const item of waiting) {
+        if (item.since > before) break
+        item.onLate?.()
+        item.onLate = undefined
       }
     },
     settlements: () => waiting.length,

@@ -10,6 +10,8 @@ export interface Waiting {
   /** Serves who waits at the counters of these holds, which have ended. */
   serve(ended: readonly OpenHold[]): void
   count(): number
+  /** While no request may be taken: refuses every request that waits, a few in a turn. */
+  refuse(): void
   /** Refuses every request that still waits. */
   close(): void
 }
@@ -186,6 +188,9 @@ export function createWaiting({ holds, waitMs, mustBeOpen }: WaitingOptions): Wa
       for (const { windows } of ended) for (const { counted } of windows) serveCounter(counted)
     },
     count: () => waiters.size,
+    refuse() {
+      for (const counted of [...queues.keys()]) setImmediate(serveCounter, counted)
+    },
     close() {
       clearTimeout(timer)
       timer = undefined

@@ -6,9 +6,9 @@ import type { GenerationRow, JournalRow } from './row.ts'
 export interface Writer {
   /**
    * Resolves once the row is committed. While commits fail it stays pending, and the row is kept; it rejects only for
-   * a row that the database can never take.
+   * a row that the database can never take. `onLate` is called once if the row waits longer than `LATE_MS`.
    */
-  settle(row: GenerationRow): Promise<void>
+  settle(row: GenerationRow, onLate?: () => void): Promise<void>
   /** Committed with the next batch that is due; dropped when the settlement comes before that. */
   journal(row: JournalRow): void
   /** Takes a journal row back, without a settlement. */
@@ -29,6 +29,8 @@ export interface WriterOptions {
   onRecovery?(): void
   /** Milliseconds until the n-th try after a failure (n from 1). */
   retryDelayMs?(failures: number): number
+  /** Default: `LATE_MS`. */
+  lateMs?: number | undefined
 }
 
 /** More are not taken into one transaction, so that it stays short: everything stands still while it runs. */
@@ -40,6 +42,11 @@ const MAX_GATHER_MS = 5
  * hundred milliseconds; with less, a gateway under load writes and deletes rows of requests that are all but settled.
  */
 const JOURNAL_DELAY_MS = 25
+/**
+ * A settlement that waits longer is late: its caller gets an error. Commits are tried every two seconds at least, so
+ * that the caller waits ten seconds at most.
+ */
+export const LATE_MS = 7_500
 const TRIES_AT_CLOSE = 5
 
 const doubling = (failures: number): number => Math.min(2000, 25 * 2 ** failures)
@@ -90,8 +97,8 @@ export function createWriter(options: WriterOptions): Writer {
   }
 
   return {
-    settle(row) {
-      const written = queue.settle(row)
+    settle(row, onLate) {
+      const written = queue.settle(row, performance.now(), onLate)
       schedule()
       return written
     },
@@ -118,7 +125,7 @@ export function createWriter(options: WriterOptions): Writer {
 }
 
 /** Commits one batch after the other, and knows how that goes. */
-function createCommitter(queue: Queue, { commit, onFailure, onRecovery }: WriterOptions) {
+function createCommitter(queue: Queue, { commit, onFailure, onRecovery, lateMs = LATE_MS }: WriterOptions) {
   /** In a row, since the last commit that went well. */
   let failures = 0
   /** How many rows are still to be tried one by one, since one of them cannot be written. */
@@ -129,6 +136,7 @@ function createCommitter(queue: Queue, { commit, onFailure, onRecovery }: Writer
   function failed(batch: Batch, error: unknown): boolean {
     if (!isRowAtFault(error)) {
       failures += 1
+      queue.tellLate(performance.now() - lateMs)
       onFailure?.(error, queue.settlements(), failures)
       return false
     }

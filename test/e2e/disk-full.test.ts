@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { Database } from '../../src/db/database.ts'
+import { fill, makeRoom } from '../full-disk.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { type FakeUpstream, frames, sse, startUpstream, unary } from '../upstream.ts'
 
@@ -37,25 +37,6 @@ afterEach(async () => {
 const ask = { model: 'cent', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5 }
 const said = (level: number, words: string): number =>
   log.filter((line) => Number(line['level']) >= level && String(line['msg']).includes(words)).length
-
-/** Nothing more fits into the file, not even in its free room. */
-function fill({ file }: Database): void {
-  file.run('CREATE TABLE filler (content BLOB)')
-  const pages = file.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
-  file.run(`PRAGMA max_page_count = ${pages + 8}`)
-  for (let size = 4096; size >= 1; size = Math.floor(size / 2)) {
-    try {
-      for (;;) file.run('INSERT INTO filler VALUES (zeroblob(?))', [size])
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'SQLITE_FULL' })
-    }
-  }
-}
-
-const makeRoom = ({ file }: Database): void => {
-  file.run('PRAGMA max_page_count = 1000000')
-  file.run('DROP TABLE filler')
-}
 
 interface Waiting {
   /** What has arrived of it. */
