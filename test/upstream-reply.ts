@@ -25,6 +25,7 @@ export function upstreamReply(body: Uint8Array | string, form: ReplyForm = {}): 
       if (form.ending === 'reset') throw reset()
       return new TextDecoder().decode(bytes)
     },
+    beginning: async (limitBytes) => new TextDecoder().decode(bytes.subarray(0, limitBytes)),
   }
 }
 

@@ -9,4 +9,14 @@ export interface UpstreamReply {
   readonly bytes: AsyncIterable<Uint8Array>
   /** The whole body as text, at most `limitBytes` (then an `UpstreamError` of kind `malformed`). */
   text(limitBytes?: number): Promise<string>
+  /**
+   * As much of the body as comes within `ms`, at most `limitBytes`, as text; the rest is cut off. A body that breaks
+   * off or stalls gives what came of it. Rethrows the abort.
+   */
+  beginning(limitBytes: number, ms: number): Promise<string>
+  /**
+   * Tells the clocks to wait for content, for readers that know pings from answers: bytes alone no longer show that
+   * the reply goes on. The returned function reports that it did.
+   */
+  awaitContent?(): () => void
 }

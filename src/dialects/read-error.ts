@@ -1,5 +1,6 @@
 import { type ErrorType, UpstreamError, type UpstreamFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
+import { parseJson } from '../core/json.ts'
 import { retryAfterMs } from '../net/retry-after.ts'
 import { isObject, isString } from './values.ts'
 
@@ -24,7 +25,7 @@ const LONGEST_SEARCHED = 64 * 1024
  * JSON as `application/octet-stream`. `reason` is the most useful sentence in it, at most 1,000 characters.
  */
 export function readErrorReply(status: number, headers: Headers, text: string): UpstreamError {
-  const body = parse(text)
+  const body = parse(text) ?? fieldsOf(text)
   const said = body === undefined ? unstructured(text) : hear(body)
   const isAnswer = body !== undefined || (status !== 404 && status !== 405)
   return toError(said, status, isAnswer ? undefined : 'server', retryAfterMs(headers))
@@ -232,6 +233,18 @@ function retryDelayOf(error: JsonObject): number | undefined {
   return undefined
 }
 
+const FIELD = /"(message|msg|detail|code|type|status)"\s*:\s*"((?:[^"\\]|\\.)*)/g
+
+/** What an error in JSON says that was cut off: the first of each of its fields. */
+function fieldsOf(text: string): JsonObject | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  const fields: JsonObject = {}
+  for (const [, name = '', inside = ''] of text.matchAll(FIELD)) {
+    fields[name] ??= parseJson(`"${inside}"`) ?? inside
+  }
+  return Object.keys(fields).length === 0 ? undefined : { error: fields }
+}
+
 /** A page or plain text. A page's title says enough, its markup nothing. */
 function unstructured(text: string): Said {
   const isPage = /^\s*</.test(text)
@@ -248,10 +261,6 @@ function unstructured(text: string): Said {
 }
 
 function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return typeof value === 'object' && value !== null ? value : undefined
 }

@@ -1,7 +1,8 @@
 import { UpstreamError } from '../core/errors.ts'
-import type { FrameBatch, InferenceFrame, InferenceFrames } from '../core/events.ts'
+import { type FrameBatch, type InferenceFrame, type InferenceFrames, isContent } from '../core/events.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
+import { parseReply } from './reply-json.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 
 /** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its whole body. */
@@ -71,11 +72,13 @@ function readWhole(reply: UpstreamReply, decoder: ReplyDecoder): InferenceFrames
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 async function* readStream(
-  { status, bytes }: UpstreamReply,
+  reply: UpstreamReply,
   decoder: ReplyDecoder,
   options: ReadOptions,
 ): InferenceFrames {
-  const body = createPuller(bytes, options.lingerMs ?? LINGER_MS)
+  const { status } = reply
+  const advance = reply.awaitContent?.()
+  const body = createPuller(reply.bytes, options.lingerMs ?? LINGER_MS)
   try {
     const { form, head } = await sniff(body, MAX_BODY_BYTES)
     if (form !== 'events') {
@@ -87,7 +90,10 @@ async function* readStream(
     while (!pulled.done && !decoder.isTerminated) {
       for (let at = 0; at < pulled.value.length && !decoder.isTerminated; at += BATCH_BYTES) {
         const events = parser.push(pulled.value.subarray(at, at + BATCH_BYTES))
-        for (const batch of takeAll(events, decoder.takeEvent, decoder)) yield batch
+        for (const batch of takeAll(events, decoder.takeEvent, decoder)) {
+          if (batch.some(goesOn)) advance?.()
+          yield batch
+        }
       }
       if (!decoder.isTerminated) pulled = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
     }
@@ -100,6 +106,15 @@ async function* readStream(
     await body.leave()
   }
 }
+
+/** What a ping, the beginning of a message without content, and repeated accounts do not say. */
+const goesOn = ({ events, plainText }: InferenceFrame): boolean =>
+  plainText !== undefined ||
+  events.some((event) => {
+    // Items of built-in tools come before the first text; a chunk of chat that says nothing may have fields of its own.
+    if (event.type === 'native') return event.dialect !== 'chat'
+    return isContent(event) || event.type === 'response-end'
+  })
 
 /** A reset in the middle of an answer is one more way to cut it short; before it, nothing was answered. */
 function inMidAnswer(error: unknown, { hasContent }: ReplyDecoder): unknown {
@@ -145,10 +160,7 @@ function* takeAll(
 }
 
 function parseBody(text: string, status: number): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    throw new UpstreamError('malformed', 'the reply is not JSON', { status })
-  }
+  const value = parseReply(text, status)
+  if (value === undefined) throw new UpstreamError('malformed', 'the reply is not JSON', { status })
+  return value
 }

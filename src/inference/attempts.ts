@@ -238,20 +238,14 @@ export async function refusalOf<Answer>(
   attempt: Attempt,
   readError: Asking<Answer>['readError'],
 ): Promise<UpstreamError> {
-  const text = await errorText(reply)
+  const text = await reply.beginning(ERROR_BODY_LIMIT_BYTES, ERROR_BODY_MS)
   if (reply.status === 401) providers[attempt.provider.kind].refused?.(attempt.credential)
   return readError(attempt, reply.status, reply.headers, text)
 }
 
-/** Some servers repeat the prompt in an error, even once per mistake (vllm#49239, 2026: more than 100 MB). */
-const ERROR_BODY_LIMIT_BYTES = 4 * 1024 * 1024
-
-/** Of an error that is larger still, that breaks off or stalls, its status says enough. */
-async function errorText(reply: UpstreamReply): Promise<string> {
-  try {
-    return await reply.text(ERROR_BODY_LIMIT_BYTES)
-  } catch (error) {
-    if (error instanceof UpstreamError) return ''
-    throw error
-  }
-}
+/**
+ * Some servers repeat the prompt in an error, even once per mistake (vllm#49239, 2026: more than 100 MB), and a broken
+ * one may never end it: the status with what was read says enough, and the next endpoint is waiting.
+ */
+const ERROR_BODY_LIMIT_BYTES = 64 * 1024
+const ERROR_BODY_MS = 5_000

@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller } from '../core/caller.ts'
 import type { UpstreamError } from '../core/errors.ts'
 import type { DialectName } from '../core/events.ts'
+import { parseJson } from '../core/json.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Snapshot } from '../core/snapshot.ts'
@@ -114,17 +115,8 @@ async function ask(
     ...(kind.answer ? { answer: kind.answer } : {}),
   })
   const text = await reply.text(MAX_REPLY_BYTES)
-  if (isAnswer(reply)) return read(parse(text))
+  if (isAnswer(reply)) return read(parseJson(text))
   throw egress.readError(reply.status, reply.headers, text)
 }
 
 const isAnswer = ({ status }: UpstreamReply): boolean => status >= 200 && status < 300
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

@@ -43,6 +43,13 @@ export function replyOf(exchange: Exchange, response: Response, isFetched: boole
       const body = response.body
       return body === null ? '' : readText(exchange, body, limitBytes)
     },
+    async beginning(limitBytes, ms) {
+      const body = isEmpty ? null : response.body
+      if (body === null) return ''
+      exchange.endWithin(ms)
+      return readBeginning(exchange, body, limitBytes)
+    },
+    awaitContent: exchange.awaitContent,
   }
 }
 
@@ -80,7 +87,7 @@ function pull(exchange: Exchange, body: ReadableStream<Uint8Array>): AsyncIterat
     // First: a cancelled reader says `done`, and a cut must never look like an end.
     if (exchange.failure !== null) throw exchange.failure.error
     if (result.done) exchange.finish()
-    else exchange.receive()
+    else exchange.receive(result.value.byteLength)
     return result
   }
   const broken = (error: unknown): never => {
@@ -110,13 +117,20 @@ async function readText(
   exchange.reader = reader
   const parts: Uint8Array[] = []
   let size = 0
+  // Blank lines are pings of servers that answer in JSON.
+  const advance = exchange.awaitContent()
+  let isBegun = false
   try {
     for (;;) {
       if (exchange.failure === null) exchange.await()
       const { done, value } = await reader.read()
       if (exchange.failure !== null) throw exchange.failure.error
       if (done) break
-      exchange.receive()
+      exchange.receive(value.byteLength)
+      if (!isBegun && value.some(isVisible)) {
+        isBegun = true
+        advance()
+      }
       size += value.byteLength
       if (size > limitBytes) throw tooLarge(exchange, limitBytes)
       parts.push(value)
@@ -128,6 +142,33 @@ async function readText(
   const [only] = parts
   return decoder.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size))
 }
+
+/** What came of a body, whatever became of it. */
+async function readBeginning(
+  exchange: Exchange,
+  body: ReadableStream<Uint8Array>,
+  limitBytes: number,
+): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  try {
+    const bytes = pull(exchange, body)
+    for (let read = await bytes.next(); !read.done; read = await bytes.next()) {
+      parts.push(read.value.subarray(0, limitBytes - size))
+      size = Math.min(limitBytes, size + read.value.byteLength)
+      if (size === limitBytes) {
+        exchange.cut(new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`))
+        break
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error
+  }
+  return decoder.decode(Buffer.concat(parts, size))
+}
+
+const SPACE = 0x20
+const isVisible = (byte: number): boolean => byte > SPACE
 
 /** What the consumer is told: the reason of the cut, where there was one, else what the connection said. */
 function brokenBy(exchange: Exchange, error: unknown): unknown {

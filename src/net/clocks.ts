@@ -3,7 +3,7 @@ export interface Watched {
   /** When the wait that is under way is over; Infinity while the consumer, not the provider, has the turn. */
   waitUntil: number
   /** When the call is over, whatever happens. */
-  readonly endAt: number
+  endAt: number
   /** The shortest of its limits: decides how often the clocks look. */
   readonly finestMs: number
   /** Called when its time is over, with why; must `unwatch`. */

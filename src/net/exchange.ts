@@ -2,6 +2,7 @@ import { UpstreamError } from '../core/errors.ts'
 import type { Timeouts } from '../core/snapshot.ts'
 import type { Bulkhead } from './bulkhead.ts'
 import type { Clocks, Expiry, Watched } from './clocks.ts'
+import { createProgress, type Progress } from './progress.ts'
 
 /** One call upstream, from the place that it takes to the end of its body. */
 export interface Exchange extends Watched {
@@ -16,7 +17,11 @@ export interface Exchange extends Watched {
   /** The provider has the turn: starts the clock between bytes, or goes on with the one of the first byte. */
   await(): void
   /** Bytes came: no clock but the total one runs until the next `await`. */
-  receive(): void
+  receive(byteCount?: number): void
+  /** From now on bytes alone are no progress (see `progress.ts`). The returned function reports progress. */
+  awaitContent(): () => void
+  /** Ends the call in `ms` at the latest. */
+  endWithin(ms: number): void
   /** Frees everything; the connection may go back to the pool. Idempotent. */
   finish(): void
   /** Closes the connection at once and frees everything; `error` is what the consumer gets. Idempotent. */
@@ -44,6 +49,7 @@ export function openExchange(bulkhead: Bulkhead, clocks: Clocks, options: Exchan
   const startedAt = clocks.now()
   let isOpen = true
   let hasBytes = false
+  let progress: Progress | null = null
 
   const exchange: Exchange = {
     signal: controller.signal,
@@ -56,11 +62,21 @@ export function openExchange(bulkhead: Bulkhead, clocks: Clocks, options: Exchan
       return isOpen
     },
     await() {
-      if (hasBytes) exchange.waitUntil = clocks.now() + timeouts.betweenBytesMs
+      if (progress) exchange.waitUntil = progress.waitUntil(clocks.now())
+      else if (hasBytes) exchange.waitUntil = clocks.now() + timeouts.betweenBytesMs
     },
-    receive() {
+    receive(byteCount = 0) {
       hasBytes = true
       exchange.waitUntil = Number.POSITIVE_INFINITY
+      progress?.receive(byteCount, clocks.now())
+    },
+    awaitContent() {
+      const judged = createProgress(timeouts, startedAt)
+      progress = judged
+      return judged.advance
+    },
+    endWithin(ms) {
+      exchange.endAt = Math.min(exchange.endAt, clocks.now() + ms)
     },
     finish() {
       if (!isOpen) return
@@ -77,7 +93,8 @@ export function openExchange(bulkhead: Bulkhead, clocks: Clocks, options: Exchan
       exchange.reader?.cancel(error).catch(ignore)
     },
     expire(why) {
-      exchange.cut(expired(why, hasBytes, timeouts))
+      const stall = hasBytes && why === 'wait' ? progress?.reason() : undefined
+      exchange.cut(stall ? new UpstreamError('timeout', stall) : expired(why, hasBytes, timeouts))
     },
   }
   const onCallerAbort = (): void => exchange.cut(callerSignal.reason)

@@ -20,6 +20,7 @@ const unreadable = (status: number, failure: unknown): UpstreamReply => ({
   headers: new Headers({ 'retry-after': '7' }),
   bytes: { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(failure) }) },
   text: () => Promise.reject(failure),
+  beginning: () => (failure instanceof UpstreamError ? Promise.resolve('') : Promise.reject(failure)),
 })
 
 const refusal = (reply: UpstreamReply) =>

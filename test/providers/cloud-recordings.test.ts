@@ -53,6 +53,7 @@ async function urlOf(environment: Record<string, string>, path: string, body: Js
       headers: new Headers(),
       bytes: (async function* () {})(),
       text: () => response.text(),
+      beginning: () => response.text(),
     }
   }
   const call = { path, headers: {}, body }

@@ -29,6 +29,7 @@ async function eventsOf(response: Response, streamed: boolean): Promise<Inferenc
       yield bytes
     })(),
     text: async () => new TextDecoder().decode(bytes),
+    beginning: async () => new TextDecoder().decode(bytes),
   }
   const events: InferenceEvent[] = []
   for await (const batch of chatEgress.read(reply, streamed)) {

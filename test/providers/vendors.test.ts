@@ -288,6 +288,7 @@ async function readText(response: Response, { dialect }: Vendor): Promise<string
       yield bytes
     })(),
     text: async () => new TextDecoder().decode(bytes),
+    beginning: async () => new TextDecoder().decode(bytes),
   }
   let text = ''
   let ends = 0

@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import type { TextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
@@ -30,7 +31,7 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder
       isTerminated = true
       return undefined
     }
-    const chunk = parse(data)
+    const chunk = parseReply(data, status)
     if (chunk === undefined)
       throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
     const events: InferenceEvent[] = []
@@ -42,7 +43,7 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder
 
   /** Groq names its errors by the event, whatever is in them. */
   function takeErrorEvent(data: string): undefined {
-    state.failure = errorInReply(parse(data) ?? [data], status)
+    state.failure = errorInReply(parseReply(data, status) ?? [data], status)
   }
 
   function end(): InferenceFrame {
@@ -62,7 +63,7 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder
         name !== 'ping' &&
         data.trim() !== '' &&
         !isDone(data) &&
-        parse(data) === undefined
+        parseReply(data, status) === undefined
       ) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
@@ -123,12 +124,3 @@ const hasChoices = (body: unknown): boolean =>
 
 const OPENING_BRACKET = 91
 const isDone = (data: string): boolean => data.charCodeAt(0) === OPENING_BRACKET && data.trim() === '[DONE]'
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { FrameBatch, InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
 import type { ImageReference, ImagesRequest } from '../../core/operation.ts'
+import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { ImageNative, ImageSpeaker } from '../image-speaker.ts'
 import { nativeOf } from '../operations/embeddings.ts'
@@ -9,6 +10,7 @@ import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../operations
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
 import { costOf, countOf } from '../operations/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
+import { parseReply } from '../reply-json.ts'
 import { createSseParser } from '../sse.ts'
 import { isObject, isString } from '../values.ts'
 import { familyOf } from './image-family.ts'
@@ -48,7 +50,7 @@ export const chatImages: ImageSpeaker = {
   },
   async *read(reply, request): InferenceFrames {
     const type = reply.headers.get('content-type') ?? ''
-    if (/^text\/event-stream/i.test(type)) yield* readEvents(reply.bytes, reply.status)
+    if (/^text\/event-stream/i.test(type)) yield* readEvents(reply)
     else yield readWhole(await readJsonObject(reply), request)
   },
 }
@@ -123,7 +125,8 @@ function imageEvents(entry: unknown): InferenceEvent[] {
 const isImageUrl = (url: string): boolean => /^https?:\/\//i.test(url) || isBase64(base64OfDataUrl(url) ?? '')
 
 /** `image_generation.*` and `image_edit.*`: drafts, and then each whole image with the usage so far. */
-async function* readEvents(bytes: AsyncIterable<Uint8Array>, status: number): InferenceFrames {
+async function* readEvents({ bytes, status, awaitContent }: UpstreamReply): InferenceFrames {
+  const advance = awaitContent?.()
   const sse = createSseParser()
   let usage: unknown
   let hasImage = false
@@ -141,7 +144,9 @@ async function* readEvents(bytes: AsyncIterable<Uint8Array>, status: number): In
   for await (const chunk of bytes) {
     for (const { data } of sse.push(chunk)) {
       const events = take(data)
-      if (events.length > 0) yield [{ events }]
+      if (events.length === 0) continue
+      advance?.()
+      yield [{ events }]
     }
   }
   for (const { data } of sse.end()) {
@@ -160,12 +165,8 @@ function partial({ b64_json, partial_image_index }: JsonObject): InferenceEvent[
 }
 
 function parse(data: string): JsonObject {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    throw malformed('an event of the stream is not JSON')
-  }
+  const value = parseReply(data, 200)
+  if (value === undefined) throw malformed('an event of the stream is not JSON')
   if (!isObject(value)) throw malformed('an event of the stream is no JSON object')
   return value
 }

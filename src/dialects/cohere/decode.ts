@@ -9,6 +9,7 @@ import {
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { parseReply } from '../reply-json.ts'
 import { isObject, isString } from '../values.ts'
 import {
   addArguments,
@@ -57,7 +58,7 @@ export function createCohereDecoder(status: number): ReplyDecoder {
       state.isTerminated = true
       return undefined
     }
-    const event = parse(data)
+    const event = parseReply(data, status)
     if (name === 'error' || isErrorBody(event)) {
       state.failure = errorInReply(event ?? [data], status)
       return undefined
@@ -71,7 +72,7 @@ export function createCohereDecoder(status: number): ReplyDecoder {
   return {
     takeEvent,
     takeTail(name, data) {
-      if (name !== 'error' && data.trim() !== '' && !isDone(data) && parse(data) === undefined) {
+      if (name !== 'error' && data.trim() !== '' && !isDone(data) && parseReply(data, status) === undefined) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
       return takeEvent(name, data)
@@ -212,12 +213,3 @@ const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no message', { status })
 
 const isDone = (data: string): boolean => data.trim() === '[DONE]'
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

@@ -1,5 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { parseJson } from '../../core/json.ts'
 import { ANSWER_TOOL } from '../answer-tool.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { isObject, isString } from '../values.ts'
@@ -179,14 +180,8 @@ function nativeBlock(name: 'toolUse' | 'toolResult', start: JsonObject): Block {
   }
 }
 
-function parse(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json)
-    return value
-  } catch {
-    return json
-  }
-}
+/** Text that is no JSON stays as it is. */
+const parse = (json: string): unknown => parseJson(json) ?? json
 
 const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 const textOf = (value: unknown): string => (isString(value) ? value : '')

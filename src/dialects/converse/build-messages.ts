@@ -1,5 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { parseJson } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
 import { thoughtsOf } from '../claude-thoughts.ts'
 import { isObject } from '../values.ts'
@@ -127,12 +128,8 @@ const writeCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
 /** The input is an object. What a model wrote badly is kept under the key that Anthropic's documentation names. */
 function inputOf(json: string): JsonObject {
   if (json.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : { INVALID_JSON: json }
-  } catch {
-    return { INVALID_JSON: json }
-  }
+  const value = parseJson(json)
+  return isObject(value) ? value : { INVALID_JSON: json }
 }
 
 /** An empty result is refused by some models: it is said in words. Caching points stand behind the result. */

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent, type JsonObject } from '../../core/events.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { parseReply } from '../reply-json.ts'
 import { isObject } from '../values.ts'
 import { EXCEPTION } from './event-stream.ts'
 import { endMessage, newMessage, readEvent, readReplyBody } from './message.ts'
@@ -18,7 +19,7 @@ export function createConverseDecoder(status: number): ReplyDecoder {
   }
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
-    const event = parse(data)
+    const event = parseReply(data, status)
     if (!isObject(event)) {
       throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
     }
@@ -80,12 +81,3 @@ function messageIn(body: unknown): JsonObject | undefined {
 /** A 200 with `{}`, or with another dialect's answer. */
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no message', { status })
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

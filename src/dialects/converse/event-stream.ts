@@ -1,4 +1,5 @@
 import { UpstreamError } from '../../core/errors.ts'
+import { parseJson } from '../../core/json.ts'
 import type { SseEvent, StreamParser } from '../sse.ts'
 import { isObject, isString } from '../values.ts'
 
@@ -166,12 +167,9 @@ const exception = (type: string | undefined, fields: object): SseEvent => ({
 
 /** The payload of an exception is JSON; what is not is its message. */
 function messageIn(data: string): object {
-  try {
-    const value: unknown = JSON.parse(data)
-    return isObject(value) ? value : { message: isString(value) ? value : '' }
-  } catch {
-    return { message: data }
-  }
+  const value = parseJson(data)
+  if (value === undefined) return { message: data }
+  return isObject(value) ? value : { message: isString(value) ? value : '' }
 }
 
 const malformed = (reason: string): UpstreamError => new UpstreamError('malformed', reason)

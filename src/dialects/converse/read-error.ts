@@ -1,4 +1,5 @@
 import { type ErrorType, UpstreamError, type UpstreamFailure } from '../../core/errors.ts'
+import { parseJson } from '../../core/json.ts'
 import { isErrorBody, readErrorReply } from '../read-error.ts'
 import { isObject, isString } from '../values.ts'
 
@@ -68,10 +69,6 @@ function typeIn(name: string): string {
 }
 
 function typeInBody(text: string): string {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isObject(body) && isString(body['__type']) ? body['__type'] : ''
-  } catch {
-    return ''
-  }
+  const body = parseJson(text)
+  return isObject(body) && isString(body['__type']) ? body['__type'] : ''
 }

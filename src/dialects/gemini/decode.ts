@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { parseReply } from '../reply-json.ts'
 import { isObject, isString } from '../values.ts'
 import { type CandidateState, finishOf, newCandidate, readCandidate } from './candidate.ts'
 import { brokenOff } from './finish.ts'
@@ -38,7 +39,7 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
     if (data.trim() === '') return undefined
-    const chunk = parse(data)
+    const chunk = parseReply(data, status)
     if (chunk === undefined && name !== 'error') {
       throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
     }
@@ -59,7 +60,7 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
   return {
     takeEvent,
     takeTail(name, data) {
-      if (data.trim() !== '' && parse(data) === undefined) {
+      if (data.trim() !== '' && parseReply(data, status) === undefined) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
       return takeEvent(name, data)
@@ -175,12 +176,3 @@ function endReply(state: ReplyState, isWholeBody: boolean): InferenceFrame {
 }
 
 const textOf = (value: unknown): string | null => (isString(value) && value !== '' ? value : null)
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { parseJson } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { thoughtsOf } from '../claude-thoughts.ts'
 import { isObject } from '../values.ts'
@@ -133,12 +134,8 @@ const writeCall = ({ id, name, arguments: json, extra }: ToolCall): JsonObject =
 /** The input is an object. What a model wrote badly is kept under the key that the API's documentation names. */
 export function inputOf(json: string): JsonObject {
   if (json.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : { INVALID_JSON: json }
-  } catch {
-    return { INVALID_JSON: json }
-  }
+  const value = parseJson(json)
+  return isObject(value) ? value : { INVALID_JSON: json }
 }
 
 /** Former thoughts go back as they came: `thinking` with its signature, `redacted_thinking`. */

@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import type { TextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
@@ -43,7 +44,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
       state.isTerminated = true
       return undefined
     }
-    const event = parse(data)
+    const event = parseReply(data, status)
     if (name === 'error' || isErrorBody(event)) {
       failure = errorInReply(event ?? [data], status)
       return undefined
@@ -84,7 +85,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
     takeEvent,
     takeTail(name, data) {
       const isSkipped = name === 'error' || name === 'ping' || data.trim() === '' || isDone(data)
-      if (!isSkipped && parse(data) === undefined) {
+      if (!isSkipped && parseReply(data, status) === undefined) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
       return takeEvent(name, data)
@@ -118,12 +119,3 @@ const noAnswer = (status: number): UpstreamError =>
 
 /** OpenAI's marker, which gateways to this dialect send too. */
 const isDone = (data: string): boolean => data.trim() === '[DONE]'
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
+import { parseReply } from '../reply-json.ts'
 import { isObject } from '../values.ts'
 
 /** A batch of long vectors, or ten large images in base64. */
@@ -27,12 +28,9 @@ const hasAnswer = (body: unknown): boolean =>
   isObject(body) && !('error' in body) && ANSWERS.some((name) => body[name] !== undefined)
 
 function parse(text: string, status: number): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    throw new UpstreamError('malformed', 'the reply is not JSON', { status })
-  }
+  const value = parseReply(text, status)
+  if (value === undefined) throw new UpstreamError('malformed', 'the reply is not JSON', { status })
+  return value
 }
 
 /** An answer that is none; another endpoint may give one. */

@@ -3,6 +3,7 @@ import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/
 import { defaultReason } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../read-reply.ts'
+import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import type { TextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
@@ -47,7 +48,7 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
       isDone = true
       return undefined
     }
-    const event = parse(data)
+    const event = parseReply(data, status)
     if (!isObject(event) && name !== 'error') {
       throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
     }
@@ -94,7 +95,7 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
     takeEvent,
     takeTail(name, data) {
       const isSkipped = name === 'error' || name === 'ping' || data.trim() === '' || isMarker(data)
-      if (!isSkipped && parse(data) === undefined) {
+      if (!isSkipped && parseReply(data, status) === undefined) {
         throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
       }
       return takeEvent(name, data)
@@ -129,12 +130,3 @@ const noAnswer = (status: number): UpstreamError =>
 
 /** OpenRouter ends its streams with it, OpenAI with `response.completed` alone. */
 const isMarker = (data: string): boolean => data.trim() === '[DONE]'
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/json.ts'
 import { isObject, isString } from '../values.ts'
 import { CUSTOM_ARGUMENT } from './tool-names.ts'
 
@@ -49,26 +50,17 @@ export function createInputReader(): InputReader {
       if (!hasBegun) begin()
       if (!hasBegun) return ''
       const text = nextText()
-      const read = parse(`"${text}"`)
+      const read = parseJson(`"${text}"`)
       if (!isString(read)) return ''
       pending = pending.slice(text.length)
       told += read
       return read
     },
     end() {
-      const value = parse(json)
+      const value = parseJson(json)
       const input = isObject(value) ? value[CUSTOM_ARGUMENT] : undefined
       const whole = isString(input) ? input : told === '' ? json : told
       return { rest: whole.startsWith(told) ? whole.slice(told.length) : '', whole }
     },
-  }
-}
-
-function parse(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json)
-    return value
-  } catch {
-    return undefined
   }
 }

@@ -1,5 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { UpstreamError } from '../../core/errors.ts'
+import { parseJson } from '../../core/json.ts'
 import type { DialectCall, Egress, MadeContext } from '../../dialects/dialect.ts'
 import { ask, isGood, refusalOf } from '../attempts.ts'
 import { Busy, TooShort } from './store.ts'
@@ -33,7 +34,7 @@ async function made(
   const places = { group: `${attempt.provider.slug} contexts`, maxInFlight: MOST_AT_ONCE }
   const reply = await ask(making, attempt, deps, AbortSignal.timeout(MOST_MS), { places })
   if (!isGood(reply)) throw await refusalOf(reply, attempt, (_, ...said) => readError(...said))
-  const context = contextCache?.read(parsed(await reply.text(CONTEXT_LIMIT_BYTES)))
+  const context = contextCache?.read(parseJson(await reply.text(CONTEXT_LIMIT_BYTES)))
   if (!context) throw new UpstreamError('malformed', 'the reply tells of no cache')
   return context
 }
@@ -42,11 +43,3 @@ async function made(
 const MOST_AT_ONCE = 4
 const MOST_MS = 60_000
 const CONTEXT_LIMIT_BYTES = 64 * 1024
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

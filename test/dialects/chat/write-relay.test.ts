@@ -35,7 +35,8 @@ function replyOf(body: string): UpstreamReply {
   async function* bytes() {
     yield new TextEncoder().encode(body)
   }
-  return { status: 200, headers: new Headers(), bytes: bytes(), text: () => Promise.resolve(body) }
+  const text = () => Promise.resolve(body)
+  return { status: 200, headers: new Headers(), bytes: bytes(), text, beginning: text }
 }
 
 /** A chunk of a stream as a provider would send it. */
