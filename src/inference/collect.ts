@@ -1,4 +1,5 @@
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../core/events.ts'
+import { addAudio, addLogprobs } from '../core/pieces.ts'
 import type { InferenceResult, ResultChoice } from '../core/result.ts'
 
 /** Reads a stream to its end as one reply. `see` is shown every frame first (the meter). */
@@ -71,10 +72,12 @@ function addToChoice(choice: ResultChoice, event: ChoiceEvent): void {
       choice.images.push(event.url)
       return
     case 'audio-delta':
-      choice.audio = mergeAudio(choice.audio, event.audio)
+      choice.audio ??= {}
+      addAudio(choice.audio, event.audio)
       return
     case 'logprobs':
-      choice.logprobs = mergeLogprobs(choice.logprobs, event.logprobs)
+      choice.logprobs ??= {}
+      addLogprobs(choice.logprobs, event.logprobs)
   }
 }
 
@@ -99,26 +102,4 @@ function choiceOf(result: InferenceResult, index: number): ResultChoice {
     result.choices.push(choice)
   }
   return choice
-}
-
-/** `data` and `transcript` arrive in pieces; `id` and `expires_at` once. */
-function mergeAudio(former: Record<string, unknown> | null, next: Record<string, unknown>) {
-  const merged: Record<string, unknown> = { ...former }
-  for (const [key, value] of Object.entries(next)) {
-    const before = merged[key]
-    const isPiece =
-      (key === 'data' || key === 'transcript') && typeof before === 'string' && typeof value === 'string'
-    merged[key] = isPiece ? before + value : value
-  }
-  return merged
-}
-
-/** Lists of token records (`content`, `refusal`) are joined. */
-function mergeLogprobs(former: Record<string, unknown> | null, next: Record<string, unknown>) {
-  const merged: Record<string, unknown> = { ...former }
-  for (const [key, value] of Object.entries(next)) {
-    const before = merged[key]
-    merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : (value ?? before)
-  }
-  return merged
 }

@@ -7,6 +7,7 @@ import type {
   ToolCall,
   ToolChoice,
 } from '../../core/request.ts'
+import { dropInto } from '../dropped.ts'
 import { writeUser } from '../user.ts'
 import { defined, isObject } from '../values.ts'
 
@@ -197,6 +198,6 @@ function writeToolChoice(choice: ToolChoice | undefined, dropped: string[]): unk
 }
 
 function leaveOut(dropped: string[], name: string): [] {
-  if (!dropped.includes(name)) dropped.push(name)
+  dropInto(dropped, name)
   return []
 }

@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { dropInto } from '../dropped.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { isObject } from '../values.ts'
 import { applyConversation } from './build-conversation.ts'
@@ -92,7 +93,7 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   leaveOutUnsupported(body, attempt, dropped)
   if (quirks.chat) {
     const leaveOut = (name: string): void => {
-      if (!dropped.includes(name)) dropped.push(name)
+      dropInto(dropped, name)
     }
     applyQuirks(body, quirks.chat, leaveOut)
     applyConversation(body, attempt, quirks.chat, leaveOut)

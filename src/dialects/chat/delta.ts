@@ -1,8 +1,7 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { addAudio, addLogprobs } from '../../core/pieces.ts'
 import {
   foreignMessage,
-  mergeAudio,
-  mergeLogprobs,
   reasoningTextDetail,
   typeOfCall,
   viewAnnotation,
@@ -23,7 +22,7 @@ export interface ChoiceDelta {
   images?: JsonObject[]
   audio?: JsonObject
   logprobs?: JsonObject
-  native?: { choice?: JsonObject; message?: JsonObject }
+  native?: { readonly choice: JsonObject; readonly message: JsonObject }
 }
 
 interface ToolCallDelta {
@@ -57,7 +56,8 @@ export function addEvent(delta: ChoiceDelta, event: ChoiceEvent): void {
       delta.reasoning = (delta.reasoning ?? '') + event.text
       return
     case 'reasoning-detail':
-      delta.details = [...(delta.details ?? []), event.detail]
+      delta.details ??= []
+      delta.details.push(event.detail)
       return
     case 'refusal-delta':
       delta.refusal = (delta.refusal ?? '') + event.text
@@ -69,24 +69,27 @@ export function addEvent(delta: ChoiceDelta, event: ChoiceEvent): void {
       toolCallOf(delta, event.index).json += event.json
       return
     case 'annotation':
-      delta.annotations = [...(delta.annotations ?? []), viewAnnotation(event.annotation)]
+      delta.annotations ??= []
+      delta.annotations.push(viewAnnotation(event.annotation))
       return
     case 'image':
-      delta.images = [...(delta.images ?? []), viewImage(event.url)]
+      delta.images ??= []
+      delta.images.push(viewImage(event.url))
       return
     case 'audio-delta':
-      delta.audio = delta.audio ? mergeAudio(delta.audio, event.audio) : event.audio
+      delta.audio ??= {}
+      addAudio(delta.audio, event.audio)
       return
     case 'logprobs':
-      delta.logprobs = delta.logprobs ? mergeLogprobs(delta.logprobs, event.logprobs) : event.logprobs
+      delta.logprobs ??= {}
+      addLogprobs(delta.logprobs, event.logprobs)
   }
 }
 
 export function addNative(delta: ChoiceDelta, native: NonNullable<ChatNative['choices']>[number]): void {
-  delta.native = {
-    choice: { ...delta.native?.choice, ...native.choice },
-    message: { ...delta.native?.message, ...native.message },
-  }
+  delta.native ??= { choice: {}, message: {} }
+  Object.assign(delta.native.choice, native.choice)
+  Object.assign(delta.native.message, native.message)
 }
 
 function toolCallOf(delta: ChoiceDelta, index: number): ToolCallDelta {

@@ -51,26 +51,6 @@ export function viewToolCall({ id, name, arguments: json, extra }: ToolCall): Js
   return { ...extra, id, type, ...viewCalled(type, name, json) }
 }
 
-/** Streams send a sound in pieces: base64 data and transcript are appended, everything else is replaced. */
-export function mergeAudio(audio: JsonObject, more: JsonObject): JsonObject {
-  const merged = { ...audio, ...more }
-  for (const key of ['data', 'transcript']) {
-    const [first, second] = [audio[key], more[key]]
-    if (typeof first === 'string' && typeof second === 'string') merged[key] = first + second
-  }
-  return merged
-}
-
-/** Token lists are appended, everything else is replaced. */
-export function mergeLogprobs(logprobs: JsonObject, more: JsonObject): JsonObject {
-  const merged = { ...logprobs, ...more }
-  for (const key of ['content', 'refusal']) {
-    const [first, second] = [logprobs[key], more[key]]
-    if (Array.isArray(first)) merged[key] = Array.isArray(second) ? [...first, ...second] : first
-  }
-  return merged
-}
-
 export const isChatNative = (data: unknown): data is ChatNative =>
   isObject(data) &&
   (data.chunk === undefined || isObject(data.chunk)) &&

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { createJsonEnd, type JsonEnd } from '../json-end.ts'
 import { isObject, isString, restOf } from '../values.ts'
 
 /** The tool calls of one choice, put together from fragments of any provider's making. */
@@ -26,7 +27,8 @@ interface Call {
   upstreamId: string
   name: string
   json: string
-  isLegacy: boolean
+  /** Of `json`. */
+  readonly end: JsonEnd
   hasStarted: boolean
   extra: JsonObject | undefined
 }
@@ -43,17 +45,30 @@ interface Fragment {
 const KNOWN: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'custom'])
 const KNOWN_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments'])
 
+/** No model calls so many tools in one answer: more would be an attempt to fill the memory. */
+const MOST_CALLS = 10_000
+
 export function createToolCalls(choice: number): ToolCalls {
   const calls: Call[] = []
+  /** Those that `tool_calls` lists hold. A stream may have very many calls, so none is searched for. */
+  const listed: Call[] = []
+  /** The last of each index. */
+  const byIndex = new Map<number, Call>()
+  /** The first of each id. */
+  const byId = new Map<string, Call>()
+  let legacy: Call | undefined
 
-  function open(fragment: Fragment, isLegacy = false): Call {
+  function open(fragment: Fragment): Call {
+    if (calls.length >= MOST_CALLS) {
+      throw new UpstreamError('malformed', `the reply has more than ${MOST_CALLS} tool calls`)
+    }
     const call: Call = {
       index: calls.length,
       upstreamIndex: fragment.index,
-      upstreamId: fragment.id,
+      upstreamId: '',
       name: '',
       json: '',
-      isLegacy,
+      end: createJsonEnd(),
       hasStarted: false,
       extra: undefined,
     }
@@ -61,8 +76,20 @@ export function createToolCalls(choice: number): ToolCalls {
     return call
   }
 
+  function openListed(fragment: Fragment): Call {
+    const call = open(fragment)
+    listed.push(call)
+    if (fragment.index !== undefined) byIndex.set(fragment.index, call)
+    return call
+  }
+
+  function identify(call: Call, id: string): void {
+    call.upstreamId = id
+    if (id !== '' && !byId.has(id)) byId.set(id, call)
+  }
+
   function extend(call: Call, fragment: Fragment, events: InferenceEvent[]): void {
-    if (call.upstreamId === '') call.upstreamId = fragment.id
+    if (call.upstreamId === '') identify(call, fragment.id)
     if (call.name === '') call.name = fragment.name
     call.extra ??= fragment.extra
     call.json += fragment.json
@@ -94,35 +121,35 @@ export function createToolCalls(choice: number): ToolCalls {
    */
   function find(fragment: Fragment, position: number): Call | undefined {
     if (fragment.index !== undefined) {
-      const call = calls.findLast((each) => each.upstreamIndex === fragment.index)
+      const call = byIndex.get(fragment.index)
       return call && isAnother(call, fragment) ? undefined : call
     }
     if (fragment.id !== '') {
-      const call = calls.find((each) => each.upstreamId === fragment.id)
+      const call = byId.get(fragment.id)
       if (call || fragment.name !== '') return call
     }
-    const call = calls.filter((each) => !each.isLegacy)[position]
-    return call && fragment.name !== '' && isComplete(call.json) ? undefined : call
+    const call = listed[position]
+    return call && fragment.name !== '' && call.end.isComplete(call.json) ? undefined : call
   }
 
   return {
     addFragments(fragments, events) {
       fragments.forEach((each, position) => {
         const fragment = readFragment(each)
-        if (fragment) extend(find(fragment, position) ?? open(fragment), fragment, events)
+        if (fragment) extend(find(fragment, position) ?? openListed(fragment), fragment, events)
       })
     },
     addWhole(entries, events) {
       for (const entry of entries) {
         const fragment = readFragment(entry)
-        if (fragment) extend(open(fragment), fragment, events)
+        if (fragment) extend(openListed(fragment), fragment, events)
       }
     },
     addLegacy(raw, events) {
       const fragment = { index: undefined, id: '', extra: undefined, ...readCall(raw, 'arguments') }
       if (fragment.name === '' && fragment.json === '') return
-      const call = calls.find((each) => each.isLegacy) ?? open(fragment, true)
-      extend(call, fragment, events)
+      legacy ??= open(fragment)
+      extend(legacy, fragment, events)
     },
     end(wasCutShort, events) {
       for (const call of calls) {
@@ -164,13 +191,4 @@ function extraOf(raw: JsonObject): JsonObject | undefined {
     isString(raw['type']) && raw['type'] !== '' && raw['type'] !== 'function' ? raw['type'] : undefined
   if (!inner && type === undefined) return rest
   return { ...rest, ...(inner ? { function: inner } : {}), ...(type === undefined ? {} : { type }) }
-}
-
-function isComplete(json: string): boolean {
-  try {
-    JSON.parse(json)
-    return true
-  } catch {
-    return false
-  }
 }

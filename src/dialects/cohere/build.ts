@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { dropInto } from '../dropped.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { defined, isObject } from '../values.ts'
 import { writeMessages } from './build-messages.ts'
@@ -70,7 +71,7 @@ const CARRIED: ReadonlySet<string> = new Set([
 export function buildCohere(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const leaveOut: LeaveOut = (name) => {
-    if (!dropped.includes(name)) dropped.push(name)
+    dropInto(dropped, name)
   }
   const own: JsonObject = request.dialect === 'chat' ? request.body : {}
   const { messages, documents } = writeMessages(request.messages, takesReasoning(attempt), leaveOut)

@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { dropInto } from '../dropped.ts'
 import { dropUncarried } from '../uncarried.ts'
 import { defined, isObject } from '../values.ts'
 import { writeFormat } from './build-format.ts'
@@ -40,7 +41,7 @@ const OWN_FIELDS = [
 export function buildConverse(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const drop: Drop = (name) => {
-    if (!dropped.includes(name)) dropped.push(name)
+    dropInto(dropped, name)
   }
   const abilities = abilitiesOf(attempt)
   const { upstreamId, inputModalities } = attempt.endpoint

@@ -1,5 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { parseJson } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
 import { isObject } from '../values.ts'
 import type { Generation } from './generation.ts'
@@ -49,6 +50,7 @@ export function writeContents(
       if (hasMark(message)) marks.push(endOf(contents))
       return
     }
+    closeResults(results)
     results = undefined
     if (message.role === 'assistant') {
       for (const { id, name } of message.toolCalls ?? []) callNames.set(id, name)
@@ -66,6 +68,7 @@ export function writeContents(
       if (hasMark(message)) marks.push({ content: 0, part: 0 })
     }
   })
+  closeResults(results)
   // Google refuses a request without contents.
   if (contents.length === 0)
     return { systemInstruction: undefined, contents: [{ role: 'user', parts: system }], marks: [] }
@@ -156,7 +159,7 @@ const writeId = (id: string): JsonObject => (/^call_[0-9a-f]{32}$/.test(id) || i
 
 function argumentsOf(call: ToolCall, leaveOut: LeaveOut): JsonObject {
   if (call.arguments.trim() === '') return {}
-  const value = parse(call.arguments)
+  const value = parseJson(call.arguments)
   if (isObject(value)) return value
   leaveOut('messages.tool_calls.arguments')
   return {}
@@ -165,13 +168,18 @@ function argumentsOf(call: ToolCall, leaveOut: LeaveOut): JsonObject {
 /** One content for what parallel calls answered: responses first, since Google wants them together. */
 interface Results {
   readonly parts: JsonObject[]
-  responses: number
+  /** Appended to `parts` once all responses are there. */
+  readonly images: JsonObject[]
 }
 
 function openResults(contents: JsonObject[]): Results {
   const parts: JsonObject[] = []
   contents.push({ role: 'user', parts })
-  return { parts, responses: 0 }
+  return { parts, images: [] }
+}
+
+function closeResults(results: Results | undefined): void {
+  for (const image of results?.images ?? []) results?.parts.push(image)
 }
 
 function addResult(results: Results, message: Message, name: string, leaveOut: LeaveOut): void {
@@ -179,13 +187,13 @@ function addResult(results: Results, message: Message, name: string, leaveOut: L
   const text = parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('\n')
   const said = message.extra?.['is_error'] === true ? { error: text } : responseOf(text)
   const response = { ...writeId(message.toolCallId ?? ''), name, response: said }
-  results.parts.splice(results.responses++, 0, { functionResponse: response })
-  results.parts.push(...parts.filter((part) => part['text'] === undefined))
+  results.parts.push({ functionResponse: response })
+  for (const part of parts) if (part['text'] === undefined) results.images.push(part)
 }
 
 /** An object goes as it is, anything else as `output`; numbers too long for JavaScript stay text. */
 function responseOf(text: string): JsonObject {
-  const value = /\d{16}/.test(text) ? undefined : parse(text)
+  const value = /\d{16}/.test(text) ? undefined : parseJson(text)
   return isObject(value) ? value : { output: text }
 }
 
@@ -193,13 +201,4 @@ function nameOfCall(message: Message, names: ReadonlyMap<string, string>, index:
   const name = names.get(message.toolCallId ?? '') ?? message.name
   if (name !== undefined) return name
   throw badRequest('answers no tool call of the messages before it', `messages[${index}].tool_call_id`)
-}
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
 }

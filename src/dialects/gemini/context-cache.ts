@@ -24,7 +24,8 @@ import { isMark } from './marks.ts'
 export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[] {
   const { contents } = call.body
   if (!Array.isArray(contents)) return []
-  const marked = new Set(marks.flatMap((mark) => nameOf(askedBefore(contents, mark)) ?? []))
+  const questions = lastQuestions(contents)
+  const marked = new Set(marks.flatMap((mark) => nameOf(askedBefore(contents, questions, mark)) ?? []))
   const { systemInstruction, tools, toolConfig } = call.body
   const cuts: ContextCut[] = []
   const whole = lengthOf([systemInstruction, tools, contents])
@@ -32,7 +33,7 @@ export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[]
   let length = lengthOf([systemInstruction, tools])
   const cutHere = (place: Place): void => {
     const isMarked = marked.delete(nameOf(place) ?? '')
-    if (!isMarked && (place.part > 0 || !isQuestion(contents[place.content]))) return
+    if (!isMarked && (place.part > 0 || questions[place.content] !== place.content)) return
     if (place.content === 0 && place.part === 0 && systemInstruction === undefined && tools === undefined)
       return
     cuts.push(
@@ -71,17 +72,31 @@ export function placesOf({ tools, body }: InferenceRequest, inContents: readonly
 const nameOf = (place: Place | null): string | null => place && `${place.content} ${place.part}`
 
 /** The place itself where a question goes on there, else the beginning of the last one before it; null: there is none. */
-function askedBefore(contents: readonly unknown[], { content, part }: Place): Place | null {
+function askedBefore(
+  contents: readonly unknown[],
+  questions: readonly number[],
+  { content, part }: Place,
+): Place | null {
   const parts = partsOf(contents[content])
-  if (part > 0 && part < parts.length && isQuestion(contents[content])) return { content, part }
+  if (part > 0 && part < parts.length && questions[content] === content) return { content, part }
   const isWhole = part > 0 && part >= parts.length
-  for (let at = Math.min(isWhole ? content + 1 : content, contents.length - 1); at >= 0; at--)
-    if (isQuestion(contents[at])) return { content: at, part: 0 }
-  return null
+  const last = questions[Math.min(isWhole ? content + 1 : content, contents.length - 1)] ?? NONE
+  return last === NONE ? null : { content: last, part: 0 }
 }
 
 const partsOf = (content: unknown): readonly unknown[] =>
   isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
+
+const NONE = -1
+
+/** Of each content the last question up to it. */
+function lastQuestions(contents: readonly unknown[]): number[] {
+  let last = NONE
+  return contents.map((content, at) => {
+    if (isQuestion(content)) last = at
+    return last
+  })
+}
 
 const isQuestion = (content: unknown): boolean =>
   isObject(content) &&
@@ -105,10 +120,15 @@ function cutAt(
 ): ContextCut {
   const { systemInstruction, tools, toolConfig, contents: _, ...rest } = call.body
   const parts = partsOf(contents[content])
-  const before = contents.slice(0, content)
-  if (part > 0) before.push({ role: 'user', parts: parts.slice(0, part) })
-  const behind = contents.slice(content)
-  if (part > 0) behind[0] = { role: 'user', parts: parts.slice(part) }
+  // Written only for the one cut that is used: together the beginnings are as long as the square of the prompt.
+  const before = (): unknown[] => [
+    ...contents.slice(0, content),
+    ...(part > 0 ? [{ role: 'user', parts: parts.slice(0, part) }] : []),
+  ]
+  const behind = (): unknown[] =>
+    part > 0
+      ? [{ role: 'user', parts: parts.slice(part) }, ...contents.slice(content + 1)]
+      : contents.slice(content)
   return {
     ...about,
     make: (ttlSeconds) => ({
@@ -119,12 +139,12 @@ function cutAt(
         systemInstruction,
         tools,
         toolConfig,
-        contents: before.length > 0 ? before : undefined,
+        contents: content > 0 || part > 0 ? before() : undefined,
         ttl: `${ttlSeconds}s`,
       }),
       dropped: [],
     }),
-    bodyWith: (name) => ({ cachedContent: name, contents: behind, ...rest }),
+    bodyWith: (name) => ({ cachedContent: name, contents: behind(), ...rest }),
   }
 }
 

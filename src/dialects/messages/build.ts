@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { type Traits, traitsOf } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
+import { dropInto } from '../dropped.ts'
 import { dropUncarried } from '../uncarried.ts'
 import { defined, isObject } from '../values.ts'
 import { applyFormat } from './build-format.ts'
@@ -41,7 +42,7 @@ const UNKNOWN_BOUND_THINKING = 16_384
 export function buildMessages(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const drop: Drop = (name) => {
-    if (!dropped.includes(name)) dropped.push(name)
+    dropInto(dropped, name)
   }
   const traits = traitsOf(attempt)
   if (request.dialect === 'messages') {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { dropInto } from '../dropped.ts'
 
 /** Collects, once each, the names of what only this dialect can carry. */
 export interface Keep {
@@ -11,7 +12,7 @@ export interface Keep {
 export function createKeep(): Keep {
   const names: string[] = []
   const keep = (name: string): void => {
-    if (!names.includes(name)) names.push(name)
+    dropInto(names, name)
   }
   return Object.assign(keep, {
     names,

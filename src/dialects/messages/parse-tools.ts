@@ -87,9 +87,9 @@ function isStrict(schema: unknown): boolean {
   if (!isObject(schema)) return true
   const { properties, required } = schema
   if (isObject(properties)) {
-    const names = Array.isArray(required) ? required : []
+    const names = new Set<unknown>(Array.isArray(required) ? required : [])
     const isClosed = schema.additionalProperties === false
-    if (!isClosed || !Object.keys(properties).every((name) => names.includes(name))) return false
+    if (!isClosed || !Object.keys(properties).every((name) => names.has(name))) return false
   }
   return Object.values(schema).every(isStrict)
 }

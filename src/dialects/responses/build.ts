@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import { dropInto } from '../dropped.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { defined, isObject, isString } from '../values.ts'
 import type { Drop } from './build-content.ts'
@@ -59,7 +60,7 @@ const LOGPROBS = 'message.output_text.logprobs'
 export function buildResponses(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const drop: Drop = (name) => {
-    if (!dropped.includes(name)) dropped.push(name)
+    dropInto(dropped, name)
   }
   const { quirks } = attempt.provider
   const rules = {

@@ -72,8 +72,8 @@ export function merged(details: readonly JsonObject[]): JsonObject[] {
   const whole: JsonObject[] = []
   for (const detail of details) {
     const last = whole.at(-1)
-    if (last && isContinued(last, detail)) whole[whole.length - 1] = joined(last, detail)
-    else whole.push(detail)
+    if (last && isContinued(last, detail)) addTo(last, detail)
+    else whole.push({ ...detail })
   }
   return whole
 }
@@ -86,13 +86,12 @@ const isContinued = (last: JsonObject, { type, index, id, format }: JsonObject):
   last.format === format &&
   !isString(last.signature)
 
-const joined = (last: JsonObject, detail: JsonObject): JsonObject => ({
-  ...last,
-  ...detail,
-  ...(isString(last.text) || isString(detail.text) ? { text: textOf(last.text) + textOf(detail.text) } : {}),
-  ...(isString(last.summary) || isString(detail.summary)
-    ? { summary: textOf(last.summary) + textOf(detail.summary) }
-    : {}),
-})
+/** In place: a text may come in as many pieces as a stream has events. */
+function addTo(last: JsonObject, detail: JsonObject): void {
+  const { text, summary } = last
+  Object.assign(last, detail)
+  if (isString(text) || isString(detail.text)) last.text = textOf(text) + textOf(detail.text)
+  if (isString(summary) || isString(detail.summary)) last.summary = textOf(summary) + textOf(detail.summary)
+}
 
 const textOf = (value: unknown): string => (isString(value) ? value : '')

@@ -34,9 +34,21 @@ export interface Conversation {
   effort?: string
 }
 
-interface Reading extends Conversation {
-  /** The message that holds a call; undefined for one that no other dialect can carry. */
-  readonly calls: Map<string, Message | undefined>
+/** A message, and what tools answered to its calls: they stand behind it, wherever their items came. */
+interface Turn {
+  readonly message: Message
+  readonly outputs: Message[]
+  /** Parts of the message, while more may come; the message shows them as its content. */
+  parts: ContentPart[] | undefined
+  /** It has text or a refusal, and not only items of built-in tools. */
+  hasSaid: boolean
+}
+
+interface Reading {
+  readonly turns: Turn[]
+  effort?: string
+  /** The turn that holds a call; undefined for a call that no other dialect can carry. */
+  readonly calls: Map<string, Turn | undefined>
   /** The calls may stand in a stored response. */
   readonly goesOn: boolean
 }
@@ -49,12 +61,19 @@ type ReadItem = (item: JsonObject, at: string, reading: Reading) => void
  * resolved, an image that is none.
  */
 export function readItems(items: readonly JsonObject[], goesOn: boolean): Conversation {
-  const reading: Reading = { messages: [], calls: new Map(), goesOn }
+  const reading: Reading = { turns: [], calls: new Map(), goesOn }
   items.forEach((item, i) => {
     const at = `input[${i}]`
     readerOf(item, at)(item, at, reading)
   })
-  return reading
+  const messages = reading.turns.flatMap(({ message, outputs }) => [message, ...outputs])
+  return reading.effort === undefined ? { messages } : { messages, effort: reading.effort }
+}
+
+function addTurn(turns: Turn[], message: Message, hasSaid = true): Turn {
+  const turn: Turn = { message, outputs: [], parts: undefined, hasSaid }
+  turns.push(turn)
+  return turn
 }
 
 /** The check is compiled when the first item of its type comes. */
@@ -82,10 +101,10 @@ const readOwnOutput = reader(ownOutputItem, (item, at, reading) => {
 const readServerTool = reader(serverToolItem, (item, _, reading) => keepOwn(item, reading))
 
 const READERS: Readonly<Record<string, ReadItem>> = {
-  message: reader(messageItem, (item, at, { messages }) => {
+  message: reader(messageItem, (item, at, { turns }) => {
     const read = { ...readContent(item.content, `${at}.content`), ...phaseOf(item.phase) }
-    if (item.role === 'assistant') addSaid(read, messages)
-    else messages.push({ role: item.role, ...read, content: read.content ?? '' })
+    if (item.role === 'assistant') addSaid(read, turns)
+    else addTurn(turns, { role: item.role, ...read, content: read.content ?? '' })
   }),
   function_call: reader(functionCallItem, (item, _, reading) => {
     addCall(item, item.arguments, reading)
@@ -95,7 +114,7 @@ const READERS: Readonly<Record<string, ReadItem>> = {
   }),
   function_call_output: reader(functionOutputItem, addOutput),
   custom_tool_call_output: reader(customOutputItem, addOutput),
-  reasoning: reader(reasoningItem, (item, _, { messages }) => addReasoning(item, messages)),
+  reasoning: reader(reasoningItem, (item, _, { turns }) => addReasoning(item, turns)),
   item_reference: reader(referenceItem, (item, at) => {
     throw badRequest(
       `names ${quoted(item.id)}, which no stored response of this workspace holds: send the item itself`,
@@ -107,8 +126,8 @@ const READERS: Readonly<Record<string, ReadItem>> = {
   configuration_update: reader(updateItem, ({ reasoning }, _, reading) => {
     if (reasoning?.effort) reading.effort = reasoning.effort
   }),
-  agent_message: reader(agentItem, (item, _, { messages }) => {
-    messages.push({ role: 'user', content: readAgentContent(item.content) })
+  agent_message: reader(agentItem, (item, _, { turns }) => {
+    addTurn(turns, { role: 'user', content: readAgentContent(item.content) })
   }),
   ...Object.fromEntries(OWN_ITEMS.map((type) => [type, readOwn])),
   ...Object.fromEntries(OWN_OUTPUTS.map((type) => [type, readOwnOutput])),
@@ -129,34 +148,37 @@ function readerOf({ type = 'message', role }: JsonObject, at: string): ReadItem 
 const phaseOf = (phase: string | null | undefined): Pick<Message, 'extra'> =>
   phase ? { extra: { phase } } : {}
 
-/** The assistant message that reasoning, text and calls that follow each other share. */
-function openAssistant(messages: Message[]): Message {
-  const last = messages.at(-1)
-  if (last?.role === 'assistant') return last
-  const opened: Message = { role: 'assistant', content: null }
-  messages.push(opened)
-  return opened
+/** The assistant's turn that reasoning, text and calls that follow each other share. */
+function openAssistant(turns: Turn[]): Turn {
+  const last = turns.at(-1)
+  if (last?.message.role === 'assistant' && last.outputs.length === 0) return last
+  return addTurn(turns, { role: 'assistant', content: null }, false)
 }
 
-const hasSaid = ({ content, refusal }: Message): boolean =>
-  refusal !== undefined ||
-  (Array.isArray(content) ? content.some(({ type }) => type !== 'unknown') : content !== null)
+const hasText = ({ content, refusal }: Partial<Message>): boolean =>
+  refusal !== undefined || (content ?? null) !== null
 
 /** A second text is a message of its own, unless calls wait for their outputs: nothing may stand between those. */
-function addSaid(said: Partial<Message>, messages: Message[]): void {
-  const last = openAssistant(messages)
-  if (hasSaid(last) && last.toolCalls === undefined) {
-    messages.push({ role: 'assistant', ...said, content: said.content ?? null })
+function addSaid(said: Partial<Message>, turns: Turn[]): void {
+  const last = openAssistant(turns)
+  const { message } = last
+  if (last.hasSaid && message.toolCalls === undefined) {
+    addTurn(turns, { role: 'assistant', ...said, content: said.content ?? null }, hasText(said))
     return
   }
-  const content =
-    hasSaid(last) || Array.isArray(last.content) ? joined(last.content, said.content ?? null) : said.content
-  Object.assign(last, { ...said, content: content ?? null })
+  const isFirst = message.content === null && last.parts === undefined
+  const { content = null, ...more } = said
+  Object.assign(message, more)
+  if (isFirst && !last.hasSaid) message.content = content
+  else addParts(last, partsOf(content))
+  last.hasSaid ||= hasText(said)
 }
 
-function joined(first: Message['content'], second: Message['content']): Message['content'] {
-  const parts = [...partsOf(first), ...partsOf(second)]
-  return parts.length === 0 ? null : parts
+/** Adds in place: a turn may have as many parts as the request has items. */
+function addParts(turn: Turn, parts: readonly ContentPart[]): void {
+  turn.parts ??= [...partsOf(turn.message.content)]
+  for (const part of parts) turn.parts.push(part)
+  turn.message.content = turn.parts.length === 0 ? null : turn.parts
 }
 
 const partsOf = (content: Message['content']): ContentPart[] =>
@@ -177,10 +199,11 @@ const CALL = new Set([
 function addCall(
   item: JsonObject & { call_id: string; name: string; namespace?: string | null },
   json: string,
-  { messages, calls }: Reading,
+  { turns, calls }: Reading,
 ): void {
-  const message = openAssistant(messages)
-  calls.set(item.call_id, message)
+  const turn = openAssistant(turns)
+  calls.set(item.call_id, turn)
+  const { message } = turn
   message.toolCalls ??= []
   message.toolCalls.push(
     defined({
@@ -200,19 +223,11 @@ function addOutput(
   checkCall(item.call_id, at, reading)
   const { content } = readContent(item.output, `${at}.output`)
   const message: Message = { role: 'tool', toolCallId: item.call_id, content: content ?? '' }
-  reading.messages.splice(placeOfOutput(item.call_id, reading), 0, message)
-}
-
-/**
- * Right behind its call and the outputs that stand there: items may come in any order (what the user said while the
- * tools ran), while the other dialects want the results before anything else.
- */
-function placeOfOutput(callId: string, { messages, calls }: Reading): number {
-  const call = calls.get(callId)
-  if (call === undefined) return messages.length
-  let place = messages.lastIndexOf(call) + 1
-  while (messages[place]?.role === 'tool') place += 1
-  return place
+  // Right behind its call and the outputs that stand there: items may come in any order (what the user said while the
+  // tools ran), while the other dialects want the results before anything else.
+  const turn = reading.calls.get(item.call_id) ?? reading.turns.at(-1)
+  if (turn) turn.outputs.push(message)
+  else addTurn(reading.turns, message)
 }
 
 function checkCall(callId: string, at: string, { calls, goesOn }: Reading): void {
@@ -221,22 +236,21 @@ function checkCall(callId: string, at: string, { calls, goesOn }: Reading): void
 }
 
 /** An item that says nothing is no turn of its own. */
-function addReasoning(item: JsonObject, messages: Message[]): void {
-  const last = messages.at(-1)
-  const former = (last?.role === 'assistant' ? last.reasoningDetails : undefined) ?? []
-  const details = detailsOf(item, former.length)
+function addReasoning(item: JsonObject, turns: Turn[]): void {
+  const last = turns.at(-1)
+  const isOpen = last?.message.role === 'assistant' && last.outputs.length === 0
+  const details = detailsOf(item, (isOpen ? last.message.reasoningDetails?.length : undefined) ?? 0)
   if (details.length === 0) return
-  const message = openAssistant(messages)
-  message.reasoningDetails = [...former, ...details]
+  const { message } = openAssistant(turns)
+  message.reasoningDetails ??= []
+  for (const detail of details) message.reasoningDetails.push(detail)
   const text = details.flatMap(({ text, summary }) => [text, summary].filter(isString)).join('')
   if (text !== '') message.reasoning = (message.reasoning ?? '') + text
 }
 
 /** Only this dialect can carry it: other ones are told its type. */
-function keepOwn(item: JsonObject, { messages }: Reading): void {
-  const message = openAssistant(messages)
-  message.content = [...partsOf(message.content), { type: 'unknown', data: item }]
-}
+const keepOwn = (item: JsonObject, { turns }: Reading): void =>
+  addParts(openAssistant(turns), [{ type: 'unknown', data: item }])
 
 /** What another agent wrote is input; what is sealed for the provider stays for this dialect. */
 const readAgentContent = (content: string | JsonObject[]): string | ContentPart[] =>

@@ -9,6 +9,7 @@ import {
 } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { KeyRecord } from '../../core/snapshot.ts'
+import { dropInto } from '../../dialects/dropped.ts'
 import type { Dispatched } from '../dispatch.ts'
 import type { Meter } from '../meter.ts'
 import { type ChoiceOutput, createChoiceOutput } from './choice-output.ts'
@@ -137,7 +138,7 @@ function createFrameFilter(
 ): FrameFilter {
   const choices = new Map<number, ChoiceOutput>()
   const drop = (name: string): void => {
-    if (!dropped.includes(name)) dropped.push(name)
+    dropInto(dropped, name)
   }
   const leave = (out: InferenceEvent[]): void => {
     for (const choice of choices.values()) beside(out, (own) => choice.leave(own))

@@ -1,0 +1,22 @@
+import type { JsonObject } from './events.ts'
+
+/** What streams send in pieces, put together in place: there may be as many pieces as a stream has events. */
+
+/** `data` and `transcript` of a sound are appended, everything else is replaced. `audio` is changed. */
+export function addAudio(audio: JsonObject, more: JsonObject): void {
+  for (const [key, value] of Object.entries(more)) {
+    const before = audio[key]
+    const isPiece = key === 'data' || key === 'transcript'
+    audio[key] = isPiece && typeof before === 'string' && typeof value === 'string' ? before + value : value
+  }
+}
+
+/** Lists of token records are appended; a null says nothing, everything else is replaced. `logprobs` is changed. */
+export function addLogprobs(logprobs: JsonObject, more: JsonObject): void {
+  for (const [key, value] of Object.entries(more)) {
+    const before = logprobs[key]
+    if (!Array.isArray(value)) logprobs[key] = value ?? before ?? null
+    else if (Array.isArray(before)) for (const record of value) before.push(record)
+    else logprobs[key] = [...value]
+  }
+}

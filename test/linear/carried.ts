@@ -1,0 +1,76 @@
+import { GatewayError } from '../../src/core/errors.ts'
+import type { DialectName, JsonObject } from '../../src/core/events.ts'
+import type { InferenceRequest } from '../../src/core/request.ts'
+import type { Egress, Ingress } from '../../src/dialects/dialect.ts'
+import { egresses } from '../../src/dialects/index.ts'
+import { cacheKey } from '../../src/inference/cache/key.ts'
+import { inputOf } from '../../src/inference/content/input.ts'
+import { estimatePrompt } from '../../src/inference/estimate.ts'
+import { withFilters } from '../../src/inference/filters/apply.ts'
+import { checkUserUrls } from '../../src/inference/user-urls.ts'
+import { parseOutboundAllow } from '../../src/net/address.ts'
+import { attemptFor } from '../dialects/attempt.ts'
+import { caller } from '../inference/fixture.ts'
+import { guardrailOf } from '../inference/output/guarding.ts'
+
+/** Everything that happens to the body of a conversation between the caller and each dialect of providers. */
+
+const guarded = caller({ guardrails: [guardrailOf([], [{ pattern: 'secret-[0-9]+', action: 'redact' }])] })
+const allow = parseOutboundAllow([])
+
+/** Models by whose names dialects decide how to write. */
+const SPEAKERS: readonly (readonly [DialectName, Egress, upstreamId: string])[] = [
+  ['chat', egresses.chat, 'model'],
+  ['responses', egresses.responses, 'gpt-5'],
+  ['messages', egresses.messages, 'claude-sonnet-4-5'],
+  ['gemini', egresses.gemini, 'gemini-2.5-flash'],
+  ['gemini', egresses.gemini, 'gemini-3-pro'],
+  ['converse', egresses.converse, 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'],
+  ['converse', egresses.converse, 'us.amazon.nova-pro-v1:0'],
+  ['cohere', egresses.cohere, 'command-a-03-2025'],
+]
+
+export interface Stage {
+  name: string
+  /** What must have been done before: not timed. */
+  prepare(body: JsonObject): () => void
+}
+
+export function stagesOf(ingress: Ingress): Stage[] {
+  const parse = (body: JsonObject): InferenceRequest => ingress.parse(body, new Headers())
+  return [
+    { name: 'read', prepare: (body) => () => void parse(body) },
+    { name: 'filter', prepare: (body) => () => void withFilters(body, guarded, false) },
+    { name: 'check addresses', prepare: (body) => () => checkUserUrls(body, allow) },
+    {
+      name: 'estimate, key of the cache, content for the log',
+      prepare(body) {
+        const request = parse(body)
+        return () => {
+          estimatePrompt(request)
+          cacheKey(request, guarded)
+          inputOf(request)
+        }
+      },
+    },
+    ...SPEAKERS.map(
+      ([dialect, egress, upstreamId]): Stage => ({
+        name: `write to ${upstreamId} in ${dialect}`,
+        prepare(body) {
+          const request = parse(body)
+          const attempt = attemptFor(dialect, { endpoint: { upstreamId } })
+          return () => void egress.build(request, attempt).cuts?.()
+        },
+      }),
+    ),
+  ]
+}
+
+/** A refusal is an answer too, and must come as fast. */
+export function unlessRefused(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+  }
+}
