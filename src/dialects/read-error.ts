@@ -233,6 +233,7 @@ function retryDelayOf(error: JsonObject): number | undefined {
   return undefined
 }
 
+const LOC = /"loc"\s*:\s*(\[[^\]]{0,200}\])/
 const FIELD = /"(message|msg|detail|code|type|status)"\s*:\s*"((?:[^"\\]|\\.)*)/g
 
 /** What an error in JSON says that was cut off: the first of each of its fields. */
@@ -242,7 +243,9 @@ function fieldsOf(text: string): JsonObject | undefined {
   for (const [, name = '', inside = ''] of text.matchAll(FIELD)) {
     fields[name] ??= parseJson(`"${inside}"`) ?? inside
   }
-  return Object.keys(fields).length === 0 ? undefined : { error: fields }
+  if (Object.keys(fields).length === 0) return undefined
+  const loc = parseJson(LOC.exec(text)?.[1] ?? '')
+  return { error: isString(fields['msg']) ? { ...fields, detail: [{ loc, msg: fields['msg'] }] } : fields }
 }
 
 /** A page or plain text. A page's title says enough, its markup nothing. */
