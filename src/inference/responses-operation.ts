@@ -80,7 +80,7 @@ export const responseReply = t.Object(
     text: t.Object({}, open),
     top_logprobs: nullable(t.Integer()),
     truncation: nullable(t.String()),
-    user: nullable(t.String()),
+    user: t.Optional(t.String({ description: 'As it was sent; absent: it was not.' })),
     service_metadata: t.Optional(
       t.Object({}, { ...open, description: 'How it was routed, when asked for by header.' }),
     ),

@@ -116,7 +116,10 @@ export function writeChoice(
     ...(delta.images ? { images: delta.images } : {}),
     ...(delta.audio ? { audio: delta.audio } : {}),
   }
-  const choiceFields = { ...delta.native?.choice, ...(delta.logprobs ? { logprobs: delta.logprobs } : {}) }
+  const choiceFields = {
+    ...delta.native?.choice,
+    ...(delta.logprobs ? { logprobs: { refusal: null, ...delta.logprobs } } : {}),
+  }
   if (!delta.text && isEmpty(foreign) && isEmpty(body) && isEmpty(choiceFields)) return undefined
   return {
     index: delta.index,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
+import { openaiTier } from '../service-tier.ts'
 import {
   foreignFields,
   foreignMessage,
@@ -32,7 +33,7 @@ export function writeChatReply(result: InferenceResult, reply: ReplyContext, clo
     ...top,
     choices: result.choices.map((choice) => viewChoice(choice, natives, reply)),
     usage: viewUsage(closing),
-    service_tier: closing.serviceTier ?? top.service_tier ?? null,
+    service_tier: openaiTier(closing.serviceTier ?? top.service_tier),
     ...viewMetadata(closing.serviceMetadata),
   }
 }
@@ -48,7 +49,7 @@ function viewChoice(choice: ResultChoice, natives: readonly ChatNative[], reply:
     message: { ...message, ...viewMessage(choice, reply.hideReasoning) },
     finish_reason: choice.finish.reason,
     native_finish_reason: choice.finish.native,
-    logprobs: choice.logprobs,
+    logprobs: choice.logprobs && { refusal: null, ...choice.logprobs },
   }
 }
 

@@ -3,6 +3,7 @@ import type { InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { mayBeSpliced } from '../one-line.ts'
+import { openaiTier } from '../service-tier.ts'
 import {
   addEvent,
   addNative,
@@ -62,6 +63,7 @@ function writeFrame(frame: InferenceFrame, chunks: Chunks, stateOf: StateOf, hid
   const { system_fingerprint, ...foreign } = fields ?? {}
   if (typeof system_fingerprint === 'string') chunks.remember(system_fingerprint)
   const choices = deltas.flatMap((delta) => writeChoice(delta, stateOf(delta.index), hideReasoning) ?? [])
+  if (foreign.service_tier !== undefined) foreign.service_tier = openaiTier(foreign.service_tier)
   if (choices.length === 0 && Object.keys(foreign).length === 0) return ''
   return chunks.write({ choices, ...foreign })
 }
@@ -73,7 +75,7 @@ function writeEnd(closing: Closing, chunks: Chunks, stateOf: StateOf): string {
     const entry = { index: choice, delta, finish_reason: reason, native_finish_reason: native }
     text += chunks.write({ choices: [entry] })
   }
-  const usage = { choices: [], usage: viewUsage(closing), service_tier: closing.serviceTier }
+  const usage = { choices: [], usage: viewUsage(closing), service_tier: openaiTier(closing.serviceTier) }
   return `${text}${chunks.write({ ...usage, ...viewMetadata(closing.serviceMetadata) })}data: [DONE]\n\n`
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, type Usage } from '../../core/usage.ts'
+import { anthropicTier } from '../service-tier.ts'
 import { isObject } from '../values.ts'
 
 /**
@@ -26,7 +27,7 @@ export function viewTokens(told: Usage | null, serviceTier: string | null): Json
         : { web_search_requests: webSearchRequests, web_fetch_requests: 0 },
     inference_geo: null,
     ...native,
-    service_tier: serviceTier === 'default' ? 'standard' : serviceTier,
+    service_tier: anthropicTier(serviceTier),
   }
 }
 

@@ -86,7 +86,7 @@ function writeNow(event: InferenceEvent, state: BlockState): void {
       break
     }
     case 'annotation':
-      cite(citationOf(event.annotation), state)
+      addCitation(event.annotation, state)
       break
     case 'image':
       addBlock(state, { type: 'image', source: sourceOf(event.url) })
@@ -107,10 +107,25 @@ function addText(text: string, state: BlockState): void {
 
 export function openText(state: BlockState): void {
   if (state.open?.kind === 'text') return
-  startBlock(state, { kind: 'text' }, { type: 'text', text: '', citations: null })
+  startBlock(state, { kind: 'text' }, { type: 'text', text: '' })
   for (const citation of state.citations) addDelta(state, { type: 'citations_delta', citation })
   state.citations = []
 }
+
+/** Citations of kinds that Anthropic does not have break its clients: they are left out, and named. */
+function addCitation(annotation: UrlCitation | JsonObject, state: BlockState): void {
+  const citation = citationOf(annotation)
+  if (CITATIONS.has(citation.type)) cite(citation, state)
+  else state.lost.add(`annotations.${String(citation.type)}`)
+}
+
+const CITATIONS: ReadonlySet<unknown> = new Set([
+  'char_location',
+  'page_location',
+  'content_block_location',
+  'web_search_result_location',
+  'search_result_location',
+])
 
 function cite(citation: JsonObject, state: BlockState): void {
   if (state.open?.kind === 'text') addDelta(state, { type: 'citations_delta', citation })

@@ -25,6 +25,7 @@ export function writeMessagesReply(
   const { lost, ...made } = own ? { lost: [], ...own } : viewResult(result, natives, reply, closing)
   return {
     ...made,
+    ...(Array.isArray(made.content) ? { content: made.content.map(withoutNoCitations) } : {}),
     id: replyIdOf(reply.generationId, 'msg_'),
     type: 'message',
     role: 'assistant',
@@ -33,6 +34,13 @@ export function writeMessagesReply(
     usage: viewUsage(closing),
     ...viewMetadata(closing.serviceMetadata, lost),
   }
+}
+
+/** @ai-sdk/anthropic refuses the null (2026), and Anthropic itself leaves the field out. */
+function withoutNoCitations(block: unknown): unknown {
+  if (!isObject(block) || block.citations !== null) return block
+  const { citations: _, ...rest } = block
+  return rest
 }
 
 interface Made extends JsonObject {

@@ -3,7 +3,8 @@ import { replyIdOf } from '../../core/ids.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
-import { defined, isObject, restOf } from '../values.ts'
+import { openaiTier } from '../service-tier.ts'
+import { defined, isObject, isString, restOf } from '../values.ts'
 
 /** api-surface §20.1: the response object, which repeats what was asked. */
 
@@ -60,6 +61,7 @@ export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
     completed_at: status === 'completed' ? (closing?.completed ?? reply.created) : null,
     model: reply.model,
     provider: reply.providerName,
+    access_programs: null,
     ...(native === null ? undefined : restOf(native, OWN)),
     background: body.background ?? false,
     error: shown.error ?? null,
@@ -78,17 +80,17 @@ export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
     prompt_cache_key: body.prompt_cache_key ?? told.prompt_cache_key ?? null,
     reasoning: viewReasoning(body.reasoning, told.reasoning),
     safety_identifier: body.safety_identifier ?? told.safety_identifier ?? null,
-    service_tier: closing?.serviceTier ?? body.service_tier ?? told.service_tier ?? 'auto',
+    service_tier: openaiTier(closing?.serviceTier ?? body.service_tier ?? told.service_tier ?? 'auto'),
     store: body.store ?? false,
     temperature: body.temperature ?? told.temperature ?? null,
-    text: isObject(body.text) ? { format: TEXT, ...body.text } : (told.text ?? { format: TEXT }),
+    text: isObject(body.text) ? { format: TEXT, ...body.text } : viewText(told.text),
     tool_choice: body.tool_choice ?? told.tool_choice ?? 'auto',
     tools: viewTools(body.tools),
     top_logprobs: body.top_logprobs ?? told.top_logprobs ?? 0,
     top_p: body.top_p ?? told.top_p ?? null,
     truncation: body.truncation ?? told.truncation ?? 'disabled',
-    user: body.user ?? null,
     usage: closing ? viewUsage(closing) : null,
+    ...(isString(body.user) ? { user: body.user } : undefined),
     ...(closing?.serviceMetadata
       ? { service_metadata: closing.serviceMetadata, openrouter_metadata: closing.serviceMetadata }
       : undefined),
@@ -96,6 +98,14 @@ export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
 }
 
 const TEXT = { type: 'text' }
+
+/** OpenAI tells a schema without a description as null, which its own types do not have. */
+function viewText(told: unknown): unknown {
+  if (!isObject(told)) return { format: TEXT }
+  if (!isObject(told.format) || told.format.description !== null) return told
+  const { description: _, ...format } = told.format
+  return { ...told, format }
+}
 
 const viewReasoning = (asked: unknown, told: unknown): JsonObject => ({
   effort: null,

@@ -49,7 +49,7 @@ function blocksOf(frames: InferenceEvent[][], reply = replyOf()): unknown[] {
   })
 }
 
-const TEXT = { type: 'text', text: '', citations: null }
+const TEXT = { type: 'text', text: '' }
 const THINKING = { type: 'thinking', thinking: '', signature: '' }
 const said = (piece: string) => ({ type: 'text_delta', text: piece })
 const thought = (piece: string) => ({ type: 'thinking_delta', thinking: piece })
@@ -284,7 +284,7 @@ describe('blocks', () => {
     ['a citation before its text', [[cite], [text('Hi')]], [TEXT, citation, said('Hi'), 'stop']],
     ['a citation of nothing', [[cite]], [TEXT, citation, 'stop']],
     [
-      'a citation of another kind, as it came',
+      'a citation of another kind of Anthropic, as it came',
       [
         [text('Hi')],
         [{ type: 'annotation', choice, annotation: { type: 'page_location', start_page_number: 2 } }],
@@ -295,6 +295,11 @@ describe('blocks', () => {
         { type: 'citations_delta', citation: { type: 'page_location', start_page_number: 2 } },
         'stop',
       ],
+    ],
+    [
+      'a citation of a kind that Anthropic does not have is left out',
+      [[text('Hi')], [{ type: 'annotation', choice, annotation: { type: 'file_citation', file_id: 'f' } }]],
+      [TEXT, said('Hi'), 'stop'],
     ],
     [
       'images',

@@ -275,6 +275,7 @@ test('the response says what was asked, and what it cost', () => {
     status: 'completed',
     model: 'acme/large',
     provider: 'Acme',
+    access_programs: null,
     background: false,
     error: null,
     frequency_penalty: null,
