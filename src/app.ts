@@ -32,7 +32,7 @@ import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, isHealthCheck, probeRoutes } from './http/health.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { errorFormOf } from './inference/error-forms.ts'
-import { geminiRoutes } from './inference/gemini/routes.ts'
+import { bareGeminiRoutes, geminiRoutes } from './inference/gemini/routes.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
@@ -74,7 +74,11 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
 
 /** Google's clients ask below a prefix of their own. */
 const googleRoutes = (deps: Deps) =>
-  new Elysia({ prefix: '/v1beta' }).use(probeRoutes()).use(geminiRoutes(deps)).use(googleCatalogRoutes(deps))
+  new Elysia({ prefix: '/v1beta' })
+    .use(probeRoutes())
+    .use(geminiRoutes(deps))
+    .use(bareGeminiRoutes(deps))
+    .use(googleCatalogRoutes(deps))
 
 function whyNotReady({ run, ledger }: Deps): 'stopping' | 'storage' | null {
   if (run.running.isDraining()) return 'stopping'

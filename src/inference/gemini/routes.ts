@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { embedIngressOf, neutralEmbedBody } from '../../dialects/gemini/embed-ingress.ts'
@@ -34,6 +34,21 @@ export const geminiRoutes = (deps: InferenceRouteDeps) =>
       '/models/{model}:batchEmbedContents': batchEmbedContentsOperation,
     }),
   })
+
+/**
+ * Models without `models/` before them, below Google's own prefix: the AI SDK puts it there only for names without a
+ * slash.
+ */
+export const bareGeminiRoutes = (deps: InferenceRouteDeps) =>
+  new Elysia().post(
+    '/*',
+    ({ request, params }) => {
+      const asked = readPath(params['*'])
+      if (asked === null) throw notFound('There is no such POST here: models/<model>:generateContent is expected')
+      return handlers[asked.verb](request, asked.model, deps)
+    },
+    { parse: 'none', detail: { hide: true } },
+  )
 
 function serve(request: Request, path: string, deps: InferenceRouteDeps): Promise<Response> {
   const asked = readPath(path)

@@ -17,6 +17,8 @@ describe('paths', () => {
     '/models/maker/plain-1:nitro:generateContent',
     '/models/plain/plain-1:generateContent',
     '/models/plain-1:generateContent',
+    // The AI SDK's, for names with a slash.
+    '/maker/plain-1:generateContent',
   ])('%s', async (path) => {
     around.answers = [json(chatReply({ content: 'Hi' }))]
     const response = await around.ask(path, HELLO)
@@ -142,7 +144,8 @@ describe('errors', () => {
     ],
     ['/models/nobody/nothing:generateContent', HELLO, 404, 'NOT_FOUND', 'nobody/nothing'],
     ['/models/maker/plain-1:cook', HELLO, 405, 'UNIMPLEMENTED', 'verb'],
-    ['/tunedModels/x:generateContent', HELLO, 404, 'NOT_FOUND', 'There is no POST'],
+    ['/tunedModels/x:generateContent', HELLO, 404, 'NOT_FOUND', 'tunedModels/x'],
+    ['/files', HELLO, 404, 'NOT_FOUND', 'models/<model>:generateContent'],
   ] as const)('%s %j is %d %s', async (path, body, code, status, said) => {
     const response = await around.ask(path, body)
     expect(response.status).toBe(code)
