@@ -44,7 +44,8 @@ export const bareGeminiRoutes = (deps: InferenceRouteDeps) =>
     '/*',
     ({ request, params }) => {
       const asked = readPath(params['*'])
-      if (asked === null) throw notFound('There is no such POST here: models/<model>:generateContent is expected')
+      if (asked === null)
+        throw notFound('There is no such POST here: models/<model>:generateContent is expected')
       return handlers[asked.verb](request, asked.model, deps)
     },
     { parse: 'none', detail: { hide: true } },
