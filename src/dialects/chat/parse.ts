@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { checkMetadata, modelsOf, sessionOf } from '../caller-fields.ts'
 import { checkPlugins } from '../check-plugins.ts'
+import { refuseResumption } from '../failed-stream.ts'
 import { mismatch } from '../mismatch.ts'
 import { readPreferences } from '../preferences.ts'
 import { defined } from '../values.ts'
@@ -22,6 +23,7 @@ let compiled: TypeCheck<typeof chatBody> | undefined
  * is empty when the caller named none.
  */
 export function parseChat(body: JsonObject, headers: Headers): InferenceRequest {
+  refuseResumption(headers)
   compiled ??= TypeCompiler.Compile(chatBody)
   if (!compiled.Check(body)) throw mismatch(compiled, body)
   const stream = body.stream === true

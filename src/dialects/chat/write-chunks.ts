@@ -10,6 +10,8 @@ export interface Chunks {
   write(fields: JsonObject): string
   /** The chunk of one text delta of choice 0, from the JSON text of the string: the same bytes as `write`. */
   splice(json: string, withRole: boolean): string
+  /** The events of a failure, after which nothing follows. */
+  fail(error: JsonObject, more: JsonObject, idEvent: string): string
   remember(systemFingerprint: string): void
 }
 
@@ -21,11 +23,29 @@ export function createChunks(reply: ReplyContext): Chunks {
   return {
     write: (fields) => `data: ${head}${oneLine(JSON.stringify(fields)).slice(1)}\n\n`,
     splice: (json, withRole) => `${withRole ? plain.first : plain.next}${json}${TAIL}`,
+    fail: (error, more, idEvent) => failureEvents(head, error, more, idEvent),
     remember(systemFingerprint) {
       head = headOf(reply, systemFingerprint)
       plain = plainOf(head)
     },
   }
+}
+
+/**
+ * Two chunks with the same error, in the one form that every client was seen to report:
+ * - `error` comes first, since go-openai looks for `data: {"error":`;
+ * - the first has no choices: langchain-openrouter looks for an error only there;
+ * - the last has the choice with `finish_reason: "error"`, and an annotation that no client has a type for: the AI
+ *   SDK's `openai.chat` drops `error` from every chunk that is otherwise valid, and reads it from one that is not;
+ * - the id stands between them: go-openai reads an error only before it, clients that connect again the last id;
+ * - both are complete chunks: OpenRouter's SDKs throw a parse error at a bare `{"error": …}`.
+ */
+function failureEvents(head: string, error: JsonObject, more: JsonObject, idEvent: string): string {
+  const delta = { content: '', annotations: [{ type: 'error' }] }
+  const choices = [{ index: 0, delta, finish_reason: 'error' }]
+  const start = `data: {"error":${oneLine(JSON.stringify(error))},${head.slice(1)}`
+  const end = oneLine(JSON.stringify({ choices, ...more })).slice(1)
+  return `${start}"choices":[]}\n\n${idEvent}${start}${end}\n\n`
 }
 
 /** The opened object that every chunk begins with. */

@@ -2,6 +2,7 @@ import type { ErrorType } from '../../core/errors.ts'
 import type { InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
+import { failureIdEvent } from '../failed-stream.ts'
 import { mayBeSpliced } from '../one-line.ts'
 import { openaiTier } from '../service-tier.ts'
 import {
@@ -52,7 +53,9 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
     },
     end: (closing) => last(() => writeEnd(closing, chunks, stateOf)),
     fail: (error) =>
-      last(() => chunks.write({ ...failureOf(error), ...viewMetadata(reply.routing?.() ?? null) })),
+      last(() =>
+        chunks.fail(viewFailure(error), viewMetadata(reply.routing?.() ?? null), failureIdEvent(error)),
+      ),
   }
 }
 
@@ -100,9 +103,10 @@ function gather(frame: InferenceFrame): { deltas: ChoiceDelta[]; fields: JsonObj
 }
 
 /** Clients parse `metadata.error_type` as required wherever there is metadata. */
-const failureOf = ({ status, message, metadata }: PublicError): JsonObject => ({
-  choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
-  error: { code: status, message, metadata: { error_type: errorTypeOf(status), ...metadata } },
+const viewFailure = ({ status, message, metadata }: PublicError): JsonObject => ({
+  code: status,
+  message,
+  metadata: { error_type: errorTypeOf(status), ...metadata },
 })
 
 function errorTypeOf(status: number): ErrorType {

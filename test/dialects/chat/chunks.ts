@@ -38,13 +38,14 @@ export const text = (value: string, choice = 0): InferenceEvent => ({
   text: value,
 })
 
-/** The events of SSE text; `[DONE]` stays a string. Anything that is not `data: …` and a blank line fails. */
+/** The events of SSE text; `[DONE]` stays a string. Anything but `data: …` or the id of a failure, and a blank line, fails. */
 export function chunksOf(sse: string): (JsonObject | '[DONE]')[] {
   if (sse === '') return []
   expect(sse.endsWith('\n\n')).toBe(true)
   return sse
     .slice(0, -2)
     .split('\n\n')
+    .filter((event) => !/^id: failed\.[\w-]+$/.test(event))
     .map((event) => {
       expect(event.startsWith('data: ')).toBe(true)
       expect(event).not.toMatch(/[\n\r\u0085\u2028\u2029]/)

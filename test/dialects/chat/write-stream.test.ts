@@ -81,17 +81,21 @@ test('an empty answer still has a role, and each choice its finish', () => {
   expect(second).toMatchObject({ choices: [{ index: 1, delta, finish_reason: 'length' }] })
 })
 
-test('a failure: the error chunk, no [DONE], and nothing after', () => {
+test('a failure: two chunks with the error, which comes first in each, no [DONE], and nothing after', () => {
   const writer = writeChatStream(REPLY)
   writer.write(frame(text('a')))
   const metadata = { error_type: 'provider_unavailable', provider_name: 'Acme' }
-  expect(chunksOf(writer.fail({ status: 502, message: 'It broke off', metadata }))).toEqual([
-    {
-      ...SHARED,
-      choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
-      error: { code: 502, message: 'It broke off', metadata },
-    },
+  const sse = writer.fail({ status: 502, message: 'It broke off', metadata })
+  const error = { code: 502, message: 'It broke off', metadata }
+  const delta = { content: '', annotations: [{ type: 'error' }] }
+  expect(chunksOf(sse)).toEqual([
+    { ...SHARED, error, choices: [] },
+    { ...SHARED, error, choices: [{ index: 0, delta, finish_reason: 'error' }] },
   ])
+  const [first, id, last] = sse.split('\n\n')
+  expect(first).toStartWith('data: {"error":{')
+  expect(id).toMatch(/^id: failed\.[\w-]+$/)
+  expect(last).toStartWith('data: {"error":{')
   expect(
     writer.end(CLOSING) + writer.fail({ status: 500, message: '' }) + writer.write(frame(text('b'))),
   ).toBe('')
@@ -108,8 +112,9 @@ describe('a failure always names its kind', () => {
     [529, 'provider_overloaded'],
   ]
   test.each(rows)('%d → %s', (status, errorType) => {
-    const [chunk] = chunksOf(writeChatStream(REPLY).fail({ status, message: 'm' }))
-    expect(chunk).toMatchObject({ error: { code: status, metadata: { error_type: errorType } } })
+    const error = { code: status, message: 'm', metadata: { error_type: errorType } }
+    const chunks = chunksOf(writeChatStream(REPLY).fail({ status, message: 'm' }))
+    expect(chunks).toMatchObject([{ error }, { error }])
   })
 })
 
