@@ -1,0 +1,169 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject } from '../../src/dialects/values.ts'
+import { type Ran, run } from './child.ts'
+import { LIBRARY_CHECKS, type Library, type LibraryCheck, type Surface } from './client.ts'
+import { KEY, WRONG_KEY } from './gateway.ts'
+import { cache, programs, versionOf } from './install.ts'
+import { modelOf, type Provider } from './provider.ts'
+import {
+  ANSWER,
+  type Asked,
+  answers,
+  BEGINNING,
+  callsTemperature,
+  cuts,
+  FINISHED,
+  type Script,
+} from './script.ts'
+import { bareEnvironment, type Row } from './table.ts'
+
+const LIMIT_MS = 60_000
+const BAD_KEY_LIMIT_MS = 20_000
+/** A cut stream may cost one more answer at the most: a client that asks again and again is retrying blindly. */
+const MOST_REQUESTS = 2
+
+interface Reported {
+  readonly text: string
+  readonly pieces: number
+  readonly error?: string
+}
+
+interface Verdict {
+  /** 'yes', or what was wrong. */
+  readonly text: string
+  readonly isGood: boolean
+}
+
+interface Check {
+  /** The function of the program; the surface may have its own name for it. */
+  readonly run: string
+  readonly script: Script
+  readonly key: string
+  judge(reported: Reported, asked: readonly Asked[], ran: Ran): Verdict
+}
+
+const good: Verdict = { text: 'yes', isGood: true }
+const bad = (text: string): Verdict => ({ text, isGood: false })
+
+const says = (expected: string, { text, error }: Reported): Verdict => {
+  if (error !== undefined) return bad(error)
+  return text === expected ? good : bad(`received ${JSON.stringify(text.slice(0, 80))}`)
+}
+
+const CHECKS: Readonly<Record<LibraryCheck, Check>> = {
+  answer: { run: 'answer', script: answers, key: KEY, judge: (reported) => says(ANSWER, reported) },
+  stream: {
+    run: 'stream',
+    script: answers,
+    key: KEY,
+    judge(reported) {
+      const verdict = says(ANSWER, reported)
+      return verdict.isGood && reported.pieces < 2 ? bad('in one piece') : verdict
+    },
+  },
+  tools: { run: 'tools', script: callsTemperature, key: KEY, judge: (reported) => says(FINISHED, reported) },
+  'bad key': {
+    run: 'answer',
+    script: answers,
+    key: WRONG_KEY,
+    judge({ error, text }, _, { ms }) {
+      if (error === undefined) return bad(`no error, text ${JSON.stringify(text.slice(0, 40))}`)
+      if (!/key|401|authenticat|unauthor/i.test(error))
+        return bad(`an error that does not name the key: ${error}`)
+      return ms > BAD_KEY_LIMIT_MS ? bad(`after ${Math.round(ms / 1000)} s`) : { text: 'error', isGood: true }
+    },
+  },
+  cut: {
+    run: 'stream',
+    script: cuts,
+    key: KEY,
+    judge({ error, text }, asked) {
+      if (error === undefined) return bad(`taken for an end, after ${JSON.stringify(text.slice(0, 40))}`)
+      if (asked.length === 0) return bad(`before the provider was asked: ${error}`)
+      if (asked.length > MOST_REQUESTS) return bad(`${asked.length} requests`)
+      const count = asked.length === 1 ? '' : `, ${asked.length} requests`
+      return {
+        text: text.includes(BEGINNING.slice(0, 10)) ? `error${count}` : `error without text${count}`,
+        isGood: true,
+      }
+    },
+  },
+}
+
+/** Runs each check of each surface, one after the other. */
+export async function checkLibrary(
+  library: Library,
+  { url, provider, folder }: { url: string; provider: Provider; folder: string },
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const surface of library.surfaces) {
+    const cells: Record<string, string> = {}
+    const faults: string[] = []
+    for (const name of surface.checks ?? LIBRARY_CHECKS) {
+      const verdict = await checkOnce(library, surface, CHECKS[name], { url, provider, folder })
+      cells[name] = verdict.isGood ? verdict.text : 'NO'
+      if (!verdict.isGood) faults.push(`${name}: ${verdict.text}`)
+    }
+    rows.push({ client: library.name, version: versionOf(library.source), way: surface.label, cells, faults })
+  }
+  return rows
+}
+
+async function checkOnce(
+  library: Library,
+  surface: Surface,
+  check: Check,
+  { url, provider, folder }: { url: string; provider: Provider; folder: string },
+): Promise<Verdict> {
+  const home = mkdtempSync(join(folder, 'home-'))
+  const asked = provider.play(check.script)
+  const ran = await run({
+    command: [...commandOf(library), surface.name, check.run],
+    cwd: home,
+    env: {
+      ...bareEnvironment(home),
+      ...library.env,
+      SLUICE_URL: url,
+      SLUICE_KEY: check.key,
+      SLUICE_MODEL: modelOf('chat'),
+    },
+    limitMs: LIMIT_MS,
+  })
+  const reported = read(ran.stdout)
+  if (ran.isTimedOut) return bad(`did not end in ${LIMIT_MS / 1000} s, ${asked.length} requests`)
+  if (!reported) return bad(`no report: ${ran.stderr.trim().slice(-300)}`)
+  return check.judge(reported, asked, ran)
+}
+
+function commandOf({ folder, source, program }: Library): string[] {
+  const target = join(cache, folder)
+  if (source.from === 'go') return [join(target, 'client')]
+  if (source.from === 'cargo') return [join(target, 'target/debug/client')]
+  if (program === undefined) throw new Error(`${folder} has no program`)
+  const place = join(target, 'program')
+  mkdirSync(place, { recursive: true })
+  const helper = source.from === 'npm' ? 'report.mjs' : 'report.py'
+  for (const file of [program, helper]) copyFileSync(join(programs, file), join(place, file))
+  const interpreter =
+    source.from === 'npm' ? (Bun.which('node') ?? process.execPath) : join(target, 'venv/bin/python')
+  if (!existsSync(interpreter)) throw new Error(`${interpreter} is missing`)
+  return [interpreter, join(place, program)]
+}
+
+/** The last line of JSON: libraries print warnings of their own. */
+function read(stdout: string): Reported | null {
+  for (const line of stdout.trim().split('\n').reverse()) {
+    if (!line.startsWith('{')) continue
+    try {
+      const value: unknown = JSON.parse(line)
+      if (!isObject(value)) continue
+      const { text, pieces, error } = value
+      if (typeof text !== 'string' || typeof pieces !== 'number') continue
+      return typeof error === 'string' ? { text, pieces, error } : { text, pieces }
+    } catch {
+      // Not the report.
+    }
+  }
+  return null
+}

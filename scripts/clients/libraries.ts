@@ -1,0 +1,202 @@
+import type { Library, Source, Surface } from './client.ts'
+
+const npm = (...packages: string[]): Source => ({ from: 'npm', packages })
+const pypi = (...packages: string[]): Source => ({ from: 'pypi', packages })
+const CHAT: Surface = { name: 'chat', label: 'chat' }
+const RESPONSES: Surface = { name: 'responses', label: 'responses' }
+const MESSAGES: Surface = { name: 'messages', label: 'messages' }
+const GEMINI: Surface = { name: 'gemini', label: 'gemini' }
+
+/** One install for all of the AI SDK's providers; the table has a row for each, with its own version. */
+const AI_SDK = {
+  kind: 'library',
+  folder: 'ai-sdk',
+  program: 'ai-sdk.mjs',
+  source: npm(
+    'ai@7.0.173',
+    '@ai-sdk/openai@4.0.118',
+    '@ai-sdk/anthropic@4.0.105',
+    '@ai-sdk/google@4.0.121',
+    '@ai-sdk/openai-compatible@3.0.92',
+    '@openrouter/ai-sdk-provider@3.1.0',
+    'zod@4.6.7',
+  ),
+} as const
+
+export const libraries: readonly Library[] = [
+  {
+    kind: 'library',
+    name: 'openai (JavaScript)',
+    folder: 'openai-js',
+    source: npm('openai@7.57.0'),
+    program: 'openai.mjs',
+    surfaces: [CHAT, RESPONSES],
+  },
+  {
+    kind: 'library',
+    name: 'openai (Python)',
+    folder: 'openai-py',
+    source: pypi('openai==3.54.0'),
+    program: 'openai_client.py',
+    surfaces: [CHAT, RESPONSES],
+  },
+  {
+    kind: 'library',
+    name: '@anthropic-ai/sdk',
+    folder: 'anthropic-js',
+    source: npm('@anthropic-ai/sdk@1.12.0'),
+    program: 'anthropic.mjs',
+    surfaces: [MESSAGES],
+  },
+  {
+    kind: 'library',
+    name: 'anthropic (Python)',
+    folder: 'anthropic-py',
+    source: pypi('anthropic==2.12.0'),
+    program: 'anthropic_client.py',
+    surfaces: [MESSAGES],
+  },
+  {
+    kind: 'library',
+    name: '@google/genai',
+    folder: 'google-genai-js',
+    source: npm('@google/genai@3.1.0'),
+    program: 'google-genai.mjs',
+    surfaces: [GEMINI],
+  },
+  {
+    kind: 'library',
+    name: 'google-genai (Python)',
+    folder: 'google-genai-py',
+    source: pypi('google-genai==3.4.0'),
+    program: 'google_genai.py',
+    surfaces: [GEMINI],
+  },
+  {
+    ...AI_SDK,
+    name: 'AI SDK',
+    surfaces: [
+      { name: 'responses', label: '@ai-sdk/openai 4.0.118, default (responses)' },
+      { name: 'chat', label: '@ai-sdk/openai 4.0.118, `.chat`' },
+      { name: 'anthropic', label: '@ai-sdk/anthropic 4.0.105' },
+      { name: 'google', label: '@ai-sdk/google 4.0.121' },
+      { name: 'compatible', label: '@ai-sdk/openai-compatible 3.0.92' },
+      { name: 'openrouter', label: '@openrouter/ai-sdk-provider 3.1.0' },
+    ],
+  },
+  {
+    kind: 'library',
+    name: '@openrouter/sdk',
+    folder: 'openrouter-js',
+    source: npm('@openrouter/sdk@1.3.19'),
+    program: 'openrouter.mjs',
+    surfaces: [CHAT],
+  },
+  {
+    kind: 'library',
+    name: 'openrouter (Python)',
+    folder: 'openrouter-py',
+    source: pypi('openrouter==1.3.84'),
+    program: 'openrouter_client.py',
+    surfaces: [CHAT],
+  },
+  {
+    kind: 'library',
+    name: 'LangChain (Python)',
+    folder: 'langchain',
+    source: pypi(
+      'langchain==1.4.7',
+      'langchain-openai==1.7.3',
+      'langchain-anthropic==1.7.7',
+      'langchain-openrouter==0.2.9',
+    ),
+    program: 'langchain_client.py',
+    surfaces: [
+      { name: 'openai', label: 'langchain-openai 1.7.3, chat' },
+      { name: 'responses', label: 'langchain-openai 1.7.3, responses' },
+      { name: 'anthropic', label: 'langchain-anthropic 1.7.7' },
+      { name: 'openrouter', label: 'langchain-openrouter 0.2.9' },
+    ],
+  },
+  {
+    kind: 'library',
+    name: 'pydantic-ai',
+    folder: 'pydantic-ai',
+    source: pypi('pydantic-ai-slim[openai,anthropic]==2.68.0'),
+    program: 'pydantic_ai_client.py',
+    surfaces: [CHAT, RESPONSES, { name: 'anthropic', label: 'messages' }],
+  },
+  {
+    kind: 'library',
+    name: 'openai-agents',
+    folder: 'openai-agents',
+    source: pypi('openai-agents==0.24.0'),
+    program: 'openai_agents.py',
+    surfaces: [RESPONSES, CHAT],
+  },
+  {
+    kind: 'library',
+    name: 'litellm',
+    folder: 'litellm',
+    source: pypi('litellm==1.106.2'),
+    program: 'litellm_client.py',
+    surfaces: [
+      { name: 'openai', label: 'chat, as `openai/…`' },
+      { name: 'openrouter', label: 'chat, as `openrouter/…`' },
+      { name: 'anthropic', label: 'messages' },
+    ],
+  },
+  {
+    kind: 'library',
+    name: 'instructor',
+    folder: 'instructor',
+    source: pypi('instructor==1.17.0'),
+    program: 'instructor_client.py',
+    surfaces: [{ ...CHAT, checks: ['tools', 'bad key', 'cut'] }],
+  },
+  {
+    kind: 'library',
+    name: 'llm',
+    folder: 'llm',
+    source: pypi('llm==0.36'),
+    program: 'llm_client.py',
+    surfaces: [CHAT],
+  },
+  {
+    kind: 'library',
+    name: 'smolagents',
+    folder: 'smolagents',
+    source: pypi('smolagents[openai]==1.26.0'),
+    program: 'smolagents_client.py',
+    surfaces: [CHAT],
+  },
+  {
+    kind: 'library',
+    name: 'openai-go',
+    folder: 'openai-go',
+    source: { from: 'go', module: 'github.com/openai/openai-go/v3@v3.96.0', program: 'openai' },
+    surfaces: [CHAT, RESPONSES],
+  },
+  {
+    kind: 'library',
+    name: 'go-openai (sashabaranov)',
+    folder: 'go-openai',
+    source: { from: 'go', module: 'github.com/sashabaranov/go-openai@v1.43.0', program: 'go-openai' },
+    surfaces: [CHAT],
+  },
+  {
+    kind: 'library',
+    name: 'async-openai (Rust)',
+    folder: 'async-openai',
+    source: { from: 'cargo', crate: 'async-openai@0.43.0', program: 'async-openai' },
+    surfaces: [
+      CHAT,
+      RESPONSES,
+      {
+        name: 'reconnecting',
+        label: '0.29.6 (connects again), chat',
+        checks: ['answer', 'stream', 'bad key', 'cut'],
+      },
+    ],
+  },
+]

@@ -1,0 +1,33 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { key, model, PROMPT, piece, report, TOOL, temperatureIn, url } from './report.mjs'
+
+const client = new Anthropic({ baseURL: url, authToken: key, apiKey: null })
+const messages = [{ role: 'user', content: PROMPT }]
+const request = { model, messages, max_tokens: 1000 }
+const textOf = ({ content }) => content.find(({ type }) => type === 'text')?.text
+
+await report({
+  messages: {
+    async answer(out) {
+      piece(out, textOf(await client.messages.create(request)))
+    },
+    async stream(out) {
+      const stream = client.messages.stream(request)
+      stream.on('text', (text) => piece(out, text))
+      await stream.finalMessage()
+    },
+    async tools(out) {
+      const { parameters: input_schema, ...rest } = TOOL
+      const tools = [{ ...rest, input_schema }]
+      const first = await client.messages.stream({ ...request, tools }).finalMessage()
+      const call = first.content.find(({ type }) => type === 'tool_use')
+      const result = { type: 'tool_result', tool_use_id: call.id, content: temperatureIn(call.input.city) }
+      const next = [
+        ...messages,
+        { role: 'assistant', content: first.content },
+        { role: 'user', content: [result] },
+      ]
+      piece(out, textOf(await client.messages.stream({ ...request, messages: next, tools }).finalMessage()))
+    },
+  },
+})

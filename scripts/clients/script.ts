@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../src/core/events.ts'
+
+/** The wire formats of the scripted provider; each is a provider of its own with one model. */
+export const DIALECTS = ['chat', 'responses', 'messages', 'gemini'] as const
+export type Dialect = (typeof DIALECTS)[number]
+
+/** One request that the gateway sent to the scripted provider. */
+export interface Asked {
+  readonly dialect: Dialect
+  readonly isStreamed: boolean
+  /** The names of the tools that the client offers, as the provider sees them. */
+  readonly tools: readonly string[]
+  readonly body: JsonObject
+  /** The body as JSON text. */
+  readonly json: string
+}
+
+export interface ToolCall {
+  /** Set by the provider: clients drop a second call that has the id of the first. */
+  readonly id?: string
+  readonly name: string
+  readonly arguments: JsonObject
+}
+
+/** What the provider does with a request. `cut`: it sends this text and then ends the body in mid-answer. */
+export type Turn = { readonly text: string } | { readonly call: ToolCall } | { readonly cut: string }
+export type Script = (asked: Asked) => Turn
+
+export const ANSWER = 'The scripted provider answers in four pieces.'
+export const FINISHED = 'It is 11 degrees in Oslo.'
+export const BEGINNING = 'This answer has a beginning and'
+
+const TOOL_RESULT = '11 degrees'
+
+export const answers: Script = () => ({ text: ANSWER })
+export const cuts: Script = () => ({ cut: BEGINNING })
+/** Calls the tool, and finishes only after the client has sent the result. */
+export const callsTemperature: Script = ({ json }) =>
+  json.includes(TOOL_RESULT)
+    ? { text: FINISHED }
+    : { call: { name: 'temperature', arguments: { city: 'Oslo' } } }
+
+/** A text in four pieces: a client that reports one piece did not stream. */
+export function piecesOf(text: string): string[] {
+  const size = Math.ceil(text.length / 4)
+  return Array.from({ length: 4 }, (_, index) => text.slice(index * size, (index + 1) * size)).filter(Boolean)
+}
+
+export const callId = ({ id }: ToolCall): string => id ?? 'call_scripted'
