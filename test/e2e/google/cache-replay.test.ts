@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { isObject } from '../../../src/core/json.ts'
+import { mergedChunks } from '../../../src/dialects/gemini/chunks.ts'
+import { chunksOf } from '../../dialects/gemini/written.ts'
+import { type Gateway, startGateway } from '../../gateway.ts'
+import { FIXTURES, loadRecordings, type Recording } from '../../recordings.ts'
+
+/** Every recorded answer, asked for in Google's API and given again: once as it was told, once in the other form. */
+
+let gateway: Gateway
+let replayed: Recording | null = null
+let asked = 0
+const upstream = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch() {
+    asked += 1
+    const { bytes, status, headers } = replayed ?? { bytes: '', status: 500, headers: new Headers() }
+    return new Response(bytes, {
+      status,
+      headers: { 'content-type': headers.get('content-type') ?? 'application/json' },
+    })
+  },
+})
+const DIALECTS = ['chat', 'messages', 'responses', 'gemini', 'converse', 'cohere']
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    now: () => Date.UTC(2026, 6, 15, 12),
+    providers: DIALECTS.map((dialect) => ({
+      slug: `lab-${dialect}`,
+      name: 'Lab',
+      dialect,
+      base_url: `http://127.0.0.1:${upstream.port}/v1`,
+      api_key: 'secret',
+      models: [{ id: dialect, pricing: { prompt: '0.000001', completion: '0.000002' } }],
+    })),
+  })
+  gateway.deps.run.wait = async () => undefined
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop(true)
+})
+
+async function ask(dialect: string, text: string, isStream: boolean) {
+  const before = asked
+  const verb = isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  const response = await gateway.call(
+    `/models/${dialect}:${verb}`,
+    {
+      contents: text,
+      generationConfig: { maxOutputTokens: 1000, thinkingConfig: { includeThoughts: true } },
+    },
+    { 'x-openrouter-cache': 'true' },
+  )
+  const said = await response.text()
+  const chunks = isStream ? chunksOf(said) : [JSON.parse(said)]
+  return { cache: response.headers.get('x-openrouter-cache-status'), asked: asked - before, chunks }
+}
+
+/** What is of the one generation, and seals that are made anew each time, left out. */
+function withoutOwn(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/[0-9a-f]{32}/g, 'ID')
+  if (Array.isArray(value)) return value.map(withoutOwn)
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).filter(([name]) => name !== 'usageMetadata' && name !== 'responseId')
+  return Object.fromEntries(
+    kept.map(([name, each]) => [name, isSealed(name, each) ? 'sealed' : withoutOwn(each)]),
+  )
+}
+
+const isSealed = (name: string, value: unknown): boolean =>
+  name === 'thoughtSignature' && Buffer.from(String(value), 'base64').toString().startsWith('sluice.')
+
+/** Parts and end of each candidate: a body and the chunks of a stream put an end in other places. */
+const contentOf = (chunks: Record<string, unknown>[]): unknown => {
+  const { candidates, promptFeedback } = mergedChunks(chunks)
+  const list = Array.isArray(candidates) ? candidates.filter(isObject) : []
+  return withoutOwn({
+    promptFeedback,
+    candidates: list.map(({ content, finishReason, index }) => ({
+      index: index ?? 0,
+      finishReason,
+      parts: partsOf(content),
+    })),
+  })
+}
+
+function partsOf(content: unknown): unknown[] {
+  const parts: unknown[] = isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
+  const texts = parts.filter(isObject).filter(({ text }) => text !== '')
+  // A signature of its own may stand on the text or behind it.
+  return texts.map(({ thoughtSignature: _, ...part }) => part).toSorted(byKind)
+}
+const byKind = (a: object, b: object): number => (Object.keys(a).join() < Object.keys(b).join() ? -1 : 1)
+
+for (const dialect of DIALECTS) {
+  const whole = loadRecordings(join(FIXTURES, dialect)).filter(
+    ({ status, expected }) => status === 200 && !expected.error,
+  )
+  describe(`answers of a provider that speaks ${dialect}`, () => {
+    test.each(whole.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
+      replayed = recording
+      const { isStream } = recording
+      const live = await ask(dialect, recording.name, isStream)
+      const row = gateway.generations().at(-1) ?? {}
+      const again = await ask(dialect, recording.name, isStream)
+      if (['content_filter', 'error'].includes(String(row['finish_reason']))) {
+        expect(again.asked).toBeGreaterThan(0)
+        return
+      }
+      expect([live.cache, again.cache, again.asked]).toEqual(['MISS', 'HIT', 0])
+      expect(withoutOwn(again.chunks)).toEqual(withoutOwn(live.chunks))
+      expect(again.chunks.at(-1)).toMatchObject({ usageMetadata: { totalTokenCount: 0, cost: 0 } })
+      const other = await ask(dialect, recording.name, !isStream)
+      expect([other.cache, other.asked]).toEqual(['HIT', 0])
+      expect(contentOf(other.chunks)).toEqual(contentOf(live.chunks))
+    })
+  })
+}
