@@ -1,4 +1,5 @@
 import type { Attempt } from '../core/attempt.ts'
+import { badRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { RoutingMetadata } from '../core/result.ts'
@@ -11,9 +12,18 @@ const HEADERS = [
   'x-openrouter-experimental-metadata',
 ]
 
-/** The spec's header, its legacy form, and the two that the real client sends (api-surface §1 row 3). */
+/**
+ * The spec's header, its legacy form, and the two that the real client sends (api-surface §1 row 3). Throws a
+ * `GatewayError` 400 that names the header for a value that is none of theirs.
+ */
 export const wantsRoutingMetadata = (headers: Headers): boolean =>
-  HEADERS.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled')
+  HEADERS.filter((name) => {
+    const value = headers.get(name)?.trim().toLowerCase() ?? ''
+    if (!VALUES.includes(value)) throw badRequest('must be enabled or disabled', `header ${name}`)
+    return value === 'enabled'
+  }).length > 0
+
+const VALUES = ['', 'enabled', 'disabled']
 
 /** api-surface §19. `answered`: null when none did. */
 export function routingMetadata(

@@ -68,3 +68,17 @@ test('a known model that nobody here offers names the variable to set, its autho
     /is known, but no provider that offers it is configured here\. Set ANTHROPIC_API_KEY \(or /,
   )
 })
+
+test.each([
+  ['x-service-metadata', 'maybe', 'must be enabled or disabled'],
+  ['x-openrouter-metadata', '1', 'must be enabled or disabled'],
+  ['x-session-id', 'x'.repeat(300), 'at most 256 characters'],
+])('a header %s of %s is refused by name', async (name, value, words) => {
+  for (const path of ['/chat/completions', '/messages', '/responses']) {
+    const conversation = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 }
+    const body = { model: 'sluice/demo', ...(path === '/responses' ? { input: 'Hi' } : conversation) }
+    const reply = await gateway.call(path, body, { [name]: value })
+    expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining(words)])
+    expect(reply.headers.get('content-type')).toContain('application/json')
+  }
+})

@@ -188,4 +188,12 @@ export const CALLS: Call[] = [
     'input[0].content[0].image_url.url',
     (url) => ({ model: 'vectors', input: [{ content: [{ type: 'image_url', image_url: { url } }] }] }),
   ],
+  [
+    "Google's fileUri",
+    'models/talk:generateContent',
+    'contents[0].parts[0].fileData.fileUri',
+    (url) => ({
+      contents: [{ role: 'user', parts: [{ fileData: { mimeType: 'image/png', fileUri: url } }] }],
+    }),
+  ],
 ]

@@ -114,4 +114,18 @@ export const WORDS: [name: string, path: string, body: Record<string, unknown>][
     ]),
   ],
   ['texts to embed', 'embeddings', { model: 'vectors', input: [PRIVATE, 'x'] }],
+  [
+    "Google's calls and what came of them",
+    'models/talk:generateContent',
+    {
+      contents: [
+        { role: 'user', parts: [{ text: PRIVATE }] },
+        { role: 'model', parts: [{ functionCall: { name: 'open', args: { url: PRIVATE } } }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'open', response: { url: PRIVATE } } }] },
+      ],
+      tools: [
+        { functionDeclarations: [{ name: 'open', parameters: { type: 'OBJECT', description: PRIVATE } }] },
+      ],
+    },
+  ],
 ]
