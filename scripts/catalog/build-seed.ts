@@ -1,7 +1,8 @@
 /**
  * Writes the catalogue that is built into the program: `bun scripts/catalog/build-seed.ts <facts folder> [output folder]`.
  * The folder has `models.dev.json` (the shape of models.dev's api.json) and `openrouter-models.facts.json` (the shape of
- * OpenRouter's model list). The same facts give the same bytes.
+ * OpenRouter's model list); later-models.jsonl beside this script holds what became known since (gather-later.ts).
+ * SOURCES.md names the commit, version and date of each. The same facts give the same bytes.
  */
 import { join } from 'node:path'
 import { composeSeed } from '../../src/catalog/facts/compose.ts'
@@ -9,9 +10,11 @@ import { readDocument } from '../../src/catalog/facts/document.ts'
 import { packListed, readListed } from '../../src/catalog/facts/listed.ts'
 import { packed } from '../../src/catalog/packed.ts'
 import { factsOf, vendors } from '../../src/providers/compatible.ts'
+import { joined, readLines } from './later.ts'
 
 async function build(folder: string, output: string): Promise<void> {
-  const facts = readDocument(await Bun.file(join(folder, 'models.dev.json')).json())
+  const later = readLines(await Bun.file(join(import.meta.dir, 'later-models.jsonl')).text())
+  const facts = readDocument(joined(await Bun.file(join(folder, 'models.dev.json')).json(), later))
   const listed = readListed(await Bun.file(join(folder, 'openrouter-models.facts.json')).json())
   for (const vendor of vendors) if (!facts.has(factsOf(vendor))) console.warn(`no facts for ${vendor.slug}`)
   const seed = composeSeed(facts, listed)

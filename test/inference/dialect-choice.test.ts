@@ -76,6 +76,9 @@ test.each(able)('what is no conversation is asked for in %s', (_, dialects, thos
 const known: [id: string, provider: string, spoken: DialectName][] = [
   ['openai/gpt-5.4', 'openai', 'responses'],
   ['openai/gpt-5.5', 'azure', 'responses'],
+  ['openai/gpt-5.6-terra', 'openai', 'responses'],
+  ['openai/gpt-6.1-sol', 'openai', 'responses'],
+  ['x-ai/grok-4.7', 'xai', 'responses'],
   ['openai/o3', 'openai', 'responses'],
   ['openai/gpt-4.1', 'openai', 'chat'],
   ['openai/gpt-5-chat-latest', 'openai', 'chat'],
@@ -84,6 +87,7 @@ const known: [id: string, provider: string, spoken: DialectName][] = [
 test.each(known)('a caller of chat reaches %s at %s', (id, slug, spoken) => {
   const environment = {
     OPENAI_API_KEY: 'k',
+    XAI_API_KEY: 'k',
     AZURE_OPENAI_API_KEY: 'k',
     AZURE_OPENAI_ENDPOINT: 'https://lab.openai.azure.com',
   }

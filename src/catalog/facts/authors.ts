@@ -32,6 +32,7 @@ const SPELLINGS = new Map(
     thudm: 'z-ai',
     voyage: 'voyageai',
     xai: 'x-ai',
+    spacexai: 'x-ai',
     xiaomimimo: 'xiaomi',
     zai: 'z-ai',
     'zai-org': 'z-ai',

@@ -31,7 +31,11 @@ interface Served {
 
 /** Every model of every vendor, by its one id; labs come before those who resell, as in the vendors' list. */
 function gather(factProviders: FactProviders, listedModels: readonly ListedModel[]): Map<string, Served[]> {
-  const identities = createIdentities(listedModels)
+  const listedAt = factProviders.get(LISTED_AT) ?? []
+  const identities = createIdentities(
+    listedModels,
+    listedAt.map(({ id }) => id),
+  )
   const byId = new Map<string, Served[]>()
   for (const { slug, facts = slug, kind } of [...vendors, ...cloudVendors]) {
     const told = withSupplement(factProviders.get(facts) ?? [], supplement[slug] ?? [])

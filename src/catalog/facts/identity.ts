@@ -74,7 +74,11 @@ export interface Identities {
 }
 
 /** Gives each model one id, whoever serves it: OpenRouter's where it lists the model, else `author/name`. */
-export function createIdentities(listed: readonly ListedModel[]): Identities {
+export function createIdentities(
+  listed: readonly ListedModel[],
+  /** Ids of OpenRouter that its list does not have yet. */
+  later: readonly string[] = [],
+): Identities {
   const ids = new Map<string, string>()
   const add = (name: string, id: string): void => {
     const key = folded(name)
@@ -99,6 +103,8 @@ export function createIdentities(listed: readonly ListedModel[]): Identities {
     add(model.canonicalSlug.replace(DATE, ''), model.id)
     if (model.huggingFaceId !== null) add(`${author}/${partsOf(model.huggingFaceId, author).bare}`, model.id)
   }
+
+  for (const id of later) if (!VARIANT.test(id)) add(id, id)
 
   return {
     idOf(model, provider) {
