@@ -1,9 +1,11 @@
 /** What the command refuses, and what it reports at the start. */
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,9 +15,14 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeVerified } from '../verified.ts'
 import { BOOTSTRAP, bare, inFolder, killServers, SOURCE, sluice, startServer } from './process.ts'
 
+/** Each row starts processes, on machines that do other things too. */
+const SLOW_MS = 30_000
+setDefaultTimeout(SLOW_MS)
 afterEach(killServers)
 
 const { SLUICE_API_KEY, SLUICE_MANAGEMENT_KEY } = BOOTSTRAP
@@ -56,26 +63,31 @@ describe('restore takes regular files alone', () => {
     ['a manifest that names a file twice', (backup) => twice(join(backup, 'manifest.json')), 'damaged'],
     ['a manifest that leads out', (backup) => leadsOut(join(backup, 'manifest.json')), 'damaged'],
   ]
+  let source: string
+  beforeAll(async () => {
+    source = mkdtempSync(join(tmpdir(), 'sluice-doors-'))
+    const data = join(source, 'data')
+    const server = await startServer(data, { env: ENV })
+    const form = new FormData()
+    form.set('file', new File(['a note'], 'note.txt'))
+    const headers = { authorization: `Bearer ${SLUICE_API_KEY}` }
+    const uploaded = await fetch(`${server.url}/api/v1/files`, { method: 'POST', headers, body: form })
+    expect(uploaded.status).toBe(200)
+    expect(statSync(join(data, 'lock.pid')).mode & 0o777).toBe(0o600)
+    await server.stop()
+    expect((await sluice(['backup', join(source, 'backup'), '--data', data])).exitCode).toBe(0)
+  })
+  afterAll(() => removeVerified(source))
+
   test.each(rows)('%s', async (_, replace, words) => {
-    await inFolder(async (folder) => {
-      const [data, backup, outside, again] = ['data', 'backup', 'outside', 'again'].map((each) =>
-        join(folder, each),
-      )
-      if (!data || !backup || !outside || !again) throw new Error('no names')
-      const server = await startServer(data, { env: ENV })
-      const form = new FormData()
-      form.set('file', new File(['a note'], 'note.txt'))
-      const headers = { authorization: `Bearer ${SLUICE_API_KEY}` }
-      const uploaded = await fetch(`${server.url}/api/v1/files`, { method: 'POST', headers, body: form })
-      expect(uploaded.status).toBe(200)
-      expect(statSync(join(data, 'lock.pid')).mode & 0o777).toBe(0o600)
-      await server.stop()
-      expect((await sluice(['backup', backup, '--data', data])).exitCode).toBe(0)
-      replace(backup, outside)
-      const refused = await sluice(['restore', backup, '--data', again])
-      expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(words)])
-      expect(existsSync(again)).toBe(false)
-    })
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-doors-'))
+    const backup = join(folder, 'backup')
+    cpSync(join(source, 'backup'), backup, { recursive: true })
+    replace(backup, join(folder, 'outside'))
+    const refused = await sluice(['restore', backup, '--data', join(folder, 'again')])
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(words)])
+    expect(existsSync(join(folder, 'again'))).toBe(false)
+    rmSync(folder, { recursive: true })
   })
 
   const linked = (path: string, outside: string, moves = true): void => {

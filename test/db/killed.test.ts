@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,8 @@ import { openDatabase } from '../../src/db/database.ts'
 import { readMigrations } from '../../src/db/embedded-migrations.ts'
 import { appliedTags, migrate, newestTag } from '../../src/db/migrations.ts'
 import { verifyFolder } from '../../src/ledger/verify.ts'
+
+setDefaultTimeout(30_000)
 
 /** A process that is killed while it migrates leaves the old schema or the new one, whole. */
 

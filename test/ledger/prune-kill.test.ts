@@ -1,8 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyFolder } from '../../src/ledger/verify.ts'
 import { entryOf, makeFolder, NOON, openMigrated, settlementOf } from './fixture.ts'
+
+setDefaultTimeout(30_000)
 
 const folder = makeFolder()
 afterAll(folder.remove)
