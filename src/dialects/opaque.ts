@@ -1,6 +1,6 @@
 import type { Carrier } from '../core/carrier.ts'
 import type { JsonObject } from '../core/events.ts'
-import { isDeeperThan } from '../http/body.ts'
+import { isDeeperThan } from '../core/json-bounds.ts'
 import { isObject } from './values.ts'
 
 /**

@@ -1,14 +1,25 @@
 /** Request bodies, read by ourselves: counted, bounded in depth, strict JSON, whatever the content type's case. */
 import { badRequest, GatewayError, payloadTooLarge } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
+import {
+  JSON_BOUNDS,
+  type JsonExcess,
+  MAX_JSON_DEPTH,
+  MAX_JSON_PARTS,
+  MAX_JSON_RUN,
+  MAX_JSON_VALUES,
+  measureJson,
+} from '../core/json-bounds.ts'
+import { turnOfLoop } from '../core/turn.ts'
 import { type BodyLease, bodyLease } from './body-budget.ts'
 import { isJsonObject } from './json.ts'
 
 /** Bytes. */
 export const INFERENCE_BODY_LIMIT = 20_000_000
 export const ADMIN_BODY_LIMIT = 1_000_000
-/** Deeper JSON is refused before it is parsed: recursive code behind the parser would overflow its stack. */
-export const MAX_JSON_DEPTH = 64
+
+/** What takes milliseconds to parse: others have a turn before it is translated. */
+const LONG_BODY_BYTES = 256_000
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -16,23 +27,31 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * The body as a JSON object. A missing content type is taken for JSON. Throws a `GatewayError`: 413 beyond
  * `limitBytes` (counted for chunked bodies, which are not read on), 400 for anything that is no JSON object in UTF-8,
- * is nested deeper than 64, is compressed or declared to be something else.
+ * is nested deeper than 64 or holds too much (`json-bounds.ts`), is compressed or declared to be something else.
  */
 export async function readJsonBody(request: Request, limitBytes: number): Promise<JsonObject> {
   checkHeaders(request.headers)
-  return parseJsonObject(await readBytes(request, limitBytes), bodyLease(request))
+  const bytes = await readBytes(request, limitBytes)
+  const body = parseJsonObject(bytes, bodyLease(request))
+  if (bytes.length > LONG_BODY_BYTES) await turnOfLoop()
+  return body
 }
 
 /** What an object or array takes in memory beside its text, in bytes: some 400 as parsed, translated and written. */
 const BYTES_OF_A_CONTAINER = 128
 
+const EXCESS: Readonly<Record<JsonExcess, string>> = {
+  depth: `is nested deeper than ${MAX_JSON_DEPTH} levels`,
+  parts: `holds more than ${MAX_JSON_PARTS} strings, objects and lists`,
+  values: `holds more than ${MAX_JSON_VALUES} values`,
+  run: `holds a number of more than ${MAX_JSON_RUN} digits`,
+}
+
 /** Parses the bytes of a body. Throws a `GatewayError`: 400, and 503 if the budget has no room for what it holds. */
 export function parseJsonObject(bytes: Uint8Array, lease?: BodyLease): JsonObject {
   if (bytes.length === 0) throw badRequest('The request body is empty: a JSON object is expected')
-  const containers = containersIn(bytes, MAX_JSON_DEPTH)
-  if (containers === null) {
-    throw badRequest(`The request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
-  }
+  const { excess, containers } = measureJson(bytes, JSON_BOUNDS)
+  if (excess !== null) throw badRequest(`The request body ${EXCESS[excess]}`)
   lease?.take(containers * BYTES_OF_A_CONTAINER)
   const value = parse(bytes)
   if (!isJsonObject(value)) throw badRequest(`The request body must be a JSON object, not ${kindOf(value)}`)
@@ -119,58 +138,4 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
     offset += chunk.length
   }
   return bytes
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
-/** True when arrays and objects are nested deeper than `limit`. */
-export const isDeeperThan = (bytes: Uint8Array, limit: number): boolean => containersIn(bytes, limit) === null
-
-/** How many arrays and objects there are; null: nested deeper than `limit`. Strings are skipped; 20 MB take about 10 ms. */
-function containersIn(bytes: Uint8Array, limit: number): number | null {
-  const end = bytes.length
-  let depth = 0
-  let containers = 0
-  let at = 0
-  while (at < end) {
-    const byte = bytes[at++]
-    if (byte === QUOTE) at = afterString(bytes, at)
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      if (++depth > limit) return null
-      containers += 1
-    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--
-  }
-  return containers
-}
-
-/** Strings up to this length are walked byte by byte; longer ones are searched natively for their quote. */
-const SHORT_STRING = 48
-
-function afterString(bytes: Uint8Array, start: number): number {
-  const end = bytes.length
-  let at = start
-  for (;;) {
-    const walkEnd = Math.min(end, at + SHORT_STRING)
-    while (at < walkEnd) {
-      const byte = bytes[at++]
-      if (byte === QUOTE) return at
-      if (byte === BACKSLASH) at++
-    }
-    if (at >= end) return end
-    const quote = bytes.indexOf(QUOTE, at)
-    if (quote < 0) return end
-    at = quote + 1
-    if (!isEscaped(bytes, quote)) return at
-  }
-}
-
-function isEscaped(bytes: Uint8Array, quote: number): boolean {
-  let first = quote
-  while (bytes[first - 1] === BACKSLASH) first--
-  return (quote - first) % 2 === 1
 }

@@ -3,6 +3,7 @@ import { UpstreamError } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
 import type { UpstreamReply } from '../core/reply.ts'
+import { turnAfterLong } from '../core/turn.ts'
 import type { DialectCall } from '../dialects/dialect.ts'
 import type { BodyLease } from '../http/body-budget.ts'
 import type { Upstream } from '../net/upstream.ts'
@@ -194,8 +195,12 @@ async function send<Answer>(
   log: DispatchLog,
   builtAgain = 0,
 ): Promise<{ reply: UpstreamReply; dropped: string[] }> {
+  const begunAt = performance.now()
   const building = asking.build(attempt, signal, log)
   const built = building instanceof Promise ? await building : building
+  // What is written next is as long as what was translated.
+  const turn = turnAfterLong(begunAt)
+  if (turn) await turn
   log.sentBodies.push(built.body)
   const reply = await ask(built, attempt, deps, signal, {
     onSending: () => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/events.ts'
 import type { Snapshot } from '../core/snapshot.ts'
+import { turnAfterLong } from '../core/turn.ts'
 import type { UploadedFiles } from '../core/uploaded-file.ts'
 import type { Ingress } from '../dialects/dialect.ts'
 import { ingresses } from '../dialects/index.ts'
@@ -43,6 +44,7 @@ export async function receive(
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   const sent = prepare(await readJsonBody(request, INFERENCE_BODY_LIMIT))
+  const readAt = performance.now()
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
   const whole = await withFiles(body, dialect, caller, deps.uploads, bodyLease(request))
   const wantsMetadata = wantsRoutingMetadata(request.headers)
@@ -57,7 +59,10 @@ export async function receive(
   // The log names files, and does not repeat them.
   if (whole !== body && caller.workspace.contentLogging !== undefined)
     inference.asked = (await withFilters(body, caller, false)).body
+  await turnAfterLong(readAt)
+  const translatedAt = performance.now()
   checkUserUrls(inference.body, deps.outboundAllow)
+  await turnAfterLong(translatedAt)
   deps.keepOpen(request)
   return {
     snapshot,

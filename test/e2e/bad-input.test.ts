@@ -1,7 +1,7 @@
 /** What is wrong in a request, through each API: the status and the place are told, in its form, and nobody is asked. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/core/events.ts'
-import { MAX_JSON_DEPTH } from '../../src/http/body.ts'
+import { MAX_JSON_DEPTH } from '../../src/core/json-bounds.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
 

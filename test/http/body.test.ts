@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
-import { isDeeperThan, parseJsonObject, readJsonBody } from '../../src/http/body.ts'
+import { isDeeperThan, MAX_JSON_PARTS, MAX_JSON_RUN, MAX_JSON_VALUES } from '../../src/core/json-bounds.ts'
+import { parseJsonObject, readJsonBody } from '../../src/http/body.ts'
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 const post = (body: BodyInit, headers: Record<string, string> = {}): Request =>
@@ -17,6 +18,76 @@ async function failureOf(work: () => unknown): Promise<GatewayError> {
 }
 
 const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+
+describe('what a body may hold', () => {
+  const strings = (count: number): string => `{"a":[${Array(count).fill('"b"').join()}]}`
+  const numbers = (count: number): string => `{"a":[${Array(count).fill(1).join()}]}`
+
+  test('as many strings, objects and lists as are let in', async () => {
+    // The body itself, its list and its name.
+    expect(parseJsonObject(bytes(strings(MAX_JSON_PARTS - 3)))).toHaveProperty('a')
+    const failure = await failureOf(() => parseJsonObject(bytes(strings(MAX_JSON_PARTS - 2))))
+    expect(failure).toMatchObject({
+      status: 400,
+      message: `The request body holds more than ${MAX_JSON_PARTS} strings, objects and lists`,
+    })
+  })
+
+  test('as many values', async () => {
+    expect(parseJsonObject(bytes(numbers(MAX_JSON_VALUES)))).toHaveProperty('a')
+    const failure = await failureOf(() => parseJsonObject(bytes(numbers(MAX_JSON_VALUES + 1))))
+    expect(failure).toMatchObject({
+      status: 400,
+      message: `The request body holds more than ${MAX_JSON_VALUES} values`,
+    })
+  })
+
+  test('a million fields, objects or lists are refused without being parsed', async () => {
+    for (const inside of [
+      '"f":1,'.repeat(1_000_000),
+      `"f":[${'{},'.repeat(1_000_000)}`,
+      `"f":[${'[],'.repeat(1e6)}`,
+    ]) {
+      // The end is missing: the parser would find that.
+      const failure = await failureOf(() => parseJsonObject(bytes(`{${inside}`)))
+      expect(failure.message).toContain('strings, objects and lists')
+    }
+  })
+})
+
+describe('numbers', () => {
+  const failing = async (text: string) => (await failureOf(() => parseJsonObject(bytes(text)))).message
+
+  test('a number of more digits is refused, in the middle and at the end', async () => {
+    const run = '9'.repeat(MAX_JSON_RUN + 1)
+    for (const text of [`{"a":${run},"b":1}`, `{"a":1}${run}`, `${run}{"a":1}`])
+      expect(await failing(text)).toBe(`The request body holds a number of more than ${MAX_JSON_RUN} digits`)
+  })
+
+  test('blanks are no number', () => {
+    expect(parseJsonObject(bytes(`{"a":${' '.repeat(2 * MAX_JSON_RUN)}1}`))).toEqual({ a: 1 })
+  })
+
+  test('long strings are no numbers', () => {
+    expect(parseJsonObject(bytes(`{"a":"${' '.repeat(2 * MAX_JSON_RUN)}"}`))).toHaveProperty('a')
+  })
+
+  test('names that are numbers count four times: the engine keeps them in a slower form', async () => {
+    const names = (count: number): string =>
+      `{${Array.from({ length: count }, (_, i) => `"${i * 7919}":1`).join()}}`
+    expect(parseJsonObject(bytes(names(MAX_JSON_PARTS / 4 - 1)))).toHaveProperty('7919')
+    expect(await failing(names(MAX_JSON_PARTS / 4))).toContain('strings, objects and lists')
+    expect(
+      parseJsonObject(
+        bytes(
+          `{"a":[${Array(MAX_JSON_PARTS - 10)
+            .fill('"1 is text"')
+            .join()}]}`,
+        ),
+      ),
+    ).toHaveProperty('a')
+  })
+})
 
 describe('depth', () => {
   test('64 levels are read, 65 are refused', async () => {

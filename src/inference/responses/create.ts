@@ -3,6 +3,7 @@ import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { ResponseStore } from '../../core/stored-response.ts'
+import { turnAfterLong } from '../../core/turn.ts'
 import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import { ingresses } from '../../dialects/index.ts'
 import { deferLine } from '../../http/access-log.ts'
@@ -49,6 +50,7 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
+  const readAt = performance.now()
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, background, retentionMs, remembered } = deps.responses
   // Before anything of it is kept.
@@ -57,7 +59,10 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, { store, remembered })
   const inference = await parsed(resolved, filtered, caller, request, deps)
   if (presetId !== null) inference.presetId = presetId
+  await turnAfterLong(readAt)
+  const translatedAt = performance.now()
   checkUserUrls(inference.body, deps.outboundAllow)
+  await turnAfterLong(translatedAt)
   const { onLost } = deps.run
   const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
   const input = {

@@ -1,0 +1,9 @@
+/** Ms. What took less is followed at once by the next step. */
+const LONG_STEP_MS = 10
+
+/** Lets the event loop serve everything else that waits: between two steps that each take long, and cannot be shorter. */
+export const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** A turn of the event loop if the step that began at `begunAt` (of `performance.now()`) was long; else undefined. */
+export const turnAfterLong = (begunAt: number): Promise<void> | undefined =>
+  performance.now() - begunAt > LONG_STEP_MS ? turnOfLoop() : undefined
