@@ -16,7 +16,7 @@ import { listingOf, narrowed, type Offered } from './listing.ts'
 import { pageOf } from './page.ts'
 import { popularityFor } from './popularity.ts'
 import { modelsQuery, outputPageQuery, outputQuery, pageQuery, pricesQuery } from './query/schema.ts'
-import { publicApi, RSS_TYPE, rssOf } from './rss.ts'
+import { publicApi, RSS_MEDIA, RSS_TYPE, rssOf } from './rss.ts'
 import {
   model,
   modelEndpoints,
@@ -81,6 +81,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
             'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do. ' +
             "With the header `anthropic-version` the reply is a page of Anthropic's API (`limit`, `after_id`, `before_id`), with `x-goog-api-key` one of Google's (`pageSize`, `pageToken`): of the models that the key may call.",
           reply: modelList,
+          alsoAs: [RSS_MEDIA],
         }),
       },
     )

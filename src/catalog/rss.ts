@@ -3,7 +3,8 @@ import { descriptionOf } from './description.ts'
 import type { Offered } from './listing.ts'
 import { addressOf } from './view.ts'
 
-export const RSS_TYPE = 'application/rss+xml; charset=utf-8'
+export const RSS_MEDIA = 'application/rss+xml'
+export const RSS_TYPE = `${RSS_MEDIA}; charset=utf-8`
 
 export interface Feed {
   /** The whole address of the feed. */

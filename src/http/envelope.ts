@@ -7,7 +7,7 @@ import type { Elysia, ValidationError } from 'elysia'
 import { badRequest, GatewayError, NEVER_RETRY, notFound, storageFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
-import { allowedMethods } from './methods.ts'
+import { allowedMethods, type Route } from './methods.ts'
 import { requestIdOf } from './request-id.ts'
 import { printable, problemsOf } from './validation.ts'
 
@@ -84,7 +84,7 @@ export const errorEnvelope = (log: ErrorLog, formOf?: FormOf) => (app: Elysia) =
     return errorResponse(failure, request, formOf)
   })
 
-type Routes = () => readonly { method: string; path: string }[]
+type Routes = () => readonly Route[]
 
 function failureOf(
   code: unknown,

@@ -1,22 +1,46 @@
 /** Which methods a path has, so that a wrong one is told apart from an unknown path. */
-interface Route {
+import { objectOf } from './json.ts'
+
+export interface Route {
   readonly method: string
   readonly path: string
+  readonly hooks?: unknown
 }
 
-/** Sorted, without repeats; empty: no route has this path. `path` is as it came in the URL. */
+/** How closely a route fits a path: a route of its own is closer than a wildcard that asks for an end, or for none. */
+const OWN = 2
+const WITH_END = 1
+const ANY = 0
+
+/**
+ * Those of the routes that fit the path most closely, sorted, without repeats; empty: no route has this path. `path` is
+ * as it came in the URL.
+ */
 export function allowedMethods(routes: readonly Route[], path: string): string[] {
   const segments = segmentsOf(path)
-  const methods = new Set<string>()
-  for (const route of routes) {
-    if (!matches(segmentsOf(route.path), segments)) continue
-    methods.add(route.method)
-    if (route.method === 'GET') methods.add('HEAD')
-  }
-  return [...methods].toSorted()
+  const fitting = routes.map((route) => ({ route, fit: fitOf(route, path, segments) }))
+  const closest = Math.max(...fitting.map(({ fit }) => fit))
+  if (closest < ANY) return []
+  const methods = fitting.filter(({ fit }) => fit === closest).map(({ route }) => route.method)
+  return [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].toSorted()
 }
 
 const segmentsOf = (path: string): string[] => path.replace(/\/$/, '').split('/')
+
+/** -1: not at all. */
+function fitOf(route: Route, path: string, segments: readonly string[]): number {
+  if (!matches(segmentsOf(route.path), segments)) return -1
+  if (!route.path.endsWith('*')) return OWN
+  const ends = endsOf(route)
+  if (ends.length === 0 || ends.includes('')) return ANY
+  return ends.some((end) => path.endsWith(end)) ? WITH_END : -1
+}
+
+/** What stands behind the name in the paths that a wildcard route is documented as: `:generateContent`, or nothing. */
+const endsOf = ({ hooks }: Route): string[] =>
+  Object.keys(objectOf(objectOf(objectOf(hooks)['detail'])['x-documented-as'])).map((path) =>
+    path.slice(path.lastIndexOf('}') + 1),
+  )
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
   for (const [index, expected] of pattern.entries()) {

@@ -138,6 +138,7 @@ function operationOf(raw: JsonObject): JsonObject {
     access,
     errors,
     asksProvider,
+    alsoAs,
   } = objectOf(shapes)
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const bodyContent = { ...(bodySchema === undefined ? {} : jsonContent(bodySchema)), ...formContent(form) }
@@ -166,7 +167,7 @@ function operationOf(raw: JsonObject): JsonObject {
               ...(replyHeaders === undefined ? {} : { headers: replyHeaders }),
               content: Array.isArray(media)
                 ? mediaContent(media)
-                : replyContent(replySchema, streams === true),
+                : { ...replyContent(replySchema, streams === true), ...mediaContent(listOf(alsoAs)) },
             },
           }),
       ...Object.fromEntries(refusals.map((refusal) => [String(refusal), errorOf(refusal, error)])),

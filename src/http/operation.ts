@@ -21,6 +21,8 @@ export interface Operation {
   reply?: TSchema
   /** Media types of a 200 reply that is no JSON: text or bytes as they are. */
   media?: readonly string[]
+  /** Further media types of a 200 reply that is JSON unless something else is asked for. */
+  alsoAs?: readonly string[]
   /** With `stream: true` in the body the 200 reply is a server-sent event stream. */
   streams?: boolean
   headers?: readonly HeaderParameter[]

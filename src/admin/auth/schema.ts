@@ -111,7 +111,8 @@ export const oidcStartQuery = t.Object(
   { additionalProperties: true },
 )
 
-const answer = (description: string) => t.Optional(t.String({ maxLength: 4096, description }))
+/** All four together must fit into the 16 kB that the head of a request may have. */
+const answer = (description: string) => t.Optional(t.String({ maxLength: 2048, description }))
 export const oidcCallbackQuery = t.Object(
   {
     code: answer('What the identity provider gave.'),
