@@ -122,3 +122,31 @@ export const responsesOperation = operation({
     },
   ],
 })
+
+/** POST /responses/compact, as the API document shows it. */
+export const compactOperation = operation({
+  id: 'compactResponse',
+  tag: 'Inference',
+  summary: 'Compact a conversation',
+  description:
+    'At providers of the Responses API that have it, such as OpenAI. Takes the fields of `POST /responses`; the items of ' +
+    '`output` are sent in place of the conversation, and only their provider can read the `compaction` among them.',
+  asksProvider: true,
+  body: documentedBody,
+  reply: t.Object(
+    {
+      id: t.String(),
+      object: t.Literal('response.compaction'),
+      created_at: seconds,
+      model: t.String(),
+      provider: t.String(),
+      output: t.Array(item),
+      usage,
+      service_metadata: t.Optional(
+        t.Object({}, { ...open, description: 'How it was routed, when asked for by header.' }),
+      ),
+    },
+    open,
+  ),
+  headers: [SERVICE_METADATA_HEADER],
+})

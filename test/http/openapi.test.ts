@@ -172,6 +172,7 @@ describe('/openapi.json', () => {
       'post /providers/entries',
       'post /rerank',
       'post /responses',
+      'post /responses/compact',
       'post /responses/{id}/cancel',
       'post /workspaces',
       'post /workspaces/{id}/members/add',

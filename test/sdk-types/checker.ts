@@ -18,6 +18,7 @@ const TYPES = {
   ChatCompletionChunk: 'openai/resources/chat/completions/completions',
   Response: 'openai/resources/responses/responses',
   ResponseStreamEvent: 'openai/resources/responses/responses',
+  CompactedResponse: 'openai/resources/responses/responses',
   CreateEmbeddingResponse: 'openai/resources/embeddings',
   ImagesResponse: 'openai/resources/images',
   Model: 'openai/resources/models',

@@ -139,7 +139,7 @@ const outputText = (output: readonly JsonObject[]): string =>
     .join('')
 
 /** Usage as OpenAI counts it: inclusive, the parts in the details; `cost` in USD with at most 9 decimals. */
-function viewUsage(closing: Closing): JsonObject {
+export function viewUsage(closing: Closing): JsonObject {
   const { usage } = closing
   const input = promptTokens(usage)
   const output = completionTokens(usage)

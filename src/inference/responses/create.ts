@@ -15,6 +15,7 @@ import { cacheAsked } from '../cache/asked.ts'
 import { withCarried } from '../carried.ts'
 import { withFiles } from '../file-ids.ts'
 import { type FilteredBody, withFilters } from '../filters/apply.ts'
+import type { Opening } from '../opening.ts'
 import { withPreset } from '../preset.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { type RunDeps, type RunInput, run } from '../run.ts'
@@ -24,7 +25,7 @@ import { follow } from './follow.ts'
 import { inOwnWords, type ResolvedInput, resolveInput } from './input.ts'
 import { foregroundKeeper, type Keeping } from './keeping.ts'
 import { rememberingKeeper } from './remembering.ts'
-import { stateAsked } from './state.ts'
+import { type StateAsked, stateAsked } from './state.ts'
 
 /** What the routes of the Responses API need beside what every inference needs. */
 export interface ResponsesDeps {
@@ -44,15 +45,24 @@ export interface ResponsesDeps {
   }
 }
 
-/** POST /responses: authenticate, read, resolve what it refers to, parse, run. */
-export async function createResponse(request: Request, deps: ResponsesDeps): Promise<Response> {
+/** A request of this API with everything that it refers to. */
+export interface Received {
+  readonly startedAt: number
+  readonly caller: Caller
+  readonly asked: StateAsked
+  readonly resolved: ResolvedInput
+  readonly opening: Omit<Opening<InferenceRequest>, 'signal' | 'cache'>
+}
+
+/** Authenticate, read, resolve what it refers to, parse: how every route of this API that asks a model begins. */
+export async function receive(request: Request, deps: ResponsesDeps): Promise<Received> {
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
   const caller = authenticate(request, snapshot, 'inference', startedAt)
   const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
-  const { store, background, retentionMs, remembered } = deps.responses
+  const { store, remembered } = deps.responses
   // Before anything of it is kept.
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
   const asked = stateAsked(filtered.body)
@@ -63,24 +73,33 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
   const translatedAt = performance.now()
   checkUserUrls(inference.body, deps.outboundAllow)
   await turnAfterLong(translatedAt)
-  const { onLost } = deps.run
-  const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
-  const input = {
+  const opening = {
     snapshot,
     caller,
     origin: originOf(request),
     request: inference,
-    ingress: ingresses.responses,
     wantsMetadata: wantsRoutingMetadata(request.headers),
     body: bodyLease(request),
     startedAt,
-  } satisfies Omit<RunInput, 'signal' | 'keeper'>
+  }
+  return { startedAt, caller, asked, resolved, opening }
+}
+
+/** POST /responses. */
+export async function createResponse(request: Request, deps: ResponsesDeps): Promise<Response> {
+  const { startedAt, caller, asked, resolved, opening } = await receive(request, deps)
+  const { store, background, retentionMs, remembered } = deps.responses
+  const { onLost } = deps.run
+  const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
+  const input = { ...opening, ingress: ingresses.responses } satisfies Omit<RunInput, 'signal' | 'keeper'>
   if (asked.background) {
     const started = await background.start(keeping, input, deps.run)
     return begunReply(started, request, deps)
   }
   deps.keepOpen(request)
-  const keeper = asked.store ? foregroundKeeper(keeping) : rememberingKeeper(inference, caller, remembered)
+  const keeper = asked.store
+    ? foregroundKeeper(keeping)
+    : rememberingKeeper(opening.request, caller, remembered)
   // Its turns are in the input by now, and its own id is told in the reply.
   const cache = asked.previousResponseId === null ? cacheAsked(request.headers, caller) : undefined
   const response = await run(

@@ -2,7 +2,8 @@ import { Elysia } from 'elysia'
 import { badRequest } from '../../core/errors.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
-import { responseReply, responsesOperation } from '../responses-operation.ts'
+import { compactOperation, responseReply, responsesOperation } from '../responses-operation.ts'
+import { compactResponse } from './compact.ts'
 import { createResponse, type ResponsesDeps } from './create.ts'
 import { follow } from './follow.ts'
 import { deletedResponse, itemList, itemsQuery, responseParams, responseQuery } from './schema.ts'
@@ -19,6 +20,10 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
     .post('/responses', ({ request }) => createResponse(request, deps), {
       parse: 'none',
       detail: responsesOperation,
+    })
+    .post('/responses/compact', ({ request }) => compactResponse(request, deps), {
+      parse: 'none',
+      detail: compactOperation,
     })
     .get(
       '/responses/:id',

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../core/events.ts'
+import { replyIdOf } from '../../core/ids.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import type { Operation, OperationIngress } from '../operation.ts'
+import { malformed, readJsonObject } from '../operations/reply-body.ts'
+import { viewRouting } from '../operations/usage.ts'
+import { isObject, isString, restOf } from '../values.ts'
+import { buildResponses } from './build.ts'
+import { parseResponses } from './parse.ts'
+import { viewUsage } from './response-view.ts'
+import { readUsage } from './usage.ts'
+
+/** A conversation in a form that only its provider can read, to be sent in place of it. */
+export interface Compaction {
+  /** The user's messages and a `compaction` item, the provider's own: they go back unchanged. */
+  readonly output: readonly JsonObject[]
+}
+
+/** POST /responses/compact: the fields of POST /responses, and one answer without a stream. */
+export const compactIngress: OperationIngress<InferenceRequest, Compaction> = {
+  parse: parseResponses,
+  writeReply: ({ output }, reply, closing) => ({
+    ...reply.native,
+    id: replyIdOf(reply.generationId, 'resp_'),
+    object: 'response.compaction',
+    created_at: reply.created,
+    model: reply.model,
+    provider: reply.providerName,
+    output,
+    usage: viewUsage(closing),
+    ...viewRouting(closing.serviceMetadata),
+  }),
+}
+
+/** Fields of POST /responses that this route does not have. */
+const NOT_SENT = ['stream', 'store', 'include', 'max_output_tokens']
+const OWN = new Set(['id', 'object', 'created_at', 'model', 'output', 'usage', 'error'])
+
+/** OpenAI's `/responses/compact` (API reference of 2026; Codex compacts with it). */
+export const responsesCompact: Operation<InferenceRequest, Compaction> = {
+  build(request, attempt) {
+    const { headers, body, dropped } = buildResponses(request, attempt)
+    const sent = Object.fromEntries(Object.entries(body).filter(([name]) => !NOT_SENT.includes(name)))
+    const lost = request.unreadable ?? []
+    return { path: '/responses/compact', headers, body: sent, dropped: [...new Set([...dropped, ...lost])] }
+  },
+  async read(reply) {
+    const body = await readJsonObject(reply)
+    const { id, output } = body
+    if (!Array.isArray(output) || !output.every(isObject)) throw malformed('the reply has no output')
+    return {
+      result: { output },
+      upstreamId: isString(id) ? id : null,
+      usage: readUsage(body, 0) ?? null,
+      native: restOf(body, OWN) ?? {},
+    }
+  },
+}
+
+/** For providers of other dialects: what they lack, in place of a call. */
+export const noCompact: Operation<InferenceRequest, Compaction> = {
+  cannot: () => 'does not compact conversations: only providers of the Responses API do',
+  build() {
+    throw new Error('planned in a dialect that does not compact')
+  },
+  async read() {
+    throw new Error('planned in a dialect that does not compact')
+  },
+}

@@ -1,0 +1,55 @@
+import type { InferenceRequest } from '../../core/request.ts'
+import type { Pricing } from '../../core/snapshot.ts'
+import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import {
+  type Compaction,
+  compactIngress,
+  noCompact,
+  responsesCompact,
+} from '../../dialects/responses/compact.ts'
+import { deferLine } from '../../http/access-log.ts'
+import { estimatePrompt } from '../estimate.ts'
+import { runOperation } from '../operations/run.ts'
+import type { Task } from '../operations/task.ts'
+import { type ResponsesDeps, receive } from './create.ts'
+
+/**
+ * Priced by its tokens. Nothing bounds what a compaction may write: as much as it reads is reserved, 4,096 tokens at
+ * least, for it is shorter than what it stands for.
+ */
+const compaction: Task<InferenceRequest, Compaction> = {
+  ingress: compactIngress,
+  speakers: {
+    responses: responsesCompact,
+    chat: noCompact,
+    messages: noCompact,
+    gemini: noCompact,
+    converse: noCompact,
+    cohere: noCompact,
+  },
+  bound,
+  count: (request, _, told, pricing) =>
+    told === null
+      ? { usage: bound(request, pricing), source: 'estimated' }
+      : { usage: told, source: 'provider' },
+  said: ({ output }) => output,
+}
+
+const LEAST_OUTPUT_TOKENS = 4_096
+/** More than any model writes. */
+const MOST_OUTPUT_TOKENS = 128_000
+
+function bound(request: InferenceRequest, _: Pricing): Usage {
+  const { text, audio, image } = estimatePrompt(request)
+  const outputTokens = Math.min(MOST_OUTPUT_TOKENS, Math.max(LEAST_OUTPUT_TOKENS, text))
+  return { ...NO_USAGE, inputTokens: text, audioInputTokens: audio, imageInputTokens: image, outputTokens }
+}
+
+/** POST /responses/compact. */
+export async function compactResponse(request: Request, deps: ResponsesDeps): Promise<Response> {
+  const { opening } = await receive(request, deps)
+  deps.keepOpen(request)
+  const response = await runOperation({ ...opening, signal: request.signal }, compaction, deps.run)
+  deferLine(request)
+  return response
+}
