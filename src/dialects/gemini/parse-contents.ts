@@ -42,9 +42,6 @@ export function readContents({ systemInstruction, contents }: GeminiBody, keep: 
         break
       case 'system':
         read.push({ role: 'system', content: plainest(partsOf(parts ?? [], at, keep)) })
-        break
-      default:
-        throw badRequest(`must be user or model, not ${quoted(role ?? '')}`, `contents[${i}].role`)
     }
   }
   return read

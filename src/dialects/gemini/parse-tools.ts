@@ -66,7 +66,6 @@ function allowedNames(toolConfig: GeminiBody['toolConfig']): ReadonlySet<string>
 }
 
 const CHOICE = new Set(['mode', 'allowedFunctionNames'])
-const MODES = ['AUTO', 'ANY', 'NONE', 'VALIDATED', 'MODE_UNSPECIFIED']
 
 /** ANY is OpenAI's `required`; with one name, that function. */
 export function readToolChoice({ toolConfig }: GeminiBody, keep: Keep): ToolChoice | undefined {
@@ -75,12 +74,6 @@ export function readToolChoice({ toolConfig }: GeminiBody, keep: Keep): ToolChoi
   if (!config) return undefined
   keep.rest(config, CHOICE, 'toolConfig.functionCallingConfig.')
   const mode = modeOf(toolConfig)
-  if (!MODES.includes(mode)) {
-    throw badRequest(
-      `must be one of AUTO, ANY, NONE, VALIDATED, not ${quoted(mode)}`,
-      'toolConfig.functionCallingConfig.mode',
-    )
-  }
   if (mode === 'NONE') return 'none'
   if (mode === 'VALIDATED') keep('toolConfig.functionCallingConfig.mode')
   if (mode !== 'ANY') return config.mode ? 'auto' : undefined

@@ -6,7 +6,7 @@ import { modelsOf, sessionOf } from '../caller-fields.ts'
 import { checkPlugins } from '../check-plugins.ts'
 import { mismatch } from '../mismatch.ts'
 import { readPreferences } from '../preferences.ts'
-import { defined, isObject, quoted } from '../values.ts'
+import { defined, isObject } from '../values.ts'
 import { createKeep, type Keep } from './keep.ts'
 import { NOT_SENT, unservedOf } from './own-fields.ts'
 import { readContents } from './parse-contents.ts'
@@ -98,15 +98,8 @@ function readReasoning(
   return includeThoughts === true ? reasoning : { ...reasoning, exclude: true }
 }
 
-function effortOf(level: string | null | undefined): Effort | undefined {
-  if (level === null || level === undefined || level === 'THINKING_LEVEL_UNSPECIFIED') return undefined
-  const effort = EFFORTS.find((word) => word === level.toLowerCase())
-  if (effort) return effort
-  throw badRequest(
-    `must be one of MINIMAL, LOW, MEDIUM, HIGH, not ${quoted(level)}`,
-    'generationConfig.thinkingConfig.thinkingLevel',
-  )
-}
+const effortOf = (level: string | null | undefined): Effort | undefined =>
+  EFFORTS.find((word) => word === level?.toLowerCase())
 
 /** Google's `standard` is OpenAI's `default`. */
 const serviceTierOf = ({ serviceTier }: GeminiBody): string | undefined => {

@@ -7,6 +7,9 @@ import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
  * are forwarded at every level to providers of the same dialect.
  */
 
+/** Words of Google's, which clients write in either case. */
+const anyCase = (words: readonly string[]) => oneOf([...words, ...words.map((word) => word.toLowerCase())])
+
 const blob = t.Object(
   {
     mimeType: t.String({ minLength: 1 }),
@@ -67,7 +70,7 @@ export const part = t.Object(
 
 export const content = t.Object(
   {
-    role: optional(t.String({ description: 'user (default) or model' })),
+    role: optional(oneOf(['user', 'model', 'function', 'tool', 'assistant', 'system'])),
     parts: optional(t.Array(part)),
   },
   OPEN,
@@ -96,7 +99,7 @@ const toolConfig = t.Object(
     functionCallingConfig: optional(
       t.Object(
         {
-          mode: optional(t.String({ description: 'AUTO, ANY, NONE or VALIDATED' })),
+          mode: optional(anyCase(['AUTO', 'ANY', 'NONE', 'VALIDATED', 'MODE_UNSPECIFIED'])),
           allowedFunctionNames: optional(t.Array(t.String({ minLength: 1 }))),
         },
         OPEN,
@@ -112,7 +115,7 @@ const thinkingConfig = t.Object(
     thinkingBudget: optional(
       t.Integer({ minimum: -1, description: 'Tokens; 0: off, -1: the model decides' }),
     ),
-    thinkingLevel: optional(t.String({ description: 'MINIMAL, LOW, MEDIUM or HIGH' })),
+    thinkingLevel: optional(anyCase(['MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'THINKING_LEVEL_UNSPECIFIED'])),
   },
   OPEN,
 )
