@@ -151,7 +151,7 @@ function addUsage(program: Command, terminal: Terminal, done: Done): void {
       .command('usage')
       .description('what was used and spent: through the server with SLUICE_KEY, else from the data folder'),
   )
-    .option('--by <what>', 'day, model, provider, key or workspace', 'day')
+    .option('--by <what>', 'day, model, provider, key, workspace, user or tag:<name>', 'day')
     .option('--since <when>', '12h, 7d (today and the 6 days before), 8w, or 2027-01-31', '30d')
     .option('--until <when>', 'a day or a time, such as 2027-02-01; default: now')
     .option('--csv', 'answer in CSV')

@@ -1,6 +1,7 @@
 import { nanoUsdOf } from '../core/money.ts'
 import { openForReading } from '../db/database.ts'
 import { hasDays } from '../ledger/days.ts'
+import { hasLabels, OTHER, SAID_OTHER } from '../ledger/labels.ts'
 import { type Dimension, sumUsage } from '../ledger/usage-sums.ts'
 import { sayInstant } from '../ledger/windows.ts'
 import { type Client, isRecord } from './client.ts'
@@ -16,7 +17,11 @@ export const SPLITS = {
   key: 'api_key_hash',
   workspace: 'workspace_id',
 } as const satisfies Record<string, Dimension | null>
-export type Split = keyof typeof SPLITS
+/** Or what callers label their requests with: `user`, `tag:<name>`. */
+export type Split = keyof typeof SPLITS | 'user' | `tag:${string}`
+
+const isPlain = (by: Split): by is keyof typeof SPLITS => Object.hasOwn(SPLITS, by)
+const dimensionOf = (by: Split): Dimension | null => (isPlain(by) ? SPLITS[by] : 'label')
 
 export interface UsageLine {
   /** The day, the model's id, the provider's name, or the id of a key or workspace. */
@@ -47,8 +52,10 @@ export async function localUsage(path: string, by: Split, period: Period): Promi
   try {
     // One transaction: a server that goes on writing does not move what is summed.
     database.file.run('BEGIN')
-    const dimension = SPLITS[by]
+    const dimension = dimensionOf(by)
+    if (dimension === 'label' && !hasLabels(database)) return { lines: [], isCut: false }
     const query = {
+      label: dimension === 'label' ? by : null,
       dimensions: dimension === null ? [] : [dimension],
       granularity: dimension === null ? ('day' as const) : null,
       filters: [],
@@ -67,7 +74,8 @@ export async function localUsage(path: string, by: Split, period: Period): Promi
         : [],
     )
     const lines = groups.map(({ bucket, values, sums }) => {
-      const id = bucket === null ? String(values[0]) : sayInstant(bucket).slice(0, 10)
+      const value = dimension === 'label' && values[0] === OTHER ? SAID_OTHER : String(values[0])
+      const id = bucket === null ? value : sayInstant(bucket).slice(0, 10)
       return {
         id,
         name: names.get(id) ?? id,
@@ -96,7 +104,7 @@ const METRICS = [
 
 /** The same from a server, through POST /analytics/query. */
 export async function remoteUsage(client: Client, by: Split, period: Period): Promise<UsageAnswer> {
-  const dimension = SPLITS[by]
+  const dimension = isPlain(by) ? SPLITS[by] : by
   const column = dimension ?? 'date__day'
   const body = {
     metrics: METRICS,

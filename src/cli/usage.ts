@@ -49,10 +49,14 @@ async function answerOf(
 
 function splitOf(by: unknown): Split {
   if (typeof by === 'string' && isSplit(by)) return by
-  throw new CommandError(EXIT.usage, `--by must be one of ${Object.keys(SPLITS).join(', ')}, not ${by}`)
+  throw new CommandError(
+    EXIT.usage,
+    `--by must be one of ${Object.keys(SPLITS).join(', ')}, user, tag:<name>, not ${by}`,
+  )
 }
 
-const isSplit = (by: string): by is Split => Object.hasOwn(SPLITS, by)
+const isSplit = (by: string): by is Split =>
+  Object.hasOwn(SPLITS, by) || by === 'user' || (by.startsWith('tag:') && by.length > 'tag:'.length)
 
 const byName = (a: UsageLine, b: UsageLine): number => (a.id < b.id ? -1 : 1)
 const spent = (line: UsageLine): number => line.usageNanoUsd + line.byokUsageNanoUsd

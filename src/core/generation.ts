@@ -8,6 +8,11 @@ export interface PromptMedia {
 }
 
 /** What is journalled when a request is sent upstream, so that a crash leaves a trace to settle from. */
+/** What a caller says of a request, to sum its usage by: `user`, or `tag:` and the name of a tag. */
+export type Label = readonly [name: string, value: string]
+export const USER_LABEL = 'user'
+export const TAG_LABEL = 'tag:'
+
 export interface JournalEntry {
   readonly generationId: string
   readonly keyHash: string
@@ -29,6 +34,8 @@ export interface JournalEntry {
   /** What content filters did to the request; absent: nothing. */
   readonly guardrails?: readonly JsonObject[]
   readonly externalUser: string | null
+  /** What its caller labelled it with, the user first; absent: nothing. */
+  readonly labels?: readonly Label[]
   /** Milliseconds since 1970: decides the window that the request books to. */
   readonly startedAt: number
   readonly promptTokensEstimate: number

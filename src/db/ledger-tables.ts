@@ -1,6 +1,7 @@
 /** The tables that the ledger alone writes: see tables.ts. */
 import type { JsonObject } from '../core/events.ts'
 import type { Interval } from '../core/gate.ts'
+import type { Label } from '../core/generation.ts'
 import type { ApiType } from '../core/request.ts'
 import type { UsageSource } from '../core/usage.ts'
 import {
@@ -29,6 +30,8 @@ export const apps = table(
     /** X-Title; '' without one. */
     title: text().notNull(),
     created_at: timestamp().notNull(),
+    /** The UTC day on which it called last, in milliseconds since 1970. */
+    used_day: integer().notNull().default(0),
   },
   (t) => [uniqueIndex('apps_origin_title').on(t.origin, t.title)],
 )
@@ -123,6 +126,8 @@ export const generations = table(
     charged_scopes: json<readonly ChargedScope[]>(),
     /** What content filters did to the request, by name; null: nothing. */
     guardrails: json<JsonObject[]>(),
+    /** What the caller labelled it with, as it is summed in `usage_labels`; null: nothing. */
+    labels: json<readonly Label[]>(),
   },
   // None by key: every commit would write a page for each key in it. A key's hours are found in `usage_hourly`.
   (t) => [index('generations_workspace').on(t.workspace_id, t.id)],
@@ -151,6 +156,7 @@ export const journal = table('journal', {
   prompt_tokens_estimate: integer().notNull(),
   prompt_cost_nano_usd: nanoUsd().notNull(),
   charged_scopes: json<readonly ChargedScope[]>(),
+  labels: json<readonly Label[]>(),
 })
 
 /** The counters: what was settled by one scope in one window. Own-key (BYOK) spending is counted apart. */

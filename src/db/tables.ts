@@ -20,6 +20,7 @@ import {
 } from './columns.ts'
 
 // All of them are the one schema.
+export * from './label-tables.ts'
 export * from './ledger-tables.ts'
 export * from './people-tables.ts'
 export * from './record-tables.ts'

@@ -14,6 +14,7 @@ import { atNoCost } from './cache/free.ts'
 import type { Lookup } from './cache/lookup.ts'
 import { type ContentRecord, recordFor } from './content/record.ts'
 import { pricingOf } from './fit.ts'
+import { labelsOf } from './labels.ts'
 import type { Ending, Meter, Metering, Settled } from './meter.ts'
 import type { Plan } from './plan.ts'
 import { type Cost, costOf } from './price.ts'
@@ -231,6 +232,7 @@ function journalEntry(
   attempt: Attempt,
 ): JournalEntry {
   const { caller, origin, request, startedAt } = input
+  const labels = labelsOf(request)
   const promptOnly = admission.promptOnly ?? { ...NO_USAGE, inputTokens: admission.promptTokensEstimate }
   return {
     generationId,
@@ -252,6 +254,7 @@ function journalEntry(
     presetId: request.presetId ?? null,
     ...(request.pipeline && { guardrails: request.pipeline }),
     externalUser: request.user ?? null,
+    ...(labels && { labels }),
     startedAt,
     promptTokensEstimate: admission.promptTokensEstimate,
     ...(admission.promptMedia && { promptMedia: admission.promptMedia }),

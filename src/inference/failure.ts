@@ -13,6 +13,9 @@ import type { PublicError } from '../core/result.ts'
 import { ShutdownError } from './abort.ts'
 import type { DispatchLog } from './attempts.ts'
 
+/** True if a settlement was refused, and the refusal is what the caller gets. */
+export const isTold = (lost: unknown, told: unknown): boolean => lost === told && lost instanceof GatewayError
+
 /** Another endpoint may answer where this one could not: all but the caller's own mistakes. */
 export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'caller'
 

@@ -18,7 +18,7 @@ import type { CacheAsked } from './cache/asked.ts'
 import { lookUp } from './cache/lookup.ts'
 import type { ResponseCache } from './cache/store.ts'
 import { type Exchange, openExchange } from './exchange.ts'
-import { whatToTell } from './failure.ts'
+import { isTold, whatToTell } from './failure.ts'
 import type { Metering } from './meter.ts'
 import { type Plan, type PlanInput, plan } from './plan.ts'
 import type { Rates, TokensNeeded } from './rates.ts'
@@ -198,8 +198,7 @@ export async function failed(
   exchange.content?.fail(whatToTell(error, signal, exchange.log))
   await exchange
     .settle(hasLeft ? 'left' : 'failed')
-    // The caller learns of a settlement that was late.
-    .catch((lost: unknown) => lost !== error && deps.onLost(lost, exchange.generationId))
+    .catch((lost: unknown) => isTold(lost, error) || deps.onLost(lost, exchange.generationId))
   const failure = hasLeft ? callerClosed(error) : whatToTell(error, signal, exchange.log)
   return told(failure, { 'x-generation-id': exchange.generationId }, exchange.metadata())
 }

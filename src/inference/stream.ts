@@ -3,7 +3,7 @@ import type { StreamWriter } from '../dialects/dialect.ts'
 import { CallerLeft } from './abort.ts'
 import type { Dispatched } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
-import { inStream, whatToTell } from './failure.ts'
+import { inStream, isTold, whatToTell } from './failure.ts'
 import type { Keeper } from './keeper.ts'
 import type { Ending } from './meter.ts'
 import type { Ticker } from './ticker.ts'
@@ -109,7 +109,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
     const ending = iterator ? 'cut' : 'failed'
     exchange.content?.fail(whatToTell(error, upstreamAbort.signal, exchange.log))
     // Even an end that cannot be settled must not look clean.
-    await exchange.settle(ending).catch((lost: unknown) => lost !== error && input.onLost(lost))
+    await exchange.settle(ending).catch((lost: unknown) => isTold(lost, error) || input.onLost(lost))
     return taken() + (await writtenFailure(error, ending, writer ?? input.failureWriter()))
   }
 

@@ -1,7 +1,8 @@
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { usdOf } from '../core/money.ts'
 import type { Db } from '../db/database.ts'
-import { usageDaily } from '../db/tables.ts'
+import { usageDaily, usageLabels } from '../db/tables.ts'
+import { OTHER, SAID_OTHER } from './labels.ts'
 import { windowStart } from './windows.ts'
 
 const DAY_MS = 86_400_000
@@ -16,6 +17,8 @@ export interface ActivityFilter {
   userId?: string
   workspaceId?: string
   groupByWorkspace?: boolean
+  /** One item for each value of this label: `user`, or `tag:` and the name of a tag. */
+  label?: string | null
 }
 
 export interface ActivityItem {
@@ -33,6 +36,8 @@ export interface ActivityItem {
   completion_tokens: number
   reasoning_tokens: number
   workspace_id?: string
+  /** The value of the label; `(other)` beyond the bounds of a day. */
+  label?: string
 }
 
 /** The first day that GET /activity answers for, as `YYYY-MM-DD`; the last one is today. */
@@ -43,25 +48,30 @@ export const firstActivityDay = (now: number): string =>
 export async function listActivity(db: Db, filter: ActivityFilter, now: number): Promise<ActivityItem[]> {
   const from = Date.parse(`${filter.date ?? firstActivityDay(now)}T00:00:00Z`)
   const until = filter.date === undefined ? windowStart('daily', now) + DAY_MS : from + DAY_MS
+  const { label = null } = filter
+  const usage = label === null ? usageDaily : usageLabels
   const conditions: (SQL | undefined)[] = [
-    gte(usageDaily.day, from),
-    lt(usageDaily.day, until),
-    filter.apiKeyHash === undefined ? undefined : eq(usageDaily.key_hash, filter.apiKeyHash),
-    filter.userId === undefined ? undefined : eq(usageDaily.user_id, filter.userId),
-    filter.workspaceId === undefined ? undefined : eq(usageDaily.workspace_id, filter.workspaceId),
+    gte(usage.day, from),
+    lt(usage.day, until),
+    label === null ? undefined : eq(usageLabels.name, label),
+    filter.apiKeyHash === undefined ? undefined : eq(usage.key_hash, filter.apiKeyHash),
+    filter.userId === undefined ? undefined : eq(usage.user_id, filter.userId),
+    filter.workspaceId === undefined ? undefined : eq(usage.workspace_id, filter.workspaceId),
   ]
-  const { day, model, endpoint_id, provider_name, workspace_id } = usageDaily
+  const { day, model, endpoint_id, provider_name, workspace_id } = usage
   // The first columns of the primary key in its order: so SQLite sums as it reads, and sorts nothing.
   const parts = [
+    ...(label === null ? [] : [usageLabels.value]),
     model,
     endpoint_id,
     provider_name,
     ...(filter.groupByWorkspace === true ? [workspace_id] : []),
   ]
-  const line = sql.join([...SUMS.map((name) => sql`sum(${usageDaily[name]})`), ...parts], sql`, `)
+  const named = label === null ? [sql`NULL`, ...parts] : parts
+  const line = sql.join([...SUMS.map((name) => sql`sum(${usage[name]})`), ...named], sql`, `)
   const lines = db
     .select({ day, line: sql<string>`json_array(${line})`.as('line') })
-    .from(usageDaily)
+    .from(usage)
     .where(and(...conditions))
     .groupBy(day, ...parts)
     .orderBy(day, ...parts)
@@ -91,7 +101,7 @@ function itemsOf(day: number, lines: string): ActivityItem[] {
   return parsed.map((line) => itemOf(date, line)).sort((a, b) => b.usage - a.usage)
 }
 
-/** The sums as in `SUMS`, then what they are split by; the workspace is there where it is asked for. */
+/** The sums as in `SUMS`, then what they are split by; label and workspace are there if they are asked for. */
 type Line = [
   ...[
     usage: number,
@@ -101,12 +111,12 @@ type Line = [
     completion: number,
     reasoning: number,
   ],
-  ...[model: string, endpointId: string, provider: string, workspace?: string],
+  ...[label: string | null, model: string, endpointId: string, provider: string, workspace?: string],
 ]
 
 function itemOf(date: string, line: Line): ActivityItem {
-  const [usage, byokUsage, requests, prompt, completion, reasoning, model, endpointId, provider, workspace] =
-    line
+  const [usage, byokUsage, requests, prompt, completion, reasoning, ...names] = line
+  const [label, model, endpointId, provider, workspace] = names
   const item: ActivityItem = {
     date,
     model,
@@ -121,6 +131,7 @@ function itemOf(date: string, line: Line): ActivityItem {
     reasoning_tokens: reasoning,
   }
   if (workspace !== undefined) item.workspace_id = workspace
+  if (label !== null) item.label = label === OTHER ? SAID_OTHER : label
   return item
 }
 

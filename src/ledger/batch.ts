@@ -1,9 +1,11 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { placeholders, replaced } from '../db/columns.ts'
 import { type Database, transact } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { apiKeys, apps, generations, journal } from '../db/tables.ts'
+import { apiKeys, generations, journal } from '../db/tables.ts'
+import { prepareApps } from './apps.ts'
 import { type BookedCounters, prepareBookings } from './bookings.ts'
+import { prepareLabels } from './labels.ts'
 import { prepareRollups } from './rollups.ts'
 import type { GenerationRow, JournalRow } from './row.ts'
 
@@ -40,29 +42,35 @@ export function prepareCommit(database: Database): (batch: Batch) => BookedCount
   )
   const beginBookings = prepareBookings(database)
   const beginRollups = prepareRollups(database)
+  const beginLabels = prepareLabels(database)
   const creatorOf = prepareCreators(database)
   const apps = prepareApps(database)
 
   return ({ settled, journaled, unjournaled }) => {
-    const newApps = new Map<string, number>()
+    const appsOf = apps.begin()
+    const labels = beginLabels()
     const counters = transact(file, () => {
       for (const row of journaled) insertJournal.run(row)
       const bookings = beginBookings()
       const rollups = beginRollups()
       for (const row of settled) {
         row.user_id = creatorOf(row.key_hash)
-        row.app_id = apps.idOf(row.origin, row.title, row.created_at, newApps)
+        row.labels = labels.bounded(row)
+        row.app_id = appsOf.idOf(row.origin, row.title, row.created_at)
         if (insertRow.run(row) === 0) bookings.touch(row)
         else {
           bookings.add(row)
           rollups.add(row)
+          labels.add(row)
         }
       }
       for (const id of unjournaled) deleteJournal.run({ id })
       rollups.write()
+      labels.write()
       return bookings.write()
     })
-    apps.keep(newApps)
+    appsOf.keep()
+    labels.keep()
     return counters
   }
 }
@@ -85,41 +93,5 @@ function prepareCreators({ sync }: Database): (keyHash: string) => string {
     if (known.size >= REMEMBERED) known.clear()
     known.set(hash, userId)
     return userId
-  }
-}
-
-/** The integer ids of applications, given out at first sight. Those of a transaction are kept once it is committed. */
-function prepareApps({ sync }: Database) {
-  const known = new Map<string, number>()
-  const read = sync
-    .select({ id: apps.id })
-    .from(apps)
-    .where(and(eq(apps.origin, sql.placeholder('origin')), eq(apps.title, sql.placeholder('title'))))
-    .prepare()
-  const insert = sync
-    .insert(apps)
-    .values({
-      origin: sql.placeholder('origin'),
-      title: sql.placeholder('title'),
-      created_at: sql.placeholder('created_at'),
-    })
-    .returning({ id: apps.id })
-    .prepare()
-
-  return {
-    /** Null for a caller that says nothing of itself. */
-    idOf(origin: string, title: string, createdAt: Date, fresh: Map<string, number>): number | null {
-      if (origin === '' && title === '') return null
-      const name = JSON.stringify([origin, title])
-      const remembered = known.get(name) ?? fresh.get(name)
-      if (remembered !== undefined) return remembered
-      const id = (read.get({ origin, title }) ?? insert.get({ origin, title, created_at: createdAt })).id
-      fresh.set(name, id)
-      return id
-    },
-    keep(fresh: ReadonlyMap<string, number>): void {
-      if (known.size + fresh.size > REMEMBERED) known.clear()
-      for (const [name, id] of fresh) known.set(name, id)
-    },
   }
 }

@@ -3,6 +3,7 @@ import { placeholders } from '../db/columns.ts'
 import { type Database, transact } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { generationFeedback, generations, prunedCharges } from '../db/tables.ts'
+import { preparePrunedLabels } from './labels.ts'
 import { preparePrunedRollups } from './rollups.ts'
 import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
 import { windowStart } from './windows.ts'
@@ -41,6 +42,7 @@ const SUMMED = {
   native_tokens_cached: generations.native_tokens_cached,
   cost_nano_usd: generations.cost_nano_usd,
   charged_scopes: generations.charged_scopes,
+  labels: generations.labels,
 }
 type SummedRow = Pick<GenerationRow, keyof typeof SUMMED>
 
@@ -71,6 +73,7 @@ export function preparePruning(database: Database): (slice: Slice) => PrunedSlic
     sync.delete(generationFeedback).where(inArray(generationFeedback.generation_id, oldIds)),
   )
   const remove = prepareHot(database, sync.delete(generations).where(old))
+  const beginLabels = preparePrunedLabels(database)
   const beginHours = preparePrunedRollups(database)
   const carryCharges = prepareCharges(database)
 
@@ -81,8 +84,13 @@ export function preparePruning(database: Database): (slice: Slice) => PrunedSlic
     if (last === undefined) return { pruned: 0, next: null }
     transact(file, () => {
       const hours = beginHours()
-      for (const row of gone) hours.add(row)
+      const labels = beginLabels()
+      for (const row of gone) {
+        hours.add(row)
+        labels.add(row)
+      }
       hours.write()
+      labels.write()
       carryCharges(gone)
       const bounds = { after, last, before: new Date(before) }
       forget.run(bounds)

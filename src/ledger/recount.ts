@@ -142,6 +142,28 @@ export function compareDays({ file }: Database): Comparison {
   return compareSums('day', stored.iterate(), summed.all(), 'the hours')
 }
 
+const LABELLED = 'name, value, model, endpoint_id, provider_name, key_hash, workspace_id, user_id'
+
+/** Sums the rows by what they are labelled with, adds what pruned rows summed to, and compares with the sums of labels. */
+export function compareLabels(database: Database): Comparison {
+  const { file } = database
+  const names = `json_array(day, ${LABELLED})`
+  const stored = file.query<Sum, []>(`SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM usage_labels`)
+  const rows = file.query<Sum, []>(
+    `SELECT ${names} AS name, ${HOURLY_SUMS.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')} FROM (
+       SELECT created_at / 86400000 * 86400000 AS day, json_extract(label.value, '$[0]') AS name,
+              json_extract(label.value, '$[1]') AS value, model, endpoint_id, provider_name, key_hash, workspace_id,
+              user_id, 1 AS requests, finish_reason = 'error' AS failed_requests, tokens_prompt AS prompt_tokens,
+              tokens_completion AS completion_tokens, native_tokens_reasoning AS reasoning_tokens,
+              native_tokens_cached AS cached_tokens, CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END AS usage_nano_usd,
+              CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END AS byok_usage_nano_usd
+       FROM generations, json_each(generations.labels) AS label WHERE labels IS NOT NULL
+       UNION ALL SELECT day, ${LABELLED}, ${HOURLY_SUMS.join(', ')} FROM pruned_labels
+     ) GROUP BY 1`,
+  )
+  return compareSums('label', stored.iterate(), rows.all(), sayRows(database))
+}
+
 function compareSums(
   what: string,
   stored: Iterable<Sum>,

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import { pruneApps } from './apps.ts'
 import { preparePruning } from './prune.ts'
 
 /** How long rows of generations are kept. Sums of them (counters, hours) are kept for ever. */
@@ -67,7 +68,10 @@ export async function prune(database: Database, pruning: Pruning): Promise<Prune
   const { maxAgeMs, maxBytes } = pruning.retention
   const run = sliced(database, pruning)
   const report: PruneReport = { pruned: 0, freedPages: 0, isOverCap: false }
-  if (maxAgeMs !== null) report.pruned += await run(pruning.now() - maxAgeMs, () => true)
+  if (maxAgeMs !== null) {
+    report.pruned += await run(pruning.now() - maxAgeMs, () => true)
+    if (pruning.mayPrune()) pruneApps(database, pruning.now() - maxAgeMs)
+  }
   if (maxBytes !== null) {
     const isOver = (): boolean => usedBytes(database) > maxBytes
     report.pruned += await run(pruning.now() - KEPT_IN_ANY_CASE_MS, isOver)

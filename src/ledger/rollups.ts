@@ -155,7 +155,18 @@ function lineOf(row: RolledUp, hour: number): HourlyRow {
   return line
 }
 
-function addTo(line: HourlyRow, row: RolledUp): void {
+export type Added = Pick<
+  GenerationRow,
+  | 'is_byok'
+  | 'finish_reason'
+  | 'tokens_prompt'
+  | 'tokens_completion'
+  | 'native_tokens_reasoning'
+  | 'native_tokens_cached'
+  | 'cost_nano_usd'
+>
+
+export function addTo(line: Pick<HourlyRow, (typeof HOURLY_SUMS)[number]>, row: Added): void {
   line.requests += 1
   if (row.finish_reason === 'error') line.failed_requests += 1
   line.prompt_tokens += row.tokens_prompt

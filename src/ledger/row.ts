@@ -1,4 +1,4 @@
-import type { AttemptOutcome, JournalEntry, Settlement } from '../core/generation.ts'
+import type { AttemptOutcome, JournalEntry, Label, Settlement } from '../core/generation.ts'
 import { nanoUsdOf } from '../core/money.ts'
 import { completionTokens, promptTokens, type Usage } from '../core/usage.ts'
 import type { ChargedScope, generations, journal, ProviderResponseRow } from '../db/tables.ts'
@@ -61,6 +61,7 @@ export function rowOf(settlement: Settlement, chargedScopes: readonly ChargedSco
     provider_responses: settlement.tries.map(responseOf),
     charged_scopes: chargedScopes,
     guardrails: settlement.guardrails ? [...settlement.guardrails] : null,
+    labels: briefLabels(settlement.labels),
   }
 }
 
@@ -120,6 +121,7 @@ export function journalRowOf(entry: JournalEntry, chargedScopes: readonly Charge
     prompt_tokens_estimate: count(entry.promptTokensEstimate),
     prompt_cost_nano_usd: amount(entry.promptCostNanoUsd),
     charged_scopes: chargedScopes,
+    labels: briefLabels(entry.labels),
   }
 }
 
@@ -146,6 +148,7 @@ export function entryOf(row: JournalRow): JournalEntry {
     startedAt: row.started_at.getTime(),
     promptTokensEstimate: row.prompt_tokens_estimate,
     promptCostNanoUsd: row.prompt_cost_nano_usd,
+    ...(row.labels && { labels: row.labels }),
   }
 }
 
@@ -158,6 +161,9 @@ function amount(nanoUsd: number): number {
 const MAX_TEXT = 512
 const brief = (text: string): string => (text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text)
 const briefOrNull = (text: string | null): string | null => (text === null ? null : brief(text))
+
+const briefLabels = (labels: readonly Label[] | undefined): readonly Label[] | null =>
+  labels?.map(([name, value]) => [name, brief(value)]) ?? null
 
 // Token counts and durations come from providers and clocks: an absurd one must not keep the row from being written.
 const count = (value: number): number =>

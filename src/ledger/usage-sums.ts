@@ -2,6 +2,7 @@ import { and, asc, desc, eq, gte, inArray, lt, ne, notInArray, type SQL, sql } f
 import { badRequest, GatewayError } from '../core/errors.ts'
 import type { Db } from '../db/database.ts'
 import { usageDaily, usageHourly } from '../db/tables.ts'
+import { labelQuery, readLabels } from './label-usage.ts'
 import { HOURLY_SUMS } from './rollups.ts'
 import { hourStart, windowStart } from './windows.ts'
 
@@ -16,7 +17,8 @@ const DIMENSIONS = {
   user_id: 'user_id',
   is_byok: 'is_byok',
 } as const
-export type Dimension = keyof typeof DIMENSIONS
+/** `label`: the value of the query's label. */
+export type Dimension = keyof typeof DIMENSIONS | 'label'
 export type Granularity = 'hour' | 'day' | 'week' | 'month'
 
 export interface DimensionFilter {
@@ -34,6 +36,11 @@ export interface UsageQuery {
   readonly from: number
   readonly until: number
   readonly filters: readonly DimensionFilter[]
+  /**
+   * Only what callers label so (`user`, `tag:…`), by whole days; absent: all. Splits by it where `label` is among the
+   * dimensions.
+   */
+  readonly label?: string | null
   /** Of a file that `hasDays` says has none. Default false. */
   readonly isWithoutDays?: boolean
 }
@@ -64,7 +71,8 @@ const TURN_MS = 10
  * bucket of the granularity. No statement reads more, and between two of them others have their turn. Throws a
  * `GatewayError`: 408 when it takes too long, 400 when there are more groups than can be held.
  */
-export async function sumUsage(db: Db, query: UsageQuery, limits: UsageLimits): Promise<UsageGroup[]> {
+export async function sumUsage(db: Db, asked: UsageQuery, limits: UsageLimits): Promise<UsageGroup[]> {
+  const query = isLabelled(asked) ? labelQuery(asked) : asked
   const startedAt = performance.now()
   const groups = new Map<string, Group>()
   // One sum over everything is there although nothing was used.
@@ -90,15 +98,17 @@ interface Group extends UsageGroup {
 }
 
 /** The hours to look at: those of the query, within those that have any usage. */
-async function hoursOf(db: Db, { from, until }: UsageQuery): Promise<[first: number, last: number]> {
+async function hoursOf(db: Db, query: UsageQuery): Promise<[first: number, last: number]> {
+  const { from, until } = query
   const { hour } = usageHourly
   const [oldest] = await db.select({ hour }).from(usageHourly).orderBy(asc(hour)).limit(1)
   const [newest] = await db.select({ hour }).from(usageHourly).orderBy(desc(hour)).limit(1)
   if (oldest === undefined || newest === undefined) return [0, 0]
-  return [
-    Math.max(hourStart(from), oldest.hour),
-    Math.min(hourStart(until + HOUR_MS - 1), newest.hour + HOUR_MS),
-  ]
+  const first = Math.max(hourStart(from), oldest.hour)
+  const last = Math.min(hourStart(until + HOUR_MS - 1), newest.hour + HOUR_MS)
+  return isLabelled(query)
+    ? [windowStart('daily', first), windowStart('daily', last + DAY_MS - 1)]
+    : [first, last]
 }
 
 type Row = { at: number } & Sums & { [Name in Dimension]?: unknown }
@@ -119,11 +129,16 @@ function endOfSlice({ granularity }: UsageQuery, from: number, last: number): nu
   return until
 }
 
+const isLabelled = ({ label }: UsageQuery): boolean => label !== undefined && label !== null
+
 /** From the daily sums where whole days are wanted that are not told apart by the hour. */
 async function readSlice(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
+  if (query.label) return readLabels(db, query.label, query, from, until)
   const isWhole = query.granularity !== 'hour' && !query.isWithoutDays && (until - from) % DAY_MS === 0
   const usage = isWhole ? usageDaily : usageHourly
-  const columns = query.dimensions.map((name) => [name, usage[DIMENSIONS[name]]] as const)
+  const columns = query.dimensions.flatMap((name) =>
+    name === 'label' ? [] : [[name, usage[DIMENSIONS[name]]] as const],
+  )
   const at = isWhole ? usageDaily.day : usageHourly.hour
   const total = (name: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${usage[name]}), 0)`
   const rows = db
@@ -156,6 +171,7 @@ function conditionOf(
     const wanted = values.map((value) => value === 'true')
     return (isNegated ? notInArray : inArray)(usage.is_byok, wanted)
   }
+  if (dimension === 'label') throw new Error('only the sums of labels are split by label')
   const column = usage[DIMENSIONS[dimension]]
   const [only = ''] = values
   if (values.length === 1) return isNegated ? ne(column, only) : eq(column, only)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sayUsd } from '../core/money.ts'
 import { DATABASE_FILE, type Database, isClosedToUs, openForReading, unreadable } from '../db/database.ts'
 import { appliedTags, newestTag } from '../db/migrations.ts'
-import { compareCounters, compareDays, compareHours } from './recount.ts'
+import { compareCounters, compareDays, compareHours, compareLabels } from './recount.ts'
 
 export interface VerifyReport {
   path: string
@@ -17,12 +17,13 @@ export interface VerifyReport {
   counters: number
   hours: number
   days: number
+  labels: number
   /** One sentence each; empty when everything agrees to the nano-dollar. */
   differences: string[]
 }
 
 /**
- * Recomputes every counter and every hourly sum from the rows, every daily sum from the hours, and compares them. Only reads: the file may be served,
+ * Recomputes every counter, every hourly sum and every sum of labels from the rows, every daily sum from the hours, and compares them. Only reads: the file may be served,
  * stopped or a copy, and needs no lock, key or setting. Throws a plain sentence when it cannot be read at all.
  */
 export function verifyFile(path: string): VerifyReport {
@@ -49,6 +50,7 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
     counters: 0,
     hours: 0,
     days: 0,
+    labels: 0,
     differences: [],
   }
   // One transaction: a server that goes on writing does not move what is compared.
@@ -63,7 +65,10 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
     const days = compareDays(database)
     report.hours = hours.compared
     report.days = days.compared
+    const labels = compareLabels(database)
+    report.labels = labels.compared
     report.differences.push(...counters.differences, ...hours.differences, ...days.differences)
+    report.differences.push(...labels.differences)
   } catch (cause) {
     report.differences.push(`the file cannot be read to its end: ${String(cause)}`)
   } finally {

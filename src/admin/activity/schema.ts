@@ -24,7 +24,14 @@ export const activityQuery = t.Object(
     user_id: t.Optional(t.String({ minLength: 1, maxLength: 100, description: "Only this member's keys." })),
     workspace_id: t.Optional(uuid('Only this workspace.')),
     group_by: t.Optional(
-      t.Literal('workspace', { description: 'One item for each workspace, with its `workspace_id`.' }),
+      t.String({
+        pattern: '^(?:workspace|user|tag:[^]{1,64})$',
+        maxLength: 70,
+        expects: 'one of workspace, user, tag:<name>',
+        documented: { type: 'string' },
+        description:
+          '`workspace`: one item for each workspace, with its `workspace_id`. `user`: one for each `user` of the requests that have one, as `user`. `tag:<name>`: one for each value of this entry of `metadata`, as `tag`.',
+      }),
     ),
   },
   { additionalProperties: true },
@@ -50,4 +57,8 @@ export const activityItem = t.Object({
   completion_tokens: integer,
   reasoning_tokens: integer,
   workspace_id: t.Optional(t.String({ description: 'With group_by=workspace.' })),
+  user: t.Optional(
+    t.String({ description: 'With group_by=user; `(other)` beyond 10,000 of a key on a day.' }),
+  ),
+  tag: t.Optional(t.String({ description: 'With group_by=tag:<name>; `(other)` likewise.' })),
 })

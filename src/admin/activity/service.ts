@@ -1,12 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { USER_LABEL } from '../../core/generation.ts'
 import type { Database, Db } from '../../db/database.ts'
 import { apiKeys, users, workspaces } from '../../db/tables.ts'
 import { type ActivityItem, firstActivityDay, listActivity } from '../../ledger/activity.ts'
 import type { ActivityQuery } from './schema.ts'
 
 /** Usage of the organisation by day, model and endpoint. Keys, members and workspaces that were deleted still count. */
-export async function activity({ db }: Database, query: ActivityQuery, now: number): Promise<ActivityItem[]> {
+export async function activity({ db }: Database, query: ActivityQuery, now: number): Promise<Item[]> {
   if (query.date !== undefined) checkDay(query.date, now)
   const workspaceId = query.workspace_id?.toLowerCase()
   await requireNamed(db, query.api_key_hash, query.user_id, workspaceId)
@@ -16,9 +17,18 @@ export async function activity({ db }: Database, query: ActivityQuery, now: numb
     userId: query.user_id,
     workspaceId,
     groupByWorkspace: query.group_by === 'workspace',
+    label: labelIn(query.group_by),
   }
-  return await listActivity(db, filter, now)
+  const items = await listActivity(db, filter, now)
+  if (filter.label === null) return items
+  const name = filter.label === USER_LABEL ? 'user' : 'tag'
+  return items.map(({ label, ...item }) => ({ ...item, [name]: label }))
 }
+
+type Item = Omit<ActivityItem, 'label'> & { user?: string; tag?: string }
+
+const labelIn = (groupBy: string | undefined): string | null =>
+  groupBy === undefined || groupBy === 'workspace' ? null : groupBy
 
 function checkDay(date: string, now: number): void {
   const today = new Date(now).toISOString().slice(0, 10)

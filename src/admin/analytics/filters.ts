@@ -1,6 +1,13 @@
 import { badRequest } from '../../core/errors.ts'
 import type { DimensionFilter } from '../../ledger/usage-sums.ts'
-import { DIMENSION_LABELS, isDimension, isMetric, OPERATORS, type Operator } from './metrics.ts'
+import {
+  CALLER_LABELS,
+  DIMENSION_LABELS,
+  dimensionNamed,
+  isMetric,
+  OPERATORS,
+  type Operator,
+} from './metrics.ts'
 import type { AnalyticsQuery, AnalyticsRow } from './schema.ts'
 
 /** Whether a row of the answer passes a filter on one of its metrics. */
@@ -18,10 +25,10 @@ export function readFilters({ filters = [], metrics }: AnalyticsQuery): {
   const rowTests: RowTest[] = []
   for (const [index, filter] of filters.entries()) {
     const place = `filters[${index}]`
-    if (isDimension(filter.field)) ofDimensions.push(dimensionFilter(filter, place))
+    if (dimensionNamed(filter.field) !== null) ofDimensions.push(dimensionFilter(filter, place))
     else if (isMetric(filter.field) && metrics.includes(filter.field)) rowTests.push(rowTest(filter, place))
     else {
-      const known = [...Object.keys(DIMENSION_LABELS), ...metrics].join(', ')
+      const known = [...Object.keys(DIMENSION_LABELS), ...Object.keys(CALLER_LABELS), ...metrics].join(', ')
       throw badRequest(`must be a dimension or a metric of the query: ${known}`, `${place}.field`)
     }
   }
@@ -29,7 +36,8 @@ export function readFilters({ filters = [], metrics }: AnalyticsQuery): {
 }
 
 function dimensionFilter({ field, operator, value }: Filter, place: string): DimensionFilter {
-  if (!isDimension(field)) throw badRequest('must be a dimension', `${place}.field`)
+  const dimension = dimensionNamed(field)
+  if (dimension === null) throw badRequest('must be a dimension', `${place}.field`)
   const isNegated = operator === 'neq' || operator === 'not_in'
   if (!isNegated && operator !== 'eq' && operator !== 'in') {
     throw badRequest(`must be one of eq, neq, in, not_in for the dimension ${field}`, `${place}.operator`)
@@ -38,7 +46,7 @@ function dimensionFilter({ field, operator, value }: Filter, place: string): Dim
   if (field === 'is_byok' && !values.every((one) => one === 'true' || one === 'false')) {
     throw badRequest('must be "true" or "false" for the dimension is_byok', `${place}.value`)
   }
-  return { dimension: field, values, isNegated }
+  return { dimension, values, isNegated }
 }
 
 function rowTest({ field, operator, value }: Filter, place: string): RowTest {

@@ -1,3 +1,5 @@
+import { badRequest } from '../../core/errors.ts'
+import { TAG_LABEL, USER_LABEL } from '../../core/generation.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Dimension, Granularity, Sums } from '../../ledger/usage-sums.ts'
 
@@ -69,7 +71,7 @@ export const METRICS = {
 } as const satisfies Record<string, Metric>
 export type MetricName = keyof typeof METRICS
 
-export const DIMENSION_LABELS: Readonly<Record<Dimension, string>> = {
+export const DIMENSION_LABELS: Readonly<Record<Exclude<Dimension, 'label'>, string>> = {
   model: 'Model',
   provider: 'Provider',
   provider_slug: 'Provider slug',
@@ -100,4 +102,23 @@ export const OPERATORS = {
 export type Operator = keyof typeof OPERATORS
 
 export const isMetric = (name: string): name is MetricName => Object.hasOwn(METRICS, name)
-export const isDimension = (name: string): name is Dimension => Object.hasOwn(DIMENSION_LABELS, name)
+const isDimension = (name: string): name is keyof typeof DIMENSION_LABELS =>
+  Object.hasOwn(DIMENSION_LABELS, name)
+
+/** What callers label their requests with is a dimension by its own name. */
+export const CALLER_LABELS = { user: 'User of the request', 'tag:<name>': 'Tag of the request' }
+const MOST_TAG_CHARACTERS = 64
+const isLabel = (name: string): boolean =>
+  name === USER_LABEL || (name.startsWith(TAG_LABEL) && name.length <= TAG_LABEL.length + MOST_TAG_CHARACTERS)
+
+/** The dimension of this name; null: there is none. */
+export const dimensionNamed = (name: string): Dimension | null =>
+  isDimension(name) ? name : isLabel(name) ? 'label' : null
+
+/** The one label among these names; null: none of them is one. Throws a 400 for two. */
+export function labelAmong(names: readonly string[]): string | null {
+  const labels = [...new Set(names.filter(isLabel))]
+  if (labels.length > 1)
+    throw badRequest(`one query may name one of user and tags, not ${labels.join(' and ')}`, 'dimensions')
+  return labels[0] ?? null
+}

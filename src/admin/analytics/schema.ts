@@ -1,6 +1,6 @@
 import { type Static, t } from 'elysia'
 import { integer, nullable } from '../../http/schemas.ts'
-import { DIMENSION_LABELS, GRANULARITY_LABELS, METRICS, OPERATORS } from './metrics.ts'
+import { CALLER_LABELS, DIMENSION_LABELS, GRANULARITY_LABELS, METRICS, OPERATORS } from './metrics.ts'
 
 /** One of the names of a record; the sentence of a refusal lists them. */
 const nameIn = (names: object, description: string) =>
@@ -11,7 +11,14 @@ const nameIn = (names: object, description: string) =>
     documented: { type: 'string', enum: Object.keys(names) },
     description,
   })
-const anyName = (description: string) => t.String({ minLength: 1, maxLength: 50, description })
+const dimension = t.String({
+  pattern: `^(?:${[...Object.keys(DIMENSION_LABELS), 'user', 'tag:[^]{1,64}'].join('|')})$`,
+  maxLength: 70,
+  expects: `one of ${[...Object.keys(DIMENSION_LABELS), ...Object.keys(CALLER_LABELS)].join(', ')}`,
+  documented: { type: 'string' },
+  description: `One of ${[...Object.keys(DIMENSION_LABELS), ...Object.keys(CALLER_LABELS)].join(', ')}. Values of \`user\` and tags beyond 10,000 of a key on a day are one, \`(other)\`.`,
+})
+const anyName = (description: string) => t.String({ minLength: 1, maxLength: 70, description })
 const scalar = t.Union([t.String({ maxLength: 512 }), t.Number()])
 
 const instantText = (description: string) =>
@@ -26,7 +33,7 @@ const instantText = (description: string) =>
 export const analyticsQuery = t.Object(
   {
     metrics: t.Array(nameIn(METRICS, 'A metric.'), { minItems: 1, maxItems: 20 }),
-    dimensions: t.Optional(t.Array(nameIn(DIMENSION_LABELS, 'A dimension.'), { maxItems: 2 })),
+    dimensions: t.Optional(t.Array(dimension, { maxItems: 2 })),
     filters: t.Optional(
       t.Array(
         t.Object(
@@ -92,7 +99,7 @@ export const analyticsMetaView = (): Static<typeof analyticsMeta> => ({
     display_format: format,
     is_rate: isRate,
   })),
-  dimensions: entriesOf(DIMENSION_LABELS),
+  dimensions: entriesOf({ ...DIMENSION_LABELS, ...CALLER_LABELS }),
   granularities: entriesOf(GRANULARITY_LABELS),
   operators: Object.entries(OPERATORS).map(([name, value_type]) => ({ name, value_type })),
 })

@@ -1,9 +1,17 @@
 import { badRequest } from '../../core/errors.ts'
 import type { Db } from '../../db/database.ts'
 import { hasItsDay } from '../../http/instant.ts'
+import { OTHER, SAID_OTHER } from '../../ledger/labels.ts'
 import { type Dimension, type Granularity, sumUsage, type UsageGroup } from '../../ledger/usage-sums.ts'
 import { type RowTest, readFilters } from './filters.ts'
-import { GRANULARITY_LABELS, isDimension, isMetric, METRICS, type MetricName } from './metrics.ts'
+import {
+  dimensionNamed,
+  GRANULARITY_LABELS,
+  isMetric,
+  labelAmong,
+  METRICS,
+  type MetricName,
+} from './metrics.ts'
 import type { AnalyticsQuery, AnalyticsResult, AnalyticsRow } from './schema.ts'
 
 const DEFAULT_DAYS = 30
@@ -16,7 +24,10 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-
 /** What a query asks for, read and checked. */
 interface Asked {
   readonly metrics: readonly MetricName[]
+  /** As they are named in the answer. */
+  readonly names: readonly string[]
   readonly dimensions: readonly Dimension[]
+  readonly label: string | null
   readonly granularity: Granularity | null
   readonly from: number
   readonly until: number
@@ -47,9 +58,10 @@ export async function queryAnalytics(
     .map((group) => rowOf(group, asked))
     .filter((row) => asked.rowTests.every((passes) => passes(row)))
     .sort(comparing(asked.order))
-  const kept = perGroup(rows, asked.dimensions, query.group_limit)
+  const kept = perGroup(rows, asked.names, query.group_limit)
   const data = kept.slice(0, query.limit ?? DEFAULT_LIMIT)
-  const isWhole = asked.from % HOUR_MS === 0 && asked.until % HOUR_MS === 0
+  const unitMs = asked.label === null ? HOUR_MS : DAY_MS
+  const isWhole = asked.from % unitMs === 0 && asked.until % unitMs === 0
   return {
     data,
     metadata: {
@@ -57,10 +69,13 @@ export async function queryAnalytics(
       row_count: data.length,
       truncated: data.length < rows.length,
     },
-    ...(isWhole || query.time_range === undefined ? {} : { warnings: [WIDENED] }),
+    ...(isWhole || query.time_range === undefined
+      ? {}
+      : { warnings: [asked.label === null ? WIDENED : WIDENED_TO_DAYS] }),
   }
 }
 
+const WIDENED_TO_DAYS = 'Usage by user and by tags is kept by the day: time_range was widened to whole days.'
 const WIDENED = 'Usage is kept by the hour: time_range was widened to whole hours.'
 
 function readQuery(query: AnalyticsQuery, rowTests: readonly RowTest[], now: number): Asked {
@@ -69,11 +84,13 @@ function readQuery(query: AnalyticsQuery, rowTests: readonly RowTest[], now: num
     throw badRequest('there are no classifiers here; take dimensions and filters', field)
   }
   const metrics = [...new Set(query.metrics)].filter(isMetric)
-  const dimensions = [...new Set(query.dimensions)].filter(isDimension)
+  const names = [...new Set(query.dimensions)]
+  const dimensions = names.flatMap((name) => dimensionNamed(name) ?? [])
+  const label = labelAmong([...names, ...(query.filters ?? []).map(({ field }) => field)])
   const granularity = isGranularity(query.granularity) ? query.granularity : null
   const { from, until } = timeOf(query, now)
-  const order = orderOf(query, metrics, dimensions, granularity)
-  return { metrics, dimensions, granularity, from, until, rowTests, order }
+  const order = orderOf(query, metrics, names, granularity)
+  return { metrics, names, dimensions, label, granularity, from, until, rowTests, order }
 }
 
 const isGranularity = (name: string | null | undefined): name is Granularity =>
@@ -102,7 +119,7 @@ const timeColumn = (granularity: Granularity | null): string[] =>
 function orderOf(
   { order_by: wanted }: AnalyticsQuery,
   metrics: readonly MetricName[],
-  dimensions: readonly Dimension[],
+  dimensions: readonly string[],
   granularity: Granularity | null,
 ): Order[] {
   const time = timeColumn(granularity)
@@ -122,11 +139,14 @@ function orderOf(
 
 function rowOf(
   { bucket, values, sums }: UsageGroup,
-  { metrics, dimensions, granularity }: Asked,
+  { metrics, names, granularity, label }: Asked,
 ): AnalyticsRow {
   const row: AnalyticsRow = {}
   for (const name of timeColumn(granularity)) row[name] = new Date(bucket ?? 0).toISOString()
-  for (const [index, name] of dimensions.entries()) row[name] = values[index] ?? null
+  for (const [index, name] of names.entries()) {
+    const value = values[index] ?? null
+    row[name] = name === label && value === OTHER ? SAID_OTHER : value
+  }
   for (const name of metrics) row[name] = METRICS[name].of(sums)
   return row
 }
@@ -146,7 +166,7 @@ const comparing =
 
 function perGroup(
   rows: AnalyticsRow[],
-  dimensions: readonly Dimension[],
+  dimensions: readonly string[],
   limit: number | undefined,
 ): AnalyticsRow[] {
   if (limit === undefined || dimensions.length === 0) return rows

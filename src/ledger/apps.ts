@@ -1,0 +1,110 @@
+import { and, eq, lt, sql } from 'drizzle-orm'
+import type { Database } from '../db/database.ts'
+import { apps } from '../db/tables.ts'
+import { windowStart } from './windows.ts'
+
+/** The ids of applications, for the rows of one transaction. */
+export interface AppIds {
+  /** Null for a caller that says nothing of itself. Writes inside the caller's transaction. */
+  idOf(origin: string, title: string, at: Date): number | null
+  /** Remembers what was written, once it is committed. */
+  keep(): void
+}
+
+interface App {
+  readonly id: number
+  readonly usedDay: number
+}
+
+/** So many applications are known. A caller can make them up, so those that called longest ago make room. */
+export const MOST_APPS = 10_000
+const ROOM_SHARE = 1 / 10
+
+/** The integer ids of applications, given out at first sight and never again. */
+export function prepareApps({ sync, file }: Database, most = MOST_APPS): { begin(): AppIds } {
+  const known = new Map<string, App>()
+  let count: number | null = null
+  const read = sync
+    .select({ id: apps.id, usedDay: apps.used_day })
+    .from(apps)
+    .where(and(eq(apps.origin, sql.placeholder('origin')), eq(apps.title, sql.placeholder('title'))))
+    .prepare()
+  const insert = sync
+    .insert(apps)
+    .values({
+      origin: sql.placeholder('origin'),
+      title: sql.placeholder('title'),
+      created_at: sql.placeholder('created_at'),
+      used_day: sql.placeholder('used_day'),
+    })
+    .returning({ id: apps.id })
+    .prepare()
+  const use = file.query<unknown, [number, number]>(
+    'UPDATE apps SET used_day = max(used_day, ?) WHERE id = ?',
+  )
+  const total = file.query<{ count: number }, []>('SELECT count(*) AS count FROM apps')
+  const evict = file.query<unknown, [number]>(
+    'DELETE FROM apps WHERE id IN (SELECT id FROM apps ORDER BY used_day, id LIMIT ?)',
+  )
+
+  return {
+    begin() {
+      const fresh = new Map<string, App>()
+      let counted = count
+      let hasEvicted = false
+
+      function makeRoom(): void {
+        counted ??= total.get()?.count ?? 0
+        if (counted < most) return
+        // Some may have been pruned since.
+        counted = total.get()?.count ?? 0
+        if (counted < most) return
+        const gone = Math.ceil(most * ROOM_SHARE)
+        evict.run(gone)
+        counted -= gone
+        hasEvicted = true
+        fresh.clear()
+      }
+
+      function find(name: string, origin: string, title: string): App | undefined {
+        return fresh.get(name) ?? (hasEvicted ? undefined : known.get(name)) ?? read.get({ origin, title })
+      }
+
+      return {
+        idOf(origin, title, at) {
+          if (origin === '' && title === '') return null
+          const name = JSON.stringify([origin, title])
+          const day = windowStart('daily', at.getTime())
+          const app = find(name, origin, title)
+          if (app !== undefined && app.usedDay >= day) {
+            fresh.set(name, app)
+            return app.id
+          }
+          // One that was pruned since is gone, and made again.
+          if (app !== undefined && use.run(day, app.id).changes > 0) {
+            fresh.set(name, { id: app.id, usedDay: day })
+            return app.id
+          }
+          makeRoom()
+          const { id } = insert.get({ origin, title, created_at: at, used_day: day })
+          counted = (counted ?? 0) + 1
+          fresh.set(name, { id, usedDay: day })
+          return id
+        },
+        keep() {
+          if (hasEvicted || known.size + fresh.size > most) known.clear()
+          for (const [name, app] of fresh) known.set(name, app)
+          count = counted
+        },
+      }
+    },
+  }
+}
+
+/** Deletes the applications that called last before `before`, in milliseconds since 1970. They are few. */
+export function pruneApps({ sync }: Database, before: number): void {
+  sync
+    .delete(apps)
+    .where(lt(apps.used_day, windowStart('daily', before)))
+    .run()
+}

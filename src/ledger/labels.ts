@@ -1,0 +1,207 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { type Label, USER_LABEL } from '../core/generation.ts'
+import { placeholders } from '../db/columns.ts'
+import type { Database } from '../db/database.ts'
+import { prepareHot } from '../db/hot-statement.ts'
+import { prunedLabels, usageLabels } from '../db/tables.ts'
+import { type Added, addTo, HOURLY_SUMS } from './rollups.ts'
+import type { GenerationRow } from './row.ts'
+import { windowStart } from './windows.ts'
+
+/** Sums by label and day, with the rows of one transaction. */
+export interface LabelSums {
+  /** The labels that a row is booked to: those within the bounds, and `OTHER` for the rest. To be stored in the row. */
+  bounded(row: GenerationRow): readonly Label[] | null
+  /** Adds a row, by the labels that are stored in it. */
+  add(row: LabelledRow): void
+  /** Writes inside the caller's transaction. */
+  write(): void
+  /** Remembers what was written, once it is committed. */
+  keep(): void
+}
+
+export type LabelledRow = Pick<GenerationRow, 'labels' | 'key_hash' | 'workspace_id' | 'user_id'> &
+  Pick<GenerationRow, 'model' | 'endpoint_id' | 'provider_name' | 'created_at'> &
+  Added
+
+/** The value of all that is beyond the bounds. No label of a caller is empty. */
+export const OTHER = ''
+/** How reports name it. */
+export const SAID_OTHER = '(other)'
+/** So many different labels of one key are summed on a day, and of all keys together. */
+export const MOST_OF_KEY = 10_000
+export const MOST_OF_DAY = 100_000
+const REMEMBERED = 20_000
+const DAYS_COUNTED = 3
+
+/** False for a file of an older version. */
+export const hasLabels = ({ file }: Database): boolean =>
+  file.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'usage_labels'").get() !== null
+
+type Line = typeof usageLabels.$inferSelect
+
+/** Prepares the statements once; each transaction begins its own sums. */
+export function prepareLabels(
+  database: Database,
+  mostOfKey = MOST_OF_KEY,
+  mostOfDay = MOST_OF_DAY,
+): () => LabelSums {
+  const write = prepareAddition(database, usageLabels)
+  const found = database.sync
+    .select({ day: usageLabels.day })
+    .from(usageLabels)
+    .where(
+      and(
+        eq(usageLabels.day, sql.placeholder('day')),
+        eq(usageLabels.name, sql.placeholder('name')),
+        eq(usageLabels.value, sql.placeholder('value')),
+        eq(usageLabels.key_hash, sql.placeholder('key_hash')),
+      ),
+    )
+    .limit(1)
+    .prepare()
+  const counted = database.file.query<{ key_hash: string; count: number }, [number]>(
+    `SELECT key_hash, count(*) AS count
+     FROM (SELECT DISTINCT key_hash, name, value FROM usage_labels WHERE day = ?) GROUP BY key_hash`,
+  )
+  /** Labels of a key that have a sum on their day. */
+  const known = new Set<string>()
+  /** How many labels each key has, by day; `ALL` is all of them. Requests of two days settle around midnight. */
+  const countsByDay = new Map<number, Map<string, number>>()
+
+  function countsOf(day: number): Map<string, number> {
+    let counts = countsByDay.get(day)
+    if (counts === undefined) {
+      counts = new Map(counted.all(day).map(({ key_hash: key, count }) => [key, count]))
+      counts.set(
+        ALL,
+        [...counts.values()].reduce((sum, count) => sum + count, 0),
+      )
+      const [oldest] = countsByDay.keys()
+      if (countsByDay.size >= DAYS_COUNTED && oldest !== undefined) countsByDay.delete(oldest)
+      countsByDay.set(day, counts)
+    }
+    return counts
+  }
+
+  return () => {
+    const lines = linesByLabel()
+    const fresh = new Map<string, string>()
+    const freshOf = new Map<string, number>()
+
+    /** True for a label that has a sum, and for a new one that there is room for. */
+    function isWithin(day: number, key: string, [name, value]: Label): boolean {
+      const place = JSON.stringify([day, key, name, value])
+      if (known.has(place) || fresh.has(place)) return true
+      if (found.get({ day, name, value, key_hash: key }) !== undefined) {
+        fresh.set(place, '')
+        return true
+      }
+      const count = (of: string): number => (countsOf(day).get(of) ?? 0) + (freshOf.get(`${day}|${of}`) ?? 0)
+      if (count(key) >= mostOfKey || count(ALL) >= mostOfDay) return false
+      for (const of of [key, ALL]) freshOf.set(`${day}|${of}`, (freshOf.get(`${day}|${of}`) ?? 0) + 1)
+      fresh.set(place, key)
+      return true
+    }
+
+    return {
+      bounded({ labels, key_hash: key, created_at: at }) {
+        if (labels === null) return null
+        const day = windowStart('daily', at.getTime())
+        const bounded: Label[] = []
+        for (const label of labels) {
+          const [name] = label
+          const booked: Label = isWithin(day, key, label)
+            ? label
+            : [name === USER_LABEL ? name : OTHER_TAG, OTHER]
+          if (!bounded.some((one) => one[0] === booked[0] && one[1] === booked[1])) bounded.push(booked)
+        }
+        return bounded
+      },
+      add: lines.add,
+      write: () => lines.write(write),
+      keep() {
+        if (known.size + fresh.size > REMEMBERED) known.clear()
+        for (const place of fresh.keys()) known.add(place)
+        for (const [of, count] of freshOf) {
+          const [day, key = ''] = of.split('|')
+          const counts = countsByDay.get(Number(day))
+          counts?.set(key, (counts.get(key) ?? 0) + count)
+        }
+      },
+    }
+  }
+}
+
+const ALL = ''
+/** Tags beyond the bounds, whatever their names: names are as many as values. */
+const OTHER_TAG = 'tag:'
+
+/** The same for rows that are pruned. */
+export function preparePrunedLabels(database: Database): () => Pick<LabelSums, 'add' | 'write'> {
+  const write = prepareAddition(database, prunedLabels)
+  return () => {
+    const lines = linesByLabel()
+    return { add: lines.add, write: () => lines.write(write) }
+  }
+}
+
+function prepareAddition(database: Database, labels: typeof usageLabels | typeof prunedLabels) {
+  const query = database.sync
+    .insert(labels)
+    .values(placeholders(labels))
+    .onConflictDoUpdate({
+      target: [
+        labels.day,
+        labels.name,
+        labels.value,
+        labels.model,
+        labels.endpoint_id,
+        labels.provider_name,
+        labels.key_hash,
+        labels.workspace_id,
+        labels.user_id,
+      ],
+      set: Object.fromEntries(
+        HOURLY_SUMS.map((name) => [name, sql`${labels[name]} + excluded.${sql.identifier(name)}`]),
+      ),
+    })
+  const hot = prepareHot(database, query)
+  return (line: Line): void => {
+    hot.run(line)
+  }
+}
+
+function linesByLabel() {
+  const lines = new Map<string, Line>()
+  return {
+    add(row: LabelledRow): void {
+      for (const [name, value] of row.labels ?? []) {
+        const { model, endpoint_id, provider_name, key_hash, workspace_id, user_id } = row
+        const day = windowStart('daily', row.created_at.getTime())
+        const parts = { day, name, value, model, endpoint_id, provider_name, key_hash, workspace_id, user_id }
+        const place = JSON.stringify(Object.values(parts))
+        let line = lines.get(place)
+        if (line === undefined) {
+          line = { ...parts, ...NOTHING }
+          lines.set(place, line)
+        }
+        addTo(line, row)
+      }
+    },
+    write(run: (line: Line) => void): void {
+      for (const line of lines.values()) run(line)
+    },
+  }
+}
+
+const NOTHING = {
+  requests: 0,
+  failed_requests: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  reasoning_tokens: 0,
+  cached_tokens: 0,
+  usage_nano_usd: 0,
+  byok_usage_nano_usd: 0,
+}

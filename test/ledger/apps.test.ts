@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { Database } from '../../src/db/database.ts'
+import { prepareApps, pruneApps } from '../../src/ledger/apps.ts'
+import { type DataFolder, makeFolder, NOON, openMigrated, rowsOf } from './fixture.ts'
+
+const DAY_MS = 86_400_000
+let folder: DataFolder
+let database: Database
+
+beforeEach(() => {
+  folder = makeFolder()
+  database = openMigrated(folder.databasePath)
+})
+afterEach(() => {
+  database.close()
+  folder.remove()
+})
+
+const titles = () => rowsOf(database, 'SELECT title FROM apps ORDER BY id').map(({ title }) => title)
+
+test('there are never more applications than the bound: those that called longest ago make room', () => {
+  const apps = prepareApps(database, 20)
+  const idOf = (title: string, at = NOON): number | null => {
+    const ids = apps.begin()
+    const id = ids.idOf('https://a.example', title, new Date(at))
+    ids.keep()
+    return id
+  }
+  const first = idOf('first')
+  for (let n = 0; n < 200; n++) {
+    idOf(`app ${n}`, NOON + n)
+    // It goes on calling.
+    if (n % 10 === 0) idOf('first', NOON + DAY_MS)
+    expect(titles().length).toBeLessThanOrEqual(20)
+  }
+  expect(idOf('first', NOON + DAY_MS)).toBe(first)
+  // An id that has gone is not given out again.
+  expect(Number(idOf('app 0'))).toBeGreaterThan(200)
+})
+
+test('a transaction that is rolled back leaves nothing behind', () => {
+  const apps = prepareApps(database, 20)
+  database.file.run('BEGIN')
+  const lost = apps.begin()
+  lost.idOf('https://a.example', 'lost', new Date(NOON))
+  database.file.run('ROLLBACK')
+  const ids = apps.begin()
+  const id = ids.idOf('https://a.example', 'lost', new Date(NOON))
+  ids.keep()
+  expect(rowsOf(database, 'SELECT id FROM apps')).toEqual([{ id }])
+})
+
+test('applications are pruned by the day on which they called last', () => {
+  const apps = prepareApps(database)
+  const ids = apps.begin()
+  ids.idOf('', 'old', new Date(NOON - 10 * DAY_MS))
+  const used = ids.idOf('', 'used', new Date(NOON - 10 * DAY_MS))
+  ids.keep()
+  const later = apps.begin()
+  expect(later.idOf('', 'used', new Date(NOON))).toBe(used)
+  later.keep()
+  pruneApps(database, NOON - 5 * DAY_MS)
+  expect(titles()).toEqual(['used'])
+  const again = apps.begin()
+  expect(Number(again.idOf('', 'old', new Date(NOON)))).toBeGreaterThan(Number(used))
+  again.keep()
+  expect(titles()).toEqual(['used', 'old'])
+})
