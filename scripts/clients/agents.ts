@@ -64,6 +64,8 @@ wire_api = "responses"
         ANTHROPIC_DEFAULT_HAIKU_MODEL: place.model,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
+        // Its own number is ten, with pauses that grow: minutes for one cut stream.
+        CLAUDE_CODE_MAX_RETRIES: '2',
       },
     }),
     steps: (file) => [

@@ -6,16 +6,7 @@ import { LIBRARY_CHECKS, type Library, type LibraryCheck, type Surface } from '.
 import { KEY, WRONG_KEY } from './gateway.ts'
 import { cache, programs, versionOf } from './install.ts'
 import { modelOf, type Provider } from './provider.ts'
-import {
-  ANSWER,
-  type Asked,
-  answers,
-  BEGINNING,
-  callsTemperature,
-  cuts,
-  FINISHED,
-  type Script,
-} from './script.ts'
+import { ANSWER, type Asked, answers, BEGINNING, callsTool, cuts, FINISHED, type Script } from './script.ts'
 import { bareEnvironment, type Row } from './table.ts'
 
 const LIMIT_MS = 60_000
@@ -40,7 +31,7 @@ interface Check {
   readonly run: string
   readonly script: Script
   readonly key: string
-  judge(reported: Reported, asked: readonly Asked[], ran: Ran): Verdict
+  judge(reported: Reported, asked: readonly Asked[], ran: Ran, surface: Surface): Verdict
 }
 
 const good: Verdict = { text: 'yes', isGood: true }
@@ -62,7 +53,12 @@ const CHECKS: Readonly<Record<LibraryCheck, Check>> = {
       return verdict.isGood && reported.pieces < 2 ? bad('in one piece') : verdict
     },
   },
-  tools: { run: 'tools', script: callsTemperature, key: KEY, judge: (reported) => says(FINISHED, reported) },
+  tools: {
+    run: 'tools',
+    script: callsTool,
+    key: KEY,
+    judge: (reported, _asked, _ran, { toolText }) => says(toolText ?? FINISHED, reported),
+  },
   'bad key': {
     run: 'answer',
     script: answers,
@@ -133,7 +129,7 @@ async function checkOnce(
   const reported = read(ran.stdout)
   if (ran.isTimedOut) return bad(`did not end in ${LIMIT_MS / 1000} s, ${asked.length} requests`)
   if (!reported) return bad(`no report: ${ran.stderr.trim().slice(-300)}`)
-  return check.judge(reported, asked, ran)
+  return check.judge(reported, asked, ran, surface)
 }
 
 function commandOf({ folder, source, program }: Library): string[] {

@@ -26,6 +26,8 @@ export interface Surface {
   /** What the table calls it. */
   readonly label: string
   readonly checks?: readonly LibraryCheck[]
+  /** What the program prints after the tool call; default: the text that the provider ends with. */
+  readonly toolText?: string
 }
 
 export const LIBRARY_CHECKS = ['answer', 'stream', 'tools', 'bad key', 'cut'] as const

@@ -138,7 +138,8 @@ export const libraries: readonly Library[] = [
     kind: 'library',
     name: 'litellm',
     folder: 'litellm',
-    source: pypi('litellm==1.106.2'),
+    // Its tool calls import `mcp`, which it does not depend on.
+    source: pypi('litellm==1.106.2', 'mcp==2.3.0'),
     program: 'litellm_client.py',
     surfaces: [
       { name: 'openai', label: 'chat, as `openai/…`' },
@@ -152,7 +153,7 @@ export const libraries: readonly Library[] = [
     folder: 'instructor',
     source: pypi('instructor==1.17.0'),
     program: 'instructor_client.py',
-    surfaces: [{ ...CHAT, checks: ['tools', 'bad key', 'cut'] }],
+    surfaces: [{ ...CHAT, checks: ['tools', 'bad key', 'cut'], toolText: 'Oslo' }],
   },
   {
     kind: 'library',

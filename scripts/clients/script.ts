@@ -34,11 +34,11 @@ const TOOL_RESULT = '11 degrees'
 
 export const answers: Script = () => ({ text: ANSWER })
 export const cuts: Script = () => ({ cut: BEGINNING })
-/** Calls the tool, and finishes only after the client has sent the result. */
-export const callsTemperature: Script = ({ json }) =>
+/** Calls the one tool, and finishes only after the client has sent the result. */
+export const callsTool: Script = ({ json, tools }) =>
   json.includes(TOOL_RESULT)
     ? { text: FINISHED }
-    : { call: { name: 'temperature', arguments: { city: 'Oslo' } } }
+    : { call: { name: tools[0] ?? 'no_tool_was_offered', arguments: { city: 'Oslo' } } }
 
 /** A text in four pieces: a client that reports one piece did not stream. */
 export function piecesOf(text: string): string[] {

@@ -29,4 +29,4 @@ def partial(out):
         out.pieces += 1
 
 
-report({"chat": {"structured": structured, "stream": partial, "answer": structured}})
+report({"chat": {"tools": structured, "stream": partial, "answer": structured}})
