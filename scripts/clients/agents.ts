@@ -206,7 +206,8 @@ wire_api = "responses"
     },
     steps: (file) => [
       call('Read', { filepath: file }),
-      call('Edit', { file_path: file, old_string: 'wrld', new_string: 'world' }),
+      // It offers Edit or MultiEdit by the name of the model, and Write always.
+      call('Write', { filepath: file, content: AFTER }),
     ],
   },
   {

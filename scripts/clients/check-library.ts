@@ -114,20 +114,20 @@ async function checkOnce(
 ): Promise<Verdict> {
   const home = mkdtempSync(join(folder, 'home-'))
   const asked = provider.play(check.script)
+  const limitMs = library.limitMs ?? LIMIT_MS
   const ran = await run({
     command: [...commandOf(library), surface.name, check.run],
     cwd: home,
     env: {
       ...bareEnvironment(home),
-      ...library.env,
       SLUICE_URL: url,
       SLUICE_KEY: check.key,
       SLUICE_MODEL: modelOf('chat'),
     },
-    limitMs: LIMIT_MS,
+    limitMs,
   })
   const reported = read(ran.stdout)
-  if (ran.isTimedOut) return bad(`did not end in ${LIMIT_MS / 1000} s, ${asked.length} requests`)
+  if (ran.isTimedOut) return bad(`did not end in ${limitMs / 1000} s, ${asked.length} requests`)
   if (!reported) return bad(`no report: ${ran.stderr.trim().slice(-300)}`)
   return check.judge(reported, asked, ran, surface)
 }

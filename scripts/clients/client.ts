@@ -3,7 +3,12 @@ import type { Dialect, Turn } from './script.ts'
 /** Where a client comes from. The first entry is the one whose version the table names; all are exact. */
 export type Source =
   | { readonly from: 'npm'; readonly packages: readonly string[] }
-  | { readonly from: 'pypi'; readonly packages: readonly string[] }
+  | {
+      readonly from: 'pypi'
+      readonly packages: readonly string[]
+      /** Dependencies that are left out, in pip's words. */
+      readonly without?: readonly string[]
+    }
   | { readonly from: 'go'; readonly module: string; readonly program: string }
   | { readonly from: 'cargo'; readonly crate: string; readonly program: string }
 
@@ -17,7 +22,8 @@ export interface Library {
   /** The file in `programs/`; Go and Rust are compiled from their source. */
   readonly program?: string
   readonly surfaces: readonly Surface[]
-  readonly env?: Readonly<Record<string, string>>
+  /** For one check; default: a minute. */
+  readonly limitMs?: number
 }
 
 export interface Surface {

@@ -55,10 +55,14 @@ const installers: Readonly<Record<Source['from'], (target: string, source: Sourc
     const uv = await uvProgram()
     const venv = join(target, 'venv')
     await must([uv, 'venv', '--quiet', '--python', 'python3', venv], target)
-    await must(
-      [uv, 'pip', 'install', '--quiet', '--python', join(venv, 'bin/python'), ...source.packages],
-      target,
+    const overrides = join(target, 'overrides.txt')
+    await Bun.write(
+      overrides,
+      (source.without ?? []).map((name) => `${name} ; sys_platform == 'never'\n`).join(''),
     )
+    const python = join(venv, 'bin/python')
+    const options = ['--quiet', '--python', python, '--override', overrides]
+    await must([uv, 'pip', 'install', ...options, ...source.packages], target)
   },
   async go(target, source) {
     if (source.from !== 'go') return

@@ -23,6 +23,13 @@ const AI_SDK = {
   ),
 } as const
 
+/** Gigabytes that only its local embeddings and transcriptions use. */
+const MACHINE_LEARNING = [
+  ...['torch', 'triton', 'sentence-transformers', 'transformers', 'accelerate', 'colbert-ai'],
+  ...['onnxruntime', 'rapidocr-onnxruntime', 'opencv-python-headless', 'faster-whisper', 'ctranslate2'],
+  ...['unstructured', 'playwright', 'pyodide'],
+]
+
 export const libraries: readonly Library[] = [
   {
     kind: 'library',
@@ -199,5 +206,14 @@ export const libraries: readonly Library[] = [
         checks: ['answer', 'stream', 'bad key', 'cut'],
       },
     ],
+  },
+  {
+    kind: 'library',
+    name: 'Open WebUI',
+    folder: 'open-webui',
+    source: { from: 'pypi', packages: ['open-webui==0.12.4'], without: MACHINE_LEARNING },
+    program: 'open_webui.py',
+    limitMs: 300_000,
+    surfaces: [{ ...CHAT, label: 'chat, `OPENAI_API_BASE_URL`', checks: ['answer', 'stream', 'cut'] }],
   },
 ]
