@@ -9,7 +9,8 @@ import { modelOf, type Provider } from './provider.ts'
 import { type Asked, answers, cuts, type Dialect, type Script, type Turn } from './script.ts'
 import { bareEnvironment, type Row } from './table.ts'
 
-const LIMIT_MS = 120_000
+/** aider waits up to a minute before its last retry. */
+const LIMIT_MS = 180_000
 const SETTINGS_LIMIT_MS = 30_000
 /** Some agents need half of this to start on a busy machine. */
 const BAD_KEY_LIMIT_MS = 60_000
