@@ -88,7 +88,9 @@ function stepping(steps: readonly Turn[]): Script {
   return (asked) => {
     const step = steps[resultsIn(asked)]
     if (step === undefined) return { text: DONE }
-    if (!('call' in step)) return asked.json.includes('>>>>>>> REPLACE\\n```\\n') ? { text: DONE } : step
+    if ('text' in step)
+      return asked.json.includes(JSON.stringify(step.text).slice(1, -1)) ? { text: DONE } : step
+    if (!('call' in step)) return step
     return asked.tools.includes(step.call.name) ? step : { text: DONE }
   }
 }
