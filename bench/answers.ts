@@ -2,12 +2,11 @@
 
 export const CHUNKS = 50
 export const WORD = ' benchmark'
-export const TEXT = WORD.repeat(CHUNKS)
 export const USAGE = { prompt_tokens: 120, completion_tokens: CHUNKS, total_tokens: 120 + CHUNKS }
 
 export type AnswerKind = 'unary' | 'stream'
 
-/** How the mock paces a stream is told by the model's name. */
+/** The model's name decides how long an answer is and how the mock paces it. */
 export const MODELS = {
   /** The whole stream in one write. */
   burst: 'bench-burst',
@@ -15,7 +14,28 @@ export const MODELS = {
   steps: 'bench-steps',
   /** One chunk every 120 ms: 50 of them hold a stream open for 6 seconds. */
   trickle: 'bench-trickle-120',
+  /** Streams of 2,000 chunks. */
+  longBurst: 'bench-burst-x2000',
+  longSteps: 'bench-steps-x2000',
+  /** Answers of 16 and 200 kB that are not streamed. */
+  medium: 'bench-burst-16k',
+  large: 'bench-burst-200k',
 } as const
+
+/** The pieces of an answer: `-x2000` names their number, `-16k` the length of the whole text in thousands. */
+export function piecesOf(model: string): number {
+  const thousands = /-(\d+)k$/.exec(model)?.[1]
+  if (thousands !== undefined) return Math.round((Number(thousands) * 1000) / WORD.length)
+  return Number(/-x(\d+)$/.exec(model)?.[1] ?? CHUNKS)
+}
+
+const texts = new Map<string, string>()
+
+export function textOf(model: string): string {
+  const text = texts.get(model) ?? WORD.repeat(piecesOf(model))
+  texts.set(model, text)
+  return text
+}
 
 const created = 1_763_690_000
 
@@ -28,7 +48,7 @@ export function unaryBody(model: string): string {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: TEXT, refusal: null, annotations: [] },
+        message: { role: 'assistant', content: textOf(model), refusal: null, annotations: [] },
         logprobs: null,
         finish_reason: 'stop',
       },
@@ -55,7 +75,7 @@ export function embeddingsBody(model: string): string {
   })
 }
 
-/** The SSE events of one stream: the role, 50 pieces of text, the finish, usage and the terminal marker. */
+/** The SSE events of one stream: the role, the pieces of text, the finish, usage and the terminal marker. */
 export function streamEvents(model: string): string[] {
   const choice = (delta: object, finishReason: string | null) => [
     { index: 0, delta, logprobs: null, finish_reason: finishReason },
@@ -73,23 +93,28 @@ export function streamEvents(model: string): string[] {
     })}\n\n`
   return [
     event(choice({ role: 'assistant', content: '', refusal: null }, null)),
-    ...Array.from({ length: CHUNKS }, () => event(choice({ content: WORD }, null))),
+    ...Array.from({ length: piecesOf(model) }, () => event(choice({ content: WORD }, null))),
     event(choice({}, 'stop')),
     event([], { usage: USAGE }),
     'data: [DONE]\n\n',
   ]
 }
 
-/** A request of about 1 kB. */
-export function requestBody(model: string, kind: AnswerKind): string {
+/** A request of about 1 kB, or with so many characters of prompt. */
+export function requestBody(model: string, kind: AnswerKind, promptCharacters = 0): string {
   const messages = [
     { role: 'system', content: 'You answer in the words that were agreed upon. '.repeat(8).trim() },
-    { role: 'user', content: 'Say the word that a benchmark is made of, fifty times. '.repeat(8).trim() },
+    { role: 'user', content: asked(promptCharacters) },
   ]
   const common = { model, messages, temperature: 0.2, max_tokens: 256 }
   const streamed = { ...common, stream: true, stream_options: { include_usage: true } }
   return JSON.stringify(kind === 'stream' ? streamed : common)
 }
+
+const QUESTION = 'Say the word that a benchmark is made of, fifty times. '
+
+const asked = (characters: number): string =>
+  QUESTION.repeat(Math.max(8, Math.ceil(characters / QUESTION.length))).trim()
 
 const FINISHED = '"finish_reason":"stop"'
 /** `isAgain`: a kept answer, of which nothing is counted. */
@@ -97,22 +122,28 @@ const counted = (isAgain: boolean): string => `"completion_tokens":${isAgain ? 0
 const DELTA = `"content":"${WORD}"`
 const DONE = 'data: [DONE]\n\n'
 
-/** Null for a complete and correct answer, else what is wrong with it. */
-export function faultOf(kind: AnswerKind, status: number, body: string, isAgain = false): string | null {
+/** Null for a complete and correct answer of the model, else what is wrong with it. */
+export function faultOf(
+  kind: AnswerKind,
+  status: number,
+  body: string,
+  isAgain = false,
+  model: string = MODELS.burst,
+): string | null {
   if (status !== 200) return `status ${status}: ${body.slice(0, 300)}`
   if (!body.includes(FINISHED)) return `no finish reason: ${body.slice(0, 300)}`
   if (!body.includes(counted(isAgain))) return `no usage: ${body.slice(0, 300)}`
-  return kind === 'unary' ? unaryFault(body) : streamFault(body)
+  return kind === 'unary' ? unaryFault(body, model) : streamFault(body, piecesOf(model))
 }
 
-function unaryFault(body: string): string | null {
-  if (!body.includes(TEXT)) return `wrong text: ${body.slice(0, 300)}`
-  return body.trimEnd().endsWith('}') ? null : 'the JSON is cut'
+function unaryFault(body: string, model: string): string | null {
+  if (!body.includes(textOf(model))) return `wrong text: ${body.slice(0, 300)}`
+  return body.trimEnd().endsWith('}') ? null : 'the JSON is truncated'
 }
 
-function streamFault(body: string): string | null {
+function streamFault(body: string, pieces: number): string | null {
   if (!body.endsWith(DONE)) return `no terminal marker: ${body.slice(-300)}`
   let count = 0
   for (let at = body.indexOf(DELTA); at >= 0; at = body.indexOf(DELTA, at + DELTA.length)) count += 1
-  return count === CHUNKS ? null : `${count} pieces of text in place of ${CHUNKS}`
+  return count === pieces ? null : `${count} pieces of text in place of ${pieces}`
 }

@@ -1,6 +1,6 @@
 import { type AnswerKind, faultOf } from './answers.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { cpuMicros, residentBytes } from './proc.ts'
+import { cpuMicros, residentBytes, THREADS, type ThreadKind, threadMicros } from './proc.ts'
 import { percentile } from './statistics.ts'
 import { type WireName, wires } from './wires.ts'
 
@@ -11,6 +11,8 @@ export interface LoadSpec {
   /** What the answer is written in; absent: chat. */
   wire?: WireName
   body: string
+  /** Whose answer is expected; absent: the one of 50 chunks. */
+  model?: string
   /** Beside those of every request. */
   headers?: Record<string, string>
   /** Kept answers are expected, of which nothing is counted. */
@@ -22,6 +24,8 @@ export interface LoadSpec {
   warmupMs: number
   /** The measured time; 0: every connection asks once. */
   durationMs: number
+  /** In place of a time: how many answers to wait for. */
+  requests?: number
   /** The process whose processor time and memory are read. */
   pid: number | null
 }
@@ -43,6 +47,8 @@ export interface LoadResult {
   /** Processor time of the watched process for each measured answer, and its share of one core. */
   cpuMicros: number | null
   cpuShare: number | null
+  /** The processor time by thread, for each measured answer; null where it is not known. */
+  threadMicros: Record<ThreadKind, number> | null
   peakResidentBytes: number | null
 }
 
@@ -78,6 +84,7 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
     firstBytes: [],
   }
   const cpu = () => (spec.pid === null ? null : cpuMicros(spec.pid))
+  const threads = () => (spec.pid === null ? null : threadMicros(spec.pid))
   let peakResidentBytes: number | null = null
   const sampling = setInterval(() => {
     const bytes = spec.pid === null ? null : residentBytes(spec.pid)
@@ -89,10 +96,12 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
   run.isMeasuring = true
   const startedAt = performance.now()
   const cpuBefore = cpu()
-  if (spec.durationMs > 0) await Bun.sleep(spec.durationMs)
+  const threadsBefore = threads()
+  if (spec.durationMs > 0 && spec.requests === undefined) await Bun.sleep(spec.durationMs)
   else await Promise.all(asking)
   const seconds = (performance.now() - startedAt) / 1000
   const cpuAfter = cpu()
+  const threadsAfter = threads()
   const measured = run.latencies.length
   run.isMeasuring = false
   run.isOver = true
@@ -117,8 +126,19 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
     peakOpen: run.peakOpen,
     cpuMicros: spent === null || measured === 0 ? null : spent / measured,
     cpuShare: spent === null ? null : spent / 1e6 / seconds,
+    threadMicros: threadsBefore && threadsAfter && perAnswer(threadsBefore, threadsAfter, measured),
     peakResidentBytes,
   }
+}
+
+function perAnswer(
+  before: Record<ThreadKind, number>,
+  after: Record<ThreadKind, number>,
+  answers: number,
+): Record<ThreadKind, number> {
+  const micros = { main: 0, http: 0, jit: 0, other: 0 }
+  for (const kind of THREADS) micros[kind] = (after[kind] - before[kind]) / Math.max(1, answers)
+  return micros
 }
 
 function requestBytes(spec: LoadSpec, index: number): Buffer {
@@ -148,8 +168,15 @@ async function askRepeatedly(run: Run, index: number): Promise<void> {
       connection = null
       await Bun.sleep(5)
     }
-  } while (!run.isOver && spec.durationMs > 0)
+  } while (mayAsk(run))
   connection?.close()
+}
+
+/** Counts what is under way with what is complete, so that no more than `requests` are sent. */
+function mayAsk({ spec, isOver, completed, errors }: Run): boolean {
+  if (isOver) return false
+  if (spec.requests !== undefined) return completed + errors < spec.requests
+  return spec.durationMs > 0
 }
 
 /** Answers whether the connection may carry another request. */
@@ -167,10 +194,10 @@ async function askOnce(run: Run, connection: Connection, request: Buffer): Promi
     if (firstByteMs > 0) run.open -= 1
   }
   const tookMs = performance.now() - startedAt
-  const { kind, wire, isAgain } = run.spec
+  const { kind, wire, isAgain, model } = run.spec
   const wrong =
     wire === undefined
-      ? faultOf(kind, reply.status, reply.body, isAgain)
+      ? faultOf(kind, reply.status, reply.body, isAgain, model)
       : wires[wire].faultOf(reply.status, reply.body)
   if (wrong !== null) {
     fault(run, wrong)

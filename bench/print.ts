@@ -22,11 +22,16 @@ export function aligned(rows: readonly string[][]): string {
   return rows.map(line).join('\n')
 }
 
-export function goalRows(goals: readonly Goal[]): string[][] {
+/** `isSmoke`: the figures alone, since a short run on a shared machine judges nothing. */
+export function goalRows(goals: readonly Goal[], isSmoke = false): string[][] {
   const verdict = (isReached: boolean | null) =>
     isReached === null ? 'not measured' : isReached ? 'yes' : 'NO'
+  if (isSmoke) {
+    const measured = goals.filter((goal) => goal.isReached !== null)
+    return [['ratio', 'measured'], ...measured.map((goal) => [goal.name, goal.measured])]
+  }
   return [
-    ['goal', 'wanted', 'measured', 'reached', 'bare proxy + a durable row'],
-    ...goals.map((goal) => [goal.name, goal.goal, goal.measured, verdict(goal.isReached), goal.least ?? '—']),
+    ['goal', 'must', 'stretch', 'measured', 'reached'],
+    ...goals.map((goal) => [goal.name, goal.must, goal.stretch, goal.measured, verdict(goal.isReached)]),
   ]
 }

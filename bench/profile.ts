@@ -67,7 +67,7 @@ function rows(title: string, spots: readonly Hotspot[]): string[][] {
 
 /** Loads one scenario, ends the gateway so that its profile is written, and says where the time went. */
 export async function profileScenario(target: Target, scenario: keyof typeof SCENARIOS, folder: string) {
-  const result = await measure(target, SCENARIOS[scenario], 1000, 6000)
+  const result = await measure(target, SCENARIOS[scenario], { warmupMs: 5000, durationMs: 6000 })
   await target.stop()
   const file = readdirSync(folder).find((name) => name.endsWith('.cpuprofile'))
   if (file === undefined) throw new Error(`No profile was written to ${folder}.`)

@@ -36,8 +36,14 @@ export interface Settings {
   rounds: number
   /** The measured time of each turn. */
   turnMs: number
-  /** How long each load runs before anything is measured, so that the compiler has seen the code for a while. */
+  /** How long each load of the benches of parts runs before anything is measured. */
   warmMs: number
+  /** Answers of each kind before anything of the gateway is measured. */
+  warmUpRequests: number
+  /** A file that names other gateways and how to start them; null: none. */
+  peers: string | null
+  /** A minute on a shared machine: ratios are printed and not judged. */
+  isSmoke: boolean
   coldStarts: number
   isQuick: boolean
   /** Of the hostile requests only those with this in their name. */
@@ -47,7 +53,7 @@ export interface Settings {
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|snapshot] [--quick] [--markdown] [--profile] [--source] [--targets a,b] [--only text] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|snapshot] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
@@ -59,12 +65,14 @@ hostile      the longest stop of the main thread under requests and replies that
 snapshot     what a change of administration costs at 100 to 100,000 keys
 
 --quick      two short rounds; hostile: a twentieth of the size
+--smoke      the bare proxy and Sluice for less than a minute; ratios are printed and not judged
 --markdown   the tables for the README
 --profile    runs Sluice from source under Bun's CPU profiler and prints where the time goes
 --source     Sluice from source also when dist/sluice is there
 --only       hostile: the requests whose name has this text
 --targets    of ${TARGET_NAMES.join(', ')}; default: all that are installed
---rounds     how often each target takes its turn; default 5
+--peers      a JSON file, [{name, command, files, env, health, path, keys, modelPrefix}]: gateways to measure as well
+--rounds     how often each target takes its turn; default 7
 --seconds    the measured time of each turn; default 1
 
 Of the ledger's bench:
@@ -74,6 +82,8 @@ Of the ledger's bench:
 --pairs      default 9
 --folder     where the seeded ledger is, or is made, and stays`
 
+const SMOKE_TARGETS: readonly TargetName[] = ['bare', 'sluice']
+
 /** Null when help was asked for. Throws a sentence that names the wrong flag. */
 export function readSettings(args: readonly string[]): Settings | null {
   const { values, positionals } = parseArgs({
@@ -82,10 +92,12 @@ export function readSettings(args: readonly string[]): Settings | null {
     options: {
       help: { type: 'boolean', short: 'h', default: false },
       quick: { type: 'boolean', default: false },
+      smoke: { type: 'boolean', default: false },
+      peers: { type: 'string' },
       markdown: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       source: { type: 'boolean', default: false },
-      targets: { type: 'string', default: TARGET_NAMES.join(',') },
+      targets: { type: 'string' },
       only: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
@@ -97,9 +109,14 @@ export function readSettings(args: readonly string[]): Settings | null {
     },
   })
   if (values.help) return null
+  const isShort = values.quick || values.smoke
   return {
     bench: benchOf(positionals),
-    targets: listOf('--targets', TARGET_NAMES, values.targets),
+    targets: listOf(
+      '--targets',
+      TARGET_NAMES,
+      values.targets ?? (values.smoke ? SMOKE_TARGETS : TARGET_NAMES).join(','),
+    ),
     ledger: {
       steps: listOf('--steps', LEDGER_STEPS, values.steps),
       rows: within('--rows', values.rows ?? (values.quick ? '200000' : '10000000'), 10_000, 100_000_000),
@@ -107,10 +124,13 @@ export function readSettings(args: readonly string[]): Settings | null {
       pairs: within('--pairs', values.pairs ?? (values.quick ? '3' : '9'), 1, 100),
       folder: values.folder ?? null,
     },
-    rounds: within('--rounds', values.rounds ?? (values.quick ? '2' : '5'), 1, 100),
-    turnMs: within('--seconds', values.seconds ?? (values.quick ? '0.6' : '1'), 0.1, 600) * 1000,
+    rounds: within('--rounds', values.rounds ?? (isShort ? '2' : '7'), 1, 100),
+    turnMs: within('--seconds', values.seconds ?? (isShort ? '0.6' : '1'), 0.1, 600) * 1000,
     warmMs: values.quick ? 500 : 5_000,
-    coldStarts: values.quick ? 3 : 6,
+    warmUpRequests: isShort ? 2_000 : 25_000,
+    peers: values.peers ?? null,
+    isSmoke: values.smoke,
+    coldStarts: isShort ? 3 : 6,
     isQuick: values.quick,
     only: values.only ?? null,
     isMarkdown: values.markdown,

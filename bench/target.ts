@@ -2,10 +2,13 @@ import type { Child } from './process.ts'
 
 /** One thing under test, running. */
 export interface Target {
-  name: TargetName
+  /** One of `TARGET_NAMES`, or a peer's name. */
+  name: string
   port: number
   path: string
   keys: string[]
+  /** Ahead of the names of the mock's models, where a peer wants its provider named. */
+  modelPrefix?: string
   /** Null when there is no gateway in between. */
   pid: number | null
   /** From the start of the process to the first 200 on its health route. */
@@ -17,6 +20,7 @@ export interface Target {
 
 export const TARGET_NAMES = ['direct', 'bare', 'recording', 'nginx', 'sluice'] as const
 export type TargetName = (typeof TARGET_NAMES)[number]
+export const isTargetName = (name: string): name is TargetName => TARGET_NAMES.some((known) => known === name)
 
 export interface StartOptions {
   upstreamPort: number

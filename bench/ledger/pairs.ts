@@ -42,7 +42,10 @@ export async function comparePairs(
   onProgress: (text: string) => void,
 ): Promise<PairRow[]> {
   const run = ({ target, keys }: Contender, scenario: ScenarioName): Promise<LoadResult> =>
-    measure({ ...target, keys: keys ?? target.keys }, SCENARIOS[scenario], WARMUP_MS, turnMs)
+    measure({ ...target, keys: keys ?? target.keys }, SCENARIOS[scenario], {
+      warmupMs: WARMUP_MS,
+      durationMs: turnMs,
+    })
   // The first turn of each is for the compiler.
   for (const scenario of SCENARIO_NAMES) for (const one of [base, other]) await run(one, scenario)
   const rows: PairRow[] = []

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { CHUNKS, MODELS, requestBody, TEXT, USAGE } from '../../bench/answers.ts'
+import { CHUNKS, MODELS, requestBody, textOf, USAGE } from '../../bench/answers.ts'
 import { openConnection } from '../../bench/connection.ts'
 import { startMockUpstream } from '../../bench/mock-upstream.ts'
 
@@ -15,7 +15,7 @@ test('a unary answer is about 1 kB of JSON with usage', async () => {
   expect(text.length).toBeGreaterThan(900)
   expect(text.length).toBeLessThan(1400)
   const { choices, usage } = JSON.parse(text)
-  expect(choices[0].message.content).toBe(TEXT)
+  expect(choices[0].message.content).toBe(textOf(MODELS.burst))
   expect(usage).toMatchObject(USAGE)
 })
 
@@ -28,7 +28,7 @@ describe('a stream has a role, 50 pieces of text, a finish, usage and a terminal
       expect(events).toHaveLength(CHUNKS + 4)
       expect(events.at(-1)).toBe('data: [DONE]')
       const chunks = events.slice(0, -1).map((event) => JSON.parse(event.slice('data: '.length)))
-      expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(TEXT)
+      expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(textOf(MODELS.burst))
       expect(chunks.at(-2).choices[0].finish_reason).toBe('stop')
       expect(chunks.at(-1)).toMatchObject({ choices: [], usage: USAGE })
     })
