@@ -118,7 +118,7 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     lease.end()
     cors.mark(request, response)
     const isTold = !hasWrongKey(request, response) || deps.wrongKeys.count(deps.addressOf(request))
-    if (isTold) logRequest(deps.log, request, response, performance.now() - startedAt)
+    if (isTold) logRequest(deps.accessLog, request, response, performance.now() - startedAt)
     else dropLine(request)
     return response
   }

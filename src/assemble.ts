@@ -18,6 +18,7 @@ import { type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
 import { builtinsWith } from './filters/builtins/index.ts'
+import { createAccessLog } from './http/access-log.ts'
 import { createBodyBudget } from './http/body-budget.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createWrongKeys } from './http/wrong-keys.ts'
@@ -59,6 +60,8 @@ export interface Parts {
   /** How long rows of generations are kept; default: for ever. */
   retention?: Retention
   logger: Logger
+  /** Writes a finished line to where the logger writes; absent: lines of requests are not written. */
+  writeLine?(line: string): void
   /** What the routing is made from, how to make it anew, and where newer facts come from. */
   models: {
     readonly store: CatalogStore
@@ -111,6 +114,7 @@ export function assemble({
   files,
   retention = KEEP_ALL,
   logger,
+  writeLine = () => undefined,
   models,
   outboundAllow = NOTHING_ALLOWED,
   personNames = [],
@@ -162,10 +166,12 @@ export function assemble({
   const ticker = createTicker(now)
   const measurements = createMeasurements(now)
   const background = createBackgroundRuns()
+  const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
   const contents = openContents(bodies, logger, now)
   const { remembered, carrierOf } = openCarried(bodies, logger, now)
   const deps: Deps = {
     log: logger,
+    accessLog,
     now,
     database,
     sealer: bodies.sealer,
@@ -233,7 +239,7 @@ export function assemble({
       contents,
       onSettled(settlement, caller) {
         measurements.settled(settlement)
-        logSettled(logger, settlement, caller)
+        logSettled(accessLog, settlement, caller)
       },
       onLost: (error, generationId) =>
         logger.error({ err: error, generation_id: generationId }, 'a failure nobody could be told of'),

@@ -11,7 +11,7 @@ import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
-import { noteSettled } from './http/access-log.ts'
+import { type AccessLog, noteSettled } from './http/access-log.ts'
 import type { BodyBudget } from './http/body-budget.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import type { SessionSource } from './http/session.ts'
@@ -27,6 +27,8 @@ import type { SnapshotSource } from './snapshot/source.ts'
 /** The few things that route modules are given. No globals, no container. */
 export interface Deps {
   log: Logger
+  /** One line for each request. */
+  accessLog: AccessLog
   /** Milliseconds since 1970. */
   now(): number
   database: Database
@@ -81,7 +83,7 @@ export interface Deps {
  * What a generation came to, for the log: who, what, how long, how much. Never a secret, never a prompt. It stands in
  * the line of its request, or in one of its own where that is written: streams and background runs end later.
  */
-export function logSettled(log: Logger, settlement: Settlement, caller: Caller): void {
+export function logSettled(log: AccessLog, settlement: Settlement, caller: Caller): void {
   const { usage, requestId, responseCacheSourceId, tries } = settlement
   const hasContent = responseCacheSourceId !== undefined || tries.slice(-1).some(gaveContent)
   const fields = {
@@ -101,5 +103,5 @@ export function logSettled(log: Logger, settlement: Settlement, caller: Caller):
   }
   if (noteSettled(requestId, fields)) return
   const totalMs = Math.round(settlement.latencyMs + settlement.generationTimeMs)
-  log.info({ request_id: requestId, status: 200, total_ms: totalMs, ...fields }, 'request')
+  log.request({ request_id: requestId, status: 200, total_ms: totalMs, ...fields })
 }

@@ -8,6 +8,8 @@ const FLUSH_MS = 1_000
 
 export interface Log {
   logger: Logger
+  /** Writes a finished line to the same place. */
+  writeLine(line: string): void
   flush(): void
 }
 
@@ -24,7 +26,7 @@ export function createLog(level: string): Log {
   const { flush } = destination
   setInterval(flush, FLUSH_MS).unref()
   process.on('exit', flush)
-  return { logger, flush }
+  return { logger, writeLine: destination.write, flush }
 }
 
 /** The kind of failure and where it happened. Never the text of a provider's reply. */

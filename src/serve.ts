@@ -41,7 +41,7 @@ const MEGABYTE = 1_000_000
 
 /** Runs the gateway until SIGTERM or SIGINT, and answers the exit code. Throws a sentence when it cannot start. */
 export async function serve(config: Config): Promise<number> {
-  const { logger, flush } = createLog(config.logLevel)
+  const { logger, writeLine, flush } = createLog(config.logLevel)
   for (const warning of config.warnings) logger.warn(warning)
   // What is wrong with the settings is told before anything is made.
   const store = openCatalogStore(config.data, (why) => logger.warn(`${why}: the program's own is used`))
@@ -80,6 +80,7 @@ export async function serve(config: Config): Promise<number> {
     },
     retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     logger,
+    writeLine,
     models: { store, live, stored, url: config.modelsUrl, settings: config.models },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     personNames: config.personNames === null ? [] : readNameList(config.personNames).names,

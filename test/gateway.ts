@@ -116,6 +116,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
     retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     logger,
+    ...(options.log ? { writeLine: options.log } : {}),
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
     personNames: options.personNames ?? [],

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import pino from 'pino'
 import { newKey } from '../../src/core/keys.ts'
-import { logRequest } from '../../src/http/access-log.ts'
+import { createAccessLog, logRequest } from '../../src/http/access-log.ts'
 
 function pathLogged(path: string): unknown {
   const lines: object[] = []
-  const log = { info: (fields: object) => void lines.push(fields) }
+  const log = { request: (fields: object) => void lines.push(fields) }
   logRequest(log, new Request(`http://x${path}`), new Response(), 1)
   return Object.fromEntries(Object.entries(lines[0] ?? {}))['path']
 }
@@ -29,4 +30,33 @@ test('health checks are not logged, and nothing passes for one by its query', ()
 
 test('other paths are logged as they came', () => {
   expect(pathLogged('/v1/keys/0123abcd?limit=1')).toBe('/v1/keys/0123abcd')
+})
+
+test('a line has the form of the other lines of the log', () => {
+  const lines: string[] = []
+  const log = createAccessLog(
+    () => true,
+    (line) => void lines.push(line),
+  )
+  log.request({ path: '/v1/"models"\n', status: 200 })
+  const logger = pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { write: (line: string) => void lines.push(line) },
+  )
+  logger.info({ path: '/v1/"models"\n', status: 200 }, 'request')
+  const [ours, theirs] = lines.map((line) => JSON.parse(line))
+  expect({ ...ours, time: '' }).toEqual({ ...theirs, time: '' })
+  expect(Object.keys(ours)).toEqual(Object.keys(theirs))
+  expect(ours.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  expect(Math.abs(Date.parse(ours.time) - Date.now())).toBeLessThan(60_000)
+  expect(lines.every((line) => line.endsWith('}\n'))).toBe(true)
+})
+
+test('a log of a higher level has no lines of requests', () => {
+  const lines: string[] = []
+  createAccessLog(
+    () => false,
+    (line) => void lines.push(line),
+  ).request({ status: 200 })
+  expect(lines).toEqual([])
 })
