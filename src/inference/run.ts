@@ -2,6 +2,7 @@ import { retainsNothing } from '../core/guardrail.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { ReplyContext } from '../core/result.ts'
 import type { Ingress } from '../dialects/dialect.ts'
+import { jsonReply } from '../http/json-reply.ts'
 import { CallerLeft } from './abort.ts'
 import { admit, tokensOf } from './admission.ts'
 import { throughCache } from './cache/conversation.ts'
@@ -70,7 +71,7 @@ async function runUnary(
     const closing = await exchange.settle('whole')
     const body = ingress.writeReply(result, replyContext(exchange, started, request), closing)
     if (keeper) await keeper.end('whole', body)
-    return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
+    return jsonReply(JSON.stringify(body), jsonHeaders(exchange))
   } catch (error) {
     throw await failed(error, exchange, upstreamAbort.signal, deps)
   } finally {

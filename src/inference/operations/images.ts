@@ -7,6 +7,7 @@ import type { ImageSpeaker } from '../../dialects/image-speaker.ts'
 import { imagesIngress, madeImages, writeImageStream } from '../../dialects/operations/images.ts'
 import { imageSpeakerFor } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
+import { jsonReply } from '../../http/json-reply.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Asking, tryAttempts } from '../attempts.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from '../dispatch.ts'
@@ -106,7 +107,7 @@ async function answerOnce(
     const closing = await exchange.settle('whole')
     const context = contextOf(request, exchange, answered.attempt, native)
     const body = imagesIngress.writeReply({ images, native }, context, closing)
-    return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
+    return jsonReply(JSON.stringify(body), jsonHeaders(exchange))
   } catch (error) {
     throw await failed(error, exchange, signal, deps)
   }

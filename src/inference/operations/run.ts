@@ -4,6 +4,7 @@ import type { DialectName, JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
+import { jsonReply } from '../../http/json-reply.ts'
 import { CallerLeft } from '../abort.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Asking, tryAttempts } from '../attempts.ts'
@@ -104,7 +105,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
       contextOf(request, exchange, answered.attempt, answered.answer.native ?? {}),
       closing,
     )
-    return new Response(JSON.stringify(body), { headers: jsonHeaders(exchange) })
+    return jsonReply(JSON.stringify(body), jsonHeaders(exchange))
   } catch (error) {
     throw await failed(error, exchange, signal, deps)
   }
