@@ -424,7 +424,7 @@ describe('when no endpoint answers', () => {
       502,
       /credential/,
     ],
-    ['payment', () => Response.json({ error: { message: 'no money' } }, { status: 402 }), 502, /credential/],
+    ['payment', () => Response.json({ error: { message: 'no money' } }, { status: 402 }), 502, /no balance/],
     ['rate', () => Response.json({ error: { message: 'slow' } }, { status: 429 }), 429, /rate limit/],
     ['overloaded', () => Response.json({ error: { message: 'busy' } }, { status: 529 }), 529, /overloaded/],
     [
