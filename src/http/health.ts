@@ -10,8 +10,9 @@ export interface HealthDeps {
 /** These are answered in every state, and have no line in the log. Neither a query nor a name below the API makes a request one. */
 export function isHealthCheck(request: Request): boolean {
   const path = pathOf(request.url)
-  const below = /\/v1(?:beta)?\/(.*)$/.exec(path)?.[1]
-  return below === undefined ? /\/health(?:\/(?:live|ready))?$/.test(path) : below === 'health'
+  const prefix = /\/v1(?:beta)?\//.exec(path)
+  if (prefix === null) return /\/health(?:\/(?:live|ready))?$/.test(path)
+  return path.slice(prefix.index + prefix[0].length) === 'health'
 }
 
 /** The same in short, which clients ask for beside the API: public, at the root and below every prefix. */

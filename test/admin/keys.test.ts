@@ -104,7 +104,8 @@ const rows: Scenario[] = [
   ]),
   { name: 'GET /key without a key', path: '/v1/key', status: 401 },
   { name: 'GET an unknown key', path: `/v1/keys/${UNKNOWN_HASH}`, key: MANAGEMENT_KEY, status: 404 },
-  { name: 'GET a hash that is none', path: '/v1/keys/%00', key: MANAGEMENT_KEY, status: 404 },
+  { name: 'GET a hash that is none', path: '/v1/keys/none', key: MANAGEMENT_KEY, status: 404 },
+  { name: 'GET a control character', path: '/v1/keys/%00', key: MANAGEMENT_KEY, status: 400 },
   {
     name: 'GET the management key itself',
     path: `/v1/keys/${hashKey(MANAGEMENT_KEY)}`,

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { removeVerified } from '../verified.ts'
+import { removeBroken, removeVerified } from '../verified.ts'
 import { BOOTSTRAP, bare, inFolder, killServers, SOURCE, sluice, startServer } from './process.ts'
 
 /** Each row starts processes, on machines that do other things too. */
@@ -87,7 +87,7 @@ describe('restore takes regular files alone', () => {
     const refused = await sluice(['restore', backup, '--data', join(folder, 'again')])
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(words)])
     expect(existsSync(join(folder, 'again'))).toBe(false)
-    rmSync(folder, { recursive: true })
+    removeBroken(folder)
   })
 
   const linked = (path: string, outside: string, moves = true): void => {

@@ -13,11 +13,14 @@ afterAll(() => server.stop(true))
 
 const textOf = (length: number): string => JSON.stringify('ü€𝄞'.repeat(length))
 
-test.each([1, 3_000, 5_000, 500_000])('a reply of %d times three characters arrives as it was', async (length) => {
-  const reply = await fetch(`http://127.0.0.1:${server.port}/${length}`)
-  expect(await reply.text()).toBe(textOf(length))
-  expect(reply.headers.get('x-generation-id')).toBe('gen-1')
-})
+test.each([1, 3_000, 5_000, 500_000])(
+  'a reply of %d times three characters arrives as it was',
+  async (length) => {
+    const reply = await fetch(`http://127.0.0.1:${server.port}/${length}`)
+    expect(await reply.text()).toBe(textOf(length))
+    expect(reply.headers.get('x-generation-id')).toBe('gen-1')
+  },
+)
 
 test('a large reply is read without a server, too', async () => {
   expect(await jsonReply(textOf(10_000), {}).text()).toBe(textOf(10_000))

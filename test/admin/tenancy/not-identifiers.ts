@@ -1,6 +1,8 @@
 /** What looks like an identifier in the API document and names nothing that anybody owns; each with the reason. */
 export const notIdentifiers: readonly (readonly [operation: RegExp, at: RegExp, why: string])[] = [
   [/^get \/models?\//, /^path (author|slug)$/, 'a model of the catalogue: the same for everybody'],
+  [/^get \/models\/\{id\}$/, /^path id$/, 'a model of the catalogue: the same for everybody'],
+  [/^post \/models\/\{model\}:/, /^path model$/, 'a model of the catalogue: the same for everybody'],
   [/^get \/images\/models\//, /^path (author|slug)$/, 'a model of the catalogue: the same for everybody'],
   [/\/budgets\/\{interval\}$/, /^path interval$/, 'one of four words'],
   [/\/versions\/\{version\}$/, /^path version$/, 'counts within the preset that the slug names'],
