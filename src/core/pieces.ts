@@ -15,6 +15,7 @@ export function addAudio(audio: JsonObject, more: JsonObject): void {
 export function addLogprobs(logprobs: JsonObject, more: JsonObject): void {
   for (const [key, value] of Object.entries(more)) {
     const before = logprobs[key]
+    if (value === undefined) continue
     if (!Array.isArray(value)) logprobs[key] = value ?? before ?? null
     else if (Array.isArray(before)) for (const record of value) before.push(record)
     else logprobs[key] = [...value]

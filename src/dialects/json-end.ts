@@ -1,19 +1,28 @@
+import { parseJson } from '../core/json.ts'
+
 /** Tells whether JSON text that comes in pieces is complete, looking at each character once. */
 export interface JsonEnd {
-  /** `json` is all that came so far: what was there before, and more. */
-  isComplete(json: string): boolean
+  push(piece: string): void
+  /** An object or a list ended. A text, a number or a word is complete if it parses. */
+  isComplete(): boolean
+  /** What came is an object, and it ended. */
+  isObject(): boolean
 }
 
-/** A text, a number or a word is parsed each time, unless it is longer than any argument of that kind. */
+/** No argument of another kind than an object or a list is longer. */
 const LONGEST_SCALAR = 256
 
 export function createJsonEnd(): JsonEnd {
-  let seen = 0
+  /** Pieces that nobody has asked about: most calls never need it. */
+  let unseen: string[] = []
+  let first = ''
+  let scalar = ''
   let depth = 0
   let isInText = false
   let isEscaped = false
 
   function see(character: string): void {
+    if (first === '' && character.trim() !== '') first = character
     if (isEscaped) isEscaped = false
     else if (isInText && character === '\\') isEscaped = true
     else if (character === '"') isInText = !isInText
@@ -22,20 +31,29 @@ export function createJsonEnd(): JsonEnd {
     else if (character === '}' || character === ']') depth--
   }
 
-  return {
-    isComplete(json) {
-      if (!/^\s*[[{]/.test(json)) return json.length <= LONGEST_SCALAR && parses(json)
-      for (; seen < json.length; seen++) see(json.charAt(seen))
-      return depth <= 0 && !isInText
-    },
+  function seeAll(): void {
+    const pieces = unseen
+    unseen = []
+    for (const piece of pieces) {
+      for (let at = 0; at < piece.length; at++) see(piece.charAt(at))
+      if (scalar.length <= LONGEST_SCALAR) scalar += piece
+    }
   }
-}
 
-function parses(json: string): boolean {
-  try {
-    JSON.parse(json)
-    return true
-  } catch {
-    return false
+  const isEnded = (): boolean => depth <= 0 && !isInText
+
+  return {
+    push(piece) {
+      unseen.push(piece)
+    },
+    isComplete() {
+      seeAll()
+      if (first === '{' || first === '[') return isEnded()
+      return scalar.length <= LONGEST_SCALAR && parseJson(scalar) !== undefined
+    },
+    isObject() {
+      seeAll()
+      return first === '{' && isEnded()
+    },
   }
 }

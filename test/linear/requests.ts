@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/core/events.ts'
 import type { Ingress } from '../../src/dialects/dialect.ts'
 import { stagesOf, unlessRefused } from './carried.ts'
 import { type Place, placesIn } from './schema-places.ts'
-import { growthOf } from './timing.ts'
+import { growthOf, sayGrowth } from './timing.ts'
 
 const N = 1_500
 
@@ -36,15 +36,17 @@ export function testRequests(
       expect(refused / places.length).toBeLessThan(0.15)
     })
     for (const stage of stagesOf(ingress)) {
-      test(stage.name, () => {
-        expect(places.flatMap((place) => steep(place, stage.prepare))).toEqual([])
+      test(stage.name, async () => {
+        const found: string[] = []
+        for (const place of places) found.push(...(await steep(place, stage.prepare)))
+        expect(found).toEqual([])
       }, 120_000)
     }
   })
 }
 
-function steep({ name, body }: Place, prepare: (body: JsonObject) => () => void): string[] {
-  const { isLinear, ms, msAt4n } = growthOf(
+async function steep({ name, body }: Place, prepare: (body: JsonObject) => () => void): Promise<string[]> {
+  const growth = await growthOf(
     N,
     (n) => {
       let work = (): void => undefined
@@ -55,5 +57,5 @@ function steep({ name, body }: Place, prepare: (body: JsonObject) => () => void)
     },
     (work) => unlessRefused(work),
   )
-  return isLinear ? [] : [`${name}: ${ms.toFixed(1)} ms for ${N}, ${msAt4n.toFixed(1)} ms for ${4 * N}`]
+  return growth.isLinear ? [] : [`${name}: ${sayGrowth(growth)}`]
 }

@@ -1,44 +1,59 @@
-/** Measures whether work grows with its input, in CPU time: other processes may have the machine in between. */
+/** Measures whether work grows with its input, in CPU time of this thread: others may have the machine in between. */
 
 /** Linear work costs 4 times as much at 4n, quadratic 16 times; between lie caches, garbage and rising addresses. */
 const MOST_GROWTH = 6
 /** Shorter than this, the clock and the collector decide, so nothing is compared with less. */
-const MEASURABLE_MS = 2
-const TRIES = 6
+const MEASURABLE_MS = 4
+const TRIES = 4
 
-function timed(work: () => void): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
+const msSince = (before: NodeJS.CpuUsage): number => {
+  const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1000
 }
 
 export interface Growth {
+  n: number
   ms: number
   msAt4n: number
   isLinear: boolean
 }
 
+export const sayGrowth = ({ n, ms, msAt4n }: Growth): string =>
+  `${ms.toFixed(1)} ms for ${n}, ${msAt4n.toFixed(1)} ms for ${4 * n}`
+
 /**
- * Compares `work` on n things with `work` on 4n, each the least of as many runs as are needed to see that it is linear.
- * `prepare` makes the input and is not timed.
+ * Compares work on n things with work on 4n, each the least of as many runs as are needed to see that it is linear; what
+ * does not look so is measured once more with twice as many things, where noise weighs less. `prepare` makes the input
+ * and is not timed.
  */
-export function growthOf<T>(n: number, prepare: (n: number) => T, work: (input: T) => void): Growth {
+export async function growthOf<T>(
+  n: number,
+  prepare: (n: number) => T | Promise<T>,
+  work: (input: T) => void | Promise<void>,
+): Promise<Growth> {
+  const timed = async (count: number): Promise<number> => {
+    const prepared = prepare(count)
+    const input = prepared instanceof Promise ? await prepared : prepared
+    const before = process.threadCpuUsage()
+    const running = work(input)
+    if (running instanceof Promise) await running
+    return msSince(before)
+  }
+  const first = await leastOf(n, timed)
+  return first.isLinear ? first : leastOf(2 * n, timed)
+}
+
+async function leastOf(n: number, timed: (count: number) => Promise<number>): Promise<Growth> {
   let ms = 0
   let msAt4n = Number.POSITIVE_INFINITY
   const isLinear = (): boolean => msAt4n <= Math.max(ms, MEASURABLE_MS) * MOST_GROWTH
   for (let run = 0; run < TRIES && !isLinear(); run++) {
     // Garbage of the former runs is not this one's.
     if (run > 0) Bun.gc(true)
-    const large = prepare(4 * n)
-    msAt4n = Math.min(
-      msAt4n,
-      timed(() => work(large)),
-    )
+    msAt4n = Math.min(msAt4n, await timed(4 * n))
     if (isLinear()) break
-    const small = prepare(n)
-    const smallMs = timed(() => work(small))
-    ms = ms === 0 ? smallMs : Math.min(ms, smallMs)
+    const took = await timed(n)
+    ms = ms === 0 ? took : Math.min(ms, took)
   }
-  return { ms, msAt4n, isLinear: isLinear() }
+  return { n, ms, msAt4n, isLinear: isLinear() }
 }

@@ -83,7 +83,7 @@ function start(chunk: JsonObject, hasEntries: boolean, state: ReplyState, events
 }
 
 /** More choices than any provider offers would be an attempt to fill the memory. */
-const MAX_CHOICES = 1_024
+const MAX_CHOICES = 128
 
 function choiceAt(
   entry: JsonObject,

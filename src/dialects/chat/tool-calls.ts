@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { createJsonEnd, type JsonEnd } from '../json-end.ts'
+import { checkCalls } from '../reply-bounds.ts'
 import { isObject, isString, restOf } from '../values.ts'
 
 /** The tool calls of one choice, put together from fragments of any provider's making. */
@@ -45,9 +46,6 @@ interface Fragment {
 const KNOWN: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'custom'])
 const KNOWN_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments'])
 
-/** No model calls so many tools in one answer: more would be an attempt to fill the memory. */
-const MOST_CALLS = 10_000
-
 export function createToolCalls(choice: number): ToolCalls {
   const calls: Call[] = []
   /** Those that `tool_calls` lists hold. A stream may have very many calls, so none is searched for. */
@@ -59,9 +57,7 @@ export function createToolCalls(choice: number): ToolCalls {
   let legacy: Call | undefined
 
   function open(fragment: Fragment): Call {
-    if (calls.length >= MOST_CALLS) {
-      throw new UpstreamError('malformed', `the reply has more than ${MOST_CALLS} tool calls`)
-    }
+    checkCalls(calls.length)
     const call: Call = {
       index: calls.length,
       upstreamIndex: fragment.index,
@@ -93,6 +89,7 @@ export function createToolCalls(choice: number): ToolCalls {
     if (call.name === '') call.name = fragment.name
     call.extra ??= fragment.extra
     call.json += fragment.json
+    call.end.push(fragment.json)
     if (call.hasStarted) {
       pushArguments(call, fragment.json, events)
       return
@@ -129,7 +126,7 @@ export function createToolCalls(choice: number): ToolCalls {
       if (call || fragment.name !== '') return call
     }
     const call = listed[position]
-    return call && fragment.name !== '' && call.end.isComplete(call.json) ? undefined : call
+    return call && fragment.name !== '' && call.end.isComplete() ? undefined : call
   }
 
   return {

@@ -23,6 +23,7 @@ export function writeChatReply(result: InferenceResult, reply: ReplyContext, clo
     .map(({ data }) => data)
     .filter(isChatNative)
   const top = merge(natives.map((native) => foreignFields(native.chunk)))
+  const foreign = foreignChoices(natives)
   return {
     id: reply.generationId,
     object: 'chat.completion',
@@ -31,18 +32,40 @@ export function writeChatReply(result: InferenceResult, reply: ReplyContext, clo
     provider: reply.providerName,
     system_fingerprint: null,
     ...top,
-    choices: result.choices.map((choice) => viewChoice(choice, natives, reply)),
+    choices: result.choices.map((choice) =>
+      viewChoice(choice, foreign.get(choice.index) ?? [], natives.length === 1, reply),
+    ),
     usage: viewUsage(closing),
     service_tier: openaiTier(closing.serviceTier ?? top.service_tier),
     ...viewMetadata(closing.serviceMetadata),
   }
 }
 
-function viewChoice(choice: ResultChoice, natives: readonly ChatNative[], reply: ReplyContext): JsonObject {
-  const foreign = natives.flatMap(
-    (native) => native.choices?.find((each) => each.index === choice.index) ?? [],
-  )
-  const message = natives.length === 1 ? foreignMessage(foreign[0]?.message, reply.hideReasoning) : undefined
+type ForeignChoice = NonNullable<ChatNative['choices']>[number]
+
+/** By choice; of a chunk the first of each. */
+function foreignChoices(natives: readonly ChatNative[]): Map<number, ForeignChoice[]> {
+  const byIndex = new Map<number, ForeignChoice[]>()
+  for (const { choices = [] } of natives) {
+    const told = new Set<number>()
+    for (const choice of choices) {
+      if (told.has(choice.index)) continue
+      told.add(choice.index)
+      const others = byIndex.get(choice.index)
+      if (others) others.push(choice)
+      else byIndex.set(choice.index, [choice])
+    }
+  }
+  return byIndex
+}
+
+function viewChoice(
+  choice: ResultChoice,
+  foreign: readonly ForeignChoice[],
+  isWhole: boolean,
+  reply: ReplyContext,
+): JsonObject {
+  const message = isWhole ? foreignMessage(foreign[0]?.message, reply.hideReasoning) : undefined
   return {
     ...merge(foreign.map((each) => each.choice)),
     index: choice.index,

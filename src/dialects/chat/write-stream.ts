@@ -84,22 +84,22 @@ function writeEnd(closing: Closing, chunks: Chunks, stateOf: StateOf): string {
 
 /** The events of a frame by choice, in the order of their first event, and the foreign top-level fields. */
 function gather(frame: InferenceFrame): { deltas: ChoiceDelta[]; fields: JsonObject | undefined } {
-  const deltas: ChoiceDelta[] = []
+  const deltas = new Map<number, ChoiceDelta>()
   let fields: JsonObject | undefined
   const deltaOf = (index: number): ChoiceDelta => {
-    const existing = deltas.find((delta) => delta.index === index)
+    const existing = deltas.get(index)
     if (existing) return existing
     const added = { index }
-    deltas.push(added)
+    deltas.set(index, added)
     return added
   }
   for (const event of frame.events) {
     if ('choice' in event) addEvent(deltaOf(event.choice), event)
     if (event.type !== 'native' || event.dialect !== 'chat' || !isChatNative(event.data)) continue
-    fields = { ...fields, ...foreignFields(event.data.chunk) }
+    fields = Object.assign(fields ?? {}, foreignFields(event.data.chunk))
     for (const native of event.data.choices ?? []) addNative(deltaOf(native.index), native)
   }
-  return { deltas, fields }
+  return { deltas: [...deltas.values()], fields }
 }
 
 /** Clients parse `metadata.error_type` as required wherever there is metadata. */

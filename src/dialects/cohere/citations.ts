@@ -1,4 +1,5 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { characterPlaces } from '../text-places.ts'
 import { isObject, isString } from '../values.ts'
 
 /** The visible text of one reply, and the citations that point into it. */
@@ -16,7 +17,7 @@ export interface Citations {
  */
 export function createCitations(): Citations {
   const starts = new Map<number, number>()
-  let text = ''
+  const text = characterPlaces()
   let lastStart = 0
   let count = 0
 
@@ -25,12 +26,8 @@ export function createCitations(): Citations {
     // Thoughts and plans are no visible text.
     if (isString(type) && type !== 'TEXT_CONTENT') return { startIndex: 0, endIndex: 0 }
     const from = (typeof content_index === 'number' ? starts.get(content_index) : undefined) ?? lastStart
-    const within = text.slice(from)
-    const isPlain = !/[\ud800-\udfff]/.test(within)
-    const unitsTo = (place: unknown): number => {
-      if (!Number.isSafeInteger(place) || Number(place) < 0) return 0
-      return from + (isPlain ? Number(place) : [...within].slice(0, Number(place)).join('').length)
-    }
+    const unitsTo = (place: unknown): number =>
+      Number.isSafeInteger(place) && Number(place) >= 0 ? text.unitsTo(Number(place), from) : 0
     return { startIndex: unitsTo(start), endIndex: unitsTo(end) }
   }
 
@@ -40,7 +37,7 @@ export function createCitations(): Citations {
       starts.set(contentIndex, lastStart)
     },
     addText(more) {
-      text += more
+      text.add(more)
     },
     add(raw, events) {
       if (!isObject(raw)) return

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { checkCalls } from '../reply-bounds.ts'
 import { isObject, isString } from '../values.ts'
 import { type Citations, createCitations } from './citations.ts'
 import { REASONING_FORMAT } from './names.ts'
@@ -76,6 +77,7 @@ export function startCall(at: number, raw: unknown, { calls }: Content, events: 
   if (!isString(name) || name === '') {
     throw new UpstreamError('malformed', 'a tool call of the reply has no name')
   }
+  checkCalls(calls.size)
   const call: Call = { index: calls.size, hasArguments: false }
   // The number of one that ended may come again: it is kept under one that nobody uses.
   const former = calls.get(at)

@@ -3,6 +3,7 @@ import { newToolCallId } from '../../core/ids.ts'
 import { parseJson } from '../../core/json.ts'
 import { ANSWER_TOOL } from '../answer-tool.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
+import { checkCalls } from '../reply-bounds.ts'
 import { isObject, isString } from '../values.ts'
 import { annotationOf } from './citation.ts'
 import { readToolName } from './names.ts'
@@ -74,7 +75,7 @@ function spokenBlock(start: JsonObject, blocks: Blocks): Block {
       if (isObject(citationsContent)) {
         for (const piece of objectsIn(citationsContent['content']))
           addText(textOf(piece['text']), blocks, events)
-        citations.push(...objectsIn(citationsContent['citations']))
+        for (const each of objectsIn(citationsContent['citations'])) citations.push(each)
       }
       if (isObject(image)) readImage(image, imageFormat, events)
     },
@@ -129,6 +130,7 @@ function readImage(image: JsonObject, startFormat: unknown, events: InferenceEve
 }
 
 function callBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
+  checkCalls(blocks.calls)
   const index = blocks.calls++
   const id = textOf(raw['toolUseId']) || newToolCallId()
   events.push({ type: 'tool-call-start', choice: 0, index, id, name: readToolName(textOf(raw['name'])) })
@@ -167,7 +169,7 @@ function nativeBlock(name: 'toolUse' | 'toolResult', start: JsonObject): Block {
     add(delta) {
       const { toolUse, toolResult } = delta
       if (isObject(toolUse) && toolUse !== start) json += jsonOf(toolUse['input'])
-      if (Array.isArray(toolResult)) content.push(...toolResult)
+      if (Array.isArray(toolResult)) for (const piece of toolResult) content.push(piece)
     },
     close(_, events) {
       const whole = {

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { checkCalls } from '../reply-bounds.ts'
 import { isObject, isString } from '../values.ts'
 import { createPartialArguments, type PartialArguments } from './partial-arguments.ts'
 import { callExtra, signatureDetail } from './signatures.ts'
@@ -24,6 +25,7 @@ export function createFunctionCalls(choice: number): FunctionCalls {
     signature: string | undefined,
     events: InferenceEvent[],
   ): number {
+    checkCalls(count)
     const index = count++
     const id = isString(call['id']) && call['id'] !== '' ? call['id'] : newToolCallId()
     const extra = signature === undefined ? {} : { extra: callExtra(signature) }

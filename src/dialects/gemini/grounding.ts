@@ -1,4 +1,5 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { bytePlaces } from '../text-places.ts'
 import { isObject, isString } from '../values.ts'
 
 /** The sources of one candidate, each told once although chunks repeat them. */
@@ -14,7 +15,7 @@ export interface Grounding {
 export function createGrounding(choice: number): Grounding {
   const told = new Set<string>()
   const queries = new Set<string>()
-  let text = ''
+  const text = bytePlaces()
 
   function tell(citation: Omit<UrlCitation, 'type'>, events: InferenceEvent[]): void {
     const key = `${citation.startIndex} ${citation.endIndex} ${citation.url}`
@@ -25,8 +26,7 @@ export function createGrounding(choice: number): Grounding {
 
   function placesOf({ startIndex, endIndex }: JsonObject) {
     if (!isIndex(endIndex)) return { startIndex: 0, endIndex: 0 }
-    const bytes = Buffer.from(text)
-    const charactersTo = (end: number): number => bytes.toString('utf8', 0, end).length
+    const charactersTo = (end: number): number => Math.min(text.length, text.unitsTo(end))
     return {
       startIndex: isIndex(startIndex) ? charactersTo(startIndex) : 0,
       endIndex: charactersTo(endIndex),
@@ -56,7 +56,7 @@ export function createGrounding(choice: number): Grounding {
 
   return {
     addText(more) {
-      text += more
+      text.add(more)
     },
     addSources({ groundingMetadata, citationMetadata }, events) {
       if (isObject(groundingMetadata)) addSupports(groundingMetadata, events)

@@ -10,13 +10,20 @@ export interface PartialArguments {
 
 type Step = string | number
 
-/** No tool has longer lists; a single piece must not fill the memory. */
+/** No tool has longer lists; pieces must not fill the memory with places that they leave empty. */
 const MAX_INDEX = 10_000
+const MOST_EMPTY = 10_000
 
 export function createPartialArguments(): PartialArguments {
   const root: Record<string, unknown> = {}
   /** The text that the last piece said would continue. */
   let open: string | null = null
+  let empty = 0
+
+  function put(steps: readonly Step[], value: unknown): void {
+    empty += putInto(root, steps, value)
+    if (empty > MOST_EMPTY) throw misplaced()
+  }
 
   return {
     add(pieces) {
@@ -26,10 +33,10 @@ export function createPartialArguments(): PartialArguments {
         const { stringValue, numberValue, boolValue } = piece
         if (isString(stringValue)) {
           const before = open === path ? valueAt(root, stepsOf(path)) : undefined
-          put(root, stepsOf(path), isString(before) ? before + stringValue : stringValue)
-        } else if (typeof numberValue === 'number') put(root, stepsOf(path), numberValue)
-        else if (typeof boolValue === 'boolean') put(root, stepsOf(path), boolValue)
-        else if ('nullValue' in piece) put(root, stepsOf(path), null)
+          put(stepsOf(path), isString(before) ? before + stringValue : stringValue)
+        } else if (typeof numberValue === 'number') put(stepsOf(path), numberValue)
+        else if (typeof boolValue === 'boolean') put(stepsOf(path), boolValue)
+        else if ('nullValue' in piece) put(stepsOf(path), null)
         open = piece['willContinue'] === true ? path : null
       }
     },
@@ -66,9 +73,12 @@ function valueAt(root: object, steps: readonly Step[]): unknown {
   return value
 }
 
-function put(root: object, steps: readonly Step[], value: unknown): void {
+/** Answers how many places of lists it left empty. */
+function putInto(root: object, steps: readonly Step[], value: unknown): number {
   let target = root
+  let empty = 0
   steps.forEach((step, i) => {
+    if (typeof step === 'number' && Array.isArray(target)) empty += Math.max(0, step - target.length)
     const next = steps[i + 1]
     if (next === undefined) {
       define(target, step, value)
@@ -80,6 +90,7 @@ function put(root: object, steps: readonly Step[], value: unknown): void {
     if (inner !== existing) define(target, step, inner)
     target = inner
   })
+  return empty
 }
 
 /** Never a setter: `__proto__` is a key like any other. */

@@ -1,7 +1,9 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import type { ReplyContext } from '../../core/result.ts'
+import type { JsonEnd } from '../json-end.ts'
 import { seal } from '../opaque.ts'
+import type { TextQueue } from '../text-queue.ts'
 import { longNames } from '../tool-names.ts'
 
 /** Where blocks go: into a stream, or together into one message. They come one after the other. */
@@ -14,8 +16,8 @@ export interface BlockSink {
 export interface OpenThought {
   readonly kind: 'thinking'
   /** Text that came without its detail, and text that came in a detail alone: the other one may follow. */
-  bare: string
-  detailed: string
+  readonly bare: TextQueue
+  readonly detailed: TextQueue
   /** What the pieces said of themselves, without their text. */
   detail: JsonObject | undefined
   /** Its own signature was written. */
@@ -25,7 +27,10 @@ export interface OpenThought {
 export interface OpenCall {
   readonly kind: 'call'
   readonly call: number
-  json: string
+  /** Something came of its arguments. */
+  hasJson: boolean
+  /** Of its arguments. */
+  readonly end: JsonEnd
   /** Its arguments are no JSON but text: OpenAI's custom tools. They become the one field of an object. */
   readonly isText: boolean
 }
@@ -41,13 +46,23 @@ export interface BlockState {
   started: number
   open: { readonly kind: 'text' } | OpenThought | OpenCall | null
   /** What came in the midst of a call. */
-  waiting: InferenceEvent[]
+  waiting: Waiting[]
+  /** How many of them were written. */
+  resumed: number
+  /** The calls among them, by their index. */
+  readonly waitingCalls: Map<number, Waiting>
   /** Citations that came before their text. */
   citations: JsonObject[]
   /** What a provider said instead of an answer. */
   refusal: string
   /** What has no place in this dialect, by name. */
   readonly lost: Set<string>
+}
+
+/** An event that comes later, and of a call its arguments so far. */
+export interface Waiting {
+  readonly event: InferenceEvent
+  readonly pieces: string[]
 }
 
 export const newBlockState = (
@@ -61,6 +76,8 @@ export const newBlockState = (
   started: 0,
   open: null,
   waiting: [],
+  resumed: 0,
+  waitingCalls: new Map(),
   citations: [],
   refusal: '',
   lost: new Set(),
@@ -100,7 +117,7 @@ export function closeBlock(state: BlockState): void {
     })
   }
   if (open.kind === 'call' && open.isText) {
-    addDelta(state, { type: 'input_json_delta', partial_json: open.json === '' ? '{"input":""}' : '"}' })
+    addDelta(state, { type: 'input_json_delta', partial_json: !open.hasJson ? '{"input":""}' : '"}' })
   }
   state.sink.stop(state.started - 1)
   state.open = null

@@ -2,6 +2,7 @@ import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.
 import { newToolCallId } from '../../core/ids.ts'
 import { ANSWER_TOOL } from '../answer-tool.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
+import { checkCalls } from '../reply-bounds.ts'
 import { isObject, isString } from '../values.ts'
 
 /** What the blocks of one reply share. */
@@ -127,6 +128,7 @@ const addDetail = (detail: JsonObject & { type: string }, index: number, events:
 }
 
 function callBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
+  checkCalls(blocks.calls)
   const index = blocks.calls++
   const id = textOf(raw['id']) || newToolCallId()
   events.push({ type: 'tool-call-start', choice: 0, index, id, name: textOf(raw['name']) })

@@ -10,7 +10,7 @@ export function createCollector(): BlockSink & { readonly content: JsonObject[] 
   return {
     content,
     start(index, block) {
-      content[index] = { ...block }
+      content[index] = { ...block, ...listOf(block.citations) }
       json = ''
     },
     delta(index, delta) {
@@ -30,7 +30,8 @@ export function createCollector(): BlockSink & { readonly content: JsonObject[] 
 /** Text grows, citations are listed, and any other field takes the place of the former one. */
 function add(block: JsonObject, { type, citation, ...fields }: JsonObject): void {
   if (type === 'citations_delta') {
-    block.citations = [...(Array.isArray(block.citations) ? block.citations : []), citation]
+    if (Array.isArray(block.citations)) block.citations.push(citation)
+    else block.citations = [citation]
     return
   }
   for (const [name, value] of Object.entries(fields)) {
@@ -39,3 +40,7 @@ function add(block: JsonObject, { type, citation, ...fields }: JsonObject): void
     block[name] = grows ? former + value : value
   }
 }
+
+/** A list of its own, since more is added to it. */
+const listOf = (citations: unknown): JsonObject =>
+  Array.isArray(citations) ? { citations: [...citations] } : {}

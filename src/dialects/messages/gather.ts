@@ -10,7 +10,7 @@ import { isMessagesNative } from './native.ts'
 export function gatherMessage(frames: FrameBatch): FrameBatch {
   const collector = createCollector()
   let begun: JsonObject | undefined
-  let end: JsonObject = {}
+  const end: JsonObject = {}
   let started = 0
 
   function read({ type, ...fields }: JsonObject): void {
@@ -23,7 +23,7 @@ export function gatherMessage(frames: FrameBatch): FrameBatch {
     else if (type === 'content_block_stop') collector.stop(at)
     else if (type === 'message_delta') {
       const { delta, usage: _, ...rest } = fields
-      end = { ...end, ...rest, ...(isObject(delta) ? delta : {}) }
+      Object.assign(end, rest, isObject(delta) ? delta : {})
     }
   }
 

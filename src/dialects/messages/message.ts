@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
+import { checkItems, checkUsage } from '../reply-bounds.ts'
 import { isObject, isString } from '../values.ts'
 import { type Block, type Blocks, newBlocks, openBlock } from './block.ts'
 import { mergeUsage, readServiceTier, readUsage } from './usage.ts'
@@ -131,6 +132,7 @@ function startMessage(
 function tellUsage(told: unknown, state: MessageState, events: InferenceEvent[]): void {
   if (!isObject(told)) return
   state.usage = mergeUsage(state.usage, told)
+  checkUsage(state.usage)
   const usage = readUsage(state.usage)
   if (usage) events.push({ type: 'usage', usage, serviceTier: readServiceTier(state.usage) })
 }
@@ -158,6 +160,7 @@ function startBlock(
     throw new UpstreamError('malformed', 'a tool call of the reply has no name')
   }
   stopBlock(at, {}, false, state, events)
+  checkItems(state.started)
   const index = state.started++
   tell({ ...event, type: 'content_block_start', index, content_block: raw }, state, events)
   state.open.set(at, { index, block: openBlock(raw, state.blocks, events) })

@@ -1,5 +1,6 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { createJsonEnd } from '../json-end.ts'
 import { seal } from '../opaque.ts'
 import { isString } from '../values.ts'
 import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './block-state.ts'
@@ -51,12 +52,23 @@ function write(event: InferenceEvent, state: BlockState): void {
       return
     }
     if (!isWhole(open)) {
-      state.waiting.push(event)
+      wait(event, state)
       return
     }
     closeBlock(state)
   }
   writeNow(event, state)
+}
+
+/** Pieces of a call that waits wait with it: a reply may have very many calls, and each event is put off once. */
+function wait(event: InferenceEvent, state: BlockState): void {
+  if (event.type === 'tool-call-delta') {
+    state.waitingCalls.get(event.index)?.pieces.push(event.json)
+    return
+  }
+  const waiting = { event, pieces: [] }
+  state.waiting.push(waiting)
+  if (event.type === 'tool-call-start') state.waitingCalls.set(event.index, waiting)
 }
 
 /** True for events that are no content. */
@@ -80,7 +92,13 @@ function writeNow(event: InferenceEvent, state: BlockState): void {
       const { id, name, extra } = event
       startBlock(
         state,
-        { kind: 'call', call: event.index, json: '', isText: extra?.type === 'custom' },
+        {
+          kind: 'call',
+          call: event.index,
+          hasJson: false,
+          end: createJsonEnd(),
+          isText: extra?.type === 'custom',
+        },
         { type: 'tool_use', id, name: state.longNames.get(name) ?? name, input: {} },
       )
       break
@@ -152,30 +170,40 @@ function sourceOf(url: string): JsonObject {
 }
 
 function addArguments(json: string, open: OpenCall, state: BlockState): void {
-  if (json === '') return
-  const head = open.isText && open.json === '' ? '{"input":"' : ''
-  open.json += json
-  const piece = open.isText ? JSON.stringify(json).slice(1, -1) : json
-  addDelta(state, { type: 'input_json_delta', partial_json: head + piece })
-  if (state.waiting.length === 0 || !isWhole(open)) return
+  tellArguments(json, open, state)
+  if (state.resumed === state.waiting.length || !isWhole(open)) return
   closeBlock(state)
   resume(state)
 }
 
+function tellArguments(json: string, open: OpenCall, state: BlockState): void {
+  if (json === '') return
+  const head = open.isText && !open.hasJson ? '{"input":"' : ''
+  open.hasJson = true
+  open.end.push(json)
+  const piece = open.isText ? JSON.stringify(json).slice(1, -1) : json
+  addDelta(state, { type: 'input_json_delta', partial_json: head + piece })
+}
+
+/** Writes what waits, up to a call that is not whole. */
 function resume(state: BlockState): void {
-  const { waiting } = state
+  const { waiting, waitingCalls } = state
+  for (let next = waiting[state.resumed]; next; next = waiting[state.resumed]) {
+    const { event, pieces } = next
+    const { open } = state
+    if (open?.kind === 'call') {
+      if (!isWhole(open)) return
+      closeBlock(state)
+    }
+    state.resumed++
+    writeNow(event, state)
+    if (event.type !== 'tool-call-start') continue
+    waitingCalls.delete(event.index)
+    if (state.open?.kind === 'call') for (const piece of pieces) tellArguments(piece, state.open, state)
+  }
   state.waiting = []
-  for (const event of waiting) write(event, state)
+  state.resumed = 0
 }
 
 /** The end of text shows only when something else comes. */
-function isWhole({ json, isText }: OpenCall): boolean {
-  if (isText) return true
-  if (!json.trimEnd().endsWith('}')) return false
-  try {
-    JSON.parse(json)
-    return true
-  } catch {
-    return false
-  }
-}
+const isWhole = ({ end, isText }: OpenCall): boolean => isText || end.isObject()

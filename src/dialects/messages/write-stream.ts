@@ -134,7 +134,9 @@ function relay(event: JsonObject, state: StreamState): void {
     start(state, isObject(fields.message) ? fields.message : {})
   } else if (type === 'message_delta') {
     const { delta, usage, ...rest } = fields
-    state.delta = { ...state.delta, ...rest, delta: { ...objectOf(state.delta.delta), ...objectOf(delta) } }
+    // In place: a provider may send many.
+    const before = isObject(state.delta.delta) ? state.delta.delta : {}
+    Object.assign(state.delta, rest, { delta: Object.assign(before, delta) })
   } else if (type === 'message_stop') {
     state.last = fields
   } else if (isString(type) && EVENT_NAME.test(type)) {

@@ -2,6 +2,7 @@ import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject, ReasoningDetail } from '../../core/events.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { seal } from '../opaque.ts'
+import { createTextQueue } from '../text-queue.ts'
 import { isString } from '../values.ts'
 import { addBlock, addDelta, type BlockState, type OpenThought, startBlock } from './block-state.ts'
 
@@ -68,7 +69,7 @@ function addText(piece: Piece, state: BlockState): void {
   // Hidden text leaves nothing; its detail is what the next turn needs.
   if (detail === undefined && state.hidesReasoning) return
   const thought = thoughtFor(detail, state)
-  if (detail !== undefined) thought.detail = { ...thought.detail, ...detail }
+  if (detail !== undefined) thought.detail = Object.assign(thought.detail ?? {}, detail)
   const thinking = state.hidesReasoning ? '' : untold(piece, thought)
   if (thinking !== '') addDelta(state, { type: 'thinking_delta', thinking })
   if (detail === undefined || !isClaudes(detail) || !isString(detail.signature)) return
@@ -81,11 +82,8 @@ function untold({ text, detail, isToldTwice }: Piece, thought: OpenThought): str
   if (isToldTwice || text === '') return text
   const [own, other] =
     detail === undefined ? (['bare', 'detailed'] as const) : (['detailed', 'bare'] as const)
-  if (thought[other].startsWith(text)) {
-    thought[other] = thought[other].slice(text.length)
-    return ''
-  }
-  thought[own] += text
+  if (thought[other].take(text)) return ''
+  thought[own].add(text)
   return text
 }
 
@@ -97,8 +95,8 @@ function thoughtFor(detail: JsonObject | undefined, state: BlockState): OpenThou
   }
   const thought: OpenThought = {
     kind: 'thinking',
-    bare: '',
-    detailed: '',
+    bare: createTextQueue(),
+    detailed: createTextQueue(),
     detail: undefined,
     isSigned: false,
   }

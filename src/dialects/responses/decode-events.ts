@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
+import { checkItems } from '../reply-bounds.ts'
 import { isObject, isString, restOf } from '../values.ts'
 import {
   addArguments,
@@ -128,6 +129,7 @@ function readText(
 function itemAt(event: JsonObject, type: string, items: ResponseState['items']): Item {
   const at = event['output_index']
   const item = items.get(at) ?? newItem({ type, id: event['item_id'] })
+  checkItems(items.size)
   items.set(at, item)
   return item
 }
@@ -179,6 +181,7 @@ function readItem(event: JsonObject, isDone: boolean, state: ResponseState, even
   const { items, reply } = state
   const former = items.get(at)
   const item = former && (isDone || !former.isDone) ? former : newItem(raw)
+  checkItems(items.size)
   items.set(at, item)
   if (isDone) finishItem(raw, item, false, reply, events)
   tellNative({ event }, events)
@@ -262,6 +265,7 @@ function finishItems(response: JsonObject, state: ResponseState, events: Inferen
     if (!isObject(raw)) continue
     const item = isNew ? newItem(raw) : items.get(at)
     if (item === undefined || item.isDone || item.type !== raw['type']) continue
+    checkItems(items.size)
     items.set(at, item)
     finishItem(raw, item, wasCut, reply, events)
     tellNative({ event: { type: 'response.output_item.done', output_index: at, item: raw } }, events)

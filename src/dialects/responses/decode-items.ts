@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { checkCalls } from '../reply-bounds.ts'
 import { isObject, isString, restOf } from '../values.ts'
 import {
   addAnnotation,
@@ -27,17 +28,17 @@ export interface Item {
 interface Call {
   /** Of our tool calls; undefined until the call was told: a start says id and name, and comes before arguments. */
   index: number | undefined
-  /** Arguments that came so far. */
+  /** Arguments that came before the start was told. */
   json: string
-  /** UTF-16 units of them that were told. */
-  told: number
+  /** UTF-16 units of them that came so far. */
+  length: number
 }
 
 export const newItem = (raw: JsonObject): Item => ({
   type: raw['type'],
   id: raw['id'],
   parts: newParts(raw),
-  call: { index: undefined, json: '', told: 0 },
+  call: { index: undefined, json: '', length: 0 },
   isDone: false,
 })
 
@@ -148,6 +149,7 @@ const CALL_FIELDS = new Set(['id', 'type', 'status', 'call_id', 'name', 'argumen
 
 function startCall(raw: JsonObject, call: Call, reply: Reply, events: InferenceEvent[]): void {
   if (call.index !== undefined) return
+  checkCalls(reply.calls)
   call.index = reply.calls++
   const rest = restOf(raw, CALL_FIELDS)
   const extra = raw['type'] === ITEM.customToolCall ? { ...rest, type: 'custom' } : rest
@@ -159,30 +161,24 @@ function startCall(raw: JsonObject, call: Call, reply: Reply, events: InferenceE
     name: String(raw['name']),
     ...(extra ? { extra } : {}),
   })
-  tellArguments(call, events)
+  if (call.json !== '') tellArguments(call.index, call.json, events)
 }
 
 /** A piece of a call's arguments. */
 export function addArguments(call: Call, json: unknown, events: InferenceEvent[]): void {
   if (!isText(json)) return
-  call.json += json
-  tellArguments(call, events)
+  call.length += json.length
+  if (call.index === undefined) call.json += json
+  else tellArguments(call.index, json, events)
 }
 
 /** Arguments that came whole, after their pieces or in their place. */
 export function completeArguments(call: Call, whole: unknown, events: InferenceEvent[]): void {
-  if (isString(whole)) addArguments(call, whole.slice(call.json.length), events)
+  if (isString(whole)) addArguments(call, whole.slice(call.length), events)
 }
 
-function tellArguments(call: Call, events: InferenceEvent[]): void {
-  if (call.index === undefined || call.json.length === call.told) return
-  events.push({
-    type: 'tool-call-delta',
-    choice: 0,
-    index: call.index,
-    json: call.json.slice(call.told),
-  })
-  call.told = call.json.length
+const tellArguments = (index: number, json: string, events: InferenceEvent[]): void => {
+  events.push({ type: 'tool-call-delta', choice: 0, index, json })
 }
 
 function finishCall(
@@ -199,7 +195,7 @@ function finishCall(
   const isCustom = raw['type'] === ITEM.customToolCall
   const told = isCustom ? raw['input'] : raw['arguments']
   completeArguments(call, isObject(told) ? JSON.stringify(told) : told, events)
-  if (call.json === '' && !isCustom && !wasCut) addArguments(call, '{}', events)
+  if (call.length === 0 && !isCustom && !wasCut) addArguments(call, '{}', events)
 }
 
 /** The first letters of base64 by the kind of image, for providers that do not name it. */

@@ -1,6 +1,7 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString, restOf } from '../values.ts'
+import { createJsonEnd } from '../json-end.ts'
+import { isString, restOf } from '../values.ts'
 import { ITEM } from './items.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
 import { createInputReader, type InputReader } from './partial-input.ts'
@@ -40,16 +41,18 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
   const place = { item_id: id, output_index: index }
   /** What was told of it. */
   let told = ''
+  const end = createJsonEnd()
   let whole: JsonObject | null = null
 
   function tell(delta: string): string {
     if (delta === '') return ''
     told += delta
+    end.push(delta)
     return events.write(`${event}.delta`, { ...place, delta })
   }
 
   /** A call without arguments has an empty object. */
-  function end(native: JsonObject | undefined, isWhole: boolean): { text: string; value: string } {
+  function finish(native: JsonObject | undefined, isWhole: boolean): { text: string; value: string } {
     if (reader) {
       const { rest, whole: value } = reader.end()
       return { text: tell(rest), value }
@@ -66,9 +69,10 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
       return whole
     },
     add: (piece) => tell(reader ? reader.push(piece) : piece),
-    mayGoOn: () => isCustom || !isWholeObject(told),
+    // Nothing that comes can belong to arguments that are a whole object.
+    mayGoOn: () => isCustom || !end.isObject(),
     close(status, native) {
-      const { text, value } = end(native, status === 'completed')
+      const { text, value } = finish(native, status === 'completed')
       const name = isCustom ? {} : { name: head.name }
       whole = { ...shared, status, ...native, ...{ id, type, call_id: head.callId, [field]: value } }
       return (
@@ -105,15 +109,5 @@ export function nativeHead(native: JsonObject): CallHead {
     namespace: isString(namespace) ? namespace : undefined,
     form: type === ITEM.customToolCall ? 'custom' : 'function',
     extra: undefined,
-  }
-}
-
-/** Nothing that comes can belong to arguments that are a whole object. */
-function isWholeObject(json: string): boolean {
-  if (!json.trimEnd().endsWith('}')) return false
-  try {
-    return isObject(JSON.parse(json))
-  } catch {
-    return false
   }
 }

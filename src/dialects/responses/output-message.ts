@@ -95,7 +95,7 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
     addText(text, logprobs) {
       const opened = within('output_text')
       opened.part.text += text
-      opened.part.logprobs.push(...logprobs)
+      for (const token of logprobs) opened.part.logprobs.push(token)
       length += text.length
       const at = place(opened.part.index)
       return opened.text + writeTextDelta(events, { ...at, delta: text, logprobs })

@@ -37,9 +37,7 @@ export function createNatives(
   }
 
   const ownLike = (native: unknown): OutputItem | undefined =>
-    items.all.find(
-      (item) => isOpen(item) && item.slot.native === null && isObject(native) && item.type === native.type,
-    )
+    isObject(native) ? items.firstOwn(native.type) : undefined
 
   /** An event of an item that is not shown is not shown. */
   function pass(event: JsonObject): string {

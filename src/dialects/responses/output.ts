@@ -153,7 +153,9 @@ export function createOutput({ events, hideReasoning, tools, ...options }: Outpu
     },
     addToCall(index, piece) {
       const call = calls.get(index) ?? null
-      return isOpen(call) ? call.add(piece) : ''
+      if (!isOpen(call)) return ''
+      items.touch(call)
+      return call.add(piece)
     },
     addAnnotation: (annotation) => inMessage((item) => item.addAnnotation(annotation)),
     addImage(url) {

@@ -135,10 +135,9 @@ function announced(output: Output, events: readonly InferenceEvent[]): readonly 
         data: { event: { ...native, type: 'response.output_item.added', item: skeletonOf(native.item) } },
       })
     }
-    ordered?.push(...segment)
+    for (const each of ordered ? segment : []) ordered?.push(each)
   }
-  ordered?.push(...events.slice(start))
-  return ordered ?? events
+  return ordered?.concat(events.slice(start)) ?? events
 }
 const DONE = 'response.output_item.done'
 

@@ -1,0 +1,25 @@
+import { UpstreamError } from '../core/errors.ts'
+
+/** No model calls so many tools, or answers in so many items: more would be an attempt to fill the memory. */
+export const MOST_CALLS = 10_000
+export const MOST_ITEMS = 10_000
+
+/** Throws `malformed` where a reply that has `count` of them would get one more. */
+export function checkCalls(count: number): void {
+  if (count >= MOST_CALLS) throw tooMany('tool calls', MOST_CALLS)
+}
+
+/** The same of items, or blocks, of its output. */
+export function checkItems(count: number): void {
+  if (count >= MOST_ITEMS) throw tooMany('items of output', MOST_ITEMS)
+}
+
+/** No provider counts so many things; what is remembered of them is read again with each event. */
+const MOST_USAGE_FIELDS = 256
+
+export function checkUsage(usage: object): void {
+  if (Object.keys(usage).length > MOST_USAGE_FIELDS) throw tooMany('fields of usage', MOST_USAGE_FIELDS)
+}
+
+const tooMany = (what: string, most: number): UpstreamError =>
+  new UpstreamError('malformed', `the reply has more than ${most} ${what}`)

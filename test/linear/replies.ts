@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test'
+import { UpstreamError } from '../../src/core/errors.ts'
+import type { DialectName, FrameBatch, InferenceFrame } from '../../src/core/events.ts'
+import type { ReplyContext } from '../../src/core/result.ts'
+import { NO_USAGE } from '../../src/core/usage.ts'
+import type { Ingress } from '../../src/dialects/dialect.ts'
+import { egresses, ingresses } from '../../src/dialects/index.ts'
+import { collect } from '../../src/inference/collect.ts'
+import { REQUEST } from '../dialects/request.ts'
+import { guard, guardrailOf } from '../inference/output/guarding.ts'
+import { upstreamReply } from '../upstream-reply.ts'
+import type { ReplyList } from './reply-lists.ts'
+import { type Growth, growthOf, sayGrowth } from './timing.ts'
+
+/** Everything that happens to a reply between the provider's bytes and each dialect of callers. */
+
+const CONTEXT: ReplyContext = {
+  generationId: 'gen-1',
+  created: 1_700_000_000,
+  model: 'acme/large',
+  providerName: 'Acme',
+  request: REQUEST,
+  hideReasoning: false,
+}
+const CLOSING = {
+  finishes: [{ choice: 0, reason: 'stop' as const, native: null }],
+  usage: NO_USAGE,
+  costNanoUsd: 0,
+  promptCostNanoUsd: 0,
+  completionCostNanoUsd: 0,
+  isByok: false,
+  serviceTier: null,
+  serviceMetadata: null,
+}
+
+export async function read(
+  dialect: DialectName,
+  body: string | Uint8Array,
+  streamed: boolean,
+): Promise<FrameBatch[]> {
+  const batches: FrameBatch[] = []
+  for await (const batch of egresses[dialect].read(upstreamReply(body), streamed)) batches.push(batch)
+  return batches
+}
+
+async function* again(batches: readonly FrameBatch[]): AsyncGenerator<FrameBatch> {
+  yield* batches
+}
+
+const guardrails = [guardrailOf([], [{ pattern: 'secret-[0-9]+', action: 'redact' }])]
+const flattened = (batches: readonly FrameBatch[]): InferenceFrame[] => batches.flat()
+
+const callers: [string, Ingress][] = Object.entries(ingresses)
+
+interface ReplyStage {
+  name: string
+  run(batches: readonly FrameBatch[]): Promise<void>
+}
+
+/** What happens to the frames once they were read. */
+const replyStages: readonly ReplyStage[] = [
+  ...callers.flatMap(([name, ingress]): ReplyStage[] => [
+    {
+      name: `write a stream of ${name}`,
+      async run(batches) {
+        const writer = ingress.writeStream(CONTEXT)
+        for (const frame of flattened(batches)) writer.write(frame)
+        writer.end(CLOSING)
+        writer.reply?.()
+      },
+    },
+    {
+      name: `write a whole reply of ${name}`,
+      async run(batches) {
+        const gathered = ingress.gather?.(flattened(batches)) ?? flattened(batches)
+        const result = await collect(again([gathered]), () => undefined)
+        JSON.stringify(ingress.writeReply(result, CONTEXT, CLOSING))
+      },
+    },
+  ]),
+  {
+    name: 'filter',
+    async run(batches) {
+      for await (const _ of guard(again(batches), guardrails).frames);
+    },
+  },
+]
+
+const N = 1_000
+
+/**
+ * Every list and map that a provider of a dialect may fill, from its bytes to each dialect of callers: with 4 times as
+ * much in it, a step takes at most 6 times as long.
+ */
+export function testReplies(dialect: DialectName, lists: readonly ReplyList[]): void {
+  describe(`what grows with a list of a reply in ${dialect}`, () => {
+    test('the lists are read', async () => {
+      for (const { body, isStreamed } of lists) {
+        expect((await read(dialect, body(3), isStreamed)).length).toBeGreaterThan(0)
+      }
+    })
+
+    test('read', async () => {
+      const steep: string[] = []
+      for (const each of lists) steep.push(...(await steepReading(each)))
+      expect(steep).toEqual([])
+    }, 120_000)
+
+    for (const { name, run } of replyStages) {
+      test(name, async () => {
+        const steep: string[] = []
+        for (const each of lists) {
+          const growth = await growthOf(N, (n) => read(dialect, each.body(n), each.isStreamed), run)
+          if (!growth.isLinear) steep.push(said(each, growth))
+        }
+        expect(steep).toEqual([])
+      }, 120_000)
+    }
+  })
+}
+
+async function steepReading(list: ReplyList): Promise<string[]> {
+  const growth = await growthOf(
+    N,
+    (n) => list.body(n),
+    async (body) => {
+      try {
+        await read(list.dialect, body, list.isStreamed)
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error
+      }
+    },
+  )
+  return growth.isLinear ? [] : [said(list, growth)]
+}
+
+const said = ({ name }: ReplyList, growth: Growth): string => `${name}: ${sayGrowth(growth)}`
