@@ -32,7 +32,7 @@ function inObject(schema: TSchema, sample: JsonObject, spot: Spot): Place[] {
   for (const [name, property] of Object.entries<TSchema>(schema.properties ?? {})) {
     const at = spot.at === '' ? name : `${spot.at}.${name}`
     // What the body requires comes first: a list of tool results alone would be refused.
-    const first: unknown[] = Array.isArray(sample[name]) ? sample[name] : []
+    const first: unknown[] = spot.at === '' && Array.isArray(sample[name]) ? sample[name] : []
     const wrap = (value: unknown): JsonObject =>
       spot.wrap({ ...sample, [name]: Array.isArray(value) ? [...first, ...value] : value })
     places.push(...inValue(property, { ...spot, at, wrap }))
@@ -84,7 +84,10 @@ function inValue(schema: TSchema, spot: Spot): Place[] {
   }
   if (schema.type === 'array') return inArray(schema.items, spot)
   if (schema.patternProperties !== undefined) return [recordOf(schema, spot)]
-  return schema.type === 'object' ? inObject(schema, asObject(fullSampleOf(schema, 0, spot.at)), spot) : []
+  if (schema.type !== 'object') return []
+  const full = asObject(fullSampleOf(schema, 0, spot.at))
+  const isTaken = spot.takes(spot.wrap(full))
+  return inObject(schema, isTaken ? full : asObject(sampleOf(schema, 0, spot.at)), spot)
 }
 
 function recordOf(schema: TSchema, { at, wrap }: Spot): Place {
