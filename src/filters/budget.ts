@@ -9,8 +9,8 @@ interface Allowance {
 
 /** Some 20 ms, and each character read a few times: answers are scanned while they stream. */
 const OF_ANSWERS: Allowance = { units: 5_000_000, unitsOfCharacter: 6 }
-/** Some 2 s, in slices between which other requests run. */
-export const OF_REQUESTS: Allowance = { units: 500_000_000, unitsOfCharacter: 20 }
+/** Some 400 ms, in slices between which other requests run. */
+export const OF_REQUESTS: Allowance = { units: 100_000_000, unitsOfCharacter: 20 }
 /** Some 5 ms. */
 const UNITS_OF_SLICE = 1_250_000
 

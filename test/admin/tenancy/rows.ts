@@ -452,6 +452,17 @@ const inference: Row[] = [
     }),
     { keys: 'inference' },
   ),
+  row(
+    'post /responses/compact',
+    'body previous_response_id',
+    response,
+    (id) => ({
+      path: '/responses/compact',
+      body: { model: 'sluice/demo', input: 'And then?', previous_response_id: id },
+    }),
+    // The built-in model cannot compact.
+    { keys: 'inference', found: 400 },
+  ),
   ...(
     [
       ['/chat/completions', CHAT],
