@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startUpstream } from './upstream.ts'
 
 /**
- * `bun run fuzz:document [--requests n]`: schemathesis asks a gateway what its API document says can be asked, with a
+ * `bun run fuzz:document`: schemathesis asks a gateway what its API document says can be asked, with a
  * management key and with an inference key, and checks that each reply is one that the document says. Exits 1 if one is
  * not. schemathesis is installed once, into a cache outside the repository.
  */
@@ -19,7 +19,10 @@ const CHECKS = [
   'unsupported_method',
   'allow_header_conformance',
 ]
-const REQUESTS = 20_000
+/** Random requests of each operation and key, beside some 250 that go through what its schema says. */
+const EXAMPLES = 10
+/** Fewer would prove little. */
+const LEAST_REQUESTS = 20_000
 const MANAGEMENT_KEY = 'fuzz-management-key-0123456789abcdefghij'
 const API_KEY = 'fuzz-inference-key-0123456789abcdefghijk'
 const root = join(import.meta.dir, '../..')
@@ -202,7 +205,6 @@ async function fuzz({
   return { code, requests: Number(/(\d+) generated/.exec(text)?.[1] ?? 0) }
 }
 
-const wanted = Number(process.argv[process.argv.indexOf('--requests') + 1]) || REQUESTS
 const program = await schemathesis()
 const folder = mkdtempSync(join(tmpdir(), 'sluice-document-'))
 const upstream = startUpstream()
@@ -213,10 +215,11 @@ try {
   const operations = Object.values(Object(fieldOf(document, 'paths'))).flatMap((path) =>
     Object.keys(Object(path)),
   ).length
-  const examples = Math.ceil(wanted / 2 / operations)
   const runs: Awaited<ReturnType<typeof fuzz>>[] = []
   for (const [index, key] of [MANAGEMENT_KEY, API_KEY].entries()) {
-    runs.push(await fuzz({ program, url: gateway.url, key, examples, there, seed: index + 1, folder }))
+    runs.push(
+      await fuzz({ program, url: gateway.url, key, examples: EXAMPLES, there, seed: index + 1, folder }),
+    )
   }
   const errors = (await Bun.file(join(folder, 'gateway.log')).text())
     .split('\n')
@@ -228,7 +231,8 @@ try {
       `Errors in the gateway's log: ${errors.length}.`,
   )
   for (const line of errors.slice(0, 10)) console.log(line)
-  process.exitCode = runs.every(({ code }) => code === 0) && errors.length === 0 ? 0 : 1
+  const isClean = runs.every(({ code }) => code === 0) && errors.length === 0
+  process.exitCode = isClean && requests >= LEAST_REQUESTS ? 0 : 1
 } finally {
   await gateway.stop()
   await upstream.stop()

@@ -98,6 +98,8 @@ export interface OutputFilters {
   readonly rewrites: boolean
   /** True for filters of this guardrail. */
   holds(filter: ContentFilter): boolean
+  /** Compiles them in slices, once; `open` compiles what is not compiled yet in one go. */
+  compile(): Steps<void>
   /** For a new text: of those that redact and block, or of those that only record. */
   open(which: Purpose): readonly Watch[]
 }

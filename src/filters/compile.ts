@@ -13,7 +13,7 @@ import { GatewayError } from '../core/errors.ts'
 import { finished } from './budget.ts'
 import type { Builtin } from './builtins/builtin.ts'
 import { type Builtins, builtins } from './builtins/index.ts'
-import { createDetector, createFinder, type Detector, type Finder } from './search.ts'
+import { createDetector, createFinder, type Detector, type Finder, programsOf } from './search.ts'
 import { createWatcher, type Watcher } from './watch.ts'
 
 export type Direction = 'input' | 'output' | 'both'
@@ -111,18 +111,24 @@ function outputFilters(
   if (own.length + patterns.length === 0) return undefined
   const watchers: Partial<Record<Purpose, Watcher>> = {}
   let compiled: readonly Compiled[] | null = null
+
+  function* watcherOf(which: Purpose): Steps<Watcher> {
+    compiled ??= allCompiled(own, patterns, known)
+    const entries = compiled.filter(({ filter }) => purposeOf(filter) === which)
+    const programs = yield* programsOf(entries.map(({ pattern }) => pattern))
+    watchers[which] ??= createWatcher(entries.map(soughtOf), programs)
+    return watchers[which]
+  }
+
   return {
     rewrites: [...own, ...patterns].some(({ action }) => action !== 'flag'),
     holds: (filter) => compiled?.some((entry) => entry.filter === filter) ?? false,
-    open(which) {
-      compiled ??= allCompiled(own, patterns, known)
-      const entries = compiled.filter(({ filter }) => purposeOf(filter) === which)
-      watchers[which] ??= createWatcher(
-        entries.map(soughtOf),
-        entries.map(({ pattern }) => pattern),
-      )
-      return watchers[which].open()
+    *compile() {
+      for (const which of ['rewriting', 'recording'] as const) {
+        if (watchers[which] === undefined) yield* watcherOf(which)
+      }
     },
+    open: (which) => (watchers[which] ?? finished(watcherOf(which))).open(),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ScanBudget, Sought, Watch, Window } from '../core/content-filter.ts'
 import type { Automaton, State } from './automaton.ts'
 import { longestMatch } from './longest.ts'
-import { type Program, programOf } from './program.ts'
+import type { Program } from './program.ts'
 import { beforeOf, createGroups, type Group, type Groups, TOO_MANY } from './search.ts'
 
 /** Filters whose longest match is no longer than this are watched by themselves: what is older is safe at any time. */
@@ -19,9 +19,8 @@ interface Kind {
   readonly longest: number
 }
 
-/** What is compiled and learned is kept from text to text. Throws RE2JS's error for a pattern that is none. */
-export function createWatcher(sought: readonly Sought[], patterns: readonly string[]): Watcher {
-  const programs = patterns.map(programOf)
+/** What is learned is kept from text to text. */
+export function createWatcher(sought: readonly Sought[], programs: readonly Program[]): Watcher {
   const lengths = programs.map(longestMatch)
   const kinds = [
     kindOf(sought, programs, lengths, (length) => length <= SHORT),

@@ -127,3 +127,16 @@ test('long requests take turns', async () => {
   await Promise.all([long('a'), long('b')])
   expect(order).toEqual(['a', 'b', 'a', 'b', 'a', 'b'])
 })
+
+test('filters on the answer are compiled in slices before anything is asked', () => {
+  const patterns = Array.from({ length: 200 }, (_, index) => ({
+    pattern: `.{0,${800 + index}}secret`,
+    action: 'redact' as const,
+    appliesTo: 'output' as const,
+  }))
+  const { output } = compileFilters([], patterns)
+  let slices = 0
+  for (const _ of output?.compile() ?? []) slices++
+  expect(slices).toBeGreaterThan(5)
+  expect([...(output?.compile() ?? [])]).toEqual([])
+})

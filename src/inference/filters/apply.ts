@@ -36,6 +36,9 @@ export async function withFilters(
   { key }: { key: Pick<KeyRecord, 'guardrails'> },
   wantsMetadata: boolean,
 ): Promise<FilteredBody> {
+  for (const { filters } of key.guardrails ?? []) {
+    if (filters?.output) await inSlices(filters.output.compile())
+  }
   const guardrails = key.guardrails?.filter(hasFilters) ?? []
   if (guardrails.length === 0) return { body }
   const report = createReport()
@@ -57,6 +60,15 @@ export async function withFilters(
 interface Text {
   readonly text: string
   readonly isUser: boolean
+}
+
+async function inSlices<Value>(steps: Steps<Value>, resume?: () => void): Promise<Value> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await turn()
+    resume?.()
+  }
 }
 
 /** In the order in which `replaceTexts` asks for them. */
@@ -99,14 +111,8 @@ function createScan(guardrails: readonly Guarding[], report: FilterReport) {
     return places
   }
 
-  async function placesOf(text: Text, which: Purpose, budget: GrowingBudget): Promise<Place[]> {
-    const steps = placesIn(text, which, budget)
-    for (;;) {
-      const step = steps.next()
-      if (step.done) return step.value
-      await turn()
-      budget.resume()
-    }
+  function placesOf(text: Text, which: Purpose, budget: GrowingBudget): Promise<Place[]> {
+    return inSlices(placesIn(text, which, budget), budget.resume)
   }
 
   async function record(text: Text): Promise<void> {
