@@ -152,8 +152,8 @@ const headers: readonly Shape[] = [
   ['idempotency-key', ' '.repeat(HEADER_BYTES)],
   ['authorization', `Bearer ${' '.repeat(HEADER_BYTES)}a`],
   ['x-api-key', 'a'.repeat(HEADER_BYTES)],
-].map(([name = '', value = '']) => ({
-  name: `header ${name}: ${value.slice(0, 12)}…`,
+].map(([name = '', value = ''], index) => ({
+  name: `header ${index + 1}, ${name}: ${value.slice(0, 12)}…`,
   path: `${API}/chat/completions`,
   headers: { [name]: value },
   body: () => HI,

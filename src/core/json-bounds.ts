@@ -6,7 +6,7 @@ export const MAX_JSON_DEPTH = 64
  * Strings (names of fields, too), objects and lists. The parser takes up to 0.5 µs for each, and all that reads,
  * translates and writes the request as much again. A turn of an agent has some 20.
  */
-export const MAX_JSON_PARTS = 150_000
+export const MAX_JSON_PARTS = 100_000
 /** Items of lists and fields of objects, such as numbers and tokens. */
 export const MAX_JSON_VALUES = 1_000_000
 /** Bytes of one number, which the parser reads slowly. */

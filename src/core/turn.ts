@@ -7,3 +7,14 @@ export const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmed
 /** A turn of the event loop if the step that began at `begunAt` (of `performance.now()`) was long; else undefined. */
 export const turnAfterLong = (begunAt: number): Promise<void> | undefined =>
   performance.now() - begunAt > LONG_STEP_MS ? turnOfLoop() : undefined
+
+/** Counts what is read in many small steps: a turn of the event loop after every `most` characters or bytes. */
+export function turnsByLength(most: number): (length: number) => Promise<void> | undefined {
+  let since = 0
+  return (length) => {
+    since += length
+    if (since < most) return undefined
+    since = 0
+    return turnOfLoop()
+  }
+}

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../core/errors.ts'
 import { type FrameBatch, type InferenceFrame, type InferenceFrames, isContent } from '../core/events.ts'
 import type { UpstreamReply } from '../core/reply.ts'
+import { turnsByLength } from '../core/turn.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
 import { parseReply } from './reply-json.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
@@ -44,6 +45,8 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024
  * and no more than this is text and events at a time: with 100 streams of 4 MB the peak is 610 MB, else 850 MB.
  */
 const BATCH_BYTES = 64 * 1024
+/** Others have a turn after this much, also where it says nothing: 128 kB of the smallest events take some 30 ms. */
+const TURN_BYTES = 2 * BATCH_BYTES
 
 /**
  * Reads a 2xx reply, a stream of events or one JSON document, as one stream of frames. What came decides how it is
@@ -62,9 +65,9 @@ export const readReply = (
 
 /** Written by hand, because every answer that is not streamed passes here: a generator has promises of its own. */
 function readWhole(reply: UpstreamReply, decoder: ReplyDecoder): InferenceFrames {
-  let batches: Iterator<FrameBatch> | null = null
+  let batches: Iterator<FrameBatch, undefined> | AsyncIterator<FrameBatch, undefined> | null = null
   const next = async (): Promise<IteratorResult<FrameBatch, undefined>> => {
-    batches ??= readText(await reply.text(MAX_BODY_BYTES), reply.status, decoder)[Symbol.iterator]()
+    batches ??= batchesOf(await reply.text(MAX_BODY_BYTES), reply.status, decoder)
     return batches.next()
   }
   return { [Symbol.asyncIterator]: () => ({ next, return: async () => END }) }
@@ -82,10 +85,11 @@ async function* readStream(
   try {
     const { form, head } = await sniff(body, MAX_BODY_BYTES)
     if (form !== 'events') {
-      yield* readText(await restOfBody(head, body, MAX_BODY_BYTES), status, decoder)
+      yield* readBody(await restOfBody(head, body, MAX_BODY_BYTES), status, decoder)
       return
     }
     const parser = (options.createParser ?? createSseParser)()
+    const turnAfter = turnsByLength(TURN_BYTES)
     let pulled: Pulled = { done: false, value: head.length === 1 && head[0] ? head[0] : Buffer.concat(head) }
     while (!pulled.done && !decoder.isTerminated) {
       for (let at = 0; at < pulled.value.length && !decoder.isTerminated; at += BATCH_BYTES) {
@@ -94,6 +98,8 @@ async function* readStream(
           if (batch.some(goesOn)) advance?.()
           yield batch
         }
+        const turn = turnAfter(Math.min(BATCH_BYTES, pulled.value.length - at))
+        if (turn) await turn
       }
       if (!decoder.isTerminated) pulled = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
     }
@@ -122,19 +128,30 @@ function inMidAnswer(error: unknown, { hasContent }: ReplyDecoder): unknown {
   return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })
 }
 
-function* readText(text: string, status: number, decoder: ReplyDecoder): Iterable<FrameBatch> {
-  const form = formOfText(text)
-  if (form === 'page') throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
-  if (form === 'json') {
-    const frame = decoder.takeBody(parseBody(text, status))
-    if (frame) yield [frame]
-    if (decoder.failure !== null) throw decoder.failure
-  } else {
-    const sse = createSseParser()
-    yield* takeAll(sse.pushText(text), decoder.takeEvent, decoder)
-    if (!decoder.isTerminated) yield* takeAll(sse.end(), decoder.takeTail, decoder)
+const batchesOf = (text: string, status: number, decoder: ReplyDecoder) =>
+  formOfText(text) === 'events' ? readEvents(text, decoder) : readBody(text, status, decoder)
+
+/** Frames of a stream that was not asked for, in pieces: others have a turn in between. */
+async function* readEvents(text: string, decoder: ReplyDecoder): AsyncGenerator<FrameBatch, undefined> {
+  const sse = createSseParser()
+  const turnAfter = turnsByLength(TURN_BYTES)
+  for (let at = 0; at < text.length && !decoder.isTerminated; at += BATCH_BYTES) {
+    yield* takeAll(sse.pushText(text.slice(at, at + BATCH_BYTES)), decoder.takeEvent, decoder)
+    await turnAfter(BATCH_BYTES)
   }
+  if (!decoder.isTerminated) yield* takeAll(sse.end(), decoder.takeTail, decoder)
   yield [decoder.end()]
+  return undefined
+}
+
+function* readBody(text: string, status: number, decoder: ReplyDecoder): Generator<FrameBatch, undefined> {
+  if (formOfText(text) === 'page')
+    throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
+  const frame = decoder.takeBody(parseBody(text, status))
+  if (frame) yield [frame]
+  if (decoder.failure !== null) throw decoder.failure
+  yield [decoder.end()]
+  return undefined
 }
 
 /** What events that came together say: one batch. What fails among them is thrown after the frames before it. */

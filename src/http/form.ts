@@ -2,6 +2,9 @@
 import { badRequest } from '../core/errors.ts'
 import { readBytes } from './body.ts'
 
+/** Fields and files: a form of OpenAI has some twenty. */
+const MOST_PARTS = 1_000
+
 const FORM_TYPE = /^multipart\/form-data\s*;.*\bboundary=/i
 
 export const isForm = (headers: Headers): boolean =>
@@ -17,11 +20,26 @@ export async function readForm(request: Request, limitBytes: number): Promise<Fo
     throw badRequest('The Content-Type of the request must be multipart/form-data with a boundary')
   }
   const bytes = await readBytes(request, limitBytes)
+  if (hasMoreParts(bytes, type)) throw badRequest(`The form has more than ${MOST_PARTS} parts`)
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
   } catch {
     throw badRequest('The request body is not a well-formed form of its Content-Type')
   }
+}
+
+const BOUNDARY = /\bboundary=(?:"([^"]{1,200})"|([^\s";]{1,200}))/i
+
+/** Counts the lines that begin parts, before they are parsed. */
+function hasMoreParts(bytes: Uint8Array, type: string): boolean {
+  const [, quoted, plain] = BOUNDARY.exec(type) ?? []
+  const line = Buffer.from(`\r\n--${quoted ?? plain ?? ''}`)
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let lines = 0
+  // The first part begins the body; a line more ends it.
+  for (let at = text.indexOf(line); at >= 0 && lines <= MOST_PARTS; at = text.indexOf(line, at + line.length))
+    lines += 1
+  return lines > MOST_PARTS
 }
 
 /** A field that is text; null where it is absent. Throws a 400 for a file. */

@@ -50,3 +50,21 @@ describe('what is no form is a 400, what is too large a 413', () => {
     expect(textOf(await readForm(post(whole, 'multipart/form-data; boundary=x'), 1_000), 'a')).toBe('b')
   })
 })
+
+test('a thousand parts are read, more are refused before they are parsed', async () => {
+  const parts = (count: number, boundary: string): string =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="a[]"\r\n\r\nb\r\n`.repeat(count)
+  for (const [boundary, written] of [
+    ['x', 'x'],
+    ['x y', '"x y"'],
+  ] as const) {
+    const type = `multipart/form-data; boundary=${written}`
+    const taken = post(`${parts(1_000, boundary)}--${boundary}--\r\n`, type)
+    expect((await readForm(taken, 1_000_000)).getAll('a[]')).toHaveLength(1_000)
+    const refused = post(parts(300_000, boundary), type)
+    expect(readForm(refused, 100_000_000)).rejects.toMatchObject({
+      status: 400,
+      message: 'The form has more than 1000 parts',
+    })
+  }
+})

@@ -17,7 +17,7 @@ export async function readTranscriptionForm(
     if (typeof value !== 'string') {
       if (name !== 'file') throw badRequest('must be text, not a file', name)
       audio = await fileOf(value)
-    } else if (written.endsWith('[]')) body[name] = [...listAt(body, name), value]
+    } else if (written.endsWith('[]')) listAt(body, name).push(value)
     else body[name] = fieldOf(name, value)
   }
   if (audio === null) {
@@ -31,9 +31,13 @@ async function fileOf(file: File): Promise<AudioFile> {
   return { content: file, name: file.name || 'audio', seconds: audioDuration(await file.bytes()) }
 }
 
-const listAt = (body: JsonObject, name: string): unknown[] => {
+/** The list of this name; a value that stands alone becomes its first item. */
+function listAt(body: JsonObject, name: string): unknown[] {
   const former = body[name]
-  return Array.isArray(former) ? former : former === undefined ? [] : [former]
+  if (Array.isArray(former)) return former
+  const list: unknown[] = former === undefined ? [] : [former]
+  body[name] = list
+  return list
 }
 
 function fieldOf(name: string, text: string): unknown {
