@@ -63,7 +63,9 @@ function sentence({ type, schema, value }: ValueError): string {
     case ValueErrorType.ArrayMinItems:
       return `must have ${range(schema.minItems, schema.maxItems, 'entry', 'entries')}, not ${sizeOf(value)}`
     case ValueErrorType.ObjectMaxProperties:
-      return `must have ${range(0, schema.maxProperties, 'pair', 'pairs')}, not ${sizeOf(value)}`
+      return schema.properties === undefined
+        ? `must have ${range(0, schema.maxProperties, 'pair', 'pairs')}, not ${sizeOf(value)}`
+        : `must have ${range(0, schema.maxProperties, 'field', 'fields')}, not ${sizeOf(value)}`
     case ValueErrorType.StringMinLength:
       return 'must not be empty'
     case ValueErrorType.StringMaxLength:

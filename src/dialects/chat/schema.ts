@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { bounded } from '../bounded.ts'
 import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 import { message } from './message-schema.ts'
@@ -141,5 +142,5 @@ const gatewayFields = {
   ),
 }
 
-export const chatBody = t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN)
+export const chatBody = bounded(t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN))
 export type ChatBody = typeof chatBody.static

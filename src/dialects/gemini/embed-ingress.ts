@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
+import { bounded } from '../bounded.ts'
 import { OPEN, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
@@ -25,12 +26,14 @@ const embedFields = {
 const model = modelField('Of the path')
 
 /** The body of `:embedContent`. */
-export const embedBody = t.Object({ model, ...embedFields, ...routingFields }, OPEN)
+export const embedBody = bounded(t.Object({ model, ...embedFields, ...routingFields }, OPEN))
 
 /** The body of `:batchEmbedContents`. */
-export const batchEmbedBody = t.Object(
-  { model, requests: t.Array(t.Object(embedFields, OPEN), { minItems: 1 }), ...routingFields },
-  OPEN,
+export const batchEmbedBody = bounded(
+  t.Object(
+    { model, requests: t.Array(t.Object(embedFields, OPEN), { minItems: 1 }), ...routingFields },
+    OPEN,
+  ),
 )
 
 let compiled: TypeCheck<typeof batchEmbedBody> | undefined

@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { bounded } from '../bounded.ts'
 import { callerFields, model } from '../caller-schema.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 
@@ -146,27 +147,29 @@ export const generationConfig = t.Object(
 
 const { models, provider, plugins, route, session_id, user, trace, stop_server_tools_when } = callerFields
 
-export const geminiBody = t.Object(
-  {
-    model,
-    contents: t.Array(content, { minItems: 1 }),
-    systemInstruction: optional(content),
-    tools: optional(t.Array(tool)),
-    toolConfig: optional(toolConfig),
-    safetySettings: optional(t.Array(t.Object({}, OPEN))),
-    generationConfig: optional(generationConfig),
-    cachedContent: optional(t.String({ description: 'A cache at the provider' })),
-    serviceTier: optional(t.String()),
-    models,
-    provider,
-    plugins,
-    route,
-    session_id,
-    user,
-    trace,
-    stop_server_tools_when,
-  },
-  OPEN,
+export const geminiBody = bounded(
+  t.Object(
+    {
+      model,
+      contents: t.Array(content, { minItems: 1 }),
+      systemInstruction: optional(content),
+      tools: optional(t.Array(tool)),
+      toolConfig: optional(toolConfig),
+      safetySettings: optional(t.Array(t.Object({}, OPEN))),
+      generationConfig: optional(generationConfig),
+      cachedContent: optional(t.String({ description: 'A cache at the provider' })),
+      serviceTier: optional(t.String()),
+      models,
+      provider,
+      plugins,
+      route,
+      session_id,
+      user,
+      trace,
+      stop_server_tools_when,
+    },
+    OPEN,
+  ),
 )
 
 export type GeminiBody = Static<typeof geminiBody>

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { bounded } from '../bounded.ts'
 import { cacheControl, callerFields, model } from '../caller-schema.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 import { message, textBlock } from './block-schema.ts'
@@ -113,5 +114,5 @@ const gatewayFields = {
   stop_server_tools_when,
 }
 
-export const messagesBody = t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN)
+export const messagesBody = bounded(t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN))
 export type MessagesBody = typeof messagesBody.static

@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { bounded } from '../bounded.ts'
 import { OPEN, oneOf, optional } from '../fields.ts'
 import { modelField, routingFields } from './fields.ts'
 
@@ -41,32 +42,34 @@ const tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1, description: 'T
 const item = t.Object({ content: t.Array(embeddingPart, { minItems: 1 }) }, OPEN)
 
 /** Inputs of parts, checked apart: of all forms of `input`, their mistakes can be explained best. */
-export const embeddingItems = t.Object({ input: t.Array(item, { minItems: 1 }) }, OPEN)
+export const embeddingItems = bounded(t.Object({ input: t.Array(item, { minItems: 1 }) }, OPEN))
 
-export const embeddingsBody = t.Object(
-  {
-    input: t.Union(
-      [
-        text,
-        t.Array(text, { minItems: 1 }),
-        tokens,
-        t.Array(tokens, { minItems: 1 }),
-        t.Array(item, { minItems: 1 }),
-      ],
-      {
-        description:
-          'A text, texts, token ids, lists of token ids, or objects whose `content` has parts (text, image_url, input_audio, file, video_url)',
-      },
-    ),
-    model: modelField('An embedding model'),
-    dimensions: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
-    encoding_format: optional(oneOf(['float', 'base64'])),
-    input_type: optional(
-      t.String({ minLength: 1, description: 'What the vectors are for, such as `query` or `document`' }),
-    ),
-    ...routingFields,
-  },
-  OPEN,
+export const embeddingsBody = bounded(
+  t.Object(
+    {
+      input: t.Union(
+        [
+          text,
+          t.Array(text, { minItems: 1 }),
+          tokens,
+          t.Array(tokens, { minItems: 1 }),
+          t.Array(item, { minItems: 1 }),
+        ],
+        {
+          description:
+            'A text, texts, token ids, lists of token ids, or objects whose `content` has parts (text, image_url, input_audio, file, video_url)',
+        },
+      ),
+      model: modelField('An embedding model'),
+      dimensions: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
+      encoding_format: optional(oneOf(['float', 'base64'])),
+      input_type: optional(
+        t.String({ minLength: 1, description: 'What the vectors are for, such as `query` or `document`' }),
+      ),
+      ...routingFields,
+    },
+    OPEN,
+  ),
 )
 export type EmbeddingsBody = Static<typeof embeddingsBody>
 export type EmbeddingPart = Static<typeof embeddingPart>

@@ -2,6 +2,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { JsonObject } from '../../core/events.ts'
 import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
+import { bounded } from '../bounded.ts'
 import { OPEN } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
@@ -14,15 +15,17 @@ const part = t.Object(
   OPEN,
 )
 
-export const moderationBody = t.Object(
-  {
-    input: t.Union([t.String(), t.Array(t.Union([t.String(), part]), { minItems: 1 })], {
-      description: 'A text, texts, or parts (text, image_url) of one input',
-    }),
-    model: modelField('A model that moderates; default omni-moderation-latest'),
-    ...routingFields,
-  },
-  OPEN,
+export const moderationBody = bounded(
+  t.Object(
+    {
+      input: t.Union([t.String(), t.Array(t.Union([t.String(), part]), { minItems: 1 })], {
+        description: 'A text, texts, or parts (text, image_url) of one input',
+      }),
+      model: modelField('A model that moderates; default omni-moderation-latest'),
+      ...routingFields,
+    },
+    OPEN,
+  ),
 )
 type ModerationBody = Static<typeof moderationBody>
 

@@ -3,6 +3,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { bounded } from '../bounded.ts'
 import { OPEN, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
@@ -18,18 +19,20 @@ const document = t.Object(
   OPEN,
 )
 
-export const rerankBody = t.Object(
-  {
-    query: t.String({ minLength: 1 }),
-    documents: t.Array(t.Union([t.String(), document]), {
-      minItems: 1,
-      description: 'Texts, or objects with `text` or `image`',
-    }),
-    model: modelField('A model that ranks'),
-    top_n: optional(t.Integer({ minimum: 1, description: 'The most results; default all' })),
-    ...routingFields,
-  },
-  OPEN,
+export const rerankBody = bounded(
+  t.Object(
+    {
+      query: t.String({ minLength: 1 }),
+      documents: t.Array(t.Union([t.String(), document]), {
+        minItems: 1,
+        description: 'Texts, or objects with `text` or `image`',
+      }),
+      model: modelField('A model that ranks'),
+      top_n: optional(t.Integer({ minimum: 1, description: 'The most results; default all' })),
+      ...routingFields,
+    },
+    OPEN,
+  ),
 )
 export type RerankBody = Static<typeof rerankBody>
 

@@ -2,26 +2,29 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { JsonObject } from '../../core/events.ts'
 import type { SpeechFormat, SpeechRequest } from '../../core/operation.ts'
+import { bounded } from '../bounded.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import { defined } from '../values.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 
-export const speechBody = t.Object(
-  {
-    input: t.String({ minLength: 1, description: 'What is to be said' }),
-    model: modelField('A model that speaks'),
-    voice: optional(t.String({ minLength: 1 })),
-    response_format: optional(oneOf(['mp3', 'pcm', 'wav', 'opus', 'aac', 'flac'])),
-    speed: optional(t.Number({ minimum: 0.25, maximum: 4 })),
-    instructions: optional(
-      t.String({ description: 'How it is to be said, where the model listens to that' }),
-    ),
-    stream_format: optional(oneOf(['audio'])),
-    input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
-    ...routingFields,
-  },
-  OPEN,
+export const speechBody = bounded(
+  t.Object(
+    {
+      input: t.String({ minLength: 1, description: 'What is to be said' }),
+      model: modelField('A model that speaks'),
+      voice: optional(t.String({ minLength: 1 })),
+      response_format: optional(oneOf(['mp3', 'pcm', 'wav', 'opus', 'aac', 'flac'])),
+      speed: optional(t.Number({ minimum: 0.25, maximum: 4 })),
+      instructions: optional(
+        t.String({ description: 'How it is to be said, where the model listens to that' }),
+      ),
+      stream_format: optional(oneOf(['audio'])),
+      input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
+      ...routingFields,
+    },
+    OPEN,
+  ),
 )
 export type SpeechBody = Static<typeof speechBody>
 

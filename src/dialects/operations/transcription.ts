@@ -5,6 +5,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { AudioFile, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { bounded } from '../bounded.ts'
 import { OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
@@ -30,12 +31,12 @@ const inputAudio = t.Object(
   OPEN,
 )
 
-export const transcriptionBody = t.Object({ input_audio: inputAudio, ...fields }, OPEN)
+export const transcriptionBody = bounded(t.Object({ input_audio: inputAudio, ...fields }, OPEN))
 export const transcriptionForm = t.Object(
   { file: t.String({ format: 'binary' }), ...fields },
   { additionalProperties: true },
 )
-const formFields = t.Object(fields, OPEN)
+const formFields = bounded(t.Object(fields, OPEN))
 type Fields = Static<typeof formFields>
 
 /** Compiled at the first request: the start does not pay for it. */

@@ -1,4 +1,5 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
+import { bounded } from '../bounded.ts'
 import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 import { xSearch } from '../plugin-schema.ts'
@@ -162,8 +163,8 @@ const withInput = <T extends TSchema>(item: T) => ({
 })
 
 /** What is checked at once; the items are checked one by one, each against the form of its type. */
-export const responsesBody = t.Object(withInput(t.Object({}, OPEN)), OPEN)
+export const responsesBody = bounded(t.Object(withInput(t.Object({}, OPEN)), OPEN))
 export type ResponsesBody = typeof responsesBody.static
 
 /** The same with every form of an item: for the API document. */
-export const documentedBody = t.Object(withInput(anyItem), OPEN)
+export const documentedBody = bounded(t.Object(withInput(anyItem), OPEN))
