@@ -47,7 +47,11 @@ async function* again(batches: readonly FrameBatch[]): AsyncGenerator<FrameBatch
   yield* batches
 }
 
-const guardrails = [guardrailOf([], [{ pattern: 'secret-[0-9]+', action: 'redact' }])]
+/** One that finds nothing, and one that changes nearly every text. */
+const GUARDRAILS = {
+  'look through': [guardrailOf([], [{ pattern: 'secret-[0-9]+', action: 'redact' }])],
+  redact: [guardrailOf([], [{ pattern: '[xa]', action: 'redact', placeholder: '[GONE]' }])],
+}
 const flattened = (batches: readonly FrameBatch[]): InferenceFrame[] => batches.flat()
 
 const callers: [string, Ingress][] = Object.entries(ingresses)
@@ -78,12 +82,14 @@ const replyStages: readonly ReplyStage[] = [
       },
     },
   ]),
-  {
-    name: 'filter',
-    async run(batches) {
-      for await (const _ of guard(again(batches), guardrails).frames);
-    },
-  },
+  ...Object.entries(GUARDRAILS).map(
+    ([name, guardrails]): ReplyStage => ({
+      name,
+      async run(batches) {
+        for await (const _ of guard(again(batches), guardrails).frames);
+      },
+    }),
+  ),
 ]
 
 const N = 1_000

@@ -106,7 +106,9 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
   const scan = scanners.open()
   /** The JSON text of what has not gone out, and where in it characters are escaped. */
   let raw = ''
-  const escapes: { at: number; length: number }[] = []
+  let escapes: { at: number; length: number }[] = []
+  /** How many of them have gone out. */
+  let taken = 0
   /** Places of `escapes` count the string's own characters from here. */
   let gone = 0
   let come = 0
@@ -124,7 +126,14 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
 
   function takeRaw(length: number): string {
     let rawLength = length
-    while (escapes[0] && escapes[0].at < gone + length) rawLength += (escapes.shift()?.length ?? 1) - 1
+    for (let next = escapes[taken]; next && next.at < gone + length; next = escapes[taken]) {
+      rawLength += next.length - 1
+      taken++
+    }
+    if (taken === escapes.length) {
+      escapes = []
+      taken = 0
+    }
     gone += length
     const own = raw.slice(0, rawLength)
     raw = raw.slice(rawLength)

@@ -22,11 +22,19 @@ export function createAnnotationQueue(scanners: Scanners): AnnotationQueue {
   let come = 0
   let gone = 0
   let waiting: AnnotationEvent[] = []
-  /** Where the text became longer by so many characters. */
-  const moves: { at: number; by: number }[] = []
+  /** By how many characters the text is longer from each place on where it changed, in order. */
+  const moves: { at: number; total: number }[] = []
 
-  const moved = (place: number): number =>
-    moves.reduce((sum, { at, by }) => (at <= place ? sum + by : sum), place)
+  function moved(place: number): number {
+    let low = 0
+    let high = moves.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((moves[middle]?.at ?? 0) <= place) low = middle + 1
+      else high = middle
+    }
+    return place + (moves[low - 1]?.total ?? 0)
+  }
 
   function shown(event: AnnotationEvent): AnnotationEvent {
     const annotation = scanners.whole(event.annotation)
@@ -62,7 +70,8 @@ export function createAnnotationQueue(scanners: Scanners): AnnotationQueue {
     passed(pieces, out) {
       for (const { text, length } of pieces) {
         gone += length
-        if (text.length !== length) moves.push({ at: gone, by: text.length - length })
+        if (text.length === length) continue
+        moves.push({ at: gone, total: (moves.at(-1)?.total ?? 0) + text.length - length })
       }
       if (waiting.length > 0 && gone >= come) leave(out)
     },

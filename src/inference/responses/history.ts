@@ -70,8 +70,13 @@ export async function turnsBefore(id: string, workspaceId: string, store: Respon
 export const itemsOf = (turns: readonly Turn[]): JsonObject[] =>
   turns.flatMap(({ input, reply }) => [...input, ...outputItems(reply)])
 
-/** The item of this id in a turn; undefined where it holds none. */
-export function itemIn({ response, input, reply }: Turn, id: string): JsonObject | undefined {
-  const asked = input.findIndex((item, index) => shownItem(item, response.id, index).id === id)
-  return asked >= 0 ? input[asked] : outputItems(reply).find((item) => idOf(item) === id)
+/** The items of a turn by their ids; of two with one id the first. */
+export function itemsById({ response, input, reply }: Turn): Map<string, JsonObject> {
+  const byId = new Map<string, JsonObject>()
+  const add = (id: string | null, item: JsonObject): void => {
+    if (id !== null && !byId.has(id)) byId.set(id, item)
+  }
+  for (const [index, item] of input.entries()) add(shownItem(item, response.id, index).id, item)
+  for (const item of outputItems(reply)) add(idOf(item), item)
+  return byId
 }

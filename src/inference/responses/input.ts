@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import { INFERENCE_BODY_LIMIT } from '../../http/body.ts'
-import { itemIn, itemsOf, ONLY_STORED, type Turn, turnsBefore } from './history.ts'
+import { itemsById, itemsOf, ONLY_STORED, type Turn, turnsBefore } from './history.ts'
 import { inputItems, isReference } from './items.ts'
 import type { StateAsked } from './state.ts'
 
@@ -81,37 +81,44 @@ async function resolved(
   workspaceId: string,
   kept: Kept,
 ): Promise<JsonObject[]> {
+  if (!items.some(isReference)) return [...items]
   const own: JsonObject[] = []
   const stored = storedItems(workspaceId, kept)
-  const named = new Set<string>()
+  const said = new Set(turns.flatMap((turn) => [...itemsById(turn).keys()]))
+  let references = 0
   for (const [index, item] of items.entries()) {
     if (!isReference(item)) own.push(item)
-    else if (!named.has(item.id) && !turns.some((turn) => itemIn(turn, item.id) !== undefined)) {
-      named.add(item.id)
+    else if (!said.has(item.id)) {
+      if (++references > MOST_REFERENCES)
+        throw badRequest(`refers to more than ${MOST_REFERENCES} items: send the items themselves`, 'input')
+      said.add(item.id)
       own.push(await stored(item.id, index))
     }
   }
   return own
 }
 
+/** Each is looked up in the database. */
+const MOST_REFERENCES = 2_000
+
 /** Looks items up for one request. Each response is opened once, and together they are no more than a body may hold. */
 function storedItems(workspaceId: string, { store, remembered }: Kept) {
-  const opened = new Map<string, Turn>()
+  const opened = new Map<string, ReadonlyMap<string, JsonObject>>()
   let characters = 0
 
-  async function turnOf(response: StoredResponse): Promise<Turn> {
+  async function openedItems(response: StoredResponse): Promise<ReadonlyMap<string, JsonObject>> {
     const known = opened.get(response.id)
     if (known !== undefined) return known
-    const turn = { response, ...(await store.open(response)) }
-    opened.set(response.id, turn)
-    return turn
+    const byId = itemsById({ response, ...(await store.open(response)) })
+    opened.set(response.id, byId)
+    return byId
   }
 
   async function itemOf(id: string): Promise<JsonObject | null> {
     const item = await remembered?.find(id, workspaceId)
     if (item) return item
     for (const response of await store.withItem(id, workspaceId)) {
-      const found = itemIn(await turnOf(response), id)
+      const found = (await openedItems(response)).get(id)
       if (found !== undefined) return found
     }
     return null

@@ -135,7 +135,7 @@ describe('one frame is one chunk', () => {
         choice({ role: 'assistant', content: '', refusal: 'no' }),
         choice({ images: [{ type: 'image_url', image_url: { url: 'data:,i' } }] }),
         choice({ audio: { id: 'a', data: 'AABB', transcript: 't' } }),
-        choice({ content: 'x' }, { logprobs: { content: [{ token: 'x' }] } }),
+        choice({ content: 'x' }, { logprobs: { content: [{ token: 'x' }], refusal: null } }),
       ],
     ],
     [

@@ -143,6 +143,19 @@ describe('a body that refers to what was said', () => {
     expect(other.own).toEqual([user('2')])
   })
 
+  test('may not name more items than are looked up', async () => {
+    const input = Array.from({ length: 2_001 }, () => ({ type: 'item_reference', id: 'msg_a1' }))
+    expect((await resolve({ input })).own).toEqual([said('msg_a1', 'One')])
+    const find = async (id: string) => ({ type: 'message', id })
+    const remembered = { find, add: () => undefined, close: async () => undefined }
+    const many = input.map((item, i) => ({ ...item, id: `rs_${i}` }))
+    const refused = resolveInput({ input: many }, stateAsked({}), 'workspace-a', {
+      store: started.store,
+      remembered,
+    })
+    await expect(refused).rejects.toThrow('input: refers to more than 2000 items: send the items themselves')
+  })
+
   test('is told its mistakes at its own places', async () => {
     const resolved = await resolve({ input: [user('3')], previous_response_id: 'resp_02' })
     const words = (message: string) => {
