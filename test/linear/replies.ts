@@ -49,8 +49,8 @@ async function* again(batches: readonly FrameBatch[]): AsyncGenerator<FrameBatch
 
 /** One that finds nothing, and one that changes nearly every text. */
 const GUARDRAILS = {
-  'look through': [guardrailOf([], [{ pattern: 'secret-[0-9]+', action: 'redact' }])],
-  redact: [guardrailOf([], [{ pattern: '[xa]', action: 'redact', placeholder: '[GONE]' }])],
+  'look through': [guardrailOf([], [{ pattern: 'secret-[0-9]+', action: 'redact', appliesTo: 'output' }])],
+  redact: [guardrailOf([], [{ pattern: '[xa]', action: 'redact', appliesTo: 'output' }])],
 }
 const flattened = (batches: readonly FrameBatch[]): InferenceFrame[] => batches.flat()
 
