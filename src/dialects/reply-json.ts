@@ -1,9 +1,9 @@
 import { UpstreamError } from '../core/errors.ts'
-import { hasMoreParts, isNestedDeeper, MAX_TEXT_DEPTH, MAX_TEXT_PARTS, parseJson } from '../core/json.ts'
+import { holdsTooMuch, isNestedDeeper, MAX_TEXT_DEPTH, parseJson } from '../core/json.ts'
 
 /**
  * The JSON of an event or a body of a provider; undefined for text that is none. Throws `malformed` for JSON that is
- * nested deeper than 128 levels or holds more than 400,000 parts, in whatever field.
+ * nested deeper than 128 levels or holds too much (`core/json.ts`), in whatever field.
  */
 export function parseReply(text: string, status: number): unknown {
   const value = parseJson(text)
@@ -12,14 +12,8 @@ export function parseReply(text: string, status: number): unknown {
       status,
     })
   }
-  if (value === undefined && hasMoreParts(text, MAX_TEXT_PARTS)) {
-    throw new UpstreamError(
-      'malformed',
-      `the reply holds more than ${MAX_TEXT_PARTS} strings, objects and lists`,
-      {
-        status,
-      },
-    )
+  if (value === undefined && holdsTooMuch(text)) {
+    throw new UpstreamError('malformed', 'the reply holds too many strings, objects and lists', { status })
   }
   return value
 }
