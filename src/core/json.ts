@@ -17,9 +17,14 @@ const SHORT_STRING = 32
 const PLACES = 65_536
 const MAX_PLACES_TAKEN = 50_000
 
+/** What JSON text has too much of to be parsed; null: nothing. */
+export type TextExcess = 'depth' | 'parts'
+
 /** Parses JSON text; undefined for text that is none, is nested deeper than 128 levels, or holds too much. */
-export function parseJson(text: string): unknown {
-  if (isNestedDeeper(text, MAX_TEXT_DEPTH) || holdsTooMuch(text)) return undefined
+export const parseJson = (text: string): unknown => (excessOf(text) === null ? parsed(text) : undefined)
+
+/** The same for text that `excessOf` has found nothing in. */
+export function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return value
@@ -35,44 +40,35 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** True when arrays and objects are nested deeper than `limit`. One pass; the insides of strings are skipped. */
-export function isNestedDeeper(text: string, limit: number): boolean {
+/** What there is too much of, found in one pass; the insides of long strings are skipped. */
+export function excessOf(text: string): TextExcess | null {
   const end = text.length
   // Too short for so many brackets: most events of a stream.
-  if (end <= 2 * limit) return false
-  let depth = 0
-  for (let at = 0; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at)
-    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
-      if (++depth > limit) return true
-    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
-  }
-  return false
-}
-
-/** True for text that the parser would take too long for. One pass, for long texts alone. */
-export function holdsTooMuch(text: string): boolean {
-  const end = text.length
-  if (end <= FEW_TEXT_PARTS) return false
-  const taken = new Uint8Array(PLACES)
+  if (end <= 2 * MAX_TEXT_DEPTH) return null
+  const taken = end > FEW_TEXT_PARTS ? new Uint8Array(PLACES) : null
   let different = 0
   let parts = 0
+  let depth = 0
   for (let at = 0; at < end; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
       const start = at + 1
       at = endOfString(text, at)
-      const place = at - start > SHORT_STRING ? 0 : placeOf(text, start, at)
-      if (taken[place] === 0) {
+      const place = taken === null || at - start > SHORT_STRING ? 0 : placeOf(text, start, at)
+      if (taken?.[place] === 0) {
         taken[place] = 1
         different += 1
       }
-    } else if (code !== OPEN_ARRAY && code !== OPEN_OBJECT) continue
+    } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      if (++depth > MAX_TEXT_DEPTH) return 'depth'
+    } else {
+      if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
+      continue
+    }
     parts += 1
-    if (parts > FEW_TEXT_PARTS && (different > MAX_PLACES_TAKEN || parts > MAX_TEXT_PARTS)) return true
+    if (parts > FEW_TEXT_PARTS && (different > MAX_PLACES_TAKEN || parts > MAX_TEXT_PARTS)) return 'parts'
   }
-  return false
+  return null
 }
 
 function placeOf(text: string, start: number, end: number): number {

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../core/errors.ts'
 import { type FrameBatch, type InferenceFrame, type InferenceFrames, isContent } from '../core/events.ts'
 import type { UpstreamReply } from '../core/reply.ts'
-import { turnsByLength } from '../core/turn.ts'
+import { turnOfLoop, turnsByLength } from '../core/turn.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
 import { parseReply } from './reply-json.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
@@ -45,6 +45,8 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024
  * and no more than this is text and events at a time: with 100 streams of 4 MB the peak is 610 MB, else 850 MB.
  */
 const BATCH_BYTES = 64 * 1024
+/** Of a body that takes milliseconds to parse: others have a turn before it is, and before its answer is gathered. */
+const LONG_TEXT_CHARACTERS = 256 * 1024
 /** Others have a turn after this much, also where it says nothing: 128 kB of the smallest events take some 30 ms. */
 const TURN_BYTES = 2 * BATCH_BYTES
 
@@ -66,8 +68,14 @@ export const readReply = (
 /** Written by hand, because every answer that is not streamed passes here: a generator has promises of its own. */
 function readWhole(reply: UpstreamReply, decoder: ReplyDecoder): InferenceFrames {
   let batches: Iterator<FrameBatch, undefined> | AsyncIterator<FrameBatch, undefined> | null = null
+  let isLong = false
   const next = async (): Promise<IteratorResult<FrameBatch, undefined>> => {
-    batches ??= batchesOf(await reply.text(MAX_BODY_BYTES), reply.status, decoder)
+    if (batches === null) {
+      const text = await reply.text(MAX_BODY_BYTES)
+      isLong = text.length > LONG_TEXT_CHARACTERS
+      batches = batchesOf(text, reply.status, decoder)
+    }
+    if (isLong) await turnOfLoop()
     return batches.next()
   }
   return { [Symbol.asyncIterator]: () => ({ next, return: async () => END }) }
