@@ -7,8 +7,9 @@ export interface Route {
   readonly hooks?: unknown
 }
 
-/** How closely a route fits a path: a route of its own is closer than a wildcard that asks for an end, or for none. */
-const OWN = 2
+/** How closely a route fits a path: word for word, with parameters, by a wildcard that asks for an end, or by any. */
+const EXACT = 3
+const WITH_PARAMETERS = 2
 const WITH_END = 1
 const ANY = 0
 
@@ -30,7 +31,7 @@ const segmentsOf = (path: string): string[] => path.replace(/\/$/, '').split('/'
 /** -1: not at all. */
 function fitOf(route: Route, path: string, segments: readonly string[]): number {
   if (!matches(segmentsOf(route.path), segments)) return -1
-  if (!route.path.endsWith('*')) return OWN
+  if (!route.path.endsWith('*')) return route.path.includes('/:') ? WITH_PARAMETERS : EXACT
   const ends = endsOf(route)
   if (ends.length === 0 || ends.includes('')) return ANY
   return ends.some((end) => path.endsWith(end)) ? WITH_END : -1

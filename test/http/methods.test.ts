@@ -23,6 +23,8 @@ test.each([
   ['/models/gemini-2.5-pro:generateContent', 'POST'],
   ['/models/google/gemini-2.5-pro:countTokens', 'POST'],
   ['/keys', 'GET, HEAD, POST'],
+  ['/responses/compact', 'POST'],
+  ['/responses/resp_1', 'DELETE, GET, HEAD'],
 ])('a wrong method on %s is a 405 that allows %s', async (path, allow) => {
   const reply = await call(handler, { method: 'OPTIONS', path: `/api/v1${path}`, key: API_KEY })
   expect([reply.status, reply.headers.get('allow')]).toEqual([405, allow])

@@ -111,14 +111,15 @@ export const oidcStartQuery = t.Object(
   { additionalProperties: true },
 )
 
-/** All four together must fit into the 16 kB that the head of a request may have. */
-const answer = (description: string) => t.Optional(t.String({ maxLength: 2048, description }))
+/** Visible ASCII and blanks (RFC 6749, appendix A). Percent-encoded, all four fit into the 16 kB of a request's head. */
+const answer = (maxLength: number, description: string) =>
+  t.Optional(t.String({ maxLength, pattern: '^[\\x20-\\x7e]*$', description }))
 export const oidcCallbackQuery = t.Object(
   {
-    code: answer('What the identity provider gave.'),
-    state: answer('As it was sent there.'),
-    iss: answer('Who answers (RFC 9207).'),
-    error: answer('Why there is no code.'),
+    code: answer(3072, 'What the identity provider gave.'),
+    state: answer(512, 'As it was sent there.'),
+    iss: answer(512, 'Who answers (RFC 9207).'),
+    error: answer(256, 'Why there is no code.'),
   },
   { additionalProperties: true },
 )
