@@ -290,7 +290,7 @@ describe('serve', () => {
       const third = await sluice(['serve', '--port', port, '--data', join(folder, 'b')])
       expect(third).toMatchObject({
         exitCode: 1,
-        stderr: `sluice: 127.0.0.1 ${port} is taken by another program: stop it, or set SLUICE_PORT\n`,
+        stderr: `sluice: 127.0.0.1:${port} is taken by another program: stop it, or set SLUICE_PORT\n`,
       })
       // Reserved for documents (RFC 5737): no machine has it.
       const elsewhere = { env: { ...BOOTSTRAP, SLUICE_HOST: '192.0.2.1' } }
