@@ -11,8 +11,8 @@ export interface Writing {
   /** Empty: unknown, so nothing is left out because of it. */
   readonly inputModalities: readonly string[]
   readonly drop: Drop
-  /** Names of documents so far: each may be there once. */
-  readonly documentNames: Set<string>
+  /** Names of documents so far, each with the last number given to it: a name may be there once. */
+  readonly documentNames: Map<string, number>
 }
 
 /**
@@ -93,7 +93,7 @@ function writeFile(
 }
 
 /** Letters, digits, hyphens, brackets and single blanks; two documents of one name are refused. */
-function documentName(filename: string | undefined, taken: Set<string>): string {
+function documentName(filename: string | undefined, taken: Map<string, number>): string {
   const plain = (isString(filename) ? filename : '')
     .replace(/\.[A-Za-z0-9]{1,8}$/, '')
     .replace(/[^A-Za-z0-9\s\-()[\]]/g, ' ')
@@ -101,9 +101,19 @@ function documentName(filename: string | undefined, taken: Set<string>): string 
     .trim()
     .slice(0, 180)
   const base = plain || 'document'
+  if (!taken.has(base)) {
+    taken.set(base, 1)
+    return base
+  }
+  // The number goes on from the last one of this name: a search from 2 would take quadratic time.
+  let number = taken.get(base) ?? 1
   let name = base
-  for (let number = 2; taken.has(name); number++) name = `${base} ${number}`
-  taken.add(name)
+  while (taken.has(name)) {
+    number += 1
+    name = `${base} ${number}`
+  }
+  taken.set(base, number)
+  taken.set(name, 1)
   return name
 }
 

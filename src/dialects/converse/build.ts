@@ -45,7 +45,7 @@ export function buildConverse(request: InferenceRequest, attempt: Attempt): Dial
   }
   const abilities = abilitiesOf(attempt)
   const { upstreamId, inputModalities } = attempt.endpoint
-  const writing = { abilities, inputModalities, drop, documentNames: new Set<string>() }
+  const writing = { abilities, inputModalities, drop, documentNames: new Map<string, number>() }
   const { system, messages } = writeMessages(request.messages, writing)
   markLast(messages, request.body, abilities, drop)
   const tools = writeTools(request, messages, abilities, drop)
