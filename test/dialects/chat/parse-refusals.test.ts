@@ -29,7 +29,7 @@ describe('messages are refused with their path', () => {
     [{}, 'messages: is required and must be a list'],
     [{ messages: null }, 'messages: must be a list, not null'],
     [{ messages: 'hi' }, 'messages: must be a list, not "hi"'],
-    [{ messages: [] }, 'messages: must have at least 1 entry, not 0'],
+    [{ messages: [] }, 'messages: must have 1 to 20000 entries, not 0'],
     [{ messages: [7] }, 'messages[0]: must be an object, not 7'],
     [
       { messages: [{ role: 'wizard', content: '' }] },
@@ -166,7 +166,7 @@ describe('fields are refused with what is allowed', () => {
     [{ metadata: pairs(17) }, 'metadata: must have at most 16 pairs, not 17'],
     [{ session_id: 's'.repeat(257) }, 'session_id: must be a string of at most 256 characters, not of 257'],
     [{ user: 'u'.repeat(257) }, 'user: must be a string of at most 256 characters, not of 257'],
-    [{ stop_server_tools_when: [] }, 'stop_server_tools_when: must have at least 1 entry, not 0'],
+    [{ stop_server_tools_when: [] }, 'stop_server_tools_when: must have 1 to 20000 entries, not 0'],
     [
       { stop_server_tools_when: [{ type: 'max_cost' }] },
       'stop_server_tools_when[0].max_cost_in_dollars: is required and must be a number of at least 0',
