@@ -3,6 +3,7 @@ import { type FrameBatch, type InferenceFrame, type InferenceFrames, isContent }
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnOfLoop, turnsByLength } from '../core/turn.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
+import { createPieceCount, type PieceCount } from './reply-bounds.ts'
 import { parseReply } from './reply-json.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 
@@ -97,12 +98,13 @@ async function* readStream(
       return
     }
     const parser = (options.createParser ?? createSseParser)()
+    const countPieces = createPieceCount()
     const turnAfter = turnsByLength(TURN_BYTES)
     let pulled: Pulled = { done: false, value: head.length === 1 && head[0] ? head[0] : Buffer.concat(head) }
     while (!pulled.done && !decoder.isTerminated) {
       for (let at = 0; at < pulled.value.length && !decoder.isTerminated; at += BATCH_BYTES) {
         const events = parser.push(pulled.value.subarray(at, at + BATCH_BYTES))
-        for (const batch of takeAll(events, decoder.takeEvent, decoder)) {
+        for (const batch of takeAll(events, decoder.takeEvent, decoder, countPieces)) {
           if (batch.some(goesOn)) advance?.()
           yield batch
         }
@@ -112,7 +114,7 @@ async function* readStream(
       if (!decoder.isTerminated) pulled = await (decoder.isFinished ? body.nextAfterFinish() : body.next())
     }
     if (decoder.isTerminated) await body.drain(options.drainMs ?? DRAIN_MS)
-    else if (pulled !== GAVE_UP) yield* takeAll(parser.end(), decoder.takeTail, decoder)
+    else if (pulled !== GAVE_UP) yield* takeAll(parser.end(), decoder.takeTail, decoder, countPieces)
     yield [decoder.end()]
   } catch (error) {
     throw inMidAnswer(error, decoder)
@@ -142,12 +144,13 @@ const batchesOf = (text: string, status: number, decoder: ReplyDecoder) =>
 /** Frames of a stream that was not asked for, in pieces: others have a turn in between. */
 async function* readEvents(text: string, decoder: ReplyDecoder): AsyncGenerator<FrameBatch, undefined> {
   const sse = createSseParser()
+  const countPieces = createPieceCount()
   const turnAfter = turnsByLength(TURN_BYTES)
   for (let at = 0; at < text.length && !decoder.isTerminated; at += BATCH_BYTES) {
-    yield* takeAll(sse.pushText(text.slice(at, at + BATCH_BYTES)), decoder.takeEvent, decoder)
+    yield* takeAll(sse.pushText(text.slice(at, at + BATCH_BYTES)), decoder.takeEvent, decoder, countPieces)
     await turnAfter(BATCH_BYTES)
   }
-  if (!decoder.isTerminated) yield* takeAll(sse.end(), decoder.takeTail, decoder)
+  if (!decoder.isTerminated) yield* takeAll(sse.end(), decoder.takeTail, decoder, countPieces)
   yield [decoder.end()]
   return undefined
 }
@@ -156,7 +159,10 @@ function* readBody(text: string, status: number, decoder: ReplyDecoder): Generat
   if (formOfText(text) === 'page')
     throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
   const frame = decoder.takeBody(parseBody(text, status))
-  if (frame) yield [frame]
+  if (frame) {
+    createPieceCount()(frame)
+    yield [frame]
+  }
   if (decoder.failure !== null) throw decoder.failure
   yield [decoder.end()]
   return undefined
@@ -167,13 +173,17 @@ function* takeAll(
   events: readonly SseEvent[],
   take: ReplyDecoder['takeEvent'],
   decoder: ReplyDecoder,
+  countPieces: PieceCount,
 ): Iterable<FrameBatch> {
   const batch: InferenceFrame[] = []
   let failure: unknown = null
   for (const { name, data } of events) {
     try {
       const frame = take(name, data)
-      if (frame !== undefined) batch.push(frame)
+      if (frame !== undefined) {
+        if (frame.plainText === undefined) countPieces(frame)
+        batch.push(frame)
+      }
       failure = decoder.failure
     } catch (error) {
       failure = error

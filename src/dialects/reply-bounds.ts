@@ -1,4 +1,5 @@
 import { UpstreamError } from '../core/errors.ts'
+import type { InferenceFrame, ReasoningDetail } from '../core/events.ts'
 
 /** No model calls so many tools, or answers in so many items: more would be an attempt to fill the memory. */
 export const MOST_CALLS = 10_000
@@ -23,3 +24,22 @@ export function checkUsage(usage: object): void {
 
 const tooMany = (what: string, most: number): UpstreamError =>
   new UpstreamError('malformed', `the reply has more than ${most} ${what}`)
+
+/** Pieces of reasoning that are signed or encrypted. An answer has some dozen; toward callers each is sealed by itself. */
+export const MOST_SEALED_PIECES = 5_000
+
+/** Counts such pieces of one reply. Throws `malformed` for one too many. */
+export type PieceCount = (frame: InferenceFrame) => void
+
+export function createPieceCount(): PieceCount {
+  let count = 0
+  return ({ events }) => {
+    for (const event of events) {
+      if (event.type !== 'reasoning-detail' || !isSealedPiece(event.detail)) continue
+      if (++count > MOST_SEALED_PIECES) throw tooMany('signed pieces of reasoning', MOST_SEALED_PIECES)
+    }
+  }
+}
+
+const isSealedPiece = ({ signature, data }: ReasoningDetail): boolean =>
+  (typeof signature === 'string' && signature !== '') || (typeof data === 'string' && data !== '')
