@@ -58,7 +58,10 @@ describe('no hostile request holds the main thread', () => {
       const shape = corpus.find((one) => one.name === name)
       if (shape === undefined) throw new Error('no such shape')
       const outcome = await server.send(shape, 1)
-      expect({ status: outcome.status, text: outcome.text }).toMatchObject({ status })
+      // On a slow machine the first keep-alive of a stream comes before its failure: then that is an event.
+      const isFailedStream = outcome.status === 200 && outcome.text.startsWith(': SLUICE PROCESSING')
+      if (status === 502 && isFailedStream) expect(outcome.text).toContain('"error":{')
+      else expect({ status: outcome.status, text: outcome.text }).toMatchObject({ status })
       expect(outcome.stop.cpuMs).toBeLessThan(MOST_MS)
     }, 60_000)
   }

@@ -178,7 +178,7 @@ const UNKNOWN: readonly Row[] = [
     'an item that nobody stored',
     '/responses',
     items({ type: 'item_reference', id: 'msg_gone' }, HI),
-    'input[0].id: there is no stored item',
+    'input[0].id: there is no item with this id',
     404,
   ),
   row('a role', '/responses', items({ role: 'wizard', content: 'Hi' }), 'input[0].role: must be one of'),

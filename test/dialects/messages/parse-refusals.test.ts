@@ -30,7 +30,7 @@ const TOOL = { name: 'f', input_schema: { type: 'object' } }
 
 const rows: [what: string, body: JsonObject, message: string][] = [
   ['no messages', { model: 'm' }, 'messages: is required and must be a list'],
-  ['messages of nothing', withBody({ messages: [] }), 'messages: must have at least 1 entry, not 0'],
+  ['messages of nothing', withBody({ messages: [] }), 'messages: must have 1 to 20000 entries, not 0'],
   [
     'a role',
     withBody({ messages: [{ role: 'tool', content: '' }] }),
