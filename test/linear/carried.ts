@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/core/errors.ts'
 import type { DialectName, JsonObject } from '../../src/core/events.ts'
 import type { InferenceRequest } from '../../src/core/request.ts'
-import type { Egress, Ingress } from '../../src/dialects/dialect.ts'
+import type { Egress } from '../../src/dialects/dialect.ts'
 import { egresses } from '../../src/dialects/index.ts'
 import { cacheKey } from '../../src/inference/cache/key.ts'
 import { inputOf } from '../../src/inference/content/input.ts'
@@ -32,45 +32,34 @@ const SPEAKERS: readonly (readonly [DialectName, Egress, upstreamId: string])[] 
 
 export interface Stage {
   name: string
-  /** What must have been done before: not timed. */
-  prepare(body: JsonObject): () => void
+  /** `request`: what the body was read as. */
+  run(body: JsonObject, request: InferenceRequest): unknown
 }
 
-export function stagesOf(ingress: Ingress): Stage[] {
-  const parse = (body: JsonObject): InferenceRequest => ingress.parse(body, new Headers())
-  return [
-    { name: 'read', prepare: (body) => () => void parse(body) },
-    { name: 'filter', prepare: (body) => () => void withFilters(body, guarded, false) },
-    { name: 'check addresses', prepare: (body) => () => checkUserUrls(body, allow) },
-    {
-      name: 'estimate, key of the cache, content for the log',
-      prepare(body) {
-        const request = parse(body)
-        return () => {
-          estimatePrompt(request)
-          cacheKey(request, guarded)
-          inputOf(request)
-        }
+/** What happens to a request beside being read. */
+export const stages: readonly Stage[] = [
+  { name: 'filter', run: (body) => withFilters(body, guarded, false) },
+  { name: 'check addresses', run: (body) => checkUserUrls(body, allow) },
+  { name: 'estimate', run: (_, request) => estimatePrompt(request) },
+  { name: 'key of the cache', run: (_, request) => cacheKey(request, guarded) },
+  { name: 'content for the log', run: (_, request) => inputOf(request) },
+  ...SPEAKERS.map(
+    ([dialect, egress, upstreamId]): Stage => ({
+      name: `write to ${upstreamId} in ${dialect}`,
+      run(_, request) {
+        const attempt = attemptFor(dialect, { endpoint: { upstreamId } })
+        return egress.build(request, attempt).cuts?.()
       },
-    },
-    ...SPEAKERS.map(
-      ([dialect, egress, upstreamId]): Stage => ({
-        name: `write to ${upstreamId} in ${dialect}`,
-        prepare(body) {
-          const request = parse(body)
-          const attempt = attemptFor(dialect, { endpoint: { upstreamId } })
-          return () => void egress.build(request, attempt).cuts?.()
-        },
-      }),
-    ),
-  ]
-}
+    }),
+  ),
+]
 
-/** A refusal is an answer too, and must come as fast. */
-export function unlessRefused(work: () => void): void {
+/** Null for a refusal, which is an answer too, and must come as fast. */
+export async function unlessRefused<T>(work: () => T | Promise<T>): Promise<T | null> {
   try {
-    work()
+    return await work()
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
+    return null
   }
 }

@@ -29,7 +29,7 @@ export const sayGrowth = ({ n, ms, msAt4n }: Growth): string =>
 export async function growthOf<T>(
   n: number,
   prepare: (n: number) => T | Promise<T>,
-  work: (input: T) => void | Promise<void>,
+  work: (input: T) => unknown,
 ): Promise<Growth> {
   const timed = async (count: number): Promise<number> => {
     const prepared = prepare(count)
@@ -41,6 +41,14 @@ export async function growthOf<T>(
   }
   const first = await leastOf(n, timed)
   return first.isLinear ? first : leastOf(2 * n, timed)
+}
+
+/** True for work that takes so short that nothing needs to be compared. */
+export async function isQuick(work: () => unknown): Promise<boolean> {
+  const before = process.threadCpuUsage()
+  const running = work()
+  if (running instanceof Promise) await running
+  return msSince(before) <= MEASURABLE_MS * MOST_GROWTH
 }
 
 async function leastOf(n: number, timed: (count: number) => Promise<number>): Promise<Growth> {
