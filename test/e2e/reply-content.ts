@@ -33,7 +33,9 @@ export const eventsOf = (text: string): unknown[] =>
 
 /** Ids that the gateway makes, and what was counted, are of the one generation. */
 export function withoutOwn(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/[0-9a-f]{32}/g, 'ID')
+  // What is sealed differs each time.
+  if (typeof value === 'string')
+    return value.replace(/[0-9a-f]{32}/g, 'ID').replace(/sluice\.v2\.[\w-]+/g, 'SEALED')
   if (Array.isArray(value)) return value.map(withoutOwn)
   if (!isObject(value)) return value
   const kept = Object.entries(value).filter(([name]) => name !== 'usage')
