@@ -35,7 +35,7 @@ export const eventsOf = (text: string): unknown[] =>
 export function withoutOwn(value: unknown): unknown {
   // What is sealed differs each time.
   if (typeof value === 'string')
-    return value.replace(/[0-9a-f]{32}/g, 'ID').replace(/sluice\.v2\.[\w-]+/g, 'SEALED')
+    return value.replace(/[0-9a-f]{32}/g, 'ID').replace(/sluice\.v2\.[\w-]+/g, 'sluice.v2.SEALED')
   if (Array.isArray(value)) return value.map(withoutOwn)
   if (!isObject(value)) return value
   const kept = Object.entries(value).filter(([name]) => name !== 'usage')
