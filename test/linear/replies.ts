@@ -92,7 +92,8 @@ const replyStages: readonly ReplyStage[] = [
   ),
 ]
 
-const N = 1_000
+/** Eight times as many are still within the bounds of a reply. */
+const N = 500
 
 /**
  * Every list and map that a provider of a dialect may fill, from its bytes to each dialect of callers: with 4 times as
