@@ -28,16 +28,22 @@ const tooMany = (what: string, most: number): UpstreamError =>
 /** Pieces of reasoning that are signed or encrypted. An answer has some dozen; toward callers each is sealed by itself. */
 export const MOST_SEALED_PIECES = 5_000
 
+/** Citations and pictures: each is shown by itself, and several times to callers of Responses. */
+export const MOST_ANNOTATIONS = 10_000
+
 /** Counts such pieces of one reply. Throws `malformed` for one too many. */
 export type PieceCount = (frame: InferenceFrame) => void
 
 export function createPieceCount(): PieceCount {
-  let count = 0
+  let sealed = 0
+  let annotations = 0
   return ({ events }) => {
     for (const event of events) {
-      if (event.type !== 'reasoning-detail' || !isSealedPiece(event.detail)) continue
-      if (++count > MOST_SEALED_PIECES) throw tooMany('signed pieces of reasoning', MOST_SEALED_PIECES)
+      if (event.type === 'reasoning-detail' && isSealedPiece(event.detail)) sealed += 1
+      else if (event.type === 'annotation' || event.type === 'image') annotations += 1
     }
+    if (sealed > MOST_SEALED_PIECES) throw tooMany('signed pieces of reasoning', MOST_SEALED_PIECES)
+    if (annotations > MOST_ANNOTATIONS) throw tooMany('annotations and images', MOST_ANNOTATIONS)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
+import { characterCount } from '../../core/characters.ts'
 import type { SpeechRequest, SpokenAudio } from '../../core/operation.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
@@ -100,7 +101,7 @@ const USUAL_TOKENS_PER_CHARACTER = 1.8
  * the character at its prompt price: so say the lists of those who sell it that way.
  */
 function speechBound({ input }: SpeechRequest, pricing: Pricing): Usage {
-  const characters = [...input].length
+  const characters = characterCount(input)
   if (pricing.inputCharacter !== undefined) return { ...NO_USAGE, inputCharacters: characters }
   if (isByCharacter(pricing)) return { ...NO_USAGE, inputTokens: characters }
   return {
@@ -115,7 +116,7 @@ function countSpeech(request: SpeechRequest, told: Usage | null, pricing: Pricin
   if (told !== null && pricing.inputCharacter === undefined) return { usage: told, source: 'provider' }
   // Characters are counted, not guessed.
   if (bound.audioOutputTokens === 0) return { usage: bound, source: 'provider' }
-  const audioOutputTokens = Math.ceil([...request.input].length * USUAL_TOKENS_PER_CHARACTER)
+  const audioOutputTokens = Math.ceil(characterCount(request.input) * USUAL_TOKENS_PER_CHARACTER)
   return { usage: { ...bound, audioOutputTokens }, source: 'estimated' }
 }
 
