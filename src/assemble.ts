@@ -37,6 +37,8 @@ import type { Logger } from './log.ts'
 import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
 import { contentFetcher } from './net/content.ts'
+import type { Resolve } from './net/guarded.ts'
+import { createNames } from './net/names.ts'
 import type { LiveRouting } from './routing.ts'
 import type { OwnKeySecrets } from './snapshot/own-keys.ts'
 import { createSnapshotSource, type Routing } from './snapshot/source.ts'
@@ -73,6 +75,8 @@ export interface Parts {
     readonly settings: readonly unknown[]
   }
   outboundAllow?: OutboundAllow
+  /** All addresses of a host name in a caller's URL; default: the system's resolver. */
+  resolve?: Resolve
   /** What `person-name` looks for; absent or empty: there is no such filter. */
   personNames?: readonly string[]
   /** Requests of administration that one key may make in a minute; default 0: as many as it likes. */
@@ -117,6 +121,7 @@ export function assemble({
   writeLine = () => undefined,
   models,
   outboundAllow = NOTHING_ALLOWED,
+  resolve,
   personNames = [],
   adminRateLimit = 0,
   responseCacheBytes = 64_000_000,
@@ -219,6 +224,7 @@ export function assemble({
     rateLimit: createRateLimit({ perMinute: adminRateLimit, now }),
     wrongKeys: createWrongKeys({ warn: (fields, message) => logger.warn(fields, message) }),
     outboundAllow,
+    names: createNames({ resolve }),
     corsOrigins: [],
     run: {
       now,

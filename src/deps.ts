@@ -22,6 +22,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import type { Retention } from './ledger/retention.ts'
 import type { Logger } from './log.ts'
 import type { OutboundAllow } from './net/address.ts'
+import type { Names } from './net/names.ts'
 import type { SnapshotSource } from './snapshot/source.ts'
 
 /** The few things that route modules are given. No globals, no container. */
@@ -65,6 +66,8 @@ export interface Deps {
   responses: ResponsesDeps['responses']
   /** Private hosts that URLs of callers may name all the same. */
   outboundAllow: OutboundAllow
+  /** Resolves host names in the URLs of callers. */
+  names: Names
   /** Whose web pages may call; `*`: all. Set before the routes are made. */
   corsOrigins: readonly string[]
   /** Lifts the server's idle timeout of a connection, once its request has been read. */

@@ -70,6 +70,8 @@ export interface GatewayOptions {
   lateMs?: number
   /** What `person-name` looks for. */
   personNames?: string[]
+  /** What host names in callers' URLs resolve to; absent: to a public address, without a network. */
+  resolve?: (host: string) => Promise<readonly string[]>
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -119,6 +121,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(options.log ? { writeLine: options.log } : {}),
     models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
     outboundAllow: parseOutboundAllow(config.outboundAllow),
+    resolve: options.resolve ?? (async () => ['93.184.215.14']),
     personNames: options.personNames ?? [],
     adminRateLimit: config.adminRateLimit,
     responseCacheBytes: config.responseCacheMb * 1_000_000,

@@ -6,7 +6,13 @@ import type { DialectName } from '../core/events.ts'
 import { forbids } from '../core/guardrail.ts'
 import type { EndpointMeasurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
-import type { CredentialRecord, EndpointRecord, ModelRecord, Snapshot } from '../core/snapshot.ts'
+import type {
+  CredentialRecord,
+  EndpointRecord,
+  ModelRecord,
+  ProviderRecord,
+  Snapshot,
+} from '../core/snapshot.ts'
 import { findVariant, type Variant } from '../core/variant.ts'
 import { howToConfigure } from '../providers/how-to-configure.ts'
 import { type AskedOfModel, dialectFor } from './dialect-choice.ts'
@@ -80,7 +86,7 @@ export function plan(input: PlanInput): Plan {
 /** At one endpoint the gateway's credentials are one account, and each of the workspace's own keys is another. */
 export const accountOf = ({ endpoint, ownKey }: Attempt): string => `${endpoint.id}\n${ownKey?.id ?? ''}`
 
-function requestedModels({ request, caller }: PlanInput): string[] {
+function requestedModels({ request, caller }: Pick<PlanInput, 'request' | 'caller'>): string[] {
   if (request.models.length > 0) return request.models
   const kind = KINDS[request.apiType]
   const usual = kind.defaultModel?.(caller.workspace)
@@ -98,10 +104,21 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
   return known[0]?.model.id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
 }
 
+/** Every provider that the caller's models may lead to, before preferences, guardrails and health choose. */
+export function providersAsked(
+  input: Pick<PlanInput, 'request' | 'caller' | 'snapshot'>,
+): readonly ProviderRecord[] {
+  const found = requestedModels(input).flatMap((name) => resolve(name, input)?.ways ?? [])
+  return [...new Set(found.map(({ provider }) => provider))]
+}
+
 const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
 
 /** What the gateway has is looked up first: what a workspace brings along changes no name of it. */
-function resolve(name: string, { caller, snapshot }: PlanInput): Resolved | undefined {
+function resolve(
+  name: string,
+  { caller, snapshot }: Pick<PlanInput, 'caller' | 'snapshot'>,
+): Resolved | undefined {
   const ownKeys = ownKeysOf(caller, snapshot)
   const shared = findVariant(name, snapshot.models)
   const found =

@@ -8,7 +8,6 @@ import { deferLine } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { bodyLease } from '../http/body-budget.ts'
 import { authenticate, originOf } from '../http/caller.ts'
-import type { OutboundAllow } from '../net/address.ts'
 import { cacheAsked } from './cache/asked.ts'
 import { withCarried } from './carried.ts'
 import { withFiles } from './file-ids.ts'
@@ -16,14 +15,12 @@ import { withFilters } from './filters/apply.ts'
 import { withPreset } from './preset.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
 import { type RunDeps, run } from './run.ts'
-import { checkUserUrls } from './user-urls.ts'
+import { checkUrls, type UserUrlDeps } from './user-names.ts'
 
-export interface InferenceRouteDeps {
+export interface InferenceRouteDeps extends UserUrlDeps {
   snapshot: { current(): Snapshot }
   now(): number
   keepOpen(request: Request): void
-  /** Private hosts that URLs of callers may name all the same. */
-  outboundAllow: OutboundAllow
   uploads: UploadedFiles
   run: RunDeps
 }
@@ -61,7 +58,8 @@ export async function receive(
     inference.asked = (await withFilters(body, caller, false)).body
   await turnAfterLong(readAt)
   const translatedAt = performance.now()
-  checkUserUrls(inference.body, deps.outboundAllow)
+  const checking = checkUrls(inference, caller, snapshot, deps)
+  if (checking) await checking
   await turnAfterLong(translatedAt)
   deps.keepOpen(request)
   return {

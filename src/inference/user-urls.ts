@@ -8,16 +8,22 @@ import { checkAddress, type Place } from '../net/user-address.ts'
  * Refuses addresses of private networks wherever a request can hold one: `readings.md`, user-given URLs. The program
  * that fetches them, this gateway or a provider on the operator's own machine, must not be led where the caller could
  * not go. The walk judges every string that is not known to be text, so that a field that no schema here names is
- * judged too. Throws a `GatewayError` 400 that names the field.
+ * judged too. Throws a `GatewayError` 400 that names the field. Returns the hosts that are names; null: there are none.
  */
-export function checkUserUrls(body: JsonObject, allow: OutboundAllow): void {
-  walkObject(body, false, newWalk(allow))
+export function checkUserUrls(body: JsonObject, allow: OutboundAllow): UserNames | null {
+  const walk = newWalk(allow)
+  walkObject(body, false, walk)
+  return walk.names
 }
+
+/** Host names in a request's URLs, each with the first place where it stands. */
+export type UserNames = ReadonlyMap<string, string>
 
 /** From the body to the value that is looked at, and what the operator excepts. */
 interface Walk extends Place {
   readonly allow: OutboundAllow
   readonly path: (string | number)[]
+  names: Map<string, string> | null
 }
 
 function newWalk(allow: OutboundAllow): Walk {
@@ -25,6 +31,7 @@ function newWalk(allow: OutboundAllow): Walk {
   return {
     allow,
     path,
+    names: null,
     isAddress() {
       const name = path.findLast((step) => typeof step === 'string')
       return typeof name === 'string' && ADDRESS_NAME.test(name)
@@ -85,7 +92,9 @@ const isContentIn = (name: string, isContent: boolean, { path }: Walk): boolean 
 
 function walkValue(value: unknown, name: string, isContent: boolean, walk: Walk): void {
   if (typeof value === 'string') {
-    if (!TEXT_FIELDS.has(name) && !isGooglesFile(value, walk)) checkAddress(value, walk, walk.allow)
+    if (TEXT_FIELDS.has(name) || isGooglesFile(value, walk)) return
+    const host = checkAddress(value, walk, walk.allow)
+    if (host !== null) note(host, walk)
   } else if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       walk.path.push(index)
@@ -93,6 +102,11 @@ function walkValue(value: unknown, name: string, isContent: boolean, walk: Walk)
       walk.path.pop()
     }
   } else if (isObject(value)) walkObject(value, isContent, walk)
+}
+
+function note(host: string, walk: Walk): void {
+  walk.names ??= new Map()
+  if (!walk.names.has(host)) walk.names.set(host, walk.written())
 }
 
 /** What a model asked of a function, and what that answered, in Google's words. */

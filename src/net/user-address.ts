@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { badRequest } from '../core/errors.ts'
 import { checkUrl, hostOf, isPrivateHost, type OutboundAllow, refusedHost } from './address.ts'
 
@@ -13,19 +14,28 @@ export interface Place {
  * Judges one string of a request as the program that may fetch it reads it. Parsers drop blanks, control characters and
  * invisible characters at the start, and tabs and line ends anywhere; Python's also drops `<` and `URL:`. Throws a
  * `GatewayError` 400 that names the place, unless the string holds its content (`data:`, base64), is plain text, or is
- * a URL that `checkUrl` accepts. Time is linear in the length, and short for text.
+ * a URL that `checkUrl` accepts. Time is linear in the length, and short for text. Returns the host of a URL if it is a
+ * name that no exception covers: what it resolves to is not known here.
  */
-export function checkAddress(text: string, place: Place, allow: OutboundAllow): void {
+export function checkAddress(text: string, place: Place, allow: OutboundAllow): string | null {
   const { scheme, next } = startOf(text)
-  if (scheme === 'data') return
+  if (scheme === 'data') return null
   if (scheme === null) {
-    if (mayLeadAstray(text) && place.isAddress() && leadsAstray(text))
-      throw badRequest('must be an https URL or a data URL', place.written())
-    return
+    if (!mayLeadAstray(text) || !place.isAddress()) return null
+    if (leadsAstray(text)) throw badRequest('must be an https URL or a data URL', place.written())
+    const url = schemelessUrl(text)
+    return url === null || !url.hostname.includes('.') ? null : nameOf(url, allow)
   }
-  if (FETCHED.has(scheme) || next === '/' || next === '\\' || place.isAddress()) {
-    refuseBareName(checkUrl(text, allow, place.written()), allow, place.written())
-  }
+  if (!FETCHED.has(scheme) && next !== '/' && next !== '\\' && !place.isAddress()) return null
+  const url = checkUrl(text, allow, place.written())
+  refuseBareName(url, allow, place.written())
+  return nameOf(url, allow)
+}
+
+/** Null for an address, and for a name that the operator excepts. */
+function nameOf(url: URL, allow: OutboundAllow): string | null {
+  const host = hostOf(url)
+  return isIP(host) !== 0 || allow.hosts.has(host) ? null : host
 }
 
 /** A name without a dot is one of the local network: a container, a machine of `/etc/hosts`. */
@@ -114,11 +124,16 @@ const LONGEST_AUTHORITY = 300
  * a private one. Base64 is neither: `/9j/` begins every JPEG, and `//` some recordings.
  */
 function leadsAstray(text: string): boolean {
+  const url = schemelessUrl(text)
+  if (url !== null) return isPrivateHost(url)
   const trimmed = text.slice(0, LONGEST_PATH + 1).trimStart()
-  if (/^[/\\]{2}/.test(trimmed)) {
-    const url = URL.parse(`http:${trimmed.slice(0, LONGEST_AUTHORITY)}`)
-    return url !== null && isPrivateHost(url)
-  }
+  if (/^[/\\]{2}/.test(trimmed)) return false
   if (trimmed.length > LONGEST_PATH || trimmed.startsWith('/9j/')) return false
   return /^(?:[/\\~]|\.{1,2}[/\\])/.test(trimmed)
+}
+
+/** `//host/path`, which takes the scheme of the page it stands in; null: no such address. */
+function schemelessUrl(text: string): URL | null {
+  const trimmed = text.slice(0, LONGEST_PATH + 1).trimStart()
+  return /^[/\\]{2}/.test(trimmed) ? URL.parse(`http:${trimmed.slice(0, LONGEST_AUTHORITY)}`) : null
 }

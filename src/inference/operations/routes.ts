@@ -10,12 +10,11 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { bodyLease } from '../../http/body-budget.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
-import type { OutboundAllow } from '../../net/address.ts'
 import { cacheAsked } from '../cache/asked.ts'
 import { withFilters } from '../filters/apply.ts'
 import type { Opening, RunDeps } from '../opening.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
-import { checkUserUrls } from '../user-urls.ts'
+import { checkUrls, type UserUrlDeps } from '../user-names.ts'
 import {
   embeddingsOperation,
   imageEditsOperation,
@@ -37,12 +36,10 @@ import type { Task } from './task.ts'
 import { transcription } from './transcription.ts'
 import { readTranscriptionForm } from './transcription-form.ts'
 
-export interface OperationRouteDeps {
+export interface OperationRouteDeps extends UserUrlDeps {
   snapshot: { current(): Snapshot }
   now(): number
   keepOpen(request: Request): void
-  /** Private hosts that URLs of callers may name all the same. */
-  outboundAllow: OutboundAllow
   run: RunDeps
 }
 
@@ -164,7 +161,8 @@ async function open<Body, Asked extends RoutedRequest>(
     return filtered.body
   })
   if (pipeline) asked.pipeline = pipeline
-  checkUserUrls(asked.body, deps.outboundAllow)
+  const checking = checkUrls(asked, caller, snapshot, deps)
+  if (checking) await checking
   deps.keepOpen(request)
   const response = await run({
     snapshot,

@@ -10,7 +10,6 @@ import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { bodyLease } from '../../http/body-budget.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
-import type { OutboundAllow } from '../../net/address.ts'
 import { cacheAsked } from '../cache/asked.ts'
 import { withCarried } from '../carried.ts'
 import { withFiles } from '../file-ids.ts'
@@ -19,7 +18,7 @@ import type { Opening } from '../opening.ts'
 import { withPreset } from '../preset.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { type RunDeps, type RunInput, run } from '../run.ts'
-import { checkUserUrls } from '../user-urls.ts'
+import { checkUrls, type UserUrlDeps } from '../user-names.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
 import { inOwnWords, type ResolvedInput, resolveInput } from './input.ts'
@@ -28,11 +27,10 @@ import { rememberingKeeper } from './remembering.ts'
 import { type StateAsked, stateAsked } from './state.ts'
 
 /** What the routes of the Responses API need beside what every inference needs. */
-export interface ResponsesDeps {
+export interface ResponsesDeps extends UserUrlDeps {
   snapshot: { current(): Snapshot }
   now(): number
   keepOpen(request: Request): void
-  outboundAllow: OutboundAllow
   uploads: UploadedFiles
   run: RunDeps
   responses: {
@@ -71,7 +69,8 @@ export async function receive(request: Request, deps: ResponsesDeps): Promise<Re
   if (presetId !== null) inference.presetId = presetId
   await turnAfterLong(readAt)
   const translatedAt = performance.now()
-  checkUserUrls(inference.body, deps.outboundAllow)
+  const checking = checkUrls(inference, caller, snapshot, deps)
+  if (checking) await checking
   await turnAfterLong(translatedAt)
   const opening = {
     snapshot,
