@@ -1,13 +1,70 @@
 import type { JsonObject } from '../../core/events.ts'
 import { oneLine } from '../one-line.ts'
+import { isObject } from '../values.ts'
 
 /** Writes the events of one stream: each has its name and the next `sequence_number`, from 0. */
 export interface EventWriter {
   write(type: string, fields: JsonObject): string
-  /** The same with one field, whose JSON text is known. */
-  writeField(type: string, name: string, json: string): string
+  /** The same with one more field last, whose JSON text (of `jsonOf`) is known. */
+  writeField(type: string, fields: JsonObject, name: string, json: string): string
   /** A delta of visible text from the JSON text of the string: the same bytes as `write`. `head` is of `textHead`. */
   splice(head: string, json: string): string
+  /**
+   * The JSON text of a value, for a line of a stream. The end of a stream repeats parts and items up to four times:
+   * the text of an object that `remember` was called with is written out once.
+   */
+  jsonOf(value: unknown): string
+  remember(object: JsonObject, json: string): void
+  createList(): EntryList
+}
+
+/** A list that grows with the stream, of annotations or of tokens: hundreds of thousands in a long answer. */
+export interface EntryList {
+  /** The JSON text of these entries, in brackets. */
+  add(entries: readonly JsonObject[]): string
+  /** The JSON text of the whole list. */
+  json(): string
+  values(): unknown[]
+}
+
+/** Held as text: that many objects would be written out four times, and would hold up the garbage collector. */
+function createTextList(): EntryList {
+  const texts: string[] = []
+  const json = (): string => `[${texts.join(',')}]`
+  return {
+    add(entries) {
+      const text = oneLine(JSON.stringify(entries))
+      if (entries.length > 0) texts.push(text.slice(1, -1))
+      return text
+    },
+    json,
+    values() {
+      const values: unknown = JSON.parse(json())
+      return Array.isArray(values) ? values : []
+    },
+  }
+}
+
+function createValueList(): EntryList {
+  const values: JsonObject[] = []
+  return {
+    add(entries) {
+      for (const entry of entries) values.push(entry)
+      return ''
+    },
+    json: () => '',
+    values: () => values,
+  }
+}
+
+/** The JSON text of an object of which the texts of some fields are known. */
+export function jsonWith(object: JsonObject, known: ReadonlyMap<string, string>): string {
+  const fields: string[] = []
+  for (const name of Object.keys(object)) {
+    const json: string | undefined = known.get(name) ?? JSON.stringify(object[name])
+    if (json !== undefined) fields.push(`${JSON.stringify(name)}:${known.has(name) ? json : oneLine(json)}`)
+  }
+  return `{${fields.join(',')}}`
 }
 
 /** A name from upstream that would break the line is told in the data alone. */
@@ -18,20 +75,37 @@ const TEXT_DELTA_OPEN = `event: ${TEXT_DELTA}\ndata: {"type":"${TEXT_DELTA}","se
 
 export function createEventWriter(): EventWriter {
   let next = 0
+  const known = new WeakMap<JsonObject, string>()
   return {
     write(type, fields) {
       const json = oneLine(JSON.stringify({ type, sequence_number: next, ...fields }))
       next += 1
       return `${isName(type) ? `event: ${type}\n` : ''}data: ${json}\n\n`
     },
-    writeField: (type, name, json) =>
-      `event: ${type}\ndata: {"type":"${type}","sequence_number":${next++},"${name}":${oneLine(json)}}\n\n`,
+    writeField(type, fields, name, json) {
+      const head = oneLine(JSON.stringify({ type, sequence_number: next, ...fields })).slice(0, -1)
+      next += 1
+      return `event: ${type}\ndata: ${head},"${name}":${json}}\n\n`
+    },
     splice: (head, json) => `${TEXT_DELTA_OPEN}${next++},${head}${json}","logprobs":[]}\n\n`,
+    jsonOf(value) {
+      const written = isObject(value) ? known.get(value) : undefined
+      return written ?? oneLine(JSON.stringify(value) ?? 'null')
+    },
+    remember: (object, json) => void known.set(object, json),
+    createList: createTextList,
   }
 }
 
 /** Says nothing: for a reply in one piece, of which only the items are wanted. */
-export const MUTE: EventWriter = { write: () => '', writeField: () => '', splice: () => '' }
+export const MUTE: EventWriter = {
+  write: () => '',
+  writeField: () => '',
+  splice: () => '',
+  jsonOf: () => '',
+  remember: () => undefined,
+  createList: createValueList,
+}
 
 /** What all deltas of one part begin with. */
 export const textHead = (itemId: string, outputIndex: number, contentIndex: number): string => {
@@ -39,5 +113,6 @@ export const textHead = (itemId: string, outputIndex: number, contentIndex: numb
   return `${oneLine(JSON.stringify(fields)).slice(1, -1)},"delta":"`
 }
 
-export const writeTextDelta = (events: EventWriter, fields: JsonObject): string =>
-  events.write(TEXT_DELTA, fields)
+/** `logprobs`: their JSON text. */
+export const writeTextDelta = (events: EventWriter, fields: JsonObject, logprobs: string): string =>
+  events.writeField(TEXT_DELTA, fields, 'logprobs', logprobs)

@@ -33,8 +33,11 @@ export interface OutputItem {
 export const writeAdded = ({ events, index }: Slot, item: JsonObject): string =>
   events.write('response.output_item.added', { output_index: index, item })
 
-export const writeDone = ({ events, index }: Slot, item: JsonObject): string =>
-  events.write('response.output_item.done', { output_index: index, item })
+/** The end of the response repeats the item: its JSON text is remembered until then. */
+export function writeDone({ events, index }: Slot, item: JsonObject, json = events.jsonOf(item)): string {
+  events.remember(item, json)
+  return events.writeField('response.output_item.done', { output_index: index }, 'item', json)
+}
 
 /** An item that is shown as its provider tells it: built-in and server tools, and any that nobody here knows. */
 export function openPlain(slot: Slot, type: string): { text: string; item: OutputItem } {

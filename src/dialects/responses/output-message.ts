@@ -1,7 +1,16 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
 import { isObject } from '../values.ts'
-import { textHead, writeTextDelta } from './event-writer.ts'
+import { jsonWith, textHead, writeTextDelta } from './event-writer.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
+import {
+  completePart,
+  emptied,
+  type Part,
+  viewAnnotation,
+  viewPart,
+  writePartEnd,
+  writeWholeDelta,
+} from './output-part.ts'
 
 /** A `message` item while it comes: parts of text and refusal, one after the other. Each method answers events. */
 export interface MessageOutput extends OutputItem {
@@ -13,24 +22,13 @@ export interface MessageOutput extends OutputItem {
   addAudio(audio: JsonObject): string
 }
 
-interface Part {
-  readonly type: 'output_text' | 'refusal' | 'output_audio'
-  readonly index: number
-  /** The text; of a sound its transcript. */
-  text: string
-  data: string
-  readonly annotations: JsonObject[]
-  readonly logprobs: JsonObject[]
-  readonly head: string
-  /** UTF-16 units of visible text of this reply before the part. */
-  readonly startsAt: number
-}
-
 /** `startsAt`: UTF-16 units of visible text of the reply before this message: citations count from its beginning. */
 export function openMessage(slot: Slot, startsAt: number): { text: string; item: MessageOutput } {
   const { events, id, index } = slot
   const shared = { ...slot.native, id, type: 'message', role: 'assistant' }
   const parts: Part[] = []
+  /** The parts that ended, as they were shown. */
+  const closedParts: JsonObject[] = []
   let part: Part | null = null
   let whole: JsonObject | null = null
   let length = startsAt
@@ -48,8 +46,9 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       index: at,
       text: '',
       data: '',
-      annotations: [],
-      logprobs: [],
+      annotations: events.createList(),
+      annotationCount: 0,
+      logprobs: events.createList(),
       head: textHead(id, index, at),
       startsAt: length,
     }
@@ -59,11 +58,13 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
 
   function closePart(native: JsonObject | undefined): string {
     if (part === null) return ''
-    const closed = native?.type === part.type ? native : viewPart(part)
+    const isNative = native?.type === part.type
+    const closed = isNative ? native : viewPart(part)
+    const lists = isNative ? undefined : part
     const at = place(part.index)
-    const done = writePartDone(closed, at, events)
+    closedParts[part.index] = closed
     part = null
-    return done + events.write('response.content_part.done', { ...at, part: closed })
+    return writePartEnd(closed, at, events, lists)
   }
 
   /** The open part of this type, opened where there is none; the events of that are in `text`. */
@@ -80,8 +81,7 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       if (!isObject(native)) continue
       text += events.write('response.content_part.added', { ...place(at), part: emptied(native) })
       text += writeWholeDelta(native, place(at), events)
-      text += writePartDone(native, place(at), events)
-      text += events.write('response.content_part.done', { ...place(at), part: native })
+      text += writePartEnd(native, place(at), events)
     }
     return text
   }
@@ -95,10 +95,9 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
     addText(text, logprobs) {
       const opened = within('output_text')
       opened.part.text += text
-      for (const token of logprobs) opened.part.logprobs.push(token)
+      const json = opened.part.logprobs.add(logprobs)
       length += text.length
-      const at = place(opened.part.index)
-      return opened.text + writeTextDelta(events, { ...at, delta: text, logprobs })
+      return opened.text + writeTextDelta(events, { ...place(opened.part.index), delta: text }, json)
     },
     spliceText(json, text) {
       const opened = part?.type === 'output_text' ? { text: '', part } : within('output_text')
@@ -116,9 +115,10 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
     addAnnotation(annotation) {
       const opened = within('output_text')
       const viewed = viewAnnotation(annotation, opened.part.startsAt)
-      const annotation_index = opened.part.annotations.push(viewed) - 1
-      const fields = { ...place(opened.part.index), annotation_index, annotation: viewed }
-      return opened.text + events.write('response.output_text.annotation.added', fields)
+      const json = opened.part.annotations.add([viewed]).slice(1, -1)
+      const fields = { ...place(opened.part.index), annotation_index: opened.part.annotationCount++ }
+      const event = 'response.output_text.annotation.added'
+      return opened.text + events.writeField(event, fields, 'annotation', json)
     },
     addAudio(audio) {
       const opened = within('output_audio')
@@ -144,81 +144,11 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
         parts.length === 0 && content ? writeParts(content) : closePart(isObject(last) ? last : undefined)
       whole = {
         ...(native ? { ...native, id } : { ...shared, status }),
-        content: content ?? parts.map(viewPart),
+        content: content ?? closedParts,
       }
-      return text + writeDone(slot, whole)
+      const shown = (content ?? closedParts).map(events.jsonOf).join(',')
+      return text + writeDone(slot, whole, jsonWith(whole, new Map([['content', `[${shown}]`]])))
     },
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', content: [] }), item }
 }
-
-function viewPart({ type, text, data, annotations, logprobs }: Part): JsonObject {
-  switch (type) {
-    case 'output_text':
-      return { type, text, annotations: [...annotations], logprobs: [...logprobs] }
-    case 'refusal':
-      return { type, refusal: text }
-    case 'output_audio':
-      return { type, data, transcript: text }
-  }
-}
-
-/** Some providers leave out of a citation what clients parse as required. */
-function completePart(part: unknown): unknown {
-  if (!isObject(part) || part.type !== 'output_text') return part
-  const annotations: unknown[] = Array.isArray(part.annotations) ? part.annotations : []
-  return { ...part, annotations: annotations.map(completeCitation) }
-}
-
-const completeCitation = (annotation: unknown): unknown =>
-  isObject(annotation) && annotation.type === 'url_citation'
-    ? { start_index: 0, end_index: 0, ...annotation, title: annotation.title || annotation.url }
-    : annotation
-
-const emptied = (part: JsonObject): JsonObject => ({
-  ...part,
-  ...('text' in part ? { text: '' } : {}),
-  ...('refusal' in part ? { refusal: '' } : {}),
-  ...('annotations' in part ? { annotations: [] } : {}),
-})
-
-function writeWholeDelta(part: JsonObject, at: JsonObject, events: Slot['events']): string {
-  if (part.type === 'output_text' && part.text !== '') {
-    return writeTextDelta(events, { ...at, delta: textOf(part.text), logprobs: [] })
-  }
-  return part.type === 'refusal'
-    ? events.write('response.refusal.delta', { ...at, delta: textOf(part.refusal) })
-    : ''
-}
-
-function writePartDone(part: JsonObject, at: JsonObject, events: Slot['events']): string {
-  switch (part.type) {
-    case 'output_text': {
-      const logprobs = Array.isArray(part.logprobs) ? part.logprobs : []
-      return events.write('response.output_text.done', { ...at, text: textOf(part.text), logprobs })
-    }
-    case 'refusal':
-      return events.write('response.refusal.done', { ...at, refusal: textOf(part.refusal) })
-    case 'output_audio':
-      return events.write('response.audio.done', at) + events.write('response.audio.transcript.done', at)
-    default:
-      return ''
-  }
-}
-
-/** Places count from the beginning of the part. Annotations of other kinds are shown as they came. */
-function viewAnnotation(annotation: UrlCitation | JsonObject, startsAt: number): JsonObject {
-  if (!isUrlCitation(annotation)) return annotation
-  const { url, title, content, startIndex, endIndex } = annotation
-  return {
-    type: 'url_citation',
-    url,
-    title,
-    start_index: Math.max(0, startIndex - startsAt),
-    end_index: Math.max(0, endIndex - startsAt),
-    ...(content === undefined ? {} : { content }),
-  }
-}
-
-const isUrlCitation = (annotation: UrlCitation | JsonObject): annotation is UrlCitation =>
-  typeof annotation.startIndex === 'number' && typeof annotation.url === 'string'

@@ -3,7 +3,7 @@ import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { mayBeSpliced } from '../one-line.ts'
 import { type Ending, endingOf, errorTypeOf, viewError } from './ending.ts'
-import { createEventWriter } from './event-writer.ts'
+import { createEventWriter, jsonWith } from './event-writer.ts'
 import { addEvents, nativeResponseOf, outputFor } from './reply-output.ts'
 import { viewResponse } from './response-view.ts'
 
@@ -25,17 +25,19 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
     hasBegun = true
     const response = viewResponse(reply, { status: 'in_progress', output: [], closing: null, native })
     // Instructions and tools can be long: they are written out once.
-    const json = JSON.stringify(response)
+    const json = events.jsonOf(response)
     return (
-      events.writeField('response.created', 'response', json) +
-      events.writeField('response.in_progress', 'response', json)
+      events.writeField('response.created', {}, 'response', json) +
+      events.writeField('response.in_progress', {}, 'response', json)
     )
   }
 
   function finish({ itemStatus, ...shown }: Ending, closing: Closing | null, more: JsonObject): string {
     const text = begin() + output.close(itemStatus)
-    whole = { ...viewResponse(reply, { ...shown, output: output.items(), closing, native }), ...more }
-    return `${text}${events.write(`response.${shown.status}`, { response: whole })}${DONE}`
+    const items = output.items()
+    whole = { ...viewResponse(reply, { ...shown, output: items, closing, native }), ...more }
+    const json = jsonWith(whole, new Map([['output', `[${items.map(events.jsonOf).join(',')}]`]]))
+    return `${text}${events.writeField(`response.${shown.status}`, {}, 'response', json)}${DONE}`
   }
 
   function fail(error: PublicError): string {
