@@ -1,6 +1,7 @@
 import { retainsNothing } from '../core/guardrail.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { ReplyContext } from '../core/result.ts'
+import { turnAfterLong } from '../core/turn.ts'
 import type { Ingress } from '../dialects/dialect.ts'
 import { jsonReply } from '../http/json-reply.ts'
 import { CallerLeft } from './abort.ts'
@@ -69,8 +70,12 @@ async function runUnary(
     const result = await collect(started.frames, exchange.meter.see)
     exchange.content?.take(result)
     const closing = await exchange.settle('whole')
+    const writtenAt = performance.now()
     const body = ingress.writeReply(result, replyContext(exchange, started, request), closing)
+    await turnAfterLong(writtenAt)
+    const keptAt = performance.now()
     if (keeper) await keeper.end('whole', body)
+    await turnAfterLong(keptAt)
     return jsonReply(JSON.stringify(body), jsonHeaders(exchange))
   } catch (error) {
     throw await failed(error, exchange, upstreamAbort.signal, deps)

@@ -1,4 +1,5 @@
 import type { FrameBatch, JsonObject } from '../core/events.ts'
+import { turnOfLoop } from '../core/turn.ts'
 import type { StreamWriter } from '../dialects/dialect.ts'
 import { CallerLeft } from './abort.ts'
 import type { Dispatched } from './dispatch.ts'
@@ -39,6 +40,8 @@ const SLOW_READER_MS = 60_000
  * also the most that is written ahead of a caller who reads nothing.
  */
 const BURST_CHARACTERS = 64 * 1024
+/** What is encoded at once. The end of a Responses stream repeats the whole answer: 100 MB with its logprobs. */
+const PIECE_CHARACTERS = 256 * 1024
 
 /**
  * The relay. Pulled by the caller's connection, so a slow caller slows the provider and nothing piles up here.
@@ -55,6 +58,8 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   let unsent = ''
   let burst = 0
   let isKept = false
+  /** The end has been written, and may not have been sent. */
+  let hasEnded = false
   /** What the last network read said, and how much of it has been written. */
   let batch: FrameBatch = []
   let written = 0
@@ -76,13 +81,18 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   async function nextText(): Promise<{ text: string; isEnd: boolean }> {
     for (;;) {
       writeBurst()
-      if (unsent !== '') return { text: taken(), isEnd: false }
+      if (unsent.length > 0 || hasEnded) {
+        const text = takePiece()
+        return { text, isEnd: hasEnded && unsent.length === 0 }
+      }
       const result = await (iterator ? iterator.next() : start())
       if (result.done) {
         const closing = await exchange.settle('whole')
-        const text = taken() + (writer?.end(closing) ?? '')
+        unsent += writer?.end(closing) ?? ''
+        hasEnded = true
+        if (unsent.length > PIECE_CHARACTERS) await turnOfLoop()
         if (input.keeper) await keep('whole', writer)
-        return { text, isEnd: true }
+        continue
       }
       batch = result.value
       written = 0
@@ -97,6 +107,16 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
       exchange.content?.see(frame)
       unsent += writer?.write(frame) ?? ''
     }
+  }
+
+  function takePiece(): string {
+    if (unsent.length <= PIECE_CHARACTERS) return taken()
+    const last = unsent.charCodeAt(PIECE_CHARACTERS - 1)
+    // A character of two units is not cut.
+    const end = last >= 0xd800 && last < 0xdc00 ? PIECE_CHARACTERS - 1 : PIECE_CHARACTERS
+    const text = unsent.slice(0, end)
+    unsent = unsent.slice(end)
+    return text
   }
 
   function taken(): string {
@@ -163,7 +183,7 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
     try {
       if (burst > BURST_CHARACTERS) {
         burst = 0
-        await new Promise((resolve) => setImmediate(resolve))
+        await turnOfLoop()
       }
       const { text, isEnd } = await nextText()
       burst += text.length

@@ -59,12 +59,24 @@ function createValueList(): EntryList {
 
 /** The JSON text of an object of which the texts of some fields are known. */
 export function jsonWith(object: JsonObject, known: ReadonlyMap<string, string>): string {
-  const fields: string[] = []
+  let fields = ''
   for (const name of Object.keys(object)) {
-    const json: string | undefined = known.get(name) ?? JSON.stringify(object[name])
-    if (json !== undefined) fields.push(`${JSON.stringify(name)}:${known.has(name) ? json : oneLine(json)}`)
+    const json = known.get(name) ?? textOf(object[name])
+    if (json !== undefined) fields += `${fields.length > 0 ? ',' : ''}${JSON.stringify(name)}:${json}`
   }
-  return `{${fields.join(',')}}`
+  return `{${fields}}`
+}
+
+function textOf(value: unknown): string | undefined {
+  const json: string | undefined = JSON.stringify(value)
+  return json === undefined ? undefined : oneLine(json)
+}
+
+/** Long texts are linked, not copied, as they would be by `join`. */
+export function jsonList(texts: readonly string[]): string {
+  let list = ''
+  for (const text of texts) list += list.length > 0 ? `,${text}` : text
+  return `[${list}]`
 }
 
 /** A name from upstream that would break the line is told in the data alone. */

@@ -4,7 +4,7 @@ import type { ReplyContext } from '../../core/result.ts'
 import type { StoredResponse } from '../../core/stored-response.ts'
 import type { Keeper } from '../keeper.ts'
 import { type RunDeps, type RunInput, run } from '../run.ts'
-import { createEventLog, type EventLog } from './event-log.ts'
+import { createBlockCutter, createEventLog, type EventLog } from './event-log.ts'
 import { type Keeping, keep, modelOf, newResponse, outputIds } from './keeping.ts'
 import { inProgress, type KeptReply, keptReply, queued } from './kept-reply.ts'
 import { isTerminal, terminalEvent } from './terminal-event.ts'
@@ -109,8 +109,12 @@ async function startRun(
 /** Reads the run's stream to its end, as a caller would. */
 async function relay(reply: Response, events: EventLog | null, kept: Promise<KeptReply>): Promise<void> {
   const decoder = new TextDecoder()
+  const completedBy = createBlockCutter()
   try {
-    for await (const chunk of reply.body ?? []) events?.append(decoder.decode(chunk, { stream: true }))
+    for await (const chunk of reply.body ?? []) {
+      const text = completedBy(decoder.decode(chunk, { stream: true }))
+      if (text !== '') events?.append(text)
+    }
   } catch {
     // It was cancelled: how it ended is told to the keeper.
   }

@@ -34,6 +34,26 @@ const DONE = 'data: [DONE]'
 export const eventsOf = (text: string): string[] =>
   text.split(BLOCK_END).filter((block) => block !== '' && !block.startsWith(':') && block !== DONE)
 
+/** Cuts a stream that comes in pieces into whole blocks: what each piece completes. */
+export function createBlockCutter(): (piece: string) => string {
+  let open: string[] = []
+  /** A line feed that may be the first half of the end of a block. */
+  let carried = ''
+  return (piece) => {
+    const text = carried + piece
+    carried = text.endsWith('\n') && !text.endsWith(BLOCK_END) ? '\n' : ''
+    const known = carried === '' ? text : text.slice(0, -1)
+    const at = known.lastIndexOf(BLOCK_END)
+    if (at === -1) {
+      open.push(known)
+      return ''
+    }
+    const whole = open.join('') + known.slice(0, at + BLOCK_END.length)
+    open = [known.slice(at + BLOCK_END.length)]
+    return whole
+  }
+}
+
 const joined = (events: readonly string[]): string => events.map((event) => event + BLOCK_END).join('')
 
 export function createEventLog(

@@ -1,5 +1,7 @@
 import type { Caller } from '../../core/caller.ts'
+import type { JsonObject } from '../../core/events.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
+import { isObject } from '../../core/json.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { mayKeep } from '../context-cache/apply.ts'
@@ -22,7 +24,22 @@ export function rememberingKeeper(
     isDetached: false,
     begin: async () => undefined,
     async end(ending, reply) {
-      if (ending === 'whole' && reply !== null) remembered.add(workspace.id, outputItems(reply))
+      if (ending === 'whole' && reply !== null)
+        remembered.add(workspace.id, outputItems(reply).map(withoutLogprobs))
     },
+  }
+}
+
+/** The probabilities of tokens are no input of a later request, and are the most of an answer that has them. */
+function withoutLogprobs(item: JsonObject): JsonObject {
+  const { content } = item
+  if (!Array.isArray(content)) return item
+  return {
+    ...item,
+    content: content.map((part: unknown) => {
+      if (!isObject(part)) return part
+      const { logprobs: _, ...rest } = part
+      return rest
+    }),
   }
 }

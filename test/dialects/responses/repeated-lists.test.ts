@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { createEventWriter, jsonList, jsonWith, MUTE } from '../../../src/dialects/responses/event-writer.ts'
+import { createBlockCutter } from '../../../src/inference/responses/event-log.ts'
+
+/** What the end of a stream repeats is written out once, and has the same bytes as if it were written each time. */
+describe('JSON text of what is repeated', () => {
+  test('an object with known texts is written as JSON.stringify does', () => {
+    const object = { a: 1, list: [{ x: 'y' }], none: undefined, text: 'z\u2028"', last: null }
+    const known = new Map([['list', '[{"x":"y"}]']])
+    expect(JSON.parse(jsonWith(object, known))).toEqual(JSON.parse(JSON.stringify(object)))
+    expect(jsonWith(object, known)).not.toContain('\u2028')
+    expect(jsonWith({ constructor: 1 }, new Map())).toBe('{"constructor":1}')
+    expect(jsonList([])).toBe('[]')
+    expect(jsonList(['1', '{}'])).toBe('[1,{}]')
+  })
+
+  test('a list that grows is read as it was added, also where nothing is written', () => {
+    for (const events of [createEventWriter(), MUTE]) {
+      const list = events.createList()
+      list.add([{ token: 'a' }, { token: '\u2028' }])
+      list.add([])
+      list.add([{ token: 'b' }])
+      expect(list.values()).toEqual([{ token: 'a' }, { token: '\u2028' }, { token: 'b' }])
+    }
+  })
+
+  test('an object is written out once', () => {
+    const events = createEventWriter()
+    let reads = 0
+    const item = {
+      get text() {
+        reads += 1
+        return 'long'
+      },
+    }
+    events.remember(item, events.jsonOf(item))
+    expect(events.jsonOf(item)).toBe('{"text":"long"}')
+    expect(reads).toBe(1)
+  })
+})
+
+test('a stream in pieces is cut into whole blocks wherever the pieces end', () => {
+  const stream = 'event: a\ndata: {"a":1}\n\nevent: b\ndata: {"b":2}\n\ndata: [DONE]\n\n'
+  for (let size = 1; size <= stream.length; size++) {
+    const completedBy = createBlockCutter()
+    const blocks: string[] = []
+    for (let at = 0; at < stream.length; at += size) {
+      const whole = completedBy(stream.slice(at, at + size))
+      if (whole !== '') blocks.push(whole)
+    }
+    expect(blocks.join('')).toBe(stream)
+    expect(blocks.every((block) => block.endsWith('\n\n'))).toBe(true)
+  }
+})
