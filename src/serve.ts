@@ -14,7 +14,9 @@ import { type DataFolder, openDataFolder } from './data-folder.ts'
 import { BODIES_FILE, DATABASE_FILE, type Database } from './db/database.ts'
 import { closeSecretKey, openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
+import { descriptorLimit, isLowLimit, ownDescriptors, requestsWith } from './descriptors.ts'
 import { type DiskRoom, watchRoom } from './disk-room.ts'
+import { type Door, openDoor } from './door.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { readNameList } from './filters/name-list.ts'
 import { ensureFirstRun, hasKeys, hasManagementKey, makeFirstKeys } from './first-run.ts'
@@ -37,6 +39,8 @@ const LAST_BYTES_POLL_MS = 5
 /** Nobody presses Ctrl-C twice in so little time. */
 const PASSED_ON_MS = 100
 const MOST_WARNINGS = 10
+const FEW_DESCRIPTORS =
+  'few file descriptors are left: new connections are refused until some are free. Raise the limit (ulimit -n, LimitNOFILE)'
 const MEGABYTE = 1_000_000
 
 /** Runs the gateway until SIGTERM or SIGINT, and answers the exit code. Throws a sentence when it cannot start. */
@@ -94,8 +98,8 @@ export async function serve(config: Config): Promise<number> {
   const upkeep = await startUpkeep(folder.bodies, deps, config.bodiesMaxMb * MEGABYTE)
   // Before anyone is told that we listen: a signal that comes at once must find its handler.
   const stopping = stopSignal()
-  const server = listen(config, deps)
-  const address = publicAddress(config, server.port ?? config.port)
+  const door = listen(config, deps)
+  const address = publicAddress(config, door.port ?? config.port)
   deps.auth.site.address = address
   const made = await makeFirstKeys(database)
   if (made !== null) deps.snapshot.applyChanges()
@@ -106,6 +110,7 @@ export async function serve(config: Config): Promise<number> {
   logger.info({ address, data: config.data }, 'listening')
   if (!hasManagementKey(database))
     logger.warn('no management key is enabled, as when SLUICE_MANAGEMENT_KEY is named no more: name it again')
+  warnOfDescriptors(logger)
   warnOfPrices(routing, store, live.current(), logger)
   flush()
   welcome(address, made)
@@ -117,7 +122,7 @@ export async function serve(config: Config): Promise<number> {
   schedule.stop()
   await deps.run.running.drain(config.shutdownGraceMs)
   schedule.stop()
-  await close(server)
+  await close(door)
   room.stop()
   await upkeep.stop()
   await stopParts()
@@ -179,21 +184,42 @@ const openStored = (
     ),
   )
 
-function listen(config: Config, deps: Deps): Bun.Server<undefined> {
+function listen(config: Config, deps: Deps): Door {
   deps.corsOrigins = config.corsOrigins
-  const server = openListener(config, createApp(deps, config.basePath))
-  deps.keepOpen = (request) => server.timeout(request, 0)
+  const app = createApp(deps, config.basePath)
+  const { log } = deps
+  const door = openDoor({
+    listen: (port = config.port) => openListener({ host: config.host, port }, app),
+    descriptors: ownDescriptors(),
+    onChange(isOpen, about) {
+      if (isOpen) log.warn(about, 'new connections are accepted again')
+      else log.warn(about, FEW_DESCRIPTORS)
+    },
+    onFailure: (error) => log.error({ err: error }, 'the server cannot listen again; the next try is in 2 s'),
+  })
+  deps.keepOpen = (request) => door.server().timeout(request, 0)
   const proxies = parseTrustedProxies(config.trustedProxies)
   deps.addressOf = (request) =>
-    clientAddress(server.requestIP(request)?.address ?? null, request.headers.get('x-forwarded-for'), proxies)
-  return server
+    clientAddress(
+      door.server().requestIP(request)?.address ?? null,
+      request.headers.get('x-forwarded-for'),
+      proxies,
+    )
+  return door
 }
 
 /** Ends every connection, once the replies of what has finished are on their way: a reply that is made is not yet sent. */
-async function close(server: Bun.Server<undefined>): Promise<void> {
+async function close(door: Door): Promise<void> {
   const until = performance.now() + LAST_BYTES_MS
-  while (server.pendingRequests > 0 && performance.now() < until) await Bun.sleep(LAST_BYTES_POLL_MS)
-  await server.stop(true)
+  while (door.pendingRequests() > 0 && performance.now() < until) await Bun.sleep(LAST_BYTES_POLL_MS)
+  await door.stop()
+}
+
+function warnOfDescriptors(logger: Logger): void {
+  const limit = descriptorLimit()
+  if (limit === null || !isLowLimit(limit)) return
+  const about = { open_files: limit, running_requests: requestsWith(limit) }
+  logger.warn(about, 'the limit of open files is low: raise the hard limit (ulimit -Hn, LimitNOFILE)')
 }
 
 /** Prices that are far from the usual: the operator's own, and of a refreshed catalogue those that it brought. */

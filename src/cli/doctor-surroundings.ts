@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { isLoopback } from '../config/readers.ts'
 import type { Config } from '../config.ts'
 import type { ProviderRecord } from '../core/snapshot.ts'
 import { DATABASE_FILE } from '../db/database.ts'
+import { descriptorLimit, isLowLimit, requestsWith } from '../descriptors.ts'
 import { readEntries } from '../providers/entries.ts'
 import { environmentProviders } from '../providers/environment.ts'
 import type { Finding } from './doctor.ts'
@@ -12,8 +13,6 @@ import { readStored } from './doctor-stored.ts'
 
 const PATIENCE_MS = 5000
 const MAX_SKEW_MS = 60_000
-/** Two connections for each of 2,000 streams, and some files. */
-const MIN_OPEN_FILES = 4352
 
 export async function checkPort({ host, port, basePath }: Config): Promise<Finding> {
   const check = 'port'
@@ -59,18 +58,12 @@ export function checkReach({ host }: Config, exposed: string | null): Finding {
   return { check, status: 'ok', detail }
 }
 
-export function checkOpenFiles(): Finding {
+export function checkOpenFiles(limit = descriptorLimit()): Finding {
   const check = 'open files'
-  const limits = '/proc/self/limits'
-  if (!existsSync(limits)) return { check, status: 'ok', detail: 'this system does not tell its limit' }
-  const [, limit = ''] = /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync(limits, 'utf8')) ?? []
-  const isLow = limit !== 'unlimited' && Number(limit) < MIN_OPEN_FILES
-  if (!isLow) return { check, status: 'ok', detail: `up to ${limit}` }
-  return {
-    check,
-    status: 'warning',
-    detail: `only ${limit}; 2,000 streams need ${MIN_OPEN_FILES} (ulimit -n)`,
-  }
+  if (limit === null) return { check, status: 'ok', detail: 'no limit that this system reports' }
+  const enough = `up to ${limit}, enough for ${requestsWith(limit)} running requests`
+  if (!isLowLimit(limit)) return { check, status: 'ok', detail: enough }
+  return { check, status: 'warning', detail: `only ${enough}: raise it (ulimit -Hn, LimitNOFILE)` }
 }
 
 /** Compares with the providers' clocks, and with the last write: a clock that went back books to past windows. */

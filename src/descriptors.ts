@@ -1,0 +1,53 @@
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+
+/** File descriptors of this process. Bun raises the soft limit to the hard one when it starts. */
+export interface Descriptors {
+  readonly limit: number
+  used(): number
+}
+
+const LIMITS = '/proc/self/limits'
+const OPEN = '/proc/self/fd'
+
+/** Null: there is no limit, or this system does not report it. */
+export function descriptorLimit(): number | null {
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync(LIMITS, 'utf8')) ?? []
+    return limit === undefined ? null : Number(limit)
+  } catch {
+    return null
+  }
+}
+
+/** The database, its journal, logs, the pool's idle connections. */
+const FOR_FILES = 352
+/** Its caller's and its provider's. */
+const CONNECTIONS_PER_REQUEST = 2
+const MOST_REQUESTS = 16_384
+const FEW_REQUESTS = 2_000
+
+/** How many requests can run at once, within the bound on requests in flight. */
+export const requestsWith = (limit: number): number =>
+  Math.min(MOST_REQUESTS, Math.max(0, Math.floor((limit - FOR_FILES) / CONNECTIONS_PER_REQUEST)))
+
+export const isLowLimit = (limit: number): boolean => requestsWith(limit) < FEW_REQUESTS
+
+/** Null where the limit is not known. */
+export function ownDescriptors(): Descriptors | null {
+  const limit = descriptorLimit()
+  return limit === null ? null : { limit, used: () => sizeOfList() || lowestFree(limit) }
+}
+
+/** Linux 6.2 and later count the descriptors in the size of the folder; earlier ones report 0. Needs no descriptor. */
+const sizeOfList = (): number => statSync(OPEN).size
+
+/** A new file gets the lowest free number: rather too low an estimate, but listing them costs milliseconds. */
+function lowestFree(limit: number): number {
+  try {
+    const lowest = openSync('/dev/null', 'r')
+    closeSync(lowest)
+    return lowest
+  } catch {
+    return limit
+  }
+}
