@@ -118,9 +118,10 @@ export function createRememberedItems(options: RememberedItemsOptions): Remember
       for (const item of items) {
         const { id } = item
         if (typeof id !== 'string' || id === '') continue
-        const json = JSON.stringify(item)
+        // To write out what is too long would hold the thread for nothing.
+        const json = hasLonger(item, MOST_ITEM_BYTES) ? null : JSON.stringify(item)
         const rowId = rowIdOf(id, workspaceId)
-        if (json.length > MOST_ITEM_BYTES || waitingBytes + json.length > mostWaitingBytes) {
+        if (json === null || json.length > MOST_ITEM_BYTES || waitingBytes + json.length > mostWaitingBytes) {
           options.onLost(new Error('there is no room for it'), 1)
           continue
         }
@@ -136,6 +137,13 @@ export function createRememberedItems(options: RememberedItemsOptions): Remember
     },
     close: begin,
   }
+}
+
+/** True where a text within the value is longer than `most`. */
+function hasLonger(value: unknown, most: number): boolean {
+  if (typeof value === 'string') return value.length > most
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((inner) => hasLonger(inner, most))
 }
 
 async function readItem(

@@ -1,10 +1,11 @@
 import { UpstreamError } from '../core/errors.ts'
 import { type FrameBatch, type InferenceFrame, type InferenceFrames, isContent } from '../core/events.ts'
+import { parsed } from '../core/json.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnOfLoop, turnsByLength } from '../core/turn.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
 import { createPieceCount, type PieceCount } from './reply-bounds.ts'
-import { parseReply } from './reply-json.ts'
+import { checkReply, parseReply } from './reply-json.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 
 /** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its whole body. */
@@ -94,7 +95,10 @@ async function* readStream(
   try {
     const { form, head } = await sniff(body, MAX_BODY_BYTES)
     if (form !== 'events') {
-      yield* readBody(await restOfBody(head, body, MAX_BODY_BYTES), status, decoder)
+      const text = await restOfBody(head, body, MAX_BODY_BYTES)
+      yield* text.length > LONG_TEXT_CHARACTERS
+        ? readLongBody(text, status, decoder)
+        : readBody(text, status, decoder)
       return
     }
     const parser = (options.createParser ?? createSseParser)()
@@ -138,8 +142,28 @@ function inMidAnswer(error: unknown, { hasContent }: ReplyDecoder): unknown {
   return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })
 }
 
-const batchesOf = (text: string, status: number, decoder: ReplyDecoder) =>
-  formOfText(text) === 'events' ? readEvents(text, decoder) : readBody(text, status, decoder)
+function batchesOf(text: string, status: number, decoder: ReplyDecoder) {
+  if (formOfText(text) === 'events') return readEvents(text, decoder)
+  return text.length > LONG_TEXT_CHARACTERS
+    ? readLongBody(text, status, decoder)
+    : readBody(text, status, decoder)
+}
+
+/** Each step of a body of megabytes takes long by itself: others have a turn in between. */
+async function* readLongBody(
+  text: string,
+  status: number,
+  decoder: ReplyDecoder,
+): AsyncGenerator<FrameBatch, undefined> {
+  checkForm(text, status)
+  await turnOfLoop()
+  checkReply(text, status)
+  await turnOfLoop()
+  const body = orMalformed(parsed(text), status)
+  await turnOfLoop()
+  yield* takeWhole(body, decoder)
+  return undefined
+}
 
 /** Frames of a stream that was not asked for, in pieces: others have a turn in between. */
 async function* readEvents(text: string, decoder: ReplyDecoder): AsyncGenerator<FrameBatch, undefined> {
@@ -156,9 +180,13 @@ async function* readEvents(text: string, decoder: ReplyDecoder): AsyncGenerator<
 }
 
 function* readBody(text: string, status: number, decoder: ReplyDecoder): Generator<FrameBatch, undefined> {
-  if (formOfText(text) === 'page')
-    throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
-  const frame = decoder.takeBody(parseBody(text, status))
+  checkForm(text, status)
+  yield* takeWhole(orMalformed(parseReply(text, status), status), decoder)
+  return undefined
+}
+
+function* takeWhole(body: unknown, decoder: ReplyDecoder): Generator<FrameBatch, undefined> {
+  const frame = decoder.takeBody(body)
   if (frame) {
     createPieceCount()(frame)
     yield [frame]
@@ -166,6 +194,11 @@ function* readBody(text: string, status: number, decoder: ReplyDecoder): Generat
   if (decoder.failure !== null) throw decoder.failure
   yield [decoder.end()]
   return undefined
+}
+
+function checkForm(text: string, status: number): void {
+  if (formOfText(text) === 'page')
+    throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
 }
 
 /** What events that came together say: one batch. What fails among them is thrown after the frames before it. */
@@ -194,8 +227,7 @@ function* takeAll(
   if (failure !== null) throw failure
 }
 
-function parseBody(text: string, status: number): unknown {
-  const value = parseReply(text, status)
+function orMalformed(value: unknown, status: number): unknown {
   if (value === undefined) throw new UpstreamError('malformed', 'the reply is not JSON', { status })
   return value
 }

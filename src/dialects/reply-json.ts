@@ -1,16 +1,24 @@
 import { UpstreamError } from '../core/errors.ts'
-import { excessOf, MAX_TEXT_DEPTH, parsed } from '../core/json.ts'
+import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, parsed, type TextExcess } from '../core/json.ts'
 
 /**
  * The JSON of an event or a body of a provider; undefined for text that is none. Throws `malformed` for JSON that is
  * nested deeper than 128 levels or holds too much (`core/json.ts`), in whatever field.
  */
 export function parseReply(text: string, status: number): unknown {
+  checkReply(text, status)
+  return parsed(text)
+}
+
+/** The part of `parseReply` before the parser: for bodies between whose steps others have a turn. */
+export function checkReply(text: string, status: number): void {
   const excess = excessOf(text)
-  if (excess === null) return parsed(text)
-  const reason =
-    excess === 'depth'
-      ? `the reply is nested deeper than ${MAX_TEXT_DEPTH} levels`
-      : 'the reply holds too many strings, objects and lists'
-  throw new UpstreamError('malformed', reason, { status })
+  if (excess === null) return
+  throw new UpstreamError('malformed', REASONS[excess], { status })
+}
+
+const REASONS: Readonly<Record<TextExcess, string>> = {
+  depth: `the reply is nested deeper than ${MAX_TEXT_DEPTH} levels`,
+  parts: 'the reply holds too many strings, objects and lists',
+  escapes: `the reply holds more than ${MAX_TEXT_ESCAPES} escape sequences in its strings`,
 }

@@ -5,6 +5,7 @@ import {
   JSON_BOUNDS,
   type JsonExcess,
   MAX_JSON_DEPTH,
+  MAX_JSON_ESCAPES,
   MAX_JSON_PARTS,
   MAX_JSON_RUN,
   MAX_JSON_VALUES,
@@ -32,8 +33,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 export async function readJsonBody(request: Request, limitBytes: number): Promise<JsonObject> {
   checkHeaders(request.headers)
   const bytes = await readBytes(request, limitBytes)
-  const body = parseJsonObject(bytes, bodyLease(request))
-  if (bytes.length > LONG_BODY_BYTES) await turnOfLoop()
+  const isLong = bytes.length > LONG_BODY_BYTES
+  checkBody(bytes, bodyLease(request))
+  if (isLong) await turnOfLoop()
+  const body = parseObject(bytes)
+  if (isLong) await turnOfLoop()
   return body
 }
 
@@ -45,14 +49,23 @@ const EXCESS: Readonly<Record<JsonExcess, string>> = {
   parts: `holds more than ${MAX_JSON_PARTS} strings, objects and lists`,
   values: `holds more than ${MAX_JSON_VALUES} values`,
   run: `holds a number of more than ${MAX_JSON_RUN} digits`,
+  escapes: `holds more than ${MAX_JSON_ESCAPES} escape sequences (such as \\n) in its strings`,
 }
 
 /** Parses the bytes of a body. Throws a `GatewayError`: 400, and 503 if the budget has no room for what it holds. */
 export function parseJsonObject(bytes: Uint8Array, lease?: BodyLease): JsonObject {
+  checkBody(bytes, lease)
+  return parseObject(bytes)
+}
+
+function checkBody(bytes: Uint8Array, lease?: BodyLease): void {
   if (bytes.length === 0) throw badRequest('The request body is empty: a JSON object is expected')
   const { excess, containers } = measureJson(bytes, JSON_BOUNDS)
   if (excess !== null) throw badRequest(`The request body ${EXCESS[excess]}`)
   lease?.take(containers * BYTES_OF_A_CONTAINER)
+}
+
+function parseObject(bytes: Uint8Array): JsonObject {
   const value = parse(bytes)
   if (!isJsonObject(value)) throw badRequest(`The request body must be a JSON object, not ${kindOf(value)}`)
   return value

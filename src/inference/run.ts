@@ -76,7 +76,9 @@ async function runUnary(
     const keptAt = performance.now()
     if (keeper) await keeper.end('whole', body)
     await turnAfterLong(keptAt)
-    return jsonReply(JSON.stringify(body), jsonHeaders(exchange))
+    const text = JSON.stringify(body)
+    await turnAfterLong(keptAt)
+    return jsonReply(text, jsonHeaders(exchange))
   } catch (error) {
     throw await failed(error, exchange, upstreamAbort.signal, deps)
   } finally {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { excessOf, parseJson } from '../../src/core/json.ts'
+import { JSON_BOUNDS, measureJson } from '../../src/core/json-bounds.ts'
 
 /** What a provider may send, and what only a hostile one does. */
 
@@ -45,4 +46,16 @@ test('nor three million of the same', () => {
 
 test('a long text is one part', () => {
   expect(parseJson(JSON.stringify('"[{'.repeat(3_000_000)))).toHaveLength(9_000_000)
+})
+
+test.each([
+  ['quotes', '\\"'],
+  ['backslashes', '\\\\'],
+])('a text of millions of escaped %s is not parsed, and one of as many letters is', (_, pair) => {
+  const most = pair.repeat(6_000_000)
+  expect(excessOf(`"${most}"`)).toBeNull()
+  expect(excessOf(`"${most}${pair}"`)).toBe('escapes')
+  expect(excessOf(`"${'ab'.repeat(9_000_000)}"`)).toBeNull()
+  expect(measureJson(Buffer.from(`"${most}"`), JSON_BOUNDS).excess).toBeNull()
+  expect(measureJson(Buffer.from(`"${most}${pair}"`), JSON_BOUNDS).excess).toBe('escapes')
 })

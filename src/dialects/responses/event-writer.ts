@@ -15,6 +15,8 @@ export interface EventWriter {
    */
   jsonOf(value: unknown): string
   remember(object: JsonObject, json: string): void
+  /** The JSON text of an object of which the texts of some fields are known. */
+  jsonWith(object: JsonObject, known: ReadonlyMap<string, string>): string
   createList(): EntryList
 }
 
@@ -25,16 +27,23 @@ export interface EntryList {
   /** The JSON text of the whole list. */
   json(): string
   values(): unknown[]
+  /** False where `values` takes long: it reads the text. */
+  isAtHand(): boolean
 }
+
+/** Of one list. */
+const SHORT_TEXT_CHARACTERS = 64 * 1024
 
 /** Held as text: that many objects would be written out four times, and would hold up the garbage collector. */
 function createTextList(): EntryList {
   const texts: string[] = []
+  let length = 0
   const json = (): string => `[${texts.join(',')}]`
   return {
     add(entries) {
       const text = oneLine(JSON.stringify(entries))
       if (entries.length > 0) texts.push(text.slice(1, -1))
+      length += text.length
       return text
     },
     json,
@@ -42,6 +51,7 @@ function createTextList(): EntryList {
       const values: unknown = JSON.parse(json())
       return Array.isArray(values) ? values : []
     },
+    isAtHand: () => length <= SHORT_TEXT_CHARACTERS,
   }
 }
 
@@ -54,10 +64,10 @@ function createValueList(): EntryList {
     },
     json: () => '',
     values: () => values,
+    isAtHand: () => true,
   }
 }
 
-/** The JSON text of an object of which the texts of some fields are known. */
 export function jsonWith(object: JsonObject, known: ReadonlyMap<string, string>): string {
   let fields = ''
   for (const name of Object.keys(object)) {
@@ -105,6 +115,7 @@ export function createEventWriter(): EventWriter {
       return written ?? oneLine(JSON.stringify(value) ?? 'null')
     },
     remember: (object, json) => void known.set(object, json),
+    jsonWith,
     createList: createTextList,
   }
 }
@@ -116,6 +127,7 @@ export const MUTE: EventWriter = {
   splice: () => '',
   jsonOf: () => '',
   remember: () => undefined,
+  jsonWith: () => '',
   createList: createValueList,
 }
 

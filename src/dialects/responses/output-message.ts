@@ -1,6 +1,6 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
 import { isObject } from '../values.ts'
-import { jsonList, jsonWith, textHead, writeTextDelta } from './event-writer.ts'
+import { jsonList, textHead, writeTextDelta } from './event-writer.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
 import {
   completePart,
@@ -147,7 +147,7 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
         content: content ?? closedParts,
       }
       const shown = jsonList((content ?? closedParts).map(events.jsonOf))
-      return text + writeDone(slot, whole, jsonWith(whole, new Map([['content', shown]])))
+      return text + writeDone(slot, whole, events.jsonWith(whole, new Map([['content', shown]])))
     },
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', content: [] }), item }

@@ -3,7 +3,7 @@ import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { mayBeSpliced } from '../one-line.ts'
 import { type Ending, endingOf, errorTypeOf, viewError } from './ending.ts'
-import { createEventWriter, jsonList, jsonWith } from './event-writer.ts'
+import { createEventWriter, jsonList } from './event-writer.ts'
 import { addEvents, nativeResponseOf, outputFor } from './reply-output.ts'
 import { viewResponse } from './response-view.ts'
 
@@ -36,7 +36,7 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
     const text = begin() + output.close(itemStatus)
     const items = output.items()
     whole = { ...viewResponse(reply, { ...shown, output: items, closing, native }), ...more }
-    const json = jsonWith(whole, new Map([['output', jsonList(items.map(events.jsonOf))]]))
+    const json = events.jsonWith(whole, new Map([['output', jsonList(items.map(events.jsonOf))]]))
     return `${text}${events.writeField(`response.${shown.status}`, {}, 'response', json)}${DONE}`
   }
 
