@@ -6,7 +6,7 @@ import { isReachable, type OutboundAllow, refusedHost } from '../net/address.ts'
 import type { Names } from '../net/names.ts'
 import { isOnOwnNetwork } from '../providers/own-network.ts'
 import { providersAsked } from './plan.ts'
-import { checkUserUrls, type UserNames } from './user-urls.ts'
+import { checkUserUrls, MOST_NAMES, type UserNames } from './user-urls.ts'
 
 export interface UserUrlDeps {
   /** Private hosts that URLs of callers may name all the same. */
@@ -14,8 +14,6 @@ export interface UserUrlDeps {
   names: Names
 }
 
-/** Hosts that one request may name before a provider of the operator's network. */
-const MOST_NAMES = 32
 const RETRY_AFTER_SECONDS = 2
 
 /**

@@ -16,7 +16,10 @@ export function checkUserUrls(body: JsonObject, allow: OutboundAllow): UserNames
   return walk.names
 }
 
-/** Host names in a request's URLs, each with the first place where it stands. */
+/** Hosts that one request may name before a provider of the operator's network. */
+export const MOST_NAMES = 32
+
+/** Host names in a request's URLs, each with the first place where it stands; one more than the bound ends the list. */
 export type UserNames = ReadonlyMap<string, string>
 
 /** From the body to the value that is looked at, and what the operator excepts. */
@@ -106,7 +109,7 @@ function walkValue(value: unknown, name: string, isContent: boolean, walk: Walk)
 
 function note(host: string, walk: Walk): void {
   walk.names ??= new Map()
-  if (!walk.names.has(host)) walk.names.set(host, walk.written())
+  if (walk.names.size <= MOST_NAMES && !walk.names.has(host)) walk.names.set(host, walk.written())
 }
 
 /** What a model asked of a function, and what that answered, in Google's words. */
