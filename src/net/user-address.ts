@@ -24,25 +24,29 @@ export function checkAddress(text: string, place: Place, allow: OutboundAllow): 
     if (!mayLeadAstray(text) || !place.isAddress()) return null
     if (leadsAstray(text)) throw badRequest('must be an https URL or a data URL', place.written())
     const url = schemelessUrl(text)
-    return url === null || !url.hostname.includes('.') ? null : nameOf(url, allow)
+    return url === null || isBareName(hostOf(url)) ? null : nameOf(hostOf(url), allow)
   }
   if (!FETCHED.has(scheme) && next !== '/' && next !== '\\' && !place.isAddress()) return null
-  const url = checkUrl(text, allow, place.written())
-  refuseBareName(url, allow, place.written())
-  return nameOf(url, allow)
+  const host = hostOf(checkedUrl(text, place, allow))
+  if (isBareName(host) && !allow.hosts.has(host)) throw refusedHost(place.written())
+  return nameOf(host, allow)
 }
 
-/** Null for an address, and for a name that the operator excepts. */
-function nameOf(url: URL, allow: OutboundAllow): string | null {
-  const host = hostOf(url)
-  return isIP(host) !== 0 || allow.hosts.has(host) ? null : host
+/** Writes the place only for a refusal: a request can hold 100,000 addresses. */
+function checkedUrl(text: string, place: Place, allow: OutboundAllow): URL {
+  try {
+    return checkUrl(text, allow)
+  } catch {
+    return checkUrl(text, allow, place.written())
+  }
 }
 
 /** A name without a dot is one of the local network: a container, a machine of `/etc/hosts`. */
-function refuseBareName(url: URL, allow: OutboundAllow, place: string): void {
-  const host = hostOf(url)
-  if (!/[.:]/.test(host) && !allow.hosts.has(host)) throw refusedHost(place)
-}
+const isBareName = (host: string): boolean => !/[.:]/.test(host)
+
+/** Null for an address, and for a name that the operator excepts. */
+const nameOf = (host: string, allow: OutboundAllow): string | null =>
+  isIP(host) !== 0 || allow.hosts.has(host) ? null : host
 
 /** Schemes that some program fetches, with or without slashes behind the colon. */
 const FETCHED = new Set(
