@@ -5,7 +5,7 @@ import type { UpstreamReply } from '../core/reply.ts'
 import { turnOfLoop, turnsByLength } from '../core/turn.ts'
 import { createPuller, formOfText, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
 import { createPieceCount, type PieceCount } from './reply-bounds.ts'
-import { checkReply, parseReply } from './reply-json.ts'
+import { checkAhead, checkReply, parseReply } from './reply-json.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 
 /** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its whole body. */
@@ -108,7 +108,9 @@ async function* readStream(
     while (!pulled.done && !decoder.isTerminated) {
       for (let at = 0; at < pulled.value.length && !decoder.isTerminated; at += BATCH_BYTES) {
         const events = parser.push(pulled.value.subarray(at, at + BATCH_BYTES))
+        const isLong = isLongFirst(events) && (await prepareLong(events, status))
         for (const batch of takeAll(events, decoder.takeEvent, decoder, countPieces)) {
+          if (isLong) await turnOfLoop()
           if (batch.some(goesOn)) advance?.()
           yield batch
         }
@@ -127,6 +129,19 @@ async function* readStream(
   }
 }
 
+/** An event of megabytes is checked in a step of its own. It began in earlier reads, so it is the first of this one. */
+async function prepareLong(events: readonly SseEvent[], status: number): Promise<boolean> {
+  const [first] = events
+  if (first === undefined || !isLongFirst(events)) return false
+  await turnOfLoop()
+  checkAhead(first.data, status)
+  await turnOfLoop()
+  return true
+}
+
+const isLongFirst = ([first]: readonly SseEvent[]): boolean =>
+  first !== undefined && first.data.length > LONG_TEXT_CHARACTERS
+
 /** What a ping, the beginning of a message without content, and repeated accounts do not say. */
 const goesOn = ({ events, plainText }: InferenceFrame): boolean =>
   plainText !== undefined ||
@@ -143,7 +158,7 @@ function inMidAnswer(error: unknown, { hasContent }: ReplyDecoder): unknown {
 }
 
 function batchesOf(text: string, status: number, decoder: ReplyDecoder) {
-  if (formOfText(text) === 'events') return readEvents(text, decoder)
+  if (formOfText(text) === 'events') return readEvents(text, status, decoder)
   return text.length > LONG_TEXT_CHARACTERS
     ? readLongBody(text, status, decoder)
     : readBody(text, status, decoder)
@@ -166,12 +181,21 @@ async function* readLongBody(
 }
 
 /** Frames of a stream that was not asked for, in pieces: others have a turn in between. */
-async function* readEvents(text: string, decoder: ReplyDecoder): AsyncGenerator<FrameBatch, undefined> {
+async function* readEvents(
+  text: string,
+  status: number,
+  decoder: ReplyDecoder,
+): AsyncGenerator<FrameBatch, undefined> {
   const sse = createSseParser()
   const countPieces = createPieceCount()
   const turnAfter = turnsByLength(TURN_BYTES)
   for (let at = 0; at < text.length && !decoder.isTerminated; at += BATCH_BYTES) {
-    yield* takeAll(sse.pushText(text.slice(at, at + BATCH_BYTES)), decoder.takeEvent, decoder, countPieces)
+    const events = sse.pushText(text.slice(at, at + BATCH_BYTES))
+    const isLong = await prepareLong(events, status)
+    for (const batch of takeAll(events, decoder.takeEvent, decoder, countPieces)) {
+      if (isLong) await turnOfLoop()
+      yield batch
+    }
     await turnAfter(BATCH_BYTES)
   }
   if (!decoder.isTerminated) yield* takeAll(sse.end(), decoder.takeTail, decoder, countPieces)

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../core/errors.ts'
-import type { InferenceFrame, ReasoningDetail } from '../core/events.ts'
+import type { InferenceFrame, JsonObject, ReasoningDetail } from '../core/events.ts'
 
 /** No model calls so many tools, or answers in so many items: more would be an attempt to fill the memory. */
 export const MOST_CALLS = 10_000
@@ -31,6 +31,14 @@ export const MOST_SEALED_PIECES = 5_000
 /** Citations and pictures: each is shown by itself, and several times to callers of Responses. */
 export const MOST_ANNOTATIONS = 10_000
 
+/** The same before a list of sources is read. Throws `malformed` where there are more. */
+export function checkAnnotations(count: number): void {
+  if (count > MOST_ANNOTATIONS) throw tooMany('annotations and images', MOST_ANNOTATIONS)
+}
+
+/** With `logprobs`, in one event or body: a longer answer has them in the events of its stream. */
+export const MOST_TOKENS_AT_ONCE = 40_000
+
 /** Counts such pieces of one reply. Throws `malformed` for one too many. */
 export type PieceCount = (frame: InferenceFrame) => void
 
@@ -40,11 +48,17 @@ export function createPieceCount(): PieceCount {
   return ({ events }) => {
     for (const event of events) {
       if (event.type === 'reasoning-detail' && isSealedPiece(event.detail)) sealed += 1
+      else if (event.type === 'logprobs') checkTokens(event.logprobs)
       else if (event.type === 'annotation' || event.type === 'image') annotations += 1
     }
     if (sealed > MOST_SEALED_PIECES) throw tooMany('signed pieces of reasoning', MOST_SEALED_PIECES)
-    if (annotations > MOST_ANNOTATIONS) throw tooMany('annotations and images', MOST_ANNOTATIONS)
+    checkAnnotations(annotations)
   }
+}
+
+function checkTokens({ content }: JsonObject): void {
+  if (Array.isArray(content) && content.length > MOST_TOKENS_AT_ONCE)
+    throw tooMany('tokens with logprobs at once', MOST_TOKENS_AT_ONCE)
 }
 
 const isSealedPiece = ({ signature, data }: ReasoningDetail): boolean =>

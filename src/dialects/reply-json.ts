@@ -6,8 +6,18 @@ import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, parsed, type TextExcess } f
  * nested deeper than 128 levels or holds too much (`core/json.ts`), in whatever field.
  */
 export function parseReply(text: string, status: number): unknown {
-  checkReply(text, status)
+  if (text !== checked) checkReply(text, status)
+  checked = null
   return parsed(text)
+}
+
+/** The text that `checkAhead` has found nothing in, until it is parsed. */
+let checked: string | null = null
+
+/** Checks a long event in a step of its own: `parseReply` of the same text does not check it once more. */
+export function checkAhead(text: string, status: number): void {
+  checkReply(text, status)
+  checked = text
 }
 
 /** The part of `parseReply` before the parser: for bodies between whose steps others have a turn. */

@@ -28,6 +28,9 @@ export interface SseParser extends StreamParser {
  */
 export const MAX_EVENT_CHARACTERS = 32 * 1024 * 1024
 
+/** Lines of one event: each is a link of the text, and no server writes JSON of so many. */
+export const MAX_EVENT_LINES = 100_000
+
 const SPACE = 32
 const LF = 10
 
@@ -44,6 +47,7 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
   let partial = ''
   let name = ''
   let data: string | null = null
+  let lines = 0
   /** Bare JSON under way: its lines are taken as they are. */
   let isBare = false
   let endedInCr = false
@@ -52,12 +56,15 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
     if (data !== null || name !== '') events.push({ name, data: data ?? '' })
     name = ''
     data = null
+    lines = 0
     isBare = false
   }
 
   function append(value: string): void {
     data = data === null ? value : `${data}\n${value}`
     if (data.length > maxEventCharacters) throw tooLong(maxEventCharacters)
+    if (++lines > MAX_EVENT_LINES)
+      throw new UpstreamError('malformed', `an event of the stream has more than ${MAX_EVENT_LINES} lines`)
   }
 
   /** Reads the line where it stands: most come whole, and are cut out of their text once. */

@@ -1,4 +1,5 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { checkAnnotations } from '../reply-bounds.ts'
 import { isObject, isString } from '../values.ts'
 
 /** The annotations of one reply, each told once although chunks repeat them. */
@@ -28,6 +29,7 @@ export function createCitations(): Citations {
 
   return {
     addAnnotations(choice, annotations, events) {
+      checkAnnotations(annotations.length)
       for (const raw of annotations) {
         if (!isObject(raw)) continue
         const citation = readCitation(raw)
@@ -40,12 +42,14 @@ export function createCitations(): Citations {
     },
     addSources(citations, searchResults, events) {
       if (Array.isArray(searchResults)) {
+        checkAnnotations(searchResults.length)
         for (const raw of searchResults) {
           const citation = isObject(raw) ? citationOf(raw, raw['snippet']) : undefined
           if (citation) tellSource(citation, events)
         }
       }
       if (!Array.isArray(citations)) return
+      checkAnnotations(citations.length)
       for (const raw of citations) {
         const citation = citationOf(isString(raw) ? { url: raw } : raw, undefined)
         if (citation) tellSource(citation, events)

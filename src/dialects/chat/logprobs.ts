@@ -43,7 +43,11 @@ function sideBySide(tokens: unknown, values: unknown): unknown[] | null {
 function completed(token: unknown): unknown {
   if (!isObject(token)) return token
   const { bytes = null, top_logprobs: others } = token
+  // Most tokens are complete, and there may be hundreds of thousands.
+  if (token.bytes !== undefined && Array.isArray(others) && others.every(hasBytes)) return token
   return { ...token, bytes, top_logprobs: Array.isArray(others) ? others.map(withBytes) : [] }
 }
+
+const hasBytes = (token: unknown): boolean => !isObject(token) || token.bytes !== undefined
 
 const withBytes = (token: unknown): unknown => (isObject(token) ? { bytes: null, ...token } : token)

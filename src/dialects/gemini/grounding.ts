@@ -1,4 +1,5 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { checkAnnotations } from '../reply-bounds.ts'
 import { bytePlaces } from '../text-places.ts'
 import { isObject, isString } from '../values.ts'
 
@@ -34,6 +35,8 @@ export function createGrounding(choice: number): Grounding {
   }
 
   function addSupports(metadata: JsonObject, events: InferenceEvent[]): void {
+    checkAnnotations(listOf(metadata['groundingChunks']).length)
+    checkAnnotations(listOf(metadata['groundingSupports']).length)
     const chunks = listOf(metadata['groundingChunks']).map(sourceOf)
     const supported = new Set<unknown>()
     for (const support of listOf(metadata['groundingSupports'])) {
@@ -64,6 +67,7 @@ export function createGrounding(choice: number): Grounding {
       // Vertex names the list `citations`, AI Studio `citationSources`.
       for (const name of ['citations', 'citationSources']) {
         for (const raw of listOf(citationMetadata[name])) {
+          checkAnnotations(told.size)
           const source = isObject(raw) ? namedSource(raw) : undefined
           if (source && isObject(raw)) tell({ ...source, ...placesOf(raw) }, events)
         }

@@ -98,6 +98,8 @@ const TEXT_DELTA_OPEN = `event: ${TEXT_DELTA}\ndata: {"type":"${TEXT_DELTA}","se
 export function createEventWriter(): EventWriter {
   let next = 0
   const known = new WeakMap<JsonObject, string>()
+  /** The end of a stream repeats its text five times. */
+  let last = { text: '', json: '""' }
   return {
     write(type, fields) {
       const json = oneLine(JSON.stringify({ type, sequence_number: next, ...fields }))
@@ -111,6 +113,10 @@ export function createEventWriter(): EventWriter {
     },
     splice: (head, json) => `${TEXT_DELTA_OPEN}${next++},${head}${json}","logprobs":[]}\n\n`,
     jsonOf(value) {
+      if (typeof value === 'string') {
+        if (value !== last.text) last = { text: value, json: oneLine(JSON.stringify(value)) }
+        return last.json
+      }
       const written = isObject(value) ? known.get(value) : undefined
       return written ?? oneLine(JSON.stringify(value) ?? 'null')
     },

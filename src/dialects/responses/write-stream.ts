@@ -36,7 +36,11 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
     const text = begin() + output.close(itemStatus)
     const items = output.items()
     whole = { ...viewResponse(reply, { ...shown, output: items, closing, native }), ...more }
-    const json = events.jsonWith(whole, new Map([['output', jsonList(items.map(events.jsonOf))]]))
+    const known = new Map([
+      ['output', jsonList(items.map(events.jsonOf))],
+      ['output_text', events.jsonOf(whole.output_text)],
+    ])
+    const json = events.jsonWith(whole, known)
     return `${text}${events.writeField(`response.${shown.status}`, {}, 'response', json)}${DONE}`
   }
 

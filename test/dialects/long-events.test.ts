@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { createPieceCount, MOST_TOKENS_AT_ONCE } from '../../src/dialects/reply-bounds.ts'
+import { checkAhead, parseReply } from '../../src/dialects/reply-json.ts'
+import { createSseParser, MAX_EVENT_LINES } from '../../src/dialects/sse.ts'
+
+const tokens = (count: number) =>
+  Array.from({ length: count }, () => ({ token: 'a', logprob: -1, bytes: [97] }))
+const frameOf = (count: number) => ({
+  events: [{ type: 'logprobs' as const, choice: 0, logprobs: { content: tokens(count) } }],
+})
+
+test('one event may have so many lines, and the next one as many', () => {
+  const parser = createSseParser()
+  const most = 'data: {}\n'.repeat(MAX_EVENT_LINES)
+  expect(parser.pushText(`${most}\n${most}\n`)).toHaveLength(2)
+  expect(() => parser.pushText(`${most} data: {}\n`)).toThrow(`more than ${MAX_EVENT_LINES} lines`)
+})
+
+test('the tokens of one event are bounded, and those of a stream are not', () => {
+  const count = createPieceCount()
+  for (let event = 0; event < 3; event++) count(frameOf(MOST_TOKENS_AT_ONCE))
+  expect(() => count(frameOf(MOST_TOKENS_AT_ONCE + 1))).toThrow('tokens with logprobs at once')
+})
+
+test('what was checked ahead holds for that text alone', () => {
+  const deep = '['.repeat(300) + ']'.repeat(300)
+  checkAhead('{"a":1}', 200)
+  expect(() => parseReply(deep, 200)).toThrow('nested deeper')
+  expect(parseReply('{"a":1}', 200)).toEqual({ a: 1 })
+  expect(() => checkAhead(deep, 200)).toThrow('nested deeper')
+  expect(() => parseReply(deep, 200)).toThrow('nested deeper')
+})
