@@ -1,4 +1,5 @@
 import { UpstreamError } from '../core/errors.ts'
+import { turnsByLength } from '../core/turn.ts'
 
 /** What a body is, by its first character: providers answer with what was not asked for, under any content type. */
 export type BodyForm = 'json' | 'page' | 'events'
@@ -72,9 +73,13 @@ function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   })
 }
 
+/** What has arrived already is read without a turn of the event loop: megabytes of blanks would hold up everyone else. */
+const BLANK_TURN_BYTES = 512 * 1024
+
 /** Reads until the form shows. `head` is what was read for it. Throws `malformed` for `maxBytes` of nothing. */
 export async function sniff(body: Puller, maxBytes: number): Promise<{ form: BodyForm; head: Uint8Array[] }> {
   const head: Uint8Array[] = []
+  const turnAfter = turnsByLength(BLANK_TURN_BYTES)
   let size = 0
   for (;;) {
     const { done, value } = await body.next()
@@ -84,6 +89,8 @@ export async function sniff(body: Puller, maxBytes: number): Promise<{ form: Bod
     head.push(value)
     const first = value.find((byte) => !isBlank(byte))
     if (first !== undefined) return { form: formOf(first), head }
+    const turn = turnAfter(value.byteLength)
+    if (turn) await turn
   }
 }
 

@@ -1,5 +1,6 @@
 import { UpstreamError } from '../core/errors.ts'
 import type { UpstreamReply } from '../core/reply.ts'
+import { turnsByLength } from '../core/turn.ts'
 import type { Exchange } from './exchange.ts'
 import { connectionFailure } from './failure.ts'
 
@@ -10,6 +11,9 @@ const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
  * the call itself. It is a few packets: the clock between bytes runs once, from its head to its end.
  */
 const SHORT_BODY_BYTES = 64 * 1024
+
+/** What has arrived already is read without a turn of the event loop: others have one after so much. */
+const TURN_BYTES = 512 * 1024
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 const decoder = new TextDecoder()
@@ -119,6 +123,7 @@ async function readText(
   let size = 0
   // Blank lines are pings of servers that answer in JSON.
   const advance = exchange.awaitContent()
+  const turnAfter = turnsByLength(TURN_BYTES)
   let isBegun = false
   try {
     for (;;) {
@@ -134,6 +139,8 @@ async function readText(
       size += value.byteLength
       if (size > limitBytes) throw tooLarge(exchange, limitBytes)
       parts.push(value)
+      const turn = turnAfter(value.byteLength)
+      if (turn) await turn
     }
   } catch (error) {
     throw brokenBy(exchange, error)
