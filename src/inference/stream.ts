@@ -40,6 +40,7 @@ const SLOW_READER_MS = 60_000
  * also the most that is written ahead of a caller who reads nothing.
  */
 const BURST_CHARACTERS = 64 * 1024
+const SILENT_FRAMES = 5_000
 /** What is encoded at once. The end of a Responses stream repeats the whole answer: 100 MB with its logprobs. */
 const PIECE_CHARACTERS = 256 * 1024
 
@@ -63,6 +64,8 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
   /** What the last network read said, and how much of it has been written. */
   let batch: FrameBatch = []
   let written = 0
+  /** Frames since the last turn of the event loop: those that wait for the first content may all write nothing. */
+  let silent = 0
   let connection: ReadableStreamDefaultController<Uint8Array> | null = null
   // Awaited by the first pull; a caller that leaves before it must not make this an unhandled rejection.
   input.starting.catch(() => undefined)
@@ -96,6 +99,11 @@ export function streamReply(input: StreamInput): ReadableStream<Uint8Array> {
       }
       batch = result.value
       written = 0
+      silent += batch.length
+      if (silent > SILENT_FRAMES) {
+        silent = 0
+        await turnOfLoop()
+      }
     }
   }
 
