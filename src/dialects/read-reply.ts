@@ -49,8 +49,8 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024
 const BATCH_BYTES = 64 * 1024
 /** Of a body that takes milliseconds to parse: others have a turn before it is, and before its answer is gathered. */
 const LONG_TEXT_CHARACTERS = 256 * 1024
-/** Others have a turn after this much, also where it says nothing: 128 kB of the smallest events take some 30 ms. */
-const TURN_BYTES = 2 * BATCH_BYTES
+/** Others have a turn after this much, also where it says nothing: 64 kB of the smallest events take some 15 ms. */
+const TURN_BYTES = BATCH_BYTES
 
 /**
  * Reads a 2xx reply, a stream of events or one JSON document, as one stream of frames. What came decides how it is
