@@ -21,24 +21,17 @@ import { providerAdminRoutes } from './admin/providers/routes.ts'
 import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { imageModelRoutes } from './catalog/images/routes.ts'
 import { catalogRoutes, googleCatalogRoutes } from './catalog/routes.ts'
-import { unavailable } from './core/errors.ts'
 import type { Deps } from './deps.ts'
-import { awaitLine, dropLine, logRequest } from './http/access-log.ts'
-import { leaseBody } from './http/body-budget.ts'
-import { namesKey } from './http/caller.ts'
-import { createCors } from './http/cors.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { errorEnvelope } from './http/envelope.ts'
-import { healthRoutes, isHealthCheck, probeRoutes } from './http/health.ts'
+import { healthRoutes, probeRoutes } from './http/health.ts'
+import { createApplication } from './http/incoming.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { errorFormOf } from './inference/error-forms.ts'
 import { bareGeminiRoutes, geminiRoutes } from './inference/gemini/routes.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
-
-/** Who is refused while we stop is served by whoever starts next. */
-const RETRY_AFTER_SECONDS = 5
 
 /** Every route of the API below one prefix. */
 const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
@@ -88,7 +81,8 @@ function whyNotReady({ run, ledger }: Deps): 'stopping' | 'storage' | null {
 /** The whole server as one function from request to response, below `basePath` ('' or '/…'). */
 export function createApp(deps: Deps, basePath = ''): Handler {
   const formOf = errorFormOf(basePath)
-  const app = new Elysia({ prefix: basePath, normalize: false, handler: { standardHostname: false } })
+  const { app, answer } = createApplication(basePath)
+  app
     .use(errorEnvelope(deps.log, formOf))
     .use(healthRoutes({ whyNotReady: () => whyNotReady(deps) }))
     .use(probeRoutes())
@@ -97,32 +91,6 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     .use(apiRoutes(deps, basePath, '/api/v1'))
     .use(apiRoutes(deps, basePath, '/v1'))
     .use(googleRoutes(deps))
-  app.compile()
-  const { running } = deps.run
-  const refuse = (request: Request) =>
-    running.isDraining() && !isHealthCheck(request)
-      ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
-      : null
-  const cors = createCors(deps.corsOrigins)
-  const handle = withEdge((request) => cors.preflight(request) ?? app.fetch(request), {
-    log: deps.log,
-    refuse,
-    formOf,
-  })
-  return async (request) => {
-    const startedAt = performance.now()
-    awaitLine(request)
-    const lease = deps.bodies.open()
-    leaseBody(request, lease)
-    const response = await handle(request)
-    lease.end()
-    cors.mark(request, response)
-    const isTold = !hasWrongKey(request, response) || deps.wrongKeys.count(deps.addressOf(request))
-    if (isTold) logRequest(deps.accessLog, request, response, performance.now() - startedAt)
-    else dropLine(request)
-    return response
-  }
+    .compile()
+  return withEdge(answer, deps, { isDraining: deps.run.running.isDraining, formOf })
 }
-
-/** What is wrong with a key nobody is told, so that all of them are one. */
-const hasWrongKey = (request: Request, { status }: Response): boolean => status === 401 && namesKey(request)

@@ -243,9 +243,9 @@ export function assemble({
       running: createRunning(),
       ticker,
       contents,
-      onSettled(settlement, caller) {
+      onSettled(settlement, caller, incoming) {
         measurements.settled(settlement)
-        logSettled(accessLog, settlement, caller)
+        logSettled(accessLog, settlement, caller, incoming)
       },
       onLost: (error, generationId) =>
         logger.error({ err: error, generation_id: generationId }, 'a failure nobody could be told of'),

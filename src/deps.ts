@@ -11,8 +11,9 @@ import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
-import { type AccessLog, noteSettled } from './http/access-log.ts'
+import { type AccessLog, noteSettled, quoted } from './http/access-log.ts'
 import type { BodyBudget } from './http/body-budget.ts'
+import type { Incoming } from './http/incoming.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import type { SessionSource } from './http/session.ts'
 import type { WrongKeys } from './http/wrong-keys.ts'
@@ -86,25 +87,32 @@ export interface Deps {
  * What a generation came to, for the log: who, what, how long, how much. Never a secret, never a prompt. It stands in
  * the line of its request, or in one of its own where that is written: streams and background runs end later.
  */
-export function logSettled(log: AccessLog, settlement: Settlement, caller: Caller): void {
-  const { usage, requestId, responseCacheSourceId, tries } = settlement
-  const hasContent = responseCacheSourceId !== undefined || tries.slice(-1).some(gaveContent)
-  const fields = {
-    generation_id: settlement.generationId,
-    key: caller.key.label,
-    model: settlement.modelId,
-    provider: settlement.providerSlug,
-    finish: settlement.finishReason,
-    ...(settlement.cancelled ? { cancelled: true } : {}),
-    ...(settlement.isByok ? { byok: true } : {}),
-    ...(responseCacheSourceId ? { cached_from: responseCacheSourceId } : {}),
-    streamed: settlement.streamed,
-    first_token_ms: hasContent ? Math.round(settlement.latencyMs) : null,
-    prompt_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
-    completion_tokens: usage.outputTokens + usage.reasoningTokens,
-    cost_usd: settlement.costNanoUsd / 1e9,
-  }
-  if (noteSettled(requestId, fields)) return
-  const totalMs = Math.round(settlement.latencyMs + settlement.generationTimeMs)
-  log.request({ request_id: requestId, status: 200, total_ms: totalMs, ...fields })
+export function logSettled(log: AccessLog, settlement: Settlement, caller: Caller, incoming: Incoming): void {
+  const { requestId, latencyMs, generationTimeMs } = settlement
+  const id = `"generation_id":"${settlement.generationId}"`
+  const rest = settledMembers(settlement)
+  // The request's own line names the key already.
+  if (noteSettled(incoming, `${id},${rest}`)) return
+  const totalMs = Math.round(latencyMs + generationTimeMs)
+  log.request(
+    `"request_id":"${requestId}","status":200,"total_ms":${totalMs},${id},"key":${quoted(caller.key.label)},${rest}`,
+  )
+}
+
+function settledMembers(settlement: Settlement): string {
+  const { usage, finishReason, responseCacheSourceId, tries } = settlement
+  const lastTry = tries.at(-1)
+  const hasContent = responseCacheSourceId !== undefined || (lastTry !== undefined && gaveContent(lastTry))
+  const promptTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  const cancelled = settlement.cancelled ? ',"cancelled":true' : ''
+  const byok = settlement.isByok ? ',"byok":true' : ''
+  const cachedFrom = responseCacheSourceId ? `,"cached_from":${quoted(responseCacheSourceId)}` : ''
+  return (
+    `"model":${quoted(settlement.modelId)},"provider":${quoted(settlement.providerSlug)},` +
+    `"finish":${finishReason === null ? 'null' : quoted(finishReason)}${cancelled}${byok}${cachedFrom},` +
+    `"streamed":${settlement.streamed},` +
+    `"first_token_ms":${hasContent ? Math.round(settlement.latencyMs) : null},` +
+    `"prompt_tokens":${promptTokens},"completion_tokens":${usage.outputTokens + usage.reasoningTokens},` +
+    `"cost_usd":${settlement.costNanoUsd / 1e9}`
+  )
 }

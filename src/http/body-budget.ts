@@ -1,21 +1,24 @@
 /** The memory that request bodies take while they are in flight. All requests share one budget. */
 import { type GatewayError, unavailable } from '../core/errors.ts'
 
-export interface BodyBudget {
-  /** For a request that begins. Its first holder is the caller, who ends it with `end`. */
-  open(): BodyLease
-  /** What all bodies in flight are counted as. */
-  heldBytes(): number
+/** What a body takes of the budget: a plain object, one for each request. */
+export interface BodyLease {
+  readonly budget: BodyBudget
+  /** A key's hash or a person; '' as long as the caller is not known. */
+  owner: string
+  bytes: number
+  /** Whether the request is not answered yet. */
+  isOpen: boolean
+  /** Whether its run, which may outlast the reply's head, holds the body. */
+  isRunning: boolean
 }
 
-export interface BodyLease {
-  /** Whose the body is from now on: a key's hash, a person. Before that it is one of those of unknown callers. */
-  own(owner: string): void
-  /** Counts bytes of a body that are about to be held. Throws a `GatewayError` 503 if there is no room for them. */
-  take(bytes: number): void
-  /** Keeps what is counted until the returned function is called, whatever others do. A second call changes nothing. */
-  keep(): () => void
-  end(): void
+export interface BodyBudget {
+  readonly limitBytes: number
+  /** All of what bodies in flight are counted as. */
+  heldBytes: number
+  /** The same by owner, without zeros. */
+  readonly heldByOwner: Map<string, number>
 }
 
 /**
@@ -26,79 +29,86 @@ const MEMORY_OF_A_BYTE = 3
 const UNKNOWN_OWNER = ''
 const RETRY_AFTER_SECONDS = 2
 
+export const createBodyBudget = (limitBytes: number): BodyBudget => ({
+  limitBytes,
+  heldBytes: 0,
+  heldByOwner: new Map(),
+})
+
+/** For a request that begins; `closeBody` ends it. */
+export const leaseBody = (budget: BodyBudget): BodyLease => ({
+  budget,
+  owner: UNKNOWN_OWNER,
+  bytes: 0,
+  isOpen: true,
+  isRunning: false,
+})
+
+/** Sets whose the body is from now on. */
+export function ownBody(lease: BodyLease, owner: string): void {
+  const { budget, bytes } = lease
+  if (bytes > 0 && owner !== lease.owner) {
+    count(budget, lease.owner, -bytes)
+    count(budget, owner, bytes)
+  }
+  lease.owner = owner
+}
+
+/** Counts bytes of a body that are about to be held. Throws a `GatewayError` 503 if there is no room for them. */
+export function takeBody(lease: BodyLease, bytes: number): void {
+  const more = bytes * MEMORY_OF_A_BYTE
+  const refusal = refusalOf(lease.budget, lease.owner, more)
+  if (refusal !== null) throw refusal
+  count(lease.budget, lease.owner, more)
+  lease.bytes += more
+}
+
+/** A run begins, and holds what is counted until `freeBody`, whatever the caller does. */
+export const keepBody = (lease: BodyLease): void => {
+  lease.isRunning = true
+}
+
+/** The run has ended. A second call changes nothing. */
+export function freeBody(lease: BodyLease): void {
+  lease.isRunning = false
+  if (!lease.isOpen) giveBack(lease)
+}
+
+/** The request is answered. */
+export function closeBody(lease: BodyLease): void {
+  lease.isOpen = false
+  if (!lease.isRunning) giveBack(lease)
+}
+
+function giveBack(lease: BodyLease): void {
+  if (lease.bytes === 0) return
+  count(lease.budget, lease.owner, -lease.bytes)
+  lease.bytes = 0
+}
+
+function count(budget: BodyBudget, owner: string, bytes: number): void {
+  const held = (budget.heldByOwner.get(owner) ?? 0) + bytes
+  if (held === 0) budget.heldByOwner.delete(owner)
+  else budget.heldByOwner.set(owner, held)
+  budget.heldBytes += bytes
+}
+
 /**
  * An owner may hold as much as it leaves free. So one owner alone takes at most half of the budget, two take a third
  * each, and there is always room for an owner that holds nothing. One body alone is never refused.
  */
-export function createBodyBudget(budgetBytes: number): BodyBudget {
-  const heldBy = new Map<string, number>()
-  let total = 0
-
-  function count(owner: string, bytes: number): void {
-    const held = (heldBy.get(owner) ?? 0) + bytes
-    if (held === 0) heldBy.delete(owner)
-    else heldBy.set(owner, held)
-    total += bytes
-  }
-
-  function refusalOf(owner: string, bytes: number): GatewayError | null {
-    const held = heldBy.get(owner) ?? 0
-    const freeBytes = budgetBytes - total - bytes
-    if (total === 0 || (freeBytes >= 0 && (held === 0 || held + bytes <= freeBytes))) return null
-    return unavailable(
-      held === 0
-        ? 'Too many large requests are in flight on this server: send this one again later'
-        : 'The requests in flight of this key take their share of the memory for request bodies: send this one again when one of them has ended',
-      RETRY_AFTER_SECONDS,
-    )
-  }
-
-  return {
-    open() {
-      let owner = UNKNOWN_OWNER
-      let counted = 0
-      let holders = 1
-      const end = (): void => {
-        holders -= 1
-        if (holders > 0 || counted === 0) return
-        count(owner, -counted)
-        counted = 0
-      }
-      return {
-        own(known) {
-          if (counted > 0 && known !== owner) {
-            count(owner, -counted)
-            count(known, counted)
-          }
-          owner = known
-        },
-        take(bytes) {
-          const more = bytes * MEMORY_OF_A_BYTE
-          const refusal = refusalOf(owner, more)
-          if (refusal !== null) throw refusal
-          count(owner, more)
-          counted += more
-        },
-        keep() {
-          holders += 1
-          let isKept = true
-          return () => {
-            if (isKept) end()
-            isKept = false
-          }
-        },
-        end,
-      }
-    },
-    heldBytes: () => total,
-  }
+function refusalOf(
+  { limitBytes, heldBytes, heldByOwner }: BodyBudget,
+  owner: string,
+  bytes: number,
+): GatewayError | null {
+  const held = heldByOwner.get(owner) ?? 0
+  const freeBytes = limitBytes - heldBytes - bytes
+  if (heldBytes === 0 || (freeBytes >= 0 && (held === 0 || held + bytes <= freeBytes))) return null
+  return unavailable(
+    held === 0
+      ? 'Too many large requests are in flight on this server: send this one again later'
+      : 'The requests in flight of this key take their share of the memory for request bodies: send this one again when one of them has ended',
+    RETRY_AFTER_SECONDS,
+  )
 }
-
-const leases = new WeakMap<Request, BodyLease>()
-
-export const leaseBody = (request: Request, lease: BodyLease): void => {
-  leases.set(request, lease)
-}
-
-/** Undefined for a request that did not come through the server's door. */
-export const bodyLease = (request: Request): BodyLease | undefined => leases.get(request)

@@ -12,7 +12,8 @@ import {
   measureJson,
 } from '../core/json-bounds.ts'
 import { turnOfLoop } from '../core/turn.ts'
-import { type BodyLease, bodyLease } from './body-budget.ts'
+import { type BodyLease, takeBody } from './body-budget.ts'
+import type { Incoming } from './incoming.ts'
 import { isJsonObject } from './json.ts'
 
 /** Bytes. */
@@ -30,11 +31,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * `limitBytes` (counted for chunked bodies, which are not read on), 400 for anything that is no JSON object in UTF-8,
  * is nested deeper than 64 or holds too much (`json-bounds.ts`), is compressed or declared to be something else.
  */
-export async function readJsonBody(request: Request, limitBytes: number): Promise<JsonObject> {
-  checkHeaders(request.headers)
-  const bytes = await readBytes(request, limitBytes)
+export async function readJsonBody(incoming: Incoming, limitBytes: number): Promise<JsonObject> {
+  checkHeaders(incoming.request.headers)
+  const bytes = await readBytes(incoming, limitBytes)
   const isLong = bytes.length > LONG_BODY_BYTES
-  checkBody(bytes, bodyLease(request))
+  checkBody(bytes, incoming.body)
   if (isLong) await turnOfLoop()
   const body = parseObject(bytes)
   if (isLong) await turnOfLoop()
@@ -62,7 +63,7 @@ function checkBody(bytes: Uint8Array, lease?: BodyLease): void {
   if (bytes.length === 0) throw badRequest('The request body is empty: a JSON object is expected')
   const { excess, containers } = measureJson(bytes, JSON_BOUNDS)
   if (excess !== null) throw badRequest(`The request body ${EXCESS[excess]}`)
-  lease?.take(containers * BYTES_OF_A_CONTAINER)
+  if (lease) takeBody(lease, containers * BYTES_OF_A_CONTAINER)
 }
 
 function parseObject(bytes: Uint8Array): JsonObject {
@@ -108,13 +109,12 @@ function checkHeaders(headers: Headers): void {
  * The bytes of a body, counted in the budget of bodies in flight. Throws a `GatewayError`: 413 beyond `limitBytes`, 400
  * for one that broke off, 503 if the budget has no room.
  */
-export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
+export async function readBytes({ request, body }: Incoming, limitBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limitBytes) throw payloadTooLarge(limitBytes)
-  const lease = bodyLease(request)
   try {
-    if (declared === null) return await readCounted(request.body, limitBytes, lease)
-    lease?.take(Number(declared))
+    if (declared === null) return await readCounted(request.body, limitBytes, body)
+    takeBody(body, Number(declared))
     const bytes = await request.bytes()
     if (bytes.length > limitBytes) throw payloadTooLarge(limitBytes)
     return bytes
@@ -129,7 +129,7 @@ const brokenOff = (cause: unknown): GatewayError =>
 async function readCounted(
   body: ReadableStream<Uint8Array> | null,
   limitBytes: number,
-  lease: BodyLease | undefined,
+  lease: BodyLease,
 ): Promise<Uint8Array> {
   if (body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
@@ -137,7 +137,7 @@ async function readCounted(
   for await (const chunk of body) {
     length += chunk.length
     if (length > limitBytes) throw payloadTooLarge(limitBytes)
-    lease?.take(chunk.length)
+    takeBody(lease, chunk.length)
     chunks.push(chunk)
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks, length)

@@ -1,15 +1,13 @@
 /** Who calls: from the Authorization header (or x-api-key) to a key and its workspace, without SQL and before any body is read. */
-import { Elysia } from 'elysia'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { forbidden, unauthorized } from '../core/errors.ts'
 import { hashKey, isKeyPlausible, type KeyKind } from '../core/keys.ts'
 import type { Snapshot } from '../core/snapshot.ts'
-import { note } from './access-log.ts'
 import { actorOf } from './actor.ts'
 import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
-import { bodyLease } from './body-budget.ts'
+import { ownBody } from './body-budget.ts'
+import { type Incoming, routes } from './incoming.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { requestIdOf } from './request-id.ts'
 import { refuseForeignPage, type SessionSource, sessionCaller } from './session.ts'
 
 /** Which kind of key an operation takes. */
@@ -28,10 +26,11 @@ const MALFORMED_KEY = 'Invalid API key: the Authorization header must be "Bearer
 const WRONG_KEY = 'Invalid API key: there is no enabled key of this value here'
 
 /**
- * The caller of `request`. Throws a `GatewayError`: 401 without a key, and in other words, always the same ones, for a
+ * The caller of a request. Throws a `GatewayError`: 401 without a key, and in other words, always the same ones, for a
  * key that does not hold (unknown, deleted, disabled, expired); 403 when the key is of the other kind. `now` is in milliseconds.
  */
-export function authenticate(request: Request, snapshot: Snapshot, kind: CallerKind, now: number): Caller {
+export function authenticate(incoming: Incoming, snapshot: Snapshot, kind: CallerKind, now: number): Caller {
+  const { request } = incoming
   const token = tokenOf(request)
   if (token === undefined) throw unauthorized(namesKey(request) ? MALFORMED_KEY : MISSING_KEY)
   if (!isKeyPlausible(token)) throw unauthorized(WRONG_KEY)
@@ -40,8 +39,8 @@ export function authenticate(request: Request, snapshot: Snapshot, kind: CallerK
     throw unauthorized(WRONG_KEY)
   const workspace = snapshot.workspacesById.get(key.workspaceId)
   if (workspace === undefined) throw unauthorized(WRONG_KEY)
-  bodyLease(request)?.own(key.hash)
-  note(request, { key: key.label })
+  ownBody(incoming.body, key.hash)
+  incoming.keyLabel = key.label
   if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind])
   return { key, workspace }
 }
@@ -68,11 +67,10 @@ const MAX_ORIGIN_LENGTH = 512
 const MAX_TITLE_LENGTH = 256
 
 /** What the caller says of itself and its application, cut to a length that records can bear. */
-export function originOf(request: Request): RequestOrigin {
-  const { headers } = request
+export function originOf({ id, request: { headers } }: Incoming): RequestOrigin {
   const httpReferer = headerText(headers, MAX_ORIGIN_LENGTH, 'http-referer', 'referer')
   return {
-    requestId: requestIdOf(request),
+    requestId: id,
     httpReferer,
     title: headerText(headers, MAX_TITLE_LENGTH, 'x-title', 'x-openrouter-title'),
     origin: webOrigin(httpReferer),
@@ -110,9 +108,9 @@ export interface CallerDeps {
  * The caller of a request of administration: by its key, or, where it names none, by the session of its cookie (see
  * session.ts for what a session may). Throws as `authenticate` does, and 429 where the key calls too often.
  */
-export function callerOf(deps: CallerDeps, request: Request, kind: CallerKind): Caller {
-  const caller = whoCalls(deps, request, kind)
-  deps.rateLimit?.take(request, caller.key.hash)
+export function callerOf(deps: CallerDeps, incoming: Incoming, kind: CallerKind): Caller {
+  const caller = whoCalls(deps, incoming, kind)
+  deps.rateLimit?.take(incoming, caller.key.hash)
   return caller
 }
 
@@ -123,13 +121,14 @@ export const namesKey = ({ headers, url }: Request): boolean =>
   headers.has('x-goog-api-key') ||
   keyInAddress(url) !== undefined
 
-function whoCalls(deps: CallerDeps, request: Request, kind: CallerKind): Caller {
+function whoCalls(deps: CallerDeps, incoming: Incoming, kind: CallerKind): Caller {
+  const { request } = incoming
   const snapshot = deps.snapshot.current()
-  const session = namesKey(request) ? null : (deps.sessions?.of(request) ?? null)
+  const session = namesKey(request) ? null : (deps.sessions?.of(incoming) ?? null)
   if (session === null || deps.sessions === undefined)
-    return authenticate(request, snapshot, kind, deps.now())
-  bodyLease(request)?.own(session.userId)
-  note(request, { user: session.userId })
+    return authenticate(incoming, snapshot, kind, deps.now())
+  ownBody(incoming.body, session.userId)
+  incoming.userId = session.userId
   refuseForeignPage(deps.sessions, request)
   return sessionCaller(request, session, snapshot, kind)
 }
@@ -145,20 +144,20 @@ export const uncountedCallerOption = ({ rateLimit: _, ...deps }: CallerDeps) => 
  */
 export const callerOption = (deps: CallerDeps) =>
   // Known by its name, so that it is made once: what counts and what does not are two.
-  new Elysia({ name: deps.rateLimit ? 'caller' : 'caller-uncounted' }).macro({
+  routes({ name: deps.rateLimit ? 'caller' : 'caller-uncounted' }).macro({
     caller: (kind: CallerKind) => ({
       // Elysia parses first, then transforms, validates and resolves: each of them may be the first to run.
-      async parse({ request }: { request: Request }) {
-        callerOf(deps, request, kind)
-        if (!METHODS_WITH_BODY.has(request.method)) return null
-        return await readJsonBody(request, ADMIN_BODY_LIMIT)
+      async parse({ incoming }: { incoming: Incoming }) {
+        callerOf(deps, incoming, kind)
+        if (!METHODS_WITH_BODY.has(incoming.request.method)) return null
+        return await readJsonBody(incoming, ADMIN_BODY_LIMIT)
       },
-      transform({ request }: { request: Request }) {
-        callerOf(deps, request, kind)
+      transform({ incoming }: { incoming: Incoming }) {
+        callerOf(deps, incoming, kind)
       },
-      resolve({ request }: { request: Request }) {
-        const caller = callerOf(deps, request, kind)
-        return { caller, actor: actorOf(request, caller, deps.addressOf(request)) }
+      resolve({ incoming }: { incoming: Incoming }) {
+        const caller = callerOf(deps, incoming, kind)
+        return { caller, actor: actorOf(incoming, caller, deps.addressOf(incoming.request)) }
       },
     }),
   })

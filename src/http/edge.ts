@@ -1,39 +1,81 @@
-/** What every request passes first and every reply last: request id, checks of host and path, security headers. */
-import type { GatewayError } from '../core/errors.ts'
+/** What every request passes first and every reply last. */
+import { type GatewayError, unavailable } from '../core/errors.ts'
+import { type AccessLog, dropLine, logRequest } from './access-log.ts'
+import { type BodyBudget, closeBody, leaseBody } from './body-budget.ts'
+import { namesKey } from './caller.ts'
+import { createCors } from './cors.ts'
 import { type ErrorLog, errorResponse, type FormOf, logFailure, publicError } from './envelope.ts'
+import { isHealthCheck } from './health.ts'
 import { hostProblem } from './host.ts'
+import { type Incoming, openIncoming } from './incoming.ts'
 import { pathProblem } from './path.ts'
-import { requestIdOf } from './request-id.ts'
+import type { WrongKeys } from './wrong-keys.ts'
 
 export type Handler = (request: Request) => Response | Promise<Response>
 
-export interface EdgeOptions {
+export interface EdgeDeps {
   log: ErrorLog
-  /** A reason to refuse any request now (draining, too much in flight); null: none. */
-  refuse?: (request: Request) => GatewayError | null
+  accessLog: AccessLog
+  bodies: BodyBudget
+  corsOrigins: readonly string[]
+  wrongKeys: Pick<WrongKeys, 'count'>
+  /** The client's address; null where it is not known. */
+  addressOf(request: Request): string | null
+}
+
+export interface EdgeOptions {
+  /** Whether the server stops: all requests but health checks are refused then. */
+  isDraining(): boolean
   /** Routes whose errors have a form of their own. */
   formOf?: FormOf
 }
 
-/** Wraps the application's `fetch`. The result never throws and always answers with an id and safe headers. */
-export function withEdge(next: Handler, { log, refuse, formOf }: EdgeOptions): Handler {
-  return async function edge(request) {
-    const refusal = hostProblem(request) ?? pathProblem(request) ?? refuse?.(request) ?? null
-    if (refusal !== null) return finished(errorResponse(refusal, request, formOf), request)
+/** Retry-After during a shutdown: long enough for a replacement process to start. */
+const RETRY_AFTER_SECONDS = 5
+
+/** The server as one function. It never throws, and every reply of it has an id and safe headers. */
+export function withEdge(
+  next: (incoming: Incoming) => Response | Promise<Response>,
+  deps: EdgeDeps,
+  { isDraining, formOf }: EdgeOptions,
+): Handler {
+  const cors = createCors(deps.corsOrigins)
+  return async (request) => {
+    const incoming = openIncoming(request, leaseBody(deps.bodies))
+    let response: Response
     try {
-      return finished(await next(request), request)
+      const refusal = hostProblem(request) ?? pathProblem(incoming.path) ?? drainProblem(incoming, isDraining)
+      const reply =
+        refusal === null
+          ? (cors.preflight(request) ?? (await next(incoming)))
+          : errorResponse(refusal, incoming, formOf)
+      response = finished(reply, incoming)
     } catch (thrown) {
       const failure = publicError(thrown)
-      logFailure(log, failure, request)
-      return finished(errorResponse(failure, request, formOf), request)
+      logFailure(deps.log, failure, incoming)
+      response = finished(errorResponse(failure, incoming, formOf), incoming)
     }
+    closeBody(incoming.body)
+    cors.mark(request, response)
+    if (isFlood(response, incoming, deps)) dropLine(incoming)
+    else logRequest(deps.accessLog, incoming, response.status)
+    return response
   }
 }
 
-function finished(response: Response, request: Request): Response {
+const drainProblem = ({ path }: Incoming, isDraining: () => boolean): GatewayError | null =>
+  isDraining() && !isHealthCheck(path)
+    ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
+    : null
+
+function finished(response: Response, { id }: Incoming): Response {
   const { headers } = response
-  headers.set('x-request-id', requestIdOf(request))
+  headers.set('x-request-id', id)
   headers.set('x-content-type-options', 'nosniff')
   if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
   return response
 }
+
+/** Whether the request has a wrong key and is one of so many that only a summary of them is logged. */
+const isFlood = ({ status }: Response, { request }: Incoming, { wrongKeys, addressOf }: EdgeDeps): boolean =>
+  status === 401 && namesKey(request) && !wrongKeys.count(addressOf(request))

@@ -3,12 +3,12 @@
  * of the API whose route it is.
  */
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
-import type { Elysia, ValidationError } from 'elysia'
+import type { ValidationError } from 'elysia'
 import { badRequest, GatewayError, NEVER_RETRY, notFound, storageFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
+import type { Incoming, routes } from './incoming.ts'
 import { allowedMethods, type Route } from './methods.ts'
-import { requestIdOf } from './request-id.ts'
 import { printable, problemsOf } from './validation.ts'
 
 /** Where private causes go. */
@@ -38,17 +38,16 @@ export type ErrorForm = (error: PublicError, requestId: string) => JsonObject
 export type FormOf = (request: Request) => ErrorForm | undefined
 
 /** The whole reply for a failure, with the headers that the error names. */
-export function errorResponse(error: GatewayError, request: Request, formOf?: FormOf): Response {
+export function errorResponse(error: GatewayError, { id, request }: Incoming, formOf?: FormOf): Response {
   const { status, message, metadata, routing } = error
   const headers = { ...(isPermanent(status) ? NEVER_RETRY : {}), ...error.headers }
   const form = formOf?.(request)
   if (form === undefined) return Response.json(errorBody(error), { status, headers })
-  const requestId = requestIdOf(request)
   const body = {
-    ...form({ status, message, headers, ...(metadata && { metadata: { ...metadata } }) }, requestId),
+    ...form({ status, message, headers, ...(metadata && { metadata: { ...metadata } }) }, id),
     ...(routing && { service_metadata: routing, openrouter_metadata: routing }),
   }
-  return Response.json(body, { status, headers: { ...headers, 'request-id': requestId } })
+  return Response.json(body, { status, headers: { ...headers, 'request-id': id } })
 }
 
 /**
@@ -68,20 +67,20 @@ export const publicError = (thrown: unknown): GatewayError =>
       }))
 
 /** Sends the private cause to the log, where there is one. */
-export function logFailure(log: ErrorLog, error: GatewayError, request: Request): void {
+export function logFailure(log: ErrorLog, error: GatewayError, { id }: Incoming): void {
   if (error.cause === undefined || error.status < 500) return
-  log.error({ err: error.cause, request_id: requestIdOf(request), status: error.status }, error.message)
+  log.error({ err: error.cause, request_id: id, status: error.status }, error.message)
 }
 
 /**
  * Answers every failure of every route with the envelope, or in the form of its route. Used on the root application before any route, so that it
  * holds for all of them, unknown routes and wrong methods included.
  */
-export const errorEnvelope = (log: ErrorLog, formOf?: FormOf) => (app: Elysia) =>
-  app.onError({ as: 'global' }, ({ code, error, request, path }) => {
-    const failure = failureOf(code, error, request.method, path, () => app.routes)
-    logFailure(log, failure, request)
-    return errorResponse(failure, request, formOf)
+export const errorEnvelope = (log: ErrorLog, formOf?: FormOf) => (app: ReturnType<typeof routes>) =>
+  app.onError({ as: 'global' }, ({ code, error, incoming, path }) => {
+    const failure = failureOf(code, error, incoming.request.method, path, () => app.routes)
+    logFailure(log, failure, incoming)
+    return errorResponse(failure, incoming, formOf)
   })
 
 type Routes = () => readonly Route[]

@@ -1,6 +1,7 @@
 /** Bodies that are forms with files in them. */
 import { badRequest } from '../core/errors.ts'
 import { readBytes } from './body.ts'
+import type { Incoming } from './incoming.ts'
 
 /** Fields and files: a form of OpenAI has some twenty. */
 const MOST_PARTS = 1_000
@@ -14,12 +15,12 @@ export const isForm = (headers: Headers): boolean =>
  * The body as a form, counted as it arrives. Throws a `GatewayError`: 413 beyond `limitBytes`, 400 for anything that
  * is no form.
  */
-export async function readForm(request: Request, limitBytes: number): Promise<FormData> {
-  const type = request.headers.get('content-type') ?? ''
+export async function readForm(incoming: Incoming, limitBytes: number): Promise<FormData> {
+  const type = incoming.request.headers.get('content-type') ?? ''
   if (!FORM_TYPE.test(type)) {
     throw badRequest('The Content-Type of the request must be multipart/form-data with a boundary')
   }
-  const bytes = await readBytes(request, limitBytes)
+  const bytes = await readBytes(incoming, limitBytes)
   if (hasMoreParts(bytes, type)) throw badRequest(`The form has more than ${MOST_PARTS} parts`)
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { version } from '../version.ts'
-import { pathOf } from './path.ts'
 
 export interface HealthDeps {
   /** Null when it is: while draining, and while settlements cannot be written, it is not. */
@@ -8,8 +7,7 @@ export interface HealthDeps {
 }
 
 /** These are answered in every state, and have no line in the log. Neither a query nor a name below the API makes a request one. */
-export function isHealthCheck(request: Request): boolean {
-  const path = pathOf(request.url)
+export function isHealthCheck(path: string): boolean {
   const prefix = /\/v1(?:beta)?\//.exec(path)
   if (prefix === null) return /\/health(?:\/(?:live|ready))?$/.test(path)
   return path.slice(prefix.index + prefix[0].length) === 'health'

@@ -17,8 +17,7 @@ const CONTROL_OR_BACKSLASH = /%(?:[01][0-9a-f]|7f|5c)/i
  * before anything here sees the path, so that all of them read the resolved one. An encoded slash is part of a name
  * (models have them).
  */
-export function pathProblem(request: Request): GatewayError | null {
-  const path = pathOf(request.url)
+export function pathProblem(path: string): GatewayError | null {
   if (path.includes('//')) return refused('has an empty segment (two slashes in a row)')
   if (HARMLESS.test(path)) return null
   if (path.includes('#')) return refused('has a fragment ("#")')

@@ -1,10 +1,11 @@
 import { createAllowances } from '../core/allowance.ts'
 import { GatewayError, NEVER_RETRY } from '../core/errors.ts'
+import type { Incoming } from './incoming.ts'
 
 /** How often a key may call in a minute. One counter for each key, in memory alone: a start begins anew. */
 export interface RateLimit {
   /** Counts a request once, however often it is asked for. Throws a `GatewayError` 429 with `Retry-After` beyond the limit. */
-  take(request: Request, keyHash: string): void
+  take(incoming: Pick<Incoming, 'isCounted'>, keyHash: string): void
 }
 
 export interface RateLimitOptions {
@@ -17,11 +18,10 @@ export interface RateLimitOptions {
 /** Each key has an allowance of `perMinute` requests, see `Allowances`. */
 export function createRateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
   const allowances = createAllowances(now)
-  const counted = new WeakSet<Request>()
   return {
-    take(request, keyHash) {
-      if (perMinute === 0 || counted.has(request)) return
-      counted.add(request)
+    take(incoming, keyHash) {
+      if (perMinute === 0 || incoming.isCounted) return
+      incoming.isCounted = true
       const waitMs = allowances.waitMs(keyHash, perMinute, 1)
       if (waitMs > 0) throw tooMany(perMinute, waitMs, now())
       allowances.take(keyHash, perMinute, 1)

@@ -3,10 +3,11 @@ import type { Caller, Session } from '../core/caller.ts'
 import { forbidden, notFound } from '../core/errors.ts'
 import type { KeyKind } from '../core/keys.ts'
 import type { KeyRecord, Snapshot, WorkspaceRecord } from '../core/snapshot.ts'
+import type { Incoming } from './incoming.ts'
 
 export interface SessionSource {
-  /** The person of the request's cookie; null without a session that holds now. */
-  of(request: Request): Session | null
+  /** The person of the request's cookie, looked up once for each request; null without a session that holds now. */
+  of(incoming: Incoming): Session | null
   /** True when a page of ours sent the request, as browsers tell it. */
   isOwnPage(request: Request): boolean
 }

@@ -1,10 +1,10 @@
 /** Requests of people who sign in, or have: routes of pages, not of keys. */
-import { Elysia } from 'elysia'
 import type { Actor } from '../core/actor.ts'
 import type { Session } from '../core/caller.ts'
 import { forbidden, unauthorized } from '../core/errors.ts'
 import { whereFrom } from './actor.ts'
 import { ADMIN_BODY_LIMIT, readJsonBody } from './body.ts'
+import { type Incoming, routes } from './incoming.ts'
 import { FOREIGN_PAGE, refuseForeignPage, type SessionSource } from './session.ts'
 import { isSecure, pageOfOrigin, type Site } from './site.ts'
 
@@ -20,9 +20,9 @@ export interface VisitorDeps {
   addressOf(request: Request): string | null
 }
 
-export const visitorOf = (deps: VisitorDeps, request: Request): Visitor => ({
-  ...whereFrom(request, deps.addressOf(request)),
-  isSecure: isSecure(request, deps.auth.site),
+export const visitorOf = (deps: VisitorDeps, incoming: Incoming): Visitor => ({
+  ...whereFrom(incoming, deps.addressOf(incoming.request)),
+  isSecure: isSecure(incoming.request, deps.auth.site),
 })
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
@@ -37,37 +37,38 @@ export const visitorOptions = (deps: VisitorDeps) => {
     if (request.method !== 'GET' && pageOfOrigin(request, deps.auth.site) === 'foreign')
       throw forbidden(FOREIGN_PAGE)
   }
-  const sessionOf = (request: Request): Session => {
-    const session = deps.sessions.of(request)
+  const sessionOf = (incoming: Incoming): Session => {
+    const session = deps.sessions.of(incoming)
     if (session === null) throw unauthorized('Sign in first: there is no session that holds')
-    refuseForeignPage(deps.sessions, request)
+    refuseForeignPage(deps.sessions, incoming.request)
     return session
   }
   // A request without a body says no more than its path: signing out needs none.
-  const read = async (request: Request) => {
+  const read = async (incoming: Incoming) => {
+    const { request } = incoming
     if (!METHODS_WITH_BODY.has(request.method)) return null
-    return request.body === null ? {} : await readJsonBody(request, ADMIN_BODY_LIMIT)
+    return request.body === null ? {} : await readJsonBody(incoming, ADMIN_BODY_LIMIT)
   }
-  return new Elysia({ name: 'visitor' }).macro({
+  return routes({ name: 'visitor' }).macro({
     visitor: (_: true) => ({
-      async parse({ request }: { request: Request }) {
-        refuseStranger(request)
-        return await read(request)
+      async parse({ incoming }: { incoming: Incoming }) {
+        refuseStranger(incoming.request)
+        return await read(incoming)
       },
-      transform: ({ request }: { request: Request }) => refuseStranger(request),
-      resolve: ({ request }: { request: Request }) => ({ visitor: visitorOf(deps, request) }),
+      transform: ({ incoming }: { incoming: Incoming }) => refuseStranger(incoming.request),
+      resolve: ({ incoming }: { incoming: Incoming }) => ({ visitor: visitorOf(deps, incoming) }),
     }),
     signedIn: (_: true) => ({
-      async parse({ request }: { request: Request }) {
-        sessionOf(request)
-        return await read(request)
+      async parse({ incoming }: { incoming: Incoming }) {
+        sessionOf(incoming)
+        return await read(incoming)
       },
-      transform({ request }: { request: Request }) {
-        sessionOf(request)
+      transform({ incoming }: { incoming: Incoming }) {
+        sessionOf(incoming)
       },
-      resolve: ({ request }: { request: Request }) => ({
-        session: sessionOf(request),
-        visitor: visitorOf(deps, request),
+      resolve: ({ incoming }: { incoming: Incoming }) => ({
+        session: sessionOf(incoming),
+        visitor: visitorOf(deps, incoming),
       }),
     }),
   })

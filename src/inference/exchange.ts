@@ -6,7 +6,7 @@ import { retainsNothing } from '../core/guardrail.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
-import type { BodyLease } from '../http/body-budget.ts'
+import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission } from './admission.ts'
 import type { DispatchLog } from './attempts.ts'
@@ -22,6 +22,7 @@ import { routingMetadata } from './routing-metadata.ts'
 
 export interface ExchangeInput<Kind extends Metering> {
   caller: Caller
+  incoming: Incoming
   origin: RequestOrigin
   request: RoutedRequest
   plan: Plan
@@ -31,8 +32,6 @@ export interface ExchangeInput<Kind extends Metering> {
   /** What is reserved for it. */
   admission: Admission
   meter: Kind
-  /** Its share of the memory of bodies in flight; absent: it is not counted. */
-  body?: BodyLease | undefined
   /** Absent: the cache has nothing to do with it. */
   cached?: Lookup | undefined
 }
@@ -60,7 +59,7 @@ export interface Exchange<Kind extends Metering = Meter> {
 export interface ExchangeDeps {
   ledger: Ledger
   now(): number
-  onSettled(settlement: Settlement, caller: Caller): void
+  onSettled(settlement: Settlement, caller: Caller, incoming: Incoming): void
   /** Where contents go that a workspace logs. */
   contents: Pick<ContentLog, 'add'>
   onLost(error: unknown, generationId: string): void
@@ -85,7 +84,7 @@ export function openExchange<Kind extends Metering>(
     contents: new Map(),
     contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
     context: null,
-    body: input.body,
+    body: input.incoming.body,
   }
   const content = recordFor({ caller, request: input.request, generationId, log })
   let settled: Promise<Closing> | null = null
@@ -145,7 +144,7 @@ export function openExchange<Kind extends Metering>(
     log.context?.settled(ending === 'failed' ? null : countedOf(settlement))
     if (ending === 'whole') exchange.onWhole?.()
     if (said) deps.contents.add(said)
-    deps.onSettled(settlement, caller)
+    deps.onSettled(settlement, caller, input.incoming)
     return {
       finishes: meter.finishes,
       completed: Math.floor(settlement.endedAt / 1000),

@@ -3,7 +3,7 @@ import { GatewayError, notFound } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import { isObject } from '../core/json.ts'
 import type { UploadedFile, UploadedFiles } from '../core/uploaded-file.ts'
-import type { BodyLease } from '../http/body-budget.ts'
+import { type BodyLease, takeBody } from '../http/body-budget.ts'
 
 /** Our own ids; what looks otherwise is a provider's, and goes to it as it is. */
 const OWN_ID = /^file_[0-9a-f]{32}$/
@@ -35,7 +35,7 @@ export async function withFiles(
   dialect: Dialect,
   { workspace }: Caller,
   files: UploadedFiles,
-  lease?: BodyLease,
+  lease: BodyLease,
 ): Promise<JsonObject> {
   const field = FIELDS[dialect]
   const named: Named[] = []
@@ -49,7 +49,7 @@ export async function withFiles(
     )
   }
   // As base64.
-  lease?.take(Math.ceil((total * 4) / 3))
+  takeBody(lease, Math.ceil((total * 4) / 3))
   const contents = new Map<JsonObject, JsonObject>()
   for (const { holder, file } of named) contents.set(holder, await contentFor[dialect](holder, file))
   return { ...body, [field]: replaced(body[field], contents) }

@@ -9,7 +9,8 @@ import type { Measurements } from '../core/measurements.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { RoutingMetadata } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
-import type { BodyLease } from '../http/body-budget.ts'
+import { freeBody, keepBody } from '../http/body-budget.ts'
+import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { CallerLeft, ShutdownError } from './abort.ts'
 import { type Admission, type Admitted, admitFree, type Claiming } from './admission.ts'
@@ -40,7 +41,7 @@ export interface RunDeps extends DispatchDeps {
   /** Null: no answer is kept, whoever asks for it. */
   cache: ResponseCache | null
   /** Told of every settled generation, also of one that nobody answered: for the log and the measurements. */
-  onSettled(settlement: Settlement, caller: Caller): void
+  onSettled(settlement: Settlement, caller: Caller, incoming: Incoming): void
   /** Told of failures that no caller can be told of any more. */
   onLost(error: unknown, generationId: string): void
 }
@@ -49,6 +50,8 @@ export interface RunDeps extends DispatchDeps {
 export interface Opening<Request extends RoutedRequest> {
   snapshot: Snapshot
   caller: Caller
+  /** Its body's share of the memory of bodies in flight is kept while it runs. */
+  incoming: Incoming
   origin: RequestOrigin
   request: Request
   wantsMetadata: boolean
@@ -56,8 +59,6 @@ export interface Opening<Request extends RoutedRequest> {
   cache?: CacheAsked | undefined
   /** Aborts when the caller's connection goes away. */
   signal: AbortSignal
-  /** Its body's share of the memory of bodies in flight, kept while it runs; absent: it is not counted. */
-  body?: BodyLease | undefined
   startedAt: number
 }
 
@@ -100,10 +101,11 @@ export async function withExchange<Kind extends Metering>(
   const planned = hit?.plan ?? plan(planning)
   const upstreamAbort = new AbortController()
   const endRun = deps.running.begin((reason) => upstreamAbort.abort(reason))
-  const freeBody = input.body?.keep()
+  const { body } = input.incoming
+  keepBody(body)
   const end = () => {
     endRun()
-    freeBody?.()
+    freeBody(body)
   }
   try {
     const generationId = newGenerationId()

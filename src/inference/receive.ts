@@ -6,8 +6,8 @@ import type { Ingress } from '../dialects/dialect.ts'
 import { ingresses } from '../dialects/index.ts'
 import { deferLine } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
-import { bodyLease } from '../http/body-budget.ts'
 import { authenticate, originOf } from '../http/caller.ts'
+import type { Incoming } from '../http/incoming.ts'
 import { cacheAsked } from './cache/asked.ts'
 import { withCarried } from './carried.ts'
 import { withFiles } from './file-ids.ts'
@@ -32,18 +32,19 @@ export type Prepare = (sent: JsonObject) => JsonObject
 
 /** What every route of a conversation begins with. */
 export async function receive(
-  request: Request,
+  incoming: Incoming,
   dialect: Conversation,
   deps: InferenceRouteDeps,
   prepare: Prepare = (sent) => sent,
 ) {
+  const { request } = incoming
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
-  const caller = authenticate(request, snapshot, 'inference', startedAt)
-  const sent = prepare(await readJsonBody(request, INFERENCE_BODY_LIMIT))
+  const caller = authenticate(incoming, snapshot, 'inference', startedAt)
+  const sent = prepare(await readJsonBody(incoming, INFERENCE_BODY_LIMIT))
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
-  const whole = await withFiles(body, dialect, caller, deps.uploads, bodyLease(request))
+  const whole = await withFiles(body, dialect, caller, deps.uploads, incoming.body)
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   const { body: clean, pipeline } = await withFilters(whole, caller, wantsMetadata)
   const carrier = deps.run.carrierOf(caller.workspace.id)
@@ -65,31 +66,31 @@ export async function receive(
   return {
     snapshot,
     caller,
+    incoming,
     request: inference,
     wantsMetadata,
     signal: request.signal,
-    body: bodyLease(request),
     startedAt,
   }
 }
 
 /** Authenticate, read, parse, run: the same for every dialect. */
 export async function infer(
-  request: Request,
+  incoming: Incoming,
   dialect: Conversation,
   deps: InferenceRouteDeps,
   options: { prepare?: Prepare; ingress?: Ingress } = {},
 ): Promise<Response> {
-  const received = await receive(request, dialect, deps, options.prepare)
+  const received = await receive(incoming, dialect, deps, options.prepare)
   const response = await run(
     {
       ...received,
-      origin: originOf(request),
+      origin: originOf(incoming),
       ingress: options.ingress ?? ingresses[dialect],
-      cache: cacheAsked(request.headers, received.caller),
+      cache: cacheAsked(incoming.request.headers, received.caller),
     },
     deps.run,
   )
-  deferLine(request)
+  deferLine(incoming)
   return response
 }

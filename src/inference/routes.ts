@@ -1,8 +1,7 @@
-import { Elysia } from 'elysia'
 import type { JsonObject } from '../core/events.ts'
 import { type CompletionAsked, chatBodyOf } from '../dialects/chat/completion-body.ts'
 import { completionIngress } from '../dialects/chat/completion-view.ts'
-import { requestIdOf } from '../http/request-id.ts'
+import { type Incoming, routes } from '../http/incoming.ts'
 import { chatOperation } from './chat-operation.ts'
 import { completionOperation } from './completion-operation.ts'
 import { countTokens } from './count-tokens.ts'
@@ -13,43 +12,43 @@ export type { InferenceRouteDeps }
 
 /** The inference routes. Each reads its body itself, after the caller is known. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
-  new Elysia()
-    .post('/chat/completions', ({ request }) => infer(request, 'chat', deps), {
+  routes()
+    .post('/chat/completions', ({ incoming }) => infer(incoming, 'chat', deps), {
       parse: 'none',
       detail: chatOperation,
     })
-    .post('/completions', ({ request }) => complete(request, deps), {
+    .post('/completions', ({ incoming }) => complete(incoming, deps), {
       parse: 'none',
       detail: completionOperation,
     })
-    .post('/messages', ({ request }) => withRequestId(request, infer(request, 'messages', deps)), {
+    .post('/messages', ({ incoming }) => withRequestId(incoming, infer(incoming, 'messages', deps)), {
       parse: 'none',
       detail: messagesOperation,
     })
-    .post('/messages/count_tokens', ({ request }) => withRequestId(request, count(request, deps)), {
+    .post('/messages/count_tokens', ({ incoming }) => withRequestId(incoming, count(incoming, deps)), {
       parse: 'none',
       detail: countTokensOperation,
     })
 
 /** OpenAI's older API: a chat completion in other words. */
-function complete(request: Request, deps: InferenceRouteDeps): Promise<Response> {
+function complete(incoming: Incoming, deps: InferenceRouteDeps): Promise<Response> {
   let asked: CompletionAsked = { prompt: '', echo: false }
   const prepare = (sent: JsonObject): JsonObject => {
     const read = chatBodyOf(sent)
     asked = read.asked
     return read.body
   }
-  return infer(request, 'chat', deps, { prepare, ingress: completionIngress(() => asked) })
+  return infer(incoming, 'chat', deps, { prepare, ingress: completionIngress(() => asked) })
 }
 
-async function count(request: Request, deps: InferenceRouteDeps): Promise<Response> {
-  const received = await receive(request, 'messages', deps)
+async function count(incoming: Incoming, deps: InferenceRouteDeps): Promise<Response> {
+  const received = await receive(incoming, 'messages', deps)
   return Response.json({ input_tokens: await countTokens(received, deps.run) })
 }
 
 /** Anthropic's clients read the id of a request from a header of its own name. */
-async function withRequestId(request: Request, answering: Promise<Response>): Promise<Response> {
+async function withRequestId(incoming: Incoming, answering: Promise<Response>): Promise<Response> {
   const response = await answering
-  response.headers.set('request-id', requestIdOf(request))
+  response.headers.set('request-id', incoming.id)
   return response
 }

@@ -5,7 +5,7 @@ import { isObject } from '../core/json.ts'
 import { sniffMediaType } from '../core/media-type.ts'
 import type { ContentPart, InferenceRequest, Message } from '../core/request.ts'
 import type { Egress } from '../dialects/dialect.ts'
-import type { BodyLease } from '../http/body-budget.ts'
+import { type BodyLease, takeBody } from '../http/body-budget.ts'
 import type { Content } from '../net/content.ts'
 import { type AddressedPart, addressOf, isAddressField, placeOf } from './user-urls.ts'
 
@@ -21,7 +21,7 @@ export const countedContent = (fetchContent: FetchContent, body: BodyLease | und
     ? fetchContent
     : async (url, signal) => {
         const content = await fetchContent(url, signal)
-        body.take(content.bytes.byteLength)
+        takeBody(body, content.bytes.byteLength)
         return content
       }
 

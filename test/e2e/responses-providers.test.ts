@@ -4,6 +4,7 @@ import OpenAI from 'openai'
 import { createBackgroundRuns } from '../../src/inference/responses/background.ts'
 import { createResponse } from '../../src/inference/responses/create.ts'
 import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import { incomingOf } from '../incoming.ts'
 import { type FakeUpstream, sse, startUpstream, streamed, unary } from '../upstream.ts'
 
 let upstream: FakeUpstream
@@ -157,11 +158,13 @@ describe('bounds', () => {
     const deps = { ...gateway.deps, responses: { ...gateway.deps.responses, background } }
     const create = (key = API_KEY) =>
       createResponse(
-        new Request('http://localhost/v1/responses', {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ model: 'plain', input: 'Hi', background: true }),
-        }),
+        incomingOf(
+          new Request('http://localhost/v1/responses', {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: JSON.stringify({ model: 'plain', input: 'Hi', background: true }),
+          }),
+        ),
         deps,
       )
     const ids = [(await (await create()).json()).id, (await (await create()).json()).id]

@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import pino from 'pino'
 import { newKey } from '../../src/core/keys.ts'
-import { createAccessLog, logRequest } from '../../src/http/access-log.ts'
+import { createAccessLog, logRequest, quoted } from '../../src/http/access-log.ts'
+import { incomingOf } from '../incoming.ts'
 
 function pathLogged(path: string): unknown {
   const lines: object[] = []
-  const log = { request: (fields: object) => void lines.push(fields) }
-  logRequest(log, new Request(`http://x${path}`), new Response(), 1)
+  const log = { request: (members: string) => void lines.push(JSON.parse(`{${members}}`)) }
+  logRequest(log, incomingOf(new Request(`http://x${path}`)), 200)
   return Object.fromEntries(Object.entries(lines[0] ?? {}))['path']
 }
 
@@ -38,7 +40,7 @@ test('a line has the form of the other lines of the log', () => {
     () => true,
     (line) => void lines.push(line),
   )
-  log.request({ path: '/v1/"models"\n', status: 200 })
+  log.request(`"path":${quoted('/v1/"models"\n')},"status":200`)
   const logger = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { write: (line: string) => void lines.push(line) },
@@ -52,11 +54,35 @@ test('a line has the form of the other lines of the log', () => {
   expect(lines.every((line) => line.endsWith('}\n'))).toBe(true)
 })
 
+test('every text is written as JSON writes it', () => {
+  const unit = fc.constantFrom(
+    'a',
+    '"',
+    '\\',
+    '\n',
+    '\u0000',
+    '\u007f',
+    'é',
+    '👋',
+    '\ud800',
+    ' ',
+    '~',
+    '[',
+    ']',
+    '#',
+    '!',
+  )
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => expect(quoted(text)).toBe(JSON.stringify(text))),
+    { seed: 14 },
+  )
+})
+
 test('a log of a higher level has no lines of requests', () => {
   const lines: string[] = []
   createAccessLog(
     () => false,
     (line) => void lines.push(line),
-  ).request({ status: 200 })
+  ).request('"status":200')
   expect(lines).toEqual([])
 })

@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import { Elysia, t } from 'elysia'
-import { GatewayError, unavailable } from '../../src/core/errors.ts'
+import { GatewayError } from '../../src/core/errors.ts'
 import { newKey } from '../../src/core/keys.ts'
 import { callerOption } from '../../src/http/caller.ts'
 import { withEdge } from '../../src/http/edge.ts'
 import { errorEnvelope } from '../../src/http/envelope.ts'
+import { createApplication } from '../../src/http/incoming.ts'
+import { edgeDeps } from '../incoming.ts'
 import { call, runScenarios, type Scenario } from '../scenario.ts'
 import { keyRecordOf, snapshotOf } from './snapshots.ts'
 
@@ -51,7 +53,8 @@ const things = new Elysia({ prefix: '/things' })
 
 const statuses = [400, 401, 402, 403, 404, 405, 408, 409, 413, 429, 500, 502, 503, 524, 529]
 
-const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
+const { app, answer } = createApplication('')
+app
   .use(errorEnvelope(log))
   .use(things)
   .get('/fail/:status', ({ params }) => {
@@ -69,9 +72,13 @@ const app = new Elysia({ normalize: false, handler: { standardHostname: false } 
   .get('/false-reply', ({ request }) => ({ secret: request.method }), {
     response: { 200: t.Object({ secret: t.String({ maxLength: 1 }) }) },
   })
+  .get('/incoming/:index', async ({ incoming }) => {
+    await Bun.sleep(1)
+    return { id: incoming.id, path: incoming.path }
+  })
   .get('/html', () => new Response('<p>', { headers: { 'cache-control': 'public, max-age=60' } }))
 
-const handler = withEdge(app.fetch, { log })
+const handler = withEdge(answer, edgeDeps(log), { isDraining: () => false })
 
 const rows: Scenario[] = [
   // 401 before all else
@@ -386,11 +393,19 @@ test('a reply of a false form is logged without what it held', async () => {
   expect(String(logged.map(({ fields }) => Object.values(fields)))).toContain('secret')
 })
 
-test('the edge refuses what it is told to', async () => {
-  const draining = withEdge(app.fetch, { log, refuse: () => unavailable('Sluice is shutting down', 5) })
+test('a server that stops refuses everything', async () => {
+  const draining = withEdge(answer, edgeDeps(log), { isDraining: () => true })
   const reply = await call(draining, { path: '/things', key: inferenceKey })
   expect(reply.status).toBe(503)
   expect(reply.headers.get('retry-after')).toBe('5')
+})
+
+test('requests at once have each their own object in the context of their route', async () => {
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => call(handler, { path: `/incoming/${index}?x` })),
+  )
+  for (const [index, { headers, json }] of replies.entries())
+    expect(json).toEqual({ id: headers.get('x-request-id'), path: `/incoming/${index}` })
 })
 
 test('ids of requests differ', async () => {

@@ -2,7 +2,17 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../src/core/errors.ts'
 import { readJsonBody } from '../../src/http/body.ts'
-import { createBodyBudget, leaseBody } from '../../src/http/body-budget.ts'
+import {
+  type BodyLease,
+  closeBody,
+  createBodyBudget,
+  freeBody,
+  keepBody,
+  leaseBody,
+  ownBody,
+  takeBody,
+} from '../../src/http/body-budget.ts'
+import { incomingOf } from '../incoming.ts'
 
 const MB = 1_000_000
 
@@ -18,48 +28,48 @@ const refusalOf = (work: () => void): GatewayError => {
 
 describe('a budget of 60 MB, in which a body counts three times', () => {
   const open = (owner: string, budget = createBodyBudget(60 * MB)) => {
-    const lease = budget.open()
-    lease.own(owner)
+    const lease = leaseBody(budget)
+    ownBody(lease, owner)
     return { budget, lease }
   }
 
   test('one key takes at most half, and another one finds room', () => {
     const { budget, lease } = open('greedy')
-    for (let count = 0; count < 10; count++) lease.take(1 * MB)
-    expect(budget.heldBytes()).toBe(30 * MB)
-    const refused = refusalOf(() => lease.take(1))
+    for (let count = 0; count < 10; count++) takeBody(lease, 1 * MB)
+    expect(budget.heldBytes).toBe(30 * MB)
+    const refused = refusalOf(() => takeBody(lease, 1))
     expect([refused.status, refused.headers]).toEqual([503, { 'retry-after': '2' }])
     expect(refused.message).toContain('of this key')
     const other = open('modest', budget)
-    other.lease.take(10 * MB)
-    expect(budget.heldBytes()).toBe(60 * MB)
-    expect(refusalOf(() => open('third', budget).lease.take(1)).message).toContain('this server')
+    takeBody(other.lease, 10 * MB)
+    expect(budget.heldBytes).toBe(60 * MB)
+    expect(refusalOf(() => takeBody(open('third', budget).lease, 1)).message).toContain('this server')
   })
 
   test('one body alone is never refused', () => {
     const { budget, lease } = open('only')
-    lease.take(100 * MB)
-    lease.end()
-    expect(budget.heldBytes()).toBe(0)
+    takeBody(lease, 100 * MB)
+    closeBody(lease)
+    expect(budget.heldBytes).toBe(0)
   })
 
   test('it is given back once, when the last holder ends', () => {
     const { budget, lease } = open('a')
-    lease.take(2 * MB)
-    const endRun = lease.keep()
-    lease.end()
-    expect(budget.heldBytes()).toBe(6 * MB)
-    endRun()
-    endRun()
-    expect(budget.heldBytes()).toBe(0)
+    takeBody(lease, 2 * MB)
+    keepBody(lease)
+    closeBody(lease)
+    expect(budget.heldBytes).toBe(6 * MB)
+    freeBody(lease)
+    freeBody(lease)
+    expect(budget.heldBytes).toBe(0)
   })
 
   test('what was counted before its owner was known becomes the owner’s', () => {
     const { budget, lease } = open('')
-    lease.take(4 * MB)
-    lease.own('a')
-    expect(() => open('', budget).lease.take(4 * MB)).not.toThrow()
-    expect(() => open('a', budget).lease.take(8 * MB)).toThrow('of this key')
+    takeBody(lease, 4 * MB)
+    ownBody(lease, 'a')
+    expect(() => takeBody(open('', budget).lease, 4 * MB)).not.toThrow()
+    expect(() => takeBody(open('a', budget).lease, 8 * MB)).toThrow('of this key')
   })
 
   test('whatever is taken and ended: never beyond the budget, and nothing is left at the end', () => {
@@ -68,20 +78,21 @@ describe('a budget of 60 MB, in which a body counts three times', () => {
         fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.nat(6 * MB), fc.boolean()), { maxLength: 60 }),
         (steps) => {
           const budget = createBodyBudget(60 * MB)
-          const leases: { end(): void }[] = []
+          const leases: BodyLease[] = []
           for (const [owner, bytes, isEnd] of steps) {
-            if (isEnd) leases.shift()?.end()
+            const ended = isEnd ? leases.shift() : undefined
+            if (ended) closeBody(ended)
             const { lease } = open(`key-${owner}`, budget)
             leases.push(lease)
             try {
-              lease.take(bytes)
+              takeBody(lease, bytes)
             } catch (error) {
               expect(error).toMatchObject({ status: 503 })
             }
-            expect(budget.heldBytes()).toBeLessThanOrEqual(60 * MB)
+            expect(budget.heldBytes).toBeLessThanOrEqual(60 * MB)
           }
-          for (const { end } of leases) end()
-          expect(budget.heldBytes()).toBe(0)
+          for (const lease of leases) closeBody(lease)
+          expect(budget.heldBytes).toBe(0)
         },
       ),
       { seed: 20261122 },
@@ -93,10 +104,8 @@ describe('what is counted of a request', () => {
   const send = (body: BodyInit, headers: Record<string, string> = {}) =>
     new Request('http://localhost/', { method: 'POST', body, headers })
   const counted = async (request: Request, budget = createBodyBudget(512 * MB)) => {
-    const lease = budget.open()
-    leaseBody(request, lease)
-    await readJsonBody(request, 20 * MB)
-    return budget.heldBytes()
+    await readJsonBody(incomingOf(request, budget), 20 * MB)
+    return budget.heldBytes
   }
   const text = JSON.stringify({ text: 'x'.repeat(MB) })
 
@@ -104,9 +113,9 @@ describe('what is counted of a request', () => {
     const held = await counted(send(text, { 'content-length': String(text.length) }))
     expect(held).toBe((text.length + 128) * 3)
     const budget = createBodyBudget(10 * MB)
-    const other = budget.open()
-    other.own('other')
-    other.take(3 * MB)
+    const other = leaseBody(budget)
+    ownBody(other, 'other')
+    takeBody(other, 3 * MB)
     const large = send(text, { 'content-length': String(text.length) })
     await expect(counted(large, budget)).rejects.toMatchObject({ status: 503 })
     expect(large.bodyUsed).toBe(false)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import { isDeeperThan, MAX_JSON_PARTS, MAX_JSON_RUN, MAX_JSON_VALUES } from '../../src/core/json-bounds.ts'
 import { parseJsonObject, readJsonBody } from '../../src/http/body.ts'
+import { incomingOf } from '../incoming.ts'
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 const post = (body: BodyInit, headers: Record<string, string> = {}): Request =>
@@ -176,12 +177,12 @@ describe('text', () => {
 describe('size', () => {
   test('as large as the limit is read', async () => {
     const body = `{"a":"${'x'.repeat(92)}"}`
-    expect(await readJsonBody(post(body), 100)).toHaveProperty('a')
+    expect(await readJsonBody(incomingOf(post(body)), 100)).toHaveProperty('a')
   })
 
   test('a declared length above the limit is refused before the body is read', async () => {
     const request = post(new ReadableStream({ pull: () => {} }), { 'content-length': '101' })
-    expect(await failureOf(() => readJsonBody(request, 100))).toMatchObject({ status: 413 })
+    expect(await failureOf(() => readJsonBody(incomingOf(request), 100))).toMatchObject({ status: 413 })
   })
 
   test('a body without a length is counted, and not read on beyond the limit', async () => {
@@ -192,7 +193,7 @@ describe('size', () => {
         controller.enqueue(new Uint8Array(40).fill(0x20))
       },
     })
-    expect(await failureOf(() => readJsonBody(post(endless), 100))).toMatchObject({ status: 413 })
+    expect(await failureOf(() => readJsonBody(incomingOf(post(endless)), 100))).toMatchObject({ status: 413 })
     expect(sent).toBeLessThan(1000)
   })
 
@@ -204,12 +205,12 @@ describe('size', () => {
         controller.close()
       },
     })
-    expect(await readJsonBody(post(body), 100)).toEqual({ a: 'é👋' })
+    expect(await readJsonBody(incomingOf(post(body)), 100)).toEqual({ a: 'é👋' })
   })
 
   test('a body that breaks off is a 400', async () => {
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) })
-    expect(await failureOf(() => readJsonBody(post(body), 100))).toMatchObject({
+    expect(await failureOf(() => readJsonBody(incomingOf(post(body)), 100))).toMatchObject({
       status: 400,
       message: expect.stringContaining('broke off'),
     })
@@ -226,19 +227,23 @@ describe('content type', () => {
   ]
   for (const type of accepted) {
     test(`${JSON.stringify(type)} is taken for JSON`, async () => {
-      expect(await readJsonBody(post(bytes('{"a":1}'), { 'content-type': type }), 100)).toEqual({ a: 1 })
+      expect(await readJsonBody(incomingOf(post(bytes('{"a":1}'), { 'content-type': type })), 100)).toEqual({
+        a: 1,
+      })
     })
   }
   for (const type of refused) {
     test(`${JSON.stringify(type)} is refused`, async () => {
-      const failure = await failureOf(() => readJsonBody(post('{}', { 'content-type': type }), 100))
+      const failure = await failureOf(() =>
+        readJsonBody(incomingOf(post('{}', { 'content-type': type })), 100),
+      )
       expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('application/json') })
     })
   }
   for (const encoding of ['gzip', 'br', 'identity, gzip']) {
     test(`Content-Encoding ${encoding} is refused`, async () => {
       expect(
-        await failureOf(() => readJsonBody(post('{}', { 'content-encoding': encoding }), 100)),
+        await failureOf(() => readJsonBody(incomingOf(post('{}', { 'content-encoding': encoding })), 100)),
       ).toMatchObject({
         status: 400,
       })

@@ -4,6 +4,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import { newKey } from '../../src/core/keys.ts'
 import { authenticate, originOf } from '../../src/http/caller.ts'
 import { createdStatus } from '../../src/http/compatibility.ts'
+import { incomingOf } from '../incoming.ts'
 import { keyRecordOf, snapshotOf, workspace } from './snapshots.ts'
 
 const requestWith = (headers: Record<string, string>): Request =>
@@ -13,15 +14,20 @@ const snapshot = snapshotOf([keyRecordOf(key)])
 
 describe('authenticate', () => {
   test('answers the key and its workspace', () => {
-    const caller = authenticate(requestWith({ authorization: `Bearer ${key}` }), snapshot, 'inference', 0)
+    const caller = authenticate(
+      incomingOf(requestWith({ authorization: `Bearer ${key}` })),
+      snapshot,
+      'inference',
+      0,
+    )
     expect(caller).toMatchObject({ key: { label: expect.any(String) }, workspace })
   })
 
   test('a key of a workspace that is gone is no key', () => {
     const orphan = { ...snapshot, workspacesById: new Map() }
-    expect(() => authenticate(requestWith({ authorization: `Bearer ${key}` }), orphan, 'any', 0)).toThrow(
-      'Invalid API key',
-    )
+    expect(() =>
+      authenticate(incomingOf(requestWith({ authorization: `Bearer ${key}` })), orphan, 'any', 0),
+    ).toThrow('Invalid API key')
   })
 
   test('whatever the header holds, it is a 401 that repeats nothing of it', () => {
@@ -46,7 +52,8 @@ describe('authenticate', () => {
         } catch {
           return
         }
-        const attempt = () => authenticate(new Request('http://localhost/', { headers }), snapshot, 'any', 0)
+        const attempt = () =>
+          authenticate(incomingOf(new Request('http://localhost/', { headers })), snapshot, 'any', 0)
         expect(attempt).toThrow(
           new GatewayError(
             401,
@@ -63,7 +70,7 @@ describe('authenticate', () => {
   test('a missing key and a wrong one read differently', () => {
     const says = (headers: Record<string, string>): string => {
       try {
-        authenticate(requestWith(headers), snapshot, 'any', 0)
+        authenticate(incomingOf(requestWith(headers)), snapshot, 'any', 0)
       } catch (error) {
         if (error instanceof GatewayError) return error.message
       }
@@ -83,7 +90,9 @@ describe('authenticate', () => {
     }
     const spied = { ...snapshot, keysByHash: { get, has: () => false, values: () => [] } }
     for (const token of ['short', `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, 'x'.repeat(5000)]) {
-      expect(() => authenticate(requestWith({ authorization: `Bearer ${token}` }), spied, 'any', 0)).toThrow()
+      expect(() =>
+        authenticate(incomingOf(requestWith({ authorization: `Bearer ${token}` })), spied, 'any', 0),
+      ).toThrow()
     }
     expect(looked).toEqual([])
   })
@@ -119,13 +128,15 @@ describe('originOf', () => {
   ]
   for (const [name, headers, expected] of rows) {
     test(name, () => {
-      expect(originOf(requestWith(headers))).toMatchObject(expected)
+      expect(originOf(incomingOf(requestWith(headers)))).toMatchObject(expected)
     })
   }
 
   test('is cut to what records can bear', () => {
     const long = `https://a.example/${'x'.repeat(9000)}`
-    const origin = originOf(requestWith({ 'http-referer': long, 'x-title': long, 'user-agent': long }))
+    const origin = originOf(
+      incomingOf(requestWith({ 'http-referer': long, 'x-title': long, 'user-agent': long })),
+    )
     expect(origin.httpReferer.length).toBe(512)
     expect(origin.title.length).toBe(256)
     expect(origin.userAgent.length).toBe(512)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { isForm, readForm, textOf } from '../../src/http/form.ts'
+import { incomingOf } from '../incoming.ts'
 
 const post = (body: BodyInit, type?: string): Request =>
   new Request('http://localhost/', {
@@ -17,7 +18,7 @@ const form = (fields: Record<string, string | Blob>): FormData => {
 test('fields and files of a form', async () => {
   const request = post(form({ model: 'm', file: new Blob(['sound'], { type: 'audio/mpeg' }) }))
   expect(isForm(request.headers)).toBe(true)
-  const read = await readForm(request, 10_000)
+  const read = await readForm(incomingOf(request), 10_000)
   expect(textOf(read, 'model')).toBe('m')
   expect(textOf(read, 'absent')).toBeNull()
   expect(() => textOf(read, 'file')).toThrow('file: must be text, not a file')
@@ -44,10 +45,12 @@ describe('what is no form is a 400, what is too large a 413', () => {
     ['too large, in chunks', () => post(chunked(whole), 'multipart/form-data; boundary=x'), 20, 413],
   ]
   test.each(rows)('%s', async (_, request, limit, status) => {
-    expect(readForm(request(), limit)).rejects.toMatchObject({ status })
+    expect(readForm(incomingOf(request()), limit)).rejects.toMatchObject({ status })
   })
   test('within the limit', async () => {
-    expect(textOf(await readForm(post(whole, 'multipart/form-data; boundary=x'), 1_000), 'a')).toBe('b')
+    expect(
+      textOf(await readForm(incomingOf(post(whole, 'multipart/form-data; boundary=x')), 1_000), 'a'),
+    ).toBe('b')
   })
 })
 
@@ -60,9 +63,9 @@ test('a thousand parts are read, more are refused before they are parsed', async
   ] as const) {
     const type = `multipart/form-data; boundary=${written}`
     const taken = post(`${parts(1_000, boundary)}--${boundary}--\r\n`, type)
-    expect((await readForm(taken, 1_000_000)).getAll('a[]')).toHaveLength(1_000)
+    expect((await readForm(incomingOf(taken), 1_000_000)).getAll('a[]')).toHaveLength(1_000)
     const refused = post(parts(300_000, boundary), type)
-    expect(readForm(refused, 100_000_000)).rejects.toMatchObject({
+    expect(readForm(incomingOf(refused), 100_000_000)).rejects.toMatchObject({
       status: 400,
       message: 'The form has more than 1000 parts',
     })

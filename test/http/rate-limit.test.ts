@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { GatewayError } from '../../src/core/errors.ts'
 import { createRateLimit } from '../../src/http/rate-limit.ts'
 
-const call = (): Request => new Request('http://localhost/')
+const call = () => ({ isCounted: false })
 function limitAt(perMinute: number, start = 1_000_000) {
   const clock = { now: start }
   const limit = createRateLimit({ perMinute, now: () => clock.now })

@@ -2,15 +2,16 @@ import { expect, test } from 'bun:test'
 import { GatewayError, unavailable } from '../../src/core/errors.ts'
 import { withEdge } from '../../src/http/edge.ts'
 import { errorFormOf } from '../../src/inference/error-forms.ts'
+import { edgeDeps } from '../incoming.ts'
 
 /** Which errors have Anthropic's form: those of its routes, wherever in the server the error is made. */
 
 const log = { error: () => undefined }
 const bodyOf = async (path: string, failure: GatewayError | null, basePath = '') => {
   const broken = () => {
-    throw new Error('private')
+    throw failure ?? new Error('private')
   }
-  const edge = withEdge(broken, { log, refuse: () => failure, formOf: errorFormOf(basePath) })
+  const edge = withEdge(broken, edgeDeps(log), { isDraining: () => false, formOf: errorFormOf(basePath) })
   const request = new Request(`http://localhost${path}`, { method: 'POST', headers: { host: 'localhost' } })
   const response = await edge(request)
   return { response, body: await response.json() }

@@ -105,8 +105,8 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
     )
     .post(
       '/auth/sign-out',
-      async ({ visitor, request, set }) => {
-        set.headers['set-cookie'] = await signOut(deps, visitor, request)
+      async ({ visitor, incoming, set }) => {
+        set.headers['set-cookie'] = await signOut(deps, visitor, incoming)
         return { signed_out: true }
       },
       {

@@ -27,18 +27,14 @@ const cookieName = (secure: boolean, site: Site): string =>
 
 /** Sessions by the cookies of requests: each use within 30 days keeps one for 30 days more. */
 export function createSessions(database: Database, site: Site, now: () => number): SessionSource {
-  const found = new WeakMap<Request, Session | null>()
   const look = (request: Request): Session | null => {
     const token = cookieOf(request, cookieName(isSecure(request, site), site))
     return token ? findSession(database, hashToken(token), now()) : null
   }
   return {
-    of(request) {
-      const known = found.get(request)
-      if (known !== undefined) return known
-      const session = look(request)
-      found.set(request, session)
-      return session
+    of(incoming) {
+      if (incoming.session === undefined) incoming.session = look(incoming.request)
+      return incoming.session
     },
     isOwnPage: (request) => pageOfOrigin(request, site) === 'own',
   }

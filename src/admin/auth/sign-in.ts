@@ -4,6 +4,7 @@ import type { Session } from '../../core/caller.ts'
 import { badRequest, unauthorized } from '../../core/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { organizations, sessions, workspaces } from '../../db/tables.ts'
+import type { Incoming } from '../../http/incoming.ts'
 import { refuseForeignPage } from '../../http/session.ts'
 import type { Visitor, VisitorDeps } from '../../http/visitor.ts'
 import { change } from '../change.ts'
@@ -118,11 +119,11 @@ export const actorOfSession = ({ userId, name }: Session, visitor: Visitor): Act
 export async function signOut(
   deps: AuthDeps & Pick<VisitorDeps, 'sessions'>,
   visitor: Visitor,
-  request: Request,
+  incoming: Incoming,
 ): Promise<string> {
-  const session = deps.sessions.of(request)
+  const session = deps.sessions.of(incoming)
   if (session !== null) {
-    refuseForeignPage(deps.sessions, request)
+    refuseForeignPage(deps.sessions, incoming.request)
     const ended = { action: 'session.end', resourceId: session.id, workspaceId: null } as const
     await change(deps, actorOfSession(session, visitor), ended, (tx) => [
       tx.delete(sessions).where(eq(sessions.token_hash, session.id)),

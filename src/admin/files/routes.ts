@@ -23,12 +23,12 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
     .use(callerOption(deps))
     .post(
       '/files',
-      async ({ query, request }) => {
-        const caller = callerOf(deps, request, 'any')
+      async ({ query, incoming, request }) => {
+        const caller = callerOf(deps, incoming, 'any')
         return uploadFile(
           deps,
           caller,
-          actorOf(request, caller, deps.addressOf(request)),
+          actorOf(incoming, caller, deps.addressOf(request)),
           query.workspace_id,
           request,
         )

@@ -49,12 +49,12 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
     })
     .post(
       '/models/refresh',
-      async ({ request }) => {
-        const caller = callerOf(deps, request, 'management')
-        const body = await readJsonBody(request, BODY_LIMIT_BYTES)
+      async ({ incoming, request }) => {
+        const caller = callerOf(deps, incoming, 'management')
+        const body = await readJsonBody(incoming, BODY_LIMIT_BYTES)
         if (!Value.Check(refreshBody, body)) throw badRequest(problemsOf(refreshBody, body))
         deps.keepOpen(request)
-        return { data: await refreshTold(deps, actorOf(request, caller, deps.addressOf(request)), body) }
+        return { data: await refreshTold(deps, actorOf(incoming, caller, deps.addressOf(request)), body) }
       },
       {
         parse: 'none',

@@ -1,10 +1,10 @@
-import { Elysia } from 'elysia'
 import { GatewayError, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { embedIngressOf, neutralEmbedBody } from '../../dialects/gemini/embed-ingress.ts'
 import { geminiIngress, geminiListIngress } from '../../dialects/gemini/ingress.ts'
 import { canonicalBody } from '../../dialects/gemini/names.ts'
+import { type Incoming, routes } from '../../http/incoming.ts'
 import { wildcard } from '../../http/operation.ts'
 import { countTokens } from '../count-tokens.ts'
 import { embeddings } from '../operations/embeddings.ts'
@@ -24,7 +24,7 @@ import { readPath, type Verb } from './path.ts'
  * behind a colon, so one wildcard takes them all; the API document shows each under its own path.
  */
 export const geminiRoutes = (deps: InferenceRouteDeps) =>
-  new Elysia().post('/models/*', ({ request, params }) => serve(request, params['*'], deps), {
+  routes().post('/models/*', ({ incoming, params }) => serve(incoming, params['*'], deps), {
     parse: 'none',
     detail: wildcard({
       '/models/{model}:generateContent': generateContentOperation,
@@ -40,18 +40,18 @@ export const geminiRoutes = (deps: InferenceRouteDeps) =>
  * slash.
  */
 export const bareGeminiRoutes = (deps: InferenceRouteDeps) =>
-  new Elysia().post(
+  routes().post(
     '/*',
-    ({ request, params }) => {
+    ({ incoming, params }) => {
       const asked = readPath(params['*'])
       if (asked === null)
         throw notFound('There is no such POST here: models/<model>:generateContent is expected')
-      return handlers[asked.verb](request, asked.model, deps)
+      return handlers[asked.verb](incoming, asked.model, deps)
     },
     { parse: 'none', detail: { hide: true } },
   )
 
-function serve(request: Request, path: string, deps: InferenceRouteDeps): Promise<Response> {
+function serve(incoming: Incoming, path: string, deps: InferenceRouteDeps): Promise<Response> {
   const asked = readPath(path)
   if (asked === null) {
     throw new GatewayError(
@@ -62,25 +62,25 @@ function serve(request: Request, path: string, deps: InferenceRouteDeps): Promis
       },
     )
   }
-  return handlers[asked.verb](request, asked.model, deps)
+  return handlers[asked.verb](incoming, asked.model, deps)
 }
 
-type Serve = (request: Request, model: string, deps: InferenceRouteDeps) => Promise<Response>
+type Serve = (incoming: Incoming, model: string, deps: InferenceRouteDeps) => Promise<Response>
 
 const handlers: Readonly<Record<Verb, Serve>> = {
-  generateContent: (request, model, deps) =>
-    infer(request, 'gemini', deps, { prepare: (sent) => bodyFor(sent, model, false) }),
-  streamGenerateContent: (request, model, deps) =>
-    infer(request, 'gemini', deps, {
+  generateContent: (incoming, model, deps) =>
+    infer(incoming, 'gemini', deps, { prepare: (sent) => bodyFor(sent, model, false) }),
+  streamGenerateContent: (incoming, model, deps) =>
+    infer(incoming, 'gemini', deps, {
       prepare: (sent) => bodyFor(sent, model, true),
-      ingress: wantsEvents(request) ? geminiIngress : geminiListIngress,
+      ingress: wantsEvents(incoming.request) ? geminiIngress : geminiListIngress,
     }),
-  countTokens: async (request, model, deps) => {
-    const received = await receive(request, 'gemini', deps, (sent) => countBody(sent, model))
+  countTokens: async (incoming, model, deps) => {
+    const received = await receive(incoming, 'gemini', deps, (sent) => countBody(sent, model))
     return Response.json({ totalTokens: await countTokens(received, deps.run) })
   },
-  embedContent: (request, model, deps) => embed(request, model, deps, false),
-  batchEmbedContents: (request, model, deps) => embed(request, model, deps, true),
+  embedContent: (incoming, model, deps) => embed(incoming, model, deps, false),
+  batchEmbedContents: (incoming, model, deps) => embed(incoming, model, deps, true),
 }
 
 /** Whether a stream is of events; else it is one JSON list. */
@@ -100,11 +100,11 @@ function countBody(sent: JsonObject, model: string): JsonObject {
 }
 
 const embed = (
-  request: Request,
+  incoming: Incoming,
   model: string,
   deps: InferenceRouteDeps,
   isBatch: boolean,
 ): Promise<Response> =>
-  operate(request, { ...embeddings, ingress: embedIngressOf(isBatch) }, deps, (sent) =>
+  operate(incoming, { ...embeddings, ingress: embedIngressOf(isBatch) }, deps, (sent) =>
     neutralEmbedBody({ ...canonicalBody(sent), model }),
   )

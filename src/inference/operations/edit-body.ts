@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { isForm, readForm } from '../../http/form.ts'
+import type { Incoming } from '../../http/incoming.ts'
 
 /** Sixteen images of a few megabytes. */
 const FORM_LIMIT_BYTES = 100_000_000
@@ -13,9 +14,9 @@ const NUMBERS = ['n', 'output_compression', 'partial_images', 'seed']
  * The body of POST /images/edits as that of POST /images: a form with `image` files, or JSON with `images`, both as
  * OpenAI's clients send them. Throws a `GatewayError` 400 that names the field.
  */
-export async function readEditBody(request: Request): Promise<JsonObject> {
-  if (!isForm(request.headers)) return fromJson(await readJsonBody(request, INFERENCE_BODY_LIMIT))
-  const form = await readForm(request, FORM_LIMIT_BYTES)
+export async function readEditBody(incoming: Incoming): Promise<JsonObject> {
+  if (!isForm(incoming.request.headers)) return fromJson(await readJsonBody(incoming, INFERENCE_BODY_LIMIT))
+  const form = await readForm(incoming, FORM_LIMIT_BYTES)
   const body: JsonObject = {}
   const references: JsonObject[] = []
   for (const [name, value] of form.entries()) {

@@ -22,7 +22,7 @@ import { contextOf, whileConnected } from './run.ts'
 /** The whole story of one request for images, streamed or not. */
 export async function runImages(input: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
   const { startedAt, signal } = input
-  const fetchContent = countedContent(deps.fetchContent, input.body)
+  const fetchContent = countedContent(deps.fetchContent, input.incoming.body)
   const read = async (reference: ImageReference): Promise<ImageReference> => ({
     ...reference,
     url: await readReference(reference, fetchContent, signal),

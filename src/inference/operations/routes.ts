@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import type { JsonObject } from '../../core/events.ts'
 import type { ImagesRequest, SpeechRequest } from '../../core/operation.ts'
 import type { RoutedRequest } from '../../core/request.ts'
@@ -7,9 +6,9 @@ import { imagesIngress } from '../../dialects/operations/images.ts'
 import { parseSpeech } from '../../dialects/operations/speech.ts'
 import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
-import { bodyLease } from '../../http/body-budget.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
+import { type Incoming, routes } from '../../http/incoming.ts'
 import { cacheAsked } from '../cache/asked.ts'
 import { withFilters } from '../filters/apply.ts'
 import type { Opening, RunDeps } from '../opening.ts'
@@ -45,43 +44,43 @@ export interface OperationRouteDeps extends UserUrlDeps {
 
 /** The inference routes that are no conversation. Each reads its body itself, after the caller is known. */
 export const operationRoutes = (deps: OperationRouteDeps) =>
-  new Elysia()
-    .post('/embeddings', ({ request }) => operate(request, embeddings, deps), {
+  routes()
+    .post('/embeddings', ({ incoming }) => operate(incoming, embeddings, deps), {
       parse: 'none',
       detail: embeddingsOperation,
     })
-    .post('/rerank', ({ request }) => operate(request, rerank, deps), {
+    .post('/rerank', ({ incoming }) => operate(incoming, rerank, deps), {
       parse: 'none',
       detail: rerankOperation,
     })
-    .post('/moderations', ({ request }) => operate(request, moderations, deps), {
+    .post('/moderations', ({ incoming }) => operate(incoming, moderations, deps), {
       parse: 'none',
       detail: moderationsOperation,
     })
-    .post('/images', ({ request }) => paint(request, readInferenceBody, deps), {
+    .post('/images', ({ incoming }) => paint(incoming, readInferenceBody, deps), {
       parse: 'none',
       detail: imagesOperation,
     })
-    .post('/images/generations', ({ request }) => paint(request, readInferenceBody, deps), {
+    .post('/images/generations', ({ incoming }) => paint(incoming, readInferenceBody, deps), {
       parse: 'none',
       detail: imageGenerationsOperation,
     })
-    .post('/images/edits', ({ request }) => paint(request, readEditBody, deps, true), {
+    .post('/images/edits', ({ incoming }) => paint(incoming, readEditBody, deps, true), {
       parse: 'none',
       detail: imageEditsOperation,
     })
-    .post('/audio/speech', ({ request }) => speak(request, deps), {
+    .post('/audio/speech', ({ incoming }) => speak(incoming, deps), {
       parse: 'none',
       detail: speechOperation,
     })
-    .post('/audio/transcriptions', ({ request }) => transcribe(request, deps), {
+    .post('/audio/transcriptions', ({ incoming }) => transcribe(incoming, deps), {
       parse: 'none',
       detail: transcriptionOperation,
     })
 
 /** Images, streamed or not. */
 const paint = (
-  request: Request,
+  incoming: Incoming,
   read: typeof readInferenceBody,
   deps: OperationRouteDeps,
   isEdit = false,
@@ -90,50 +89,50 @@ const paint = (
     ...imagesIngress.parse(await filter(body), headers),
     isEdit,
   })
-  return open(request, deps, read, parse, (opening) => runImages(opening, deps.run))
+  return open(incoming, deps, read, parse, (opening) => runImages(opening, deps.run))
 }
 
-const speak = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
-  open(request, deps, readInferenceBody, parsedSpeech, (opening) => runSpeech(opening, deps.run))
+const speak = (incoming: Incoming, deps: OperationRouteDeps): Promise<Response> =>
+  open(incoming, deps, readInferenceBody, parsedSpeech, (opening) => runSpeech(opening, deps.run))
 
 const parsedSpeech: Parse<JsonObject, SpeechRequest> = async (body, headers, filter) =>
   parseSpeech(await filter(body), headers)
 
 /** A recording in JSON or in a form. */
-const transcribe = (request: Request, deps: OperationRouteDeps): Promise<Response> =>
-  isForm(request.headers)
+const transcribe = (incoming: Incoming, deps: OperationRouteDeps): Promise<Response> =>
+  isForm(incoming.request.headers)
     ? open(
-        request,
+        incoming,
         deps,
         (form) => readForm(form, AUDIO_LIMIT_BYTES),
         readTranscriptionForm,
         (opening) => runOperation(opening, transcription, deps.run),
       )
-    : operate(request, transcription, deps)
+    : operate(incoming, transcription, deps)
 
 /** As much as any file of this API. */
 const AUDIO_LIMIT_BYTES = 100_000_000
 
 /** A question in JSON with an answer in JSON. `prepare` gives the body the form that the task's reader takes. */
 export const operate = <Request extends RoutedRequest, Result>(
-  request: globalThis.Request,
+  incoming: Incoming,
   task: Task<Request, Result>,
   deps: OperationRouteDeps,
   prepare: (sent: JsonObject) => JsonObject = (sent) => sent,
 ): Promise<Response> =>
   open(
-    request,
+    incoming,
     deps,
     async (asking) => prepare(await readInferenceBody(asking)),
     async (body, headers, filter) => task.ingress.parse(await filter(body), headers),
     (opening) => {
-      const cache = task.isRepeatable ? cacheAsked(request.headers, opening.caller) : undefined
+      const cache = task.isRepeatable ? cacheAsked(incoming.request.headers, opening.caller) : undefined
       return runOperation({ ...opening, cache }, task, deps.run)
     },
   )
 
-const readInferenceBody = (request: Request): Promise<JsonObject> =>
-  readJsonBody(request, INFERENCE_BODY_LIMIT)
+const readInferenceBody = (incoming: Incoming): Promise<JsonObject> =>
+  readJsonBody(incoming, INFERENCE_BODY_LIMIT)
 
 /** A body as a request; `filter` gives it as the key's guardrails let it pass. */
 type Parse<Body, Asked> = (
@@ -144,18 +143,19 @@ type Parse<Body, Asked> = (
 
 /** Authenticate, read, parse, run: the same for every kind. */
 async function open<Body, Asked extends RoutedRequest>(
-  request: Request,
+  incoming: Incoming,
   deps: OperationRouteDeps,
-  read: (request: Request) => Promise<Body>,
+  read: (incoming: Incoming) => Promise<Body>,
   parse: Parse<Body, Asked>,
   run: (opening: Opening<Asked>) => Promise<Response>,
 ): Promise<Response> {
+  const { request } = incoming
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
-  const caller = authenticate(request, snapshot, 'inference', startedAt)
+  const caller = authenticate(incoming, snapshot, 'inference', startedAt)
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   let pipeline: JsonObject[] | undefined
-  const asked = await parse(await read(request), request.headers, async (body) => {
+  const asked = await parse(await read(incoming), request.headers, async (body) => {
     const filtered = await withFilters(body, caller, wantsMetadata)
     pipeline = filtered.pipeline
     return filtered.body
@@ -167,13 +167,13 @@ async function open<Body, Asked extends RoutedRequest>(
   const response = await run({
     snapshot,
     caller,
-    origin: originOf(request),
+    incoming,
+    origin: originOf(incoming),
     request: asked,
     wantsMetadata,
     signal: request.signal,
-    body: bodyLease(request),
     startedAt,
   })
-  deferLine(request)
+  deferLine(incoming)
   return response
 }

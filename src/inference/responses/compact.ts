@@ -8,6 +8,7 @@ import {
   responsesCompact,
 } from '../../dialects/responses/compact.ts'
 import { deferLine } from '../../http/access-log.ts'
+import type { Incoming } from '../../http/incoming.ts'
 import { estimatePrompt } from '../estimate.ts'
 import { runOperation } from '../operations/run.ts'
 import type { Task } from '../operations/task.ts'
@@ -46,10 +47,11 @@ function bound(request: InferenceRequest, _: Pricing): Usage {
 }
 
 /** POST /responses/compact. */
-export async function compactResponse(request: Request, deps: ResponsesDeps): Promise<Response> {
-  const { opening } = await receive(request, deps)
+export async function compactResponse(incoming: Incoming, deps: ResponsesDeps): Promise<Response> {
+  const { request } = incoming
+  const { opening } = await receive(incoming, deps)
   deps.keepOpen(request)
   const response = await runOperation({ ...opening, signal: request.signal }, compaction, deps.run)
-  deferLine(request)
+  deferLine(incoming)
   return response
 }

@@ -8,8 +8,8 @@ import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import { ingresses } from '../../dialects/index.ts'
 import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
-import { bodyLease } from '../../http/body-budget.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
+import type { Incoming } from '../../http/incoming.ts'
 import { cacheAsked } from '../cache/asked.ts'
 import { withCarried } from '../carried.ts'
 import { withFiles } from '../file-ids.ts'
@@ -53,11 +53,12 @@ export interface Received {
 }
 
 /** Authenticate, read, resolve what it refers to, parse: how every route of this API that asks a model begins. */
-export async function receive(request: Request, deps: ResponsesDeps): Promise<Received> {
+export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<Received> {
+  const { request } = incoming
   const startedAt = deps.now()
   const snapshot = deps.snapshot.current()
-  const caller = authenticate(request, snapshot, 'inference', startedAt)
-  const sent = await readJsonBody(request, INFERENCE_BODY_LIMIT)
+  const caller = authenticate(incoming, snapshot, 'inference', startedAt)
+  const sent = await readJsonBody(incoming, INFERENCE_BODY_LIMIT)
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, remembered } = deps.responses
@@ -65,7 +66,7 @@ export async function receive(request: Request, deps: ResponsesDeps): Promise<Re
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
   const asked = stateAsked(filtered.body)
   const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, { store, remembered })
-  const inference = await parsed(resolved, filtered, caller, request, deps)
+  const inference = await parsed(resolved, filtered, caller, incoming, deps)
   if (presetId !== null) inference.presetId = presetId
   await turnAfterLong(readAt)
   const translatedAt = performance.now()
@@ -75,18 +76,19 @@ export async function receive(request: Request, deps: ResponsesDeps): Promise<Re
   const opening = {
     snapshot,
     caller,
-    origin: originOf(request),
+    incoming,
+    origin: originOf(incoming),
     request: inference,
     wantsMetadata: wantsRoutingMetadata(request.headers),
-    body: bodyLease(request),
     startedAt,
   }
   return { startedAt, caller, asked, resolved, opening }
 }
 
 /** POST /responses. */
-export async function createResponse(request: Request, deps: ResponsesDeps): Promise<Response> {
-  const { startedAt, caller, asked, resolved, opening } = await receive(request, deps)
+export async function createResponse(incoming: Incoming, deps: ResponsesDeps): Promise<Response> {
+  const { request } = incoming
+  const { startedAt, caller, asked, resolved, opening } = await receive(incoming, deps)
   const { store, background, retentionMs, remembered } = deps.responses
   const { onLost } = deps.run
   const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
@@ -105,7 +107,7 @@ export async function createResponse(request: Request, deps: ResponsesDeps): Pro
     { ...input, ...(keeper ? { keeper } : {}), cache, signal: request.signal },
     deps.run,
   )
-  deferLine(request)
+  deferLine(incoming)
   return response
 }
 
@@ -114,12 +116,11 @@ async function parsed(
   resolved: ResolvedInput,
   filtered: FilteredBody,
   caller: Caller,
-  request: Request,
+  { request: { headers }, body: lease }: Incoming,
   { uploads, run: { carrierOf } }: ResponsesDeps,
 ): Promise<InferenceRequest> {
-  const { headers } = request
   try {
-    const whole = await withFiles(resolved.body, 'responses', caller, uploads, bodyLease(request))
+    const whole = await withFiles(resolved.body, 'responses', caller, uploads, lease)
     // Earlier turns and files are seen here for the first time.
     const isSeen = whole['input'] === filtered.body['input']
     const again = isSeen ? { body: whole } : await withFilters(whole, caller, wantsRoutingMetadata(headers))

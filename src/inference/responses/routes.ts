@@ -1,6 +1,6 @@
-import { Elysia } from 'elysia'
 import { badRequest } from '../../core/errors.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
+import { routes } from '../../http/incoming.ts'
 import { operation } from '../../http/operation.ts'
 import { compactOperation, responseReply, responsesOperation } from '../responses-operation.ts'
 import { compactResponse } from './compact.ts'
@@ -15,13 +15,13 @@ const ITEMS_BY_DEFAULT = 20
 /** POST /responses, and what a stored response is asked for later, with an inference key of its workspace. */
 export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
   const { ticker } = deps.run
-  return new Elysia()
+  return routes()
     .use(callerOption(deps))
-    .post('/responses', ({ request }) => createResponse(request, deps), {
+    .post('/responses', ({ incoming }) => createResponse(incoming, deps), {
       parse: 'none',
       detail: responsesOperation,
     })
-    .post('/responses/compact', ({ request }) => compactResponse(request, deps), {
+    .post('/responses/compact', ({ incoming }) => compactResponse(incoming, deps), {
       parse: 'none',
       detail: compactOperation,
     })
@@ -91,8 +91,8 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
     )
     .post(
       '/responses/:id/cancel',
-      ({ request, params }) => {
-        const caller = callerOf(deps, request, 'inference')
+      ({ incoming, params }) => {
+        const caller = callerOf(deps, incoming, 'inference')
         return cancelResponse(params.id, caller, deps.responses)
       },
       {

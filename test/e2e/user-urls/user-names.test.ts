@@ -5,6 +5,7 @@ import { checkUrls } from '../../../src/inference/user-names.ts'
 import { parseOutboundAllow } from '../../../src/net/address.ts'
 import { createNames } from '../../../src/net/names.ts'
 import { API_KEY, type Gateway, startGateway } from '../../gateway.ts'
+import { incomingOf } from '../../incoming.ts'
 import { type FakeUpstream, startUpstream } from '../../upstream.ts'
 import { CALLS, chat } from './places.ts'
 
@@ -128,7 +129,7 @@ function checking(body: Record<string, unknown>, allow: string[] = []): Promise<
   const snapshot = gateway.deps.snapshot.current()
   const headers = { authorization: `Bearer ${API_KEY}` }
   const caller = authenticate(
-    new Request('http://localhost/', { headers }),
+    incomingOf(new Request('http://localhost/', { headers })),
     snapshot,
     'inference',
     Date.now(),

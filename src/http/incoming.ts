@@ -1,0 +1,81 @@
+/** A request from the door to its line in the log. */
+import { Elysia, type ElysiaConfig } from 'elysia'
+import type { Session } from '../core/caller.ts'
+import { newRequestId } from '../core/ids.ts'
+import type { BodyLease } from './body-budget.ts'
+import { pathOf } from './path.ts'
+
+/** Made once, with every field. Each field that changes belongs to the one module that its comment names. */
+export interface Incoming {
+  readonly request: Request
+  /** The same in `x-request-id`, in the log and in the generation record. */
+  readonly id: string
+  /** Before the query, as it came. */
+  readonly path: string
+  /** Milliseconds by the clock of `performance.now()`. */
+  readonly arrivedAt: number
+  /** Its share of the memory of request bodies. */
+  readonly body: BodyLease
+  /** Label of the key that it was authenticated by; `caller.ts`. */
+  keyLabel: string | null
+  /** The person whose session it came with; `caller.ts`. */
+  userId: string | null
+  /** Of its cookie; undefined until it is looked up; the `SessionSource`. */
+  session: Session | null | undefined
+  /** Whether the rate limit of administration has counted it; `rate-limit.ts`. */
+  isCounted: boolean
+  /** JSON members of its settled generation, for its line; ''; none is settled; `access-log.ts`. */
+  settled: string
+  /** Whether its generation writes the line, after the reply; `access-log.ts`. */
+  isDeferred: boolean
+  /** Whether its line is written or dropped; `access-log.ts`. */
+  isClosed: boolean
+}
+
+export const openIncoming = (request: Request, body: BodyLease): Incoming => ({
+  request,
+  id: newRequestId(),
+  path: pathOf(request.url),
+  arrivedAt: performance.now(),
+  body,
+  keyLabel: null,
+  userId: null,
+  session: undefined,
+  isCounted: false,
+  settled: '',
+  isDeferred: false,
+  isClosed: false,
+})
+
+/** What every route's context has beside Elysia's own. */
+interface WithIncoming {
+  decorator: { incoming: Incoming }
+  store: Record<never, never>
+  derive: Record<never, never>
+  resolve: Record<never, never>
+}
+
+/** Routes to be used by an application of `createApplication`. */
+export const routes = <const Prefix extends string = ''>(config?: ElysiaConfig<Prefix>) =>
+  new Elysia<Prefix, WithIncoming>(config)
+
+/**
+ * The root of all routes, and the one way to call it. Elysia makes the context and calls the hook in the turn in which
+ * `fetch` is called, so that no other request can come between.
+ */
+export function createApplication(basePath: string) {
+  let arriving: Incoming | null = null
+  const app = routes({ prefix: basePath, normalize: false, handler: { standardHostname: false } }).onRequest(
+    (context) => {
+      if (arriving !== null) context.incoming = arriving
+      arriving = null
+    },
+  )
+  return {
+    app,
+    answer(incoming: Incoming): Response | Promise<Response> {
+      arriving = incoming
+      return app.fetch(incoming.request)
+    },
+  }
+}
