@@ -56,10 +56,13 @@ export function ownBody(lease: BodyLease, owner: string): void {
 
 /** Counts bytes of a body that are about to be held. Throws a `GatewayError` 503 if there is no room for them. */
 export function takeBody(lease: BodyLease, bytes: number): void {
+  if (bytes === 0) return
+  const { budget, owner } = lease
   const more = bytes * MEMORY_OF_A_BYTE
-  const refusal = refusalOf(lease.budget, lease.owner, more)
-  if (refusal !== null) throw refusal
-  count(lease.budget, lease.owner, more)
+  const held = budget.heldByOwner.get(owner) ?? 0
+  if (!hasRoom(budget, held, more)) throw full(held)
+  budget.heldByOwner.set(owner, held + more)
+  budget.heldBytes += more
   lease.bytes += more
 }
 
@@ -97,18 +100,16 @@ function count(budget: BodyBudget, owner: string, bytes: number): void {
  * An owner may hold as much as it leaves free. So one owner alone takes at most half of the budget, two take a third
  * each, and there is always room for an owner that holds nothing. One body alone is never refused.
  */
-function refusalOf(
-  { limitBytes, heldBytes, heldByOwner }: BodyBudget,
-  owner: string,
-  bytes: number,
-): GatewayError | null {
-  const held = heldByOwner.get(owner) ?? 0
+function hasRoom({ limitBytes, heldBytes }: BodyBudget, held: number, bytes: number): boolean {
+  if (heldBytes === 0) return true
   const freeBytes = limitBytes - heldBytes - bytes
-  if (heldBytes === 0 || (freeBytes >= 0 && (held === 0 || held + bytes <= freeBytes))) return null
-  return unavailable(
+  return freeBytes >= 0 && (held === 0 || held + bytes <= freeBytes)
+}
+
+const full = (held: number): GatewayError =>
+  unavailable(
     held === 0
       ? 'Too many large requests are in flight on this server: send this one again later'
       : 'The requests in flight of this key take their share of the memory for request bodies: send this one again when one of them has ended',
     RETRY_AFTER_SECONDS,
   )
-}

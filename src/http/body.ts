@@ -23,6 +23,7 @@ export const ADMIN_BODY_LIMIT = 1_000_000
 /** What takes milliseconds to parse: others have a turn before it is translated. */
 const LONG_BODY_BYTES = 256_000
 
+const USUAL_TYPE = 'application/json'
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -33,7 +34,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  */
 export async function readJsonBody(incoming: Incoming, limitBytes: number): Promise<JsonObject> {
   checkHeaders(incoming.request.headers)
-  const bytes = await readBytes(incoming, limitBytes)
+  let bytes: Uint8Array
+  try {
+    bytes = bounded(await arriving(incoming, limitBytes), limitBytes)
+  } catch (cause) {
+    throw brokenOff(cause)
+  }
   const isLong = bytes.length > LONG_BODY_BYTES
   checkBody(bytes, incoming.body)
   if (isLong) await turnOfLoop()
@@ -95,11 +101,12 @@ function kindOf(value: unknown): string {
 }
 
 function checkHeaders(headers: Headers): void {
+  const type = headers.get('content-type')
   const encoding = headers.get('content-encoding')
+  if (encoding === null && type === USUAL_TYPE) return
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
     throw badRequest('Compressed request bodies are not accepted: send the JSON without a Content-Encoding')
   }
-  const type = headers.get('content-type')
   if (type !== null && type.trim() !== '' && !JSON_TYPE.test(type.trim())) {
     throw badRequest('The Content-Type of the request must be application/json')
   }
@@ -109,18 +116,27 @@ function checkHeaders(headers: Headers): void {
  * The bytes of a body, counted in the budget of bodies in flight. Throws a `GatewayError`: 413 beyond `limitBytes`, 400
  * for one that broke off, 503 if the budget has no room.
  */
-export async function readBytes({ request, body }: Incoming, limitBytes: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > limitBytes) throw payloadTooLarge(limitBytes)
+export async function readBytes(incoming: Incoming, limitBytes: number): Promise<Uint8Array> {
   try {
-    if (declared === null) return await readCounted(request.body, limitBytes, body)
-    takeBody(body, Number(declared))
-    const bytes = await request.bytes()
-    if (bytes.length > limitBytes) throw payloadTooLarge(limitBytes)
-    return bytes
+    return bounded(await arriving(incoming, limitBytes), limitBytes)
   } catch (cause) {
     throw brokenOff(cause)
   }
+}
+
+function arriving({ request, body }: Incoming, limitBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared === null) return readCounted(request.body, limitBytes, body)
+  const length = Number(declared)
+  if (!(length <= limitBytes)) throw payloadTooLarge(limitBytes)
+  takeBody(body, length)
+  return request.bytes()
+}
+
+/** A declared length says nothing of a body that is sent in chunks as well. */
+function bounded(bytes: Uint8Array, limitBytes: number): Uint8Array {
+  if (bytes.length > limitBytes) throw payloadTooLarge(limitBytes)
+  return bytes
 }
 
 const brokenOff = (cause: unknown): GatewayError =>
