@@ -1,3 +1,4 @@
+import { newCancellation } from '../src/core/cancellation.ts'
 import type { FrameBatch, InferenceFrames } from '../src/core/events.ts'
 import type { GuardrailRecord } from '../src/core/guardrail.ts'
 import type { InferenceRequest } from '../src/core/request.ts'
@@ -98,7 +99,7 @@ async function timed(batches: readonly FrameBatch[], guardrails: readonly Guardr
   )
   const started: Pick<Dispatched, 'frames' | 'dropped'> = { frames, dropped: [] }
   const startedAt = performance.now()
-  for await (const batch of guarded(meter, started, new AbortController()).frames) {
+  for await (const batch of guarded({ meter, cancellation: newCancellation() }, started).frames) {
     written += lengthOf(batch)
   }
   return { ms: performance.now() - startedAt, mostHeld }

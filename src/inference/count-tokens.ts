@@ -1,5 +1,6 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { Caller } from '../core/caller.ts'
+import { type Cancellation, cancel, newCancellation } from '../core/cancellation.ts'
 import type { UpstreamError } from '../core/errors.ts'
 import type { DialectName } from '../core/events.ts'
 import { parseJson } from '../core/json.ts'
@@ -12,7 +13,7 @@ import { providers } from '../providers/index.ts'
 import { CallerLeft } from './abort.ts'
 import { estimatePromptTokens } from './estimate.ts'
 import { asUpstreamError, publicError } from './failure.ts'
-import type { RunDeps } from './opening.ts'
+import type { RunDeps } from './generation.ts'
 import { plan } from './plan.ts'
 
 export interface CountInput {
@@ -48,18 +49,18 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
   const { key } = input.caller
   const pass = deps.rates.check({ key, snapshot, attempts: planned.attempts, tokens: null })
   const attempts = pass?.attempts ?? planned.attempts
-  const abort = new AbortController()
-  const end = deps.running.begin((reason) => abort.abort(reason))
+  const cancellation = newCancellation()
+  deps.running.begin(cancellation)
   const hold = pass?.take()
-  const leave = () => abort.abort(new CallerLeft())
+  const leave = () => cancel(cancellation, new CallerLeft())
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   try {
-    return (await countedBy(request, attempts, deps, abort.signal)) ?? estimatePromptTokens(request)
+    return (await countedBy(request, attempts, deps, cancellation)) ?? estimatePromptTokens(request)
   } finally {
     signal.removeEventListener('abort', leave)
     hold?.end({ tokens: 0, modelId: attempts[0]?.model.id ?? '' })
-    end()
+    deps.running.end(cancellation)
   }
 }
 
@@ -69,17 +70,17 @@ async function countedBy(
   request: InferenceRequest,
   attempts: readonly Attempt[],
   deps: RunDeps,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<number | null> {
   for (const attempt of attempts) {
     const egress = spoken[attempt.dialect]
     if (!egress?.countTokens) continue
     try {
-      const counted = await ask(request, attempt, egress, egress.countTokens, deps, signal)
+      const counted = await ask(request, attempt, egress, egress.countTokens, deps, cancellation)
       if (counted !== null) return counted
     } catch (caught) {
       const error = asUpstreamError(caught)
-      if (!error || signal.aborted) throw caught
+      if (!error || cancellation.reason !== null) throw caught
       if (isRefusal(error)) throw publicError(error, attempt, [])
     }
   }
@@ -96,11 +97,11 @@ async function ask(
   egress: Egress,
   { build, read }: NonNullable<Egress['countTokens']>,
   deps: RunDeps,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<number | null> {
   const { provider, credential } = attempt
   const kind = providers[provider.kind]
-  const outbound = { send: deps.upstream.send, now: deps.now, signal }
+  const outbound = { send: deps.upstream.send, now: deps.now, cancellation }
   const call = await kind.prepare(provider, credential, build(request, attempt), outbound)
   const { firstByteMs, betweenBytesMs, totalMs } = provider.timeouts
   const reply = await deps.upstream.send(call, {
@@ -111,8 +112,8 @@ async function ask(
       betweenBytesMs: Math.min(betweenBytesMs, TIMEOUT_MS),
       totalMs: Math.min(totalMs, TIMEOUT_MS),
     },
-    signal,
-    ...(kind.answer ? { answer: kind.answer } : {}),
+    cancellation,
+    answer: kind.answer,
   })
   const text = await reply.text(MAX_REPLY_BYTES)
   if (isAnswer(reply)) return read(parseJson(text))

@@ -10,11 +10,14 @@ import {
 import type { InferenceRequest } from '../core/request.ts'
 import type { DialectCall, Egress, Lesser } from '../dialects/dialect.ts'
 import { egresses } from '../dialects/index.ts'
-import { type Asking, type DispatchDeps, type DispatchLog, tryAttempts } from './attempts.ts'
-import { type ContextUse, throughContext } from './context-cache/apply.ts'
+import { type Asking, tryAttempts } from './attempts.ts'
+import { type Gather, throughCache } from './cache/conversation.ts'
+import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
-import { countedContent, withContents } from './url-contents.ts'
+import { guarded } from './filters/output.ts'
+import type { Conversation } from './generation.ts'
+import { withContents } from './url-contents.ts'
 
 /** A reply whose first content is there (or that ended whole without any). */
 export interface Dispatched {
@@ -33,28 +36,22 @@ function egressOf({ dialect }: Attempt): Egress {
 }
 
 /**
- * Tries the attempts in order until one gives its first content. Throws a `GatewayError` when none does, or when
- * the request itself is at fault; rethrows the abort when the caller left.
+ * The reply to a conversation: from the cache, or of the first attempt that gives content, as the content filters of
+ * the caller's key let it pass. Throws a `GatewayError` when no attempt answers, or when the request itself is at
+ * fault; rethrows the reason of a cancellation.
  */
-export async function dispatch(
-  request: InferenceRequest,
-  attempts: readonly Attempt[],
-  deps: DispatchDeps,
-  signal: AbortSignal,
-  log: DispatchLog,
-): Promise<Dispatched> {
-  const { attempt, answer, dropped } = await tryAttempts(
-    askingFor(request, deps),
-    attempts,
-    deps,
-    signal,
-    log,
-  )
-  return { attempt, frames: answer, dropped }
+export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dispatched> =>
+  generation.cached
+    ? throughCache(generation, generation.cached, fromProviders, gather)
+    : fromProviders(generation)
+
+async function fromProviders(generation: Conversation): Promise<Dispatched> {
+  const { attempt, answer, dropped } = await tryAttempts(conversation, generation)
+  return guarded(generation, { attempt, frames: answer, dropped })
 }
 
 /** What an endpoint refused of one request. */
-interface Refused {
+export interface Refused {
   /** By the name under which each is dropped. */
   readonly parts: readonly string[]
   /** The attempt in the dialect that it wants to be called in. */
@@ -67,83 +64,92 @@ interface Refused {
  */
 const WANTS_RESPONSES = /\bv1\/responses\b/
 
-function askingFor(request: InferenceRequest, deps: DispatchDeps): Asking<InferenceFrames> {
-  /** What a call was read from that was refused: whether for that, the next one shows. */
-  let suspect: ContextUse | null = null
-  const refused = new Map<Attempt, Refused>()
-  const spokenTo = (attempt: Attempt): Attempt => refused.get(attempt)?.instead ?? attempt
+const conversation: Asking<InferenceFrames, Conversation> = {
+  build(attempt, generation) {
+    const spokenTo = spokenToBy(attempt, generation)
+    const egress = egressOf(spokenTo)
+    const whole = withContents(generation, spokenTo, egress)
+    if (whole instanceof Promise)
+      return whole.then((fetched) =>
+        throughContexts(built(fetched, attempt, generation), attempt, generation),
+      )
+    return throughContexts(built(whole, attempt, generation), attempt, generation)
+  },
+  async read(reply, attempt, generation) {
+    generation.suspect?.refused()
+    const read = egressOf(spokenToBy(attempt, generation)).read(reply, generation.request.stream)
+    const use = generation.context
+    const { first, all } = await untilContent(use?.context ? withWriting(read, use.context, use.claim) : read)
+    return { answer: all, upstreamId: upstreamIdOf(first) }
+  },
+  readError: (attempt, status, headers, text, generation) =>
+    egressOf(spokenToBy(attempt, generation)).readError(status, headers, text),
+  mayBuildAgain(error, generation, { lessers = [] }) {
+    const { context: use, current } = generation
+    if (current !== null && learnt(current, error, lessers, generation)) return true
+    const { status } = error
+    // Whatever the words: it may well be the cache, and without it the call is one like all others.
+    if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
+    generation.suspect = use
+    return true
+  },
+}
 
-  function built(whole: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
-    const call = called(whole, spokenTo(attempt), egress)
-    const parts = refused.get(attempt)?.parts ?? []
-    const left = (call.lessers ?? []).filter(({ without }) => parts.includes(without))
-    if (left.length === 0) return call
-    return {
-      ...call,
-      body: left.reduce((body, lesser) => lesser.bodyFrom(body), call.body),
-      dropped: [...new Set([...call.dropped, ...left.map(({ without }) => without)])],
-    }
+const spokenToBy = (attempt: Attempt, { refused }: Conversation): Attempt =>
+  refused?.get(attempt)?.instead ?? attempt
+
+function built(whole: InferenceRequest, attempt: Attempt, generation: Conversation): DialectCall {
+  const spokenTo = spokenToBy(attempt, generation)
+  const call = called(whole, spokenTo, egressOf(spokenTo))
+  const parts = generation.refused?.get(attempt)?.parts ?? []
+  if (parts.length === 0) return call
+  const left = (call.lessers ?? []).filter(({ without }) => parts.includes(without))
+  return {
+    ...call,
+    body: left.reduce((body, lesser) => lesser.bodyFrom(body), call.body),
+    dropped: [...new Set([...call.dropped, ...left.map(({ without }) => without)])],
   }
+}
 
-  /** True if the next call to the same endpoint is another one. */
-  function learnt(attempt: Attempt, { status, reason }: UpstreamError, lessers: readonly Lesser[]): boolean {
-    if (status !== 400 && status !== 404) return false
-    const known = refused.get(attempt) ?? { parts: [] }
-    if (attempt.dialect === 'chat' && known.instead === undefined && WANTS_RESPONSES.test(reason)) {
-      refused.set(attempt, { ...known, instead: { ...attempt, dialect: 'responses' } })
-      return true
-    }
-    const part = lessers.find(({ without, isRefused }) => !known.parts.includes(without) && isRefused(reason))
-    if (status !== 400 || part === undefined) return false
-    refused.set(attempt, { ...known, parts: [...known.parts, part.without] })
+/** True if the next call to the same endpoint is another one. */
+function learnt(
+  attempt: Attempt,
+  { status, reason }: UpstreamError,
+  lessers: readonly Lesser[],
+  generation: Conversation,
+): boolean {
+  if (status !== 400 && status !== 404) return false
+  generation.refused ??= new Map()
+  const { refused } = generation
+  const known = refused.get(attempt) ?? { parts: [] }
+  if (attempt.dialect === 'chat' && known.instead === undefined && WANTS_RESPONSES.test(reason)) {
+    refused.set(attempt, { ...known, instead: { ...attempt, dialect: 'responses' } })
     return true
   }
+  const part = lessers.find(({ without, isRefused }) => !known.parts.includes(without) && isRefused(reason))
+  if (status !== 400 || part === undefined) return false
+  refused.set(attempt, { ...known, parts: [...known.parts, part.without] })
+  return true
+}
 
-  function throughCache(call: DialectCall, attempt: Attempt, log: DispatchLog): DialectCall {
-    // It is built anew since it failed: what was claimed for it is open to others again, and nothing is read any more.
-    const isWithout = log.context?.context !== undefined && log.context.context !== null
-    log.context?.settled(null)
-    log.context = null
-    if (call.cuts === undefined || isWithout || suspect !== null) return call
-    const asked = { preferences: request.preferences, attempt, owner: log.contextOwner }
-    const make = (making: DialectCall) => makeContext(making, attempt, egressOf(attempt), deps)
-    log.context = throughContext(call, asked, deps.contexts, make)
-    return log.context?.call ?? call
-  }
-
-  return {
-    build(attempt, signal, log) {
-      const egress = egressOf(spokenTo(attempt))
-      const fetchContent = countedContent(deps.fetchContent, log.body)
-      const whole = withContents(request, spokenTo(attempt), egress, log.contents, fetchContent, signal)
-      if (whole instanceof Promise)
-        return whole.then((fetched) => throughCache(built(fetched, attempt, egress), attempt, log))
-      return throughCache(built(whole, attempt, egress), attempt, log)
-    },
-    async read(reply, attempt, _, { context: use }) {
-      suspect?.refused()
-      const read = egressOf(spokenTo(attempt)).read(reply, request.stream)
-      const told = use?.context ? withWriting(read, use.context, use.claim) : read
-      const { first, all } = await untilContent(told)
-      return { answer: all, upstreamId: upstreamIdOf(first) }
-    },
-    readError: (attempt, status, headers, text) =>
-      egressOf(spokenTo(attempt)).readError(status, headers, text),
-    mayBuildAgain(error, { context: use, current }, { lessers = [] }) {
-      if (current !== null && learnt(current, error, lessers)) return true
-      const { status } = error
-      // Whatever the words: it may well be the cache, and without it the call is one like all others.
-      if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
-      suspect = use
-      return true
-    },
-  }
+/** The call with its beginning read from a cache at the provider, where one is kept. */
+function throughContexts(call: DialectCall, attempt: Attempt, generation: Conversation): DialectCall {
+  const { context: former, request, deps, contextOwner } = generation
+  // It is built anew since it failed: what was claimed for it is open to others again, and nothing is read any more.
+  const isWithout = former !== null && former.context !== null
+  former?.settled(null)
+  generation.context = null
+  if (call.cuts === undefined || isWithout || generation.suspect !== null) return call
+  const asked = { preferences: request.preferences, attempt, owner: contextOwner }
+  const make = (making: DialectCall) => makeContext(making, attempt, egressOf(attempt), deps)
+  generation.context = throughContext(call, asked, deps.contexts, make)
+  return generation.context?.call ?? call
 }
 
 /** What only the caller's own dialect can carry is dropped wherever another one is spoken. */
 function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
   const call = egress.build(request, attempt)
-  const { ownFields = [], unreadable = [] } = request
+  const { ownFields = NO_FIELDS, unreadable = NO_FIELDS } = request
   const isOwn = attempt.dialect === request.dialect
   if (unreadable.length === 0 && (isOwn || ownFields.length === 0)) return call
   // Some dialects have a field of the same name and meaning.
@@ -152,20 +158,27 @@ function called(request: InferenceRequest, attempt: Attempt, egress: Egress): Di
   const lost = [...unreadable, ...(isOwn ? [] : ownFields.filter(isLost))]
   return lost.length === 0 ? call : { ...call, dropped: [...new Set([...call.dropped, ...lost])] }
 }
+const NO_FIELDS: readonly string[] = []
 
 /** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
 export async function untilContent(
   frames: InferenceFrames,
   isFirst: (frame: InferenceFrame) => boolean = isAnswer,
-): Promise<{ first: InferenceFrame[]; all: InferenceFrames }> {
+): Promise<{ first: FrameBatch; all: InferenceFrames }> {
   const iterator = frames[Symbol.asyncIterator]()
-  const first: InferenceFrame[] = []
+  let first: FrameBatch = []
+  let more: InferenceFrame[] | null = null
   for (;;) {
     const { value, done } = await iterator.next()
     if (done) break
-    for (const frame of value) first.push(frame)
+    if (first.length === 0) first = value
+    else {
+      more ??= [...first]
+      for (const frame of value) more.push(frame)
+    }
     if (value.some(isFirst)) break
   }
+  first = more ?? first
   return { first, all: continued(first, iterator) }
 }
 

@@ -7,7 +7,7 @@ import { type PromptBound, tokensIn } from './price.ts'
  * An upper guess of the prompt's tokens, for reservations: three bytes of UTF-8 a token (English has four and
  * more, CJK about three) and fixed figures for what is not text. It never reads the network and costs one pass.
  */
-export function estimatePrompt(request: InferenceRequest): PromptBound {
+export function estimatePrompt(request: InferenceRequest, mayBeApart = false): PromptBound {
   const media = { audio: 0, image: 0 }
   let images = 0
   let recordings = 0
@@ -33,9 +33,11 @@ export function estimatePrompt(request: InferenceRequest): PromptBound {
   if (request.responseFormat) bytes += utf8Bytes(JSON.stringify(request.responseFormat))
   return {
     text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN),
-    ...media,
+    audio: media.audio,
+    image: media.image,
     media: { images, recordings },
     marked: markedOf(request),
+    mayBeApart,
     searches: searchesOf(request),
   }
 }

@@ -9,9 +9,9 @@ import {
   type UpstreamFailure,
 } from '../core/errors.ts'
 import type { AttemptOutcome } from '../core/generation.ts'
-import type { PublicError } from '../core/result.ts'
+import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import { ShutdownError } from './abort.ts'
-import type { DispatchLog } from './attempts.ts'
+import type { Generation } from './generation.ts'
 
 /** True if a settlement was refused, and the refusal is what the caller gets. */
 export const isTold = (lost: unknown, told: unknown): boolean => lost === told && lost instanceof GatewayError
@@ -164,18 +164,39 @@ export const inStream = (error: GatewayError): PublicError => ({
   ...(error.metadata ? { metadata: { ...error.metadata } } : {}),
 })
 
-/** What the caller is told, whatever broke. Private causes stay in `cause`. */
-export function whatToTell(error: unknown, signal: AbortSignal, log: DispatchLog): GatewayError {
-  if (signal.reason instanceof ShutdownError) {
-    return new GatewayError(503, 'The gateway is shutting down', {
-      cause: error,
-      headers: { 'retry-after': '5' },
-    })
-  }
+/** The error that the caller gets, whatever broke. Private causes stay in `cause`. */
+export function whatToTell(
+  error: unknown,
+  { cancellation, current, tries }: Pick<Generation, 'cancellation' | 'current' | 'tries'>,
+): GatewayError {
+  if (cancellation.reason instanceof ShutdownError) return shuttingDown(error)
   if (error instanceof GatewayError) return error
-  if (error instanceof UpstreamError && log.current) return publicError(error, log.current, log.tries)
+  if (error instanceof UpstreamError && current) return publicError(error, current, tries)
   return storageFailure(error) ?? new GatewayError(500, 'Internal server error', { cause: error })
 }
+
+/** Retry-After is long enough for a replacement process to start. */
+export const shuttingDown = (cause: unknown): GatewayError =>
+  new GatewayError(503, 'The gateway is shutting down', { cause, headers: { 'retry-after': '5' } })
+
+/** nginx's status for a request whose caller is gone: it is seen in the log alone. */
+const CLIENT_CLOSED_REQUEST = 499
+
+export const callerClosed = (cause: unknown): GatewayError =>
+  new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause })
+
+/** The same error with what only its generation knows. */
+export const withRouting = (
+  { status, message, cause, headers, metadata }: GatewayError,
+  routing: RoutingMetadata | null,
+  moreHeaders: Record<string, string> = {},
+): GatewayError =>
+  new GatewayError(status, message, {
+    cause,
+    headers: { ...headers, ...moreHeaders },
+    ...(metadata ? { metadata } : {}),
+    routing,
+  })
 
 /** Anything that is not an `UpstreamError` was our own mistake, or an abort: it is not the provider's. */
 export const asUpstreamError = (error: unknown): UpstreamError | null =>

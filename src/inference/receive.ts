@@ -8,13 +8,17 @@ import { deferLine } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import type { Incoming } from '../http/incoming.ts'
+import { jsonReply } from '../http/json-reply.ts'
 import { cacheAsked } from './cache/asked.ts'
 import { withCarried } from './carried.ts'
+import { beginConversation, type ConversationOpening, streamedReply, wholeReply } from './conversation.ts'
 import { withFiles } from './file-ids.ts'
 import { withFilters } from './filters/apply.ts'
+import type { RunDeps } from './generation.ts'
 import { withPreset } from './preset.ts'
+import { jsonHeaders } from './reply-headers.ts'
 import { wantsRoutingMetadata } from './routing-metadata.ts'
-import { type RunDeps, run } from './run.ts'
+import { streamResponse } from './stream.ts'
 import { checkUrls, type UserUrlDeps } from './user-names.ts'
 
 export interface InferenceRouteDeps extends UserUrlDeps {
@@ -82,7 +86,7 @@ export async function infer(
   options: { prepare?: Prepare; ingress?: Ingress } = {},
 ): Promise<Response> {
   const received = await receive(incoming, dialect, deps, options.prepare)
-  const response = await run(
+  const response = await answer(
     {
       ...received,
       origin: originOf(incoming),
@@ -93,4 +97,13 @@ export async function infer(
   )
   deferLine(incoming)
   return response
+}
+
+/** Lets a conversation in and encodes its reply: whole, or as a stream. */
+export async function answer(opening: ConversationOpening, deps: RunDeps): Promise<Response> {
+  const begun = beginConversation(opening, deps)
+  const generation = begun instanceof Promise ? await begun : begun
+  if (opening.request.stream)
+    return streamResponse(await streamedReply(generation, opening), opening.ingress.stream)
+  return jsonReply(await wholeReply(generation, opening), jsonHeaders(generation))
 }

@@ -1,10 +1,13 @@
+import { type Cancellation, cancel } from '../core/cancellation.ts'
 import { unavailable } from '../core/errors.ts'
 import { ShutdownError } from './abort.ts'
 
 /** The requests that run now, for the drain at shutdown. */
 export interface Running {
-  /** Counts one in; throws 503 once the drain has begun. The returned function counts it out (once). */
-  begin(abort: (reason: Error) => void): () => void
+  /** Counts one in, which is cancelled should the drain take too long; throws 503 once the drain has begun. */
+  begin(cancellation: Cancellation): void
+  /** Counts it out. A second call changes nothing. */
+  end(cancellation: Cancellation): void
   count(): number
   isDraining(): boolean
   /** Refuses new requests; resolves when none runs, or after `graceMs` and the end of those that were then aborted. */
@@ -15,13 +18,13 @@ const ABORTED_MAY_TAKE_MS = 2_000
 const DRAIN_RETRY_AFTER_SECONDS = 5
 
 export function createRunning(): Running {
-  const aborts = new Set<(reason: Error) => void>()
+  const running = new Set<Cancellation>()
   let isDraining = false
   let whenEmpty: (() => void) | null = null
 
   const emptied = (timeoutMs: number): Promise<void> =>
     new Promise((resolve) => {
-      if (aborts.size === 0) return resolve()
+      if (running.size === 0) return resolve()
       const timer = setTimeout(resolve, timeoutMs)
       whenEmpty = () => {
         clearTimeout(timer)
@@ -30,19 +33,19 @@ export function createRunning(): Running {
     })
 
   return {
-    begin(abort) {
+    begin(cancellation) {
       if (isDraining) throw unavailable('The gateway is shutting down', DRAIN_RETRY_AFTER_SECONDS)
-      aborts.add(abort)
-      return () => {
-        if (aborts.delete(abort) && aborts.size === 0) whenEmpty?.()
-      }
+      running.add(cancellation)
     },
-    count: () => aborts.size,
+    end(cancellation) {
+      if (running.delete(cancellation) && running.size === 0) whenEmpty?.()
+    },
+    count: () => running.size,
     isDraining: () => isDraining,
     async drain(graceMs) {
       isDraining = true
       await emptied(graceMs)
-      for (const abort of [...aborts]) abort(new ShutdownError())
+      for (const cancellation of [...running]) cancel(cancellation, new ShutdownError())
       await emptied(ABORTED_MAY_TAKE_MS)
     },
   }

@@ -1,4 +1,5 @@
 import type { Attempt } from '../core/attempt.ts'
+import { signalOf } from '../core/cancellation.ts'
 import { badRequest, GatewayError, UpstreamError } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import { isObject } from '../core/json.ts'
@@ -7,6 +8,7 @@ import type { ContentPart, InferenceRequest, Message } from '../core/request.ts'
 import type { Egress } from '../dialects/dialect.ts'
 import { type BodyLease, takeBody } from '../http/body-budget.ts'
 import type { Content } from '../net/content.ts'
+import type { Conversation } from './generation.ts'
 import { type AddressedPart, addressOf, isAddressField, placeOf } from './user-urls.ts'
 
 /** Reads an address through the guarded outbound module. */
@@ -35,25 +37,27 @@ const HTTP = /^https?:/i
  * does not lead to what the part says.
  */
 export function withContents(
-  request: InferenceRequest,
+  generation: Conversation,
   attempt: Attempt,
   egress: Egress,
-  contents: UrlContents,
-  fetchContent: FetchContent,
-  signal: AbortSignal,
 ): InferenceRequest | Promise<InferenceRequest> {
-  const wanted = new Map<string, AddressedPart['type']>()
+  const { request } = generation
+  let wanted: Map<string, AddressedPart['type']> | null = null
   for (const { content } of request.messages) {
     if (content === null || typeof content === 'string') continue
     for (const part of content) {
       const url = addressOf(part)
       if (url !== null && isAddressed(part) && isWanted(part.type, url, attempt, egress)) {
+        wanted ??= new Map()
         wanted.set(url, part.type)
       }
     }
   }
-  if (wanted.size === 0) return request
-  return fetchAll(request, attempt, wanted, contents, fetchContent, signal)
+  if (wanted === null) return request
+  generation.contents ??= new Map()
+  const { deps, opening, cancellation, contents } = generation
+  const fetchContent = countedContent(deps.fetchContent, opening.incoming.body)
+  return fetchAll(request, attempt, wanted, contents, fetchContent, signalOf(cancellation))
 }
 
 async function fetchAll(

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../core/errors.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnsByLength } from '../core/turn.ts'
-import type { Exchange } from './exchange.ts'
+import { awaitBytes, awaitContent, cut, type Exchange, endWithin, finish, receive } from './exchange.ts'
 import { connectionFailure } from './failure.ts'
 
 /** An answer that is read whole may not be larger: 32 MB holds any completion, images in base64 included. */
@@ -28,7 +28,7 @@ export function replyOf(exchange: Exchange, response: Response, isFetched: boole
   const length = headers.get('content-length')
   // Only asked where it may be null, or is read: the engine makes a stream as soon as it is.
   const isEmpty = (status === 204 || length === null || length === '0') && response.body === null
-  if (isEmpty) exchange.finish()
+  if (isEmpty) finish(exchange)
   return {
     status,
     headers,
@@ -50,10 +50,10 @@ export function replyOf(exchange: Exchange, response: Response, isFetched: boole
     async beginning(limitBytes, ms) {
       const body = isEmpty ? null : response.body
       if (body === null) return ''
-      exchange.endWithin(ms)
+      endWithin(exchange, ms)
       return readBeginning(exchange, body, limitBytes)
     },
-    awaitContent: exchange.awaitContent,
+    awaitContent: () => awaitContent(exchange),
   }
 }
 
@@ -65,12 +65,12 @@ async function shortText(exchange: Exchange, response: Response): Promise<string
   if (response.bodyUsed) throw new TypeError('The body of a reply is read once')
   try {
     if (exchange.failure === null) {
-      exchange.receive()
-      exchange.await()
+      receive(exchange)
+      awaitBytes(exchange)
     }
     const text = await response.text()
     if (exchange.failure !== null) throw exchange.failure.error
-    exchange.finish()
+    finish(exchange)
     return text
   } catch (error) {
     throw brokenBy(exchange, error)
@@ -90,8 +90,8 @@ function pull(exchange: Exchange, body: ReadableStream<Uint8Array>): AsyncIterat
   const received = (result: IteratorResult<Uint8Array, undefined>) => {
     // First: a cancelled reader says `done`, and a cut must never look like an end.
     if (exchange.failure !== null) throw exchange.failure.error
-    if (result.done) exchange.finish()
-    else exchange.receive(result.value.byteLength)
+    if (result.done) finish(exchange)
+    else receive(exchange, result.value.byteLength)
     return result
   }
   const broken = (error: unknown): never => {
@@ -101,11 +101,11 @@ function pull(exchange: Exchange, body: ReadableStream<Uint8Array>): AsyncIterat
     next() {
       if (exchange.failure !== null) return Promise.reject(exchange.failure.error)
       if (!exchange.isOpen) return Promise.resolve(END)
-      exchange.await()
+      awaitBytes(exchange)
       return reader.read().then(received, broken)
     },
     return() {
-      exchange.cut(new DOMException('The reader left before the end of the reply', 'AbortError'))
+      cut(exchange, new DOMException('The reader left before the end of the reply', 'AbortError'))
       return Promise.resolve(END)
     },
   }
@@ -122,16 +122,16 @@ async function readText(
   const parts: Uint8Array[] = []
   let size = 0
   // Blank lines are pings of servers that answer in JSON.
-  const advance = exchange.awaitContent()
+  const advance = awaitContent(exchange)
   const turnAfter = turnsByLength(TURN_BYTES)
   let isBegun = false
   try {
     for (;;) {
-      if (exchange.failure === null) exchange.await()
+      if (exchange.failure === null) awaitBytes(exchange)
       const { done, value } = await reader.read()
       if (exchange.failure !== null) throw exchange.failure.error
       if (done) break
-      exchange.receive(value.byteLength)
+      receive(exchange, value.byteLength)
       if (!isBegun && value.some(isVisible)) {
         isBegun = true
         advance()
@@ -145,7 +145,7 @@ async function readText(
   } catch (error) {
     throw brokenBy(exchange, error)
   }
-  exchange.finish()
+  finish(exchange)
   const [only] = parts
   return decoder.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size))
 }
@@ -164,7 +164,7 @@ async function readBeginning(
       parts.push(read.value.subarray(0, limitBytes - size))
       size = Math.min(limitBytes, size + read.value.byteLength)
       if (size === limitBytes) {
-        exchange.cut(new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`))
+        cut(exchange, new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`))
         break
       }
     }
@@ -180,12 +180,12 @@ const isVisible = (byte: number): boolean => byte > SPACE
 /** What the consumer is told: the reason of the cut, where there was one, else what the connection said. */
 function brokenBy(exchange: Exchange, error: unknown): unknown {
   const failure = exchange.failure ?? { error: connectionFailure(error) }
-  exchange.cut(failure.error)
+  cut(exchange, failure.error)
   return failure.error
 }
 
 function tooLarge(exchange: Exchange, limitBytes: number): UpstreamError {
   const error = new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`)
-  exchange.cut(error)
+  cut(exchange, error)
   return error
 }

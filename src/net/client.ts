@@ -3,7 +3,7 @@ import { UpstreamError } from '../core/errors.ts'
 import { replyOf } from './body.ts'
 import { createBulkhead } from './bulkhead.ts'
 import { createClocks } from './clocks.ts'
-import { type Exchange, openExchange } from './exchange.ts'
+import { cut, type Exchange, openExchange } from './exchange.ts'
 import { connectionFailure } from './failure.ts'
 import type { SendOptions, Upstream } from './upstream.ts'
 
@@ -40,7 +40,7 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
         return replyOf(exchange, response, sendOptions.answer === undefined)
       } catch (error) {
         const failure = exchange.failure ?? { error: connectionFailure(error) }
-        exchange.cut(failure.error)
+        cut(exchange, failure.error)
         throw failure.error
       }
     },
@@ -53,13 +53,13 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
 }
 
 function answerOf(call: UpstreamCall, exchange: Exchange, answer: SendOptions['answer']): Promise<Response> {
-  if (answer !== undefined) return unlessCut(exchange, answer(call, exchange.signal))
+  if (answer !== undefined) return unlessCut(exchange, answer(call, exchange.controller.signal))
   return fetch(call.url, {
     method: call.method,
     headers: { 'user-agent': 'sluice', ...call.headers, 'accept-encoding': 'identity' },
     body: call.body,
     redirect: 'manual',
-    signal: exchange.signal,
+    signal: exchange.controller.signal,
     // Our clocks decide; Bun's own would end a silent call after five minutes.
     timeout: false,
   })
@@ -68,7 +68,8 @@ function answerOf(call: UpstreamCall, exchange: Exchange, answer: SendOptions['a
 /** An answer from inside may not listen to the signal: a cut holds all the same, and a late answer is dropped. */
 function unlessCut(exchange: Exchange, answer: Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
-    exchange.signal.addEventListener('abort', () => reject(exchange.signal.reason), { once: true })
+    const { signal } = exchange.controller
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     answer.then((response) => {
       if (exchange.isOpen) resolve(response)
       else response.body?.cancel().catch(() => undefined)

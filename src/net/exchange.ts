@@ -1,3 +1,4 @@
+import { type Cancellation, offCancel, onCancel, throwIfCancelled } from '../core/cancellation.ts'
 import { UpstreamError } from '../core/errors.ts'
 import type { Timeouts } from '../core/snapshot.ts'
 import type { Bulkhead } from './bulkhead.ts'
@@ -6,26 +7,24 @@ import { createProgress, type Progress } from './progress.ts'
 
 /** One call upstream, from the place that it takes to the end of its body. */
 export interface Exchange extends Watched {
-  /** Ends the connection; given to `fetch`. */
-  readonly signal: AbortSignal
+  readonly bulkhead: Bulkhead
+  readonly clocks: Clocks
+  readonly group: string
+  readonly timeouts: Timeouts
+  readonly startedAt: number
+  /** Its signal, given to `fetch`, ends the connection. */
+  readonly controller: AbortController
+  readonly cancellation: Cancellation
+  readonly onCancelled: (reason: Error) => void
   /** Set once, when the exchange was cut: what every later read throws. */
   failure: { readonly error: unknown } | null
   /** False once the body ended, broke or was cut: the place is free and no clock runs. */
-  readonly isOpen: boolean
-  /** The body is being read: cancelled on a cut, for bodies that do not listen to `signal`. */
+  isOpen: boolean
+  hasBytes: boolean
+  /** Judges what is progress, where the reader knows pings from content; null: bytes alone are. */
+  progress: Progress | null
+  /** The body is being read: cancelled on a cut, for bodies that do not listen to the signal. */
   reader: ReadableStreamDefaultReader<Uint8Array> | null
-  /** The provider has the turn: starts the clock between bytes, or goes on with the one of the first byte. */
-  await(): void
-  /** Bytes came: no clock but the total one runs until the next `await`. */
-  receive(byteCount?: number): void
-  /** From now on bytes alone are no progress (see `progress.ts`). The returned function reports progress. */
-  awaitContent(): () => void
-  /** Ends the call in `ms` at the latest. */
-  endWithin(ms: number): void
-  /** Frees everything; the connection may go back to the pool. Idempotent. */
-  finish(): void
-  /** Closes the connection at once and frees everything; `error` is what the consumer gets. Idempotent. */
-  cut(error: unknown): void
 }
 
 export interface ExchangeOptions {
@@ -33,74 +32,93 @@ export interface ExchangeOptions {
   readonly maxInFlight: number
   readonly timeouts: Timeouts
   /** The caller's: its reason becomes the failure. */
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
 }
 
 /**
- * Takes a place (or throws `capacity`, or the reason of a signal that was aborted already) and starts the
- * clocks. The place is given back exactly once, by `finish` or `cut`; the total clock cuts what nobody reads.
+ * Takes a place (or throws `capacity`, or the reason of a cancellation) and starts the clocks. The place is given back
+ * exactly once, by `finish` or `cut`; the total clock cuts what nobody reads.
  */
-export function openExchange(bulkhead: Bulkhead, clocks: Clocks, options: ExchangeOptions): Exchange {
-  const { group, timeouts, signal: callerSignal } = options
-  callerSignal.throwIfAborted()
-  bulkhead.enter(group, options.maxInFlight)
-
-  const controller = new AbortController()
+export function openExchange(
+  bulkhead: Bulkhead,
+  clocks: Clocks,
+  { group, maxInFlight, timeouts, cancellation }: ExchangeOptions,
+): Exchange {
+  throwIfCancelled(cancellation)
+  bulkhead.enter(group, maxInFlight)
   const startedAt = clocks.now()
-  let isOpen = true
-  let hasBytes = false
-  let progress: Progress | null = null
-
   const exchange: Exchange = {
-    signal: controller.signal,
-    failure: null,
-    reader: null,
     waitUntil: startedAt + timeouts.firstByteMs,
     endAt: startedAt + timeouts.totalMs,
     finestMs: Math.min(timeouts.firstByteMs, timeouts.betweenBytesMs, timeouts.totalMs),
-    get isOpen() {
-      return isOpen
-    },
-    await() {
-      if (progress) exchange.waitUntil = progress.waitUntil(clocks.now())
-      else if (hasBytes) exchange.waitUntil = clocks.now() + timeouts.betweenBytesMs
-    },
-    receive(byteCount = 0) {
-      hasBytes = true
-      exchange.waitUntil = Number.POSITIVE_INFINITY
-      progress?.receive(byteCount, clocks.now())
-    },
-    awaitContent() {
-      const judged = createProgress(timeouts, startedAt)
-      progress = judged
-      return judged.advance
-    },
-    endWithin(ms) {
-      exchange.endAt = Math.min(exchange.endAt, clocks.now() + ms)
-    },
-    finish() {
-      if (!isOpen) return
-      isOpen = false
-      clocks.unwatch(exchange)
-      callerSignal.removeEventListener('abort', onCallerAbort)
-      bulkhead.leave(group)
-    },
-    cut(error) {
-      if (!isOpen) return
-      exchange.failure = { error }
-      exchange.finish()
-      controller.abort(error)
-      exchange.reader?.cancel(error).catch(ignore)
-    },
-    expire(why) {
-      const stall = hasBytes && why === 'wait' ? progress?.reason() : undefined
-      exchange.cut(stall ? new UpstreamError('timeout', stall) : expired(why, hasBytes, timeouts))
-    },
+    expire: (why) => expire(exchange, why),
+    bulkhead,
+    clocks,
+    group,
+    timeouts,
+    startedAt,
+    controller: new AbortController(),
+    cancellation,
+    onCancelled: (reason) => cut(exchange, reason),
+    failure: null,
+    isOpen: true,
+    hasBytes: false,
+    progress: null,
+    reader: null,
   }
-  const onCallerAbort = (): void => exchange.cut(callerSignal.reason)
-  callerSignal.addEventListener('abort', onCallerAbort, { once: true })
+  onCancel(cancellation, exchange.onCancelled)
   clocks.watch(exchange)
   return exchange
+}
+
+/** The provider has the turn: starts the clock between bytes, or goes on with the one of the first byte. */
+export function awaitBytes(exchange: Exchange): void {
+  const { progress, clocks, timeouts } = exchange
+  if (progress) exchange.waitUntil = progress.waitUntil(clocks.now())
+  else if (exchange.hasBytes) exchange.waitUntil = clocks.now() + timeouts.betweenBytesMs
+}
+
+/** Bytes came: no clock but the total one runs until the next `awaitBytes`. */
+export function receive(exchange: Exchange, byteCount = 0): void {
+  exchange.hasBytes = true
+  exchange.waitUntil = Number.POSITIVE_INFINITY
+  exchange.progress?.receive(byteCount, exchange.clocks.now())
+}
+
+/** From now on bytes alone are no progress (see `progress.ts`). The returned function reports progress. */
+export function awaitContent(exchange: Exchange): () => void {
+  const progress = createProgress(exchange.timeouts, exchange.startedAt)
+  exchange.progress = progress
+  return progress.advance
+}
+
+/** Ends the call in `ms` at the latest. */
+export function endWithin(exchange: Exchange, ms: number): void {
+  exchange.endAt = Math.min(exchange.endAt, exchange.clocks.now() + ms)
+}
+
+/** Frees everything; the connection may go back to the pool. Idempotent. */
+export function finish(exchange: Exchange): void {
+  if (!exchange.isOpen) return
+  exchange.isOpen = false
+  exchange.clocks.unwatch(exchange)
+  offCancel(exchange.cancellation, exchange.onCancelled)
+  exchange.bulkhead.leave(exchange.group)
+}
+
+/** Closes the connection at once and frees everything; `error` is what the consumer gets. Idempotent. */
+export function cut(exchange: Exchange, error: unknown): void {
+  if (!exchange.isOpen) return
+  exchange.failure = { error }
+  finish(exchange)
+  exchange.controller.abort(error)
+  exchange.reader?.cancel(error).catch(ignore)
+}
+
+function expire(exchange: Exchange, why: Expiry): void {
+  const { hasBytes, progress, timeouts } = exchange
+  const stall = hasBytes && why === 'wait' ? progress?.reason() : undefined
+  cut(exchange, stall ? new UpstreamError('timeout', stall) : expired(why, hasBytes, timeouts))
 }
 
 function expired(why: Expiry, hasBytes: boolean, timeouts: Timeouts): UpstreamError {

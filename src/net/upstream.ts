@@ -1,4 +1,5 @@
 import type { UpstreamCall } from '../core/attempt.ts'
+import type { Cancellation } from '../core/cancellation.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { Timeouts } from '../core/snapshot.ts'
 
@@ -7,10 +8,10 @@ export interface SendOptions {
   group: string
   maxInFlight: number
   timeouts: Timeouts
-  /** Aborting closes the connection at once, before or after the headers. */
-  signal: AbortSignal
+  /** Closes the connection at once, before or after the headers. */
+  cancellation: Cancellation
   /** In place of the network (built-in providers); clocks and bulkhead hold all the same. */
-  answer?: (call: UpstreamCall, signal: AbortSignal) => Promise<Response>
+  answer?: ((call: UpstreamCall, signal: AbortSignal) => Promise<Response>) | undefined
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { UpstreamCall } from '../core/attempt.ts'
+import type { Cancellation } from '../core/cancellation.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
 import type { Upstream } from '../net/upstream.ts'
@@ -16,8 +17,8 @@ export interface Outbound {
   readonly send: Upstream['send']
   /** Milliseconds since 1970. */
   now(): number
-  /** Aborts when the caller leaves. */
-  readonly signal: AbortSignal
+  /** When the caller disconnects. */
+  readonly cancellation: Cancellation
 }
 
 /** What one kind of provider adds to a dialect: address, credential, and for built-in ones the answer itself. */

@@ -1,4 +1,5 @@
 import type { UpstreamCall } from '../core/attempt.ts'
+import { type Cancellation, newCancellation, offCancel, onCancel } from '../core/cancellation.ts'
 import { UpstreamError } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
 import type { Timeouts } from '../core/snapshot.ts'
@@ -34,8 +35,7 @@ export function createTokenSource(fetchToken: (outbound: Outbound) => Promise<Ac
   let renewAt = 0
 
   function fetchOnce(outbound: Outbound): Promise<AccessToken> {
-    const { signal } = new AbortController()
-    pending ??= fetchToken({ ...outbound, signal })
+    pending ??= fetchToken({ ...outbound, cancellation: newCancellation() })
       .then((fetched) => {
         token = fetched
         renewAt = fetched.expiresAt - Math.min(RENEW_MS, (fetched.expiresAt - outbound.now()) / 2)
@@ -57,7 +57,7 @@ export function createTokenSource(fetchToken: (outbound: Outbound) => Promise<Ac
         }
         return token.value
       }
-      return (await unlessAborted(fetchOnce(outbound), outbound.signal)).value
+      return (await unlessCancelled(fetchOnce(outbound), outbound.cancellation)).value
     },
     forget() {
       token = null
@@ -65,12 +65,11 @@ export function createTokenSource(fetchToken: (outbound: Outbound) => Promise<Ac
   }
 }
 
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessCancelled<T>(promise: Promise<T>, cancellation: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    if (cancellation.reason !== null) return reject(cancellation.reason)
+    onCancel(cancellation, reject)
+    promise.then(resolve, reject).finally(() => offCancel(cancellation, reject))
   })
 }
 
@@ -94,9 +93,9 @@ export async function askForToken(
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: new URLSearchParams(form).toString(),
   }
-  const { signal } = outbound
+  const { cancellation } = outbound
   const group = `token ${new URL(url).host}`
-  const reply = await outbound.send(call, { group, maxInFlight: 16, timeouts: TIMEOUTS, signal })
+  const reply = await outbound.send(call, { group, maxInFlight: 16, timeouts: TIMEOUTS, cancellation })
   const body = parse(await reply.text(MOST_BYTES))
   if (reply.status >= 200 && reply.status < 300) return tokenIn(body, outbound.now())
   throw refusal(reply.status, body)

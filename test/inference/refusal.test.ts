@@ -24,7 +24,7 @@ const unreadable = (status: number, failure: unknown): UpstreamReply => ({
 })
 
 const refusal = (reply: UpstreamReply) =>
-  refusalOf(reply, attempt, (_, status, headers, text) => egresses.chat.readError(status, headers, text))
+  refusalOf(reply, attempt, (status, headers, text) => egresses.chat.readError(status, headers, text))
 
 const FAILURES: [name: string, failure: UpstreamError][] = [
   ['is larger than any reason', new UpstreamError('malformed', 'the reply is larger than 4194304 bytes')],

@@ -1,26 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Attempt } from '../../src/core/attempt.ts'
+import { cancel } from '../../src/core/cancellation.ts'
 import type { JsonObject } from '../../src/core/events.ts'
-import type { Closing } from '../../src/core/result.ts'
-import { NO_USAGE } from '../../src/core/usage.ts'
 import type { StreamWriter } from '../../src/dialects/dialect.ts'
+import { CallerLeft } from '../../src/inference/abort.ts'
 import type { Dispatched } from '../../src/inference/dispatch.ts'
-import type { Exchange } from '../../src/inference/exchange.ts'
-import { createMeter, type Ending } from '../../src/inference/meter.ts'
-import { streamReply } from '../../src/inference/stream.ts'
+import type { Ending } from '../../src/inference/meter.ts'
+import { createTextStream, type TextStream } from '../../src/inference/text-stream.ts'
 import { createTicker, type Ticker } from '../../src/inference/ticker.ts'
 import { endpoint, model, provider } from './fixture.ts'
-
-const CLOSING: Closing = {
-  finishes: [],
-  usage: NO_USAGE,
-  costNanoUsd: 0,
-  promptCostNanoUsd: 0,
-  completionCostNanoUsd: 0,
-  isByok: false,
-  serviceTier: null,
-  serviceMetadata: null,
-}
+import { generationWith } from './generation.ts'
 
 let ticker: Ticker
 beforeEach(() => {
@@ -49,33 +38,20 @@ function begin() {
   const committed = Promise.withResolvers<void>()
   const settling = Promise.withResolvers<void>()
   const told: Told = { endings: [], kept: [], ended: 0, lost: [] }
-  let settled: Promise<Closing> | null = null
-  const exchange: Exchange = {
-    generationId: 'gen-1',
-    startedAt: 0,
-    meter: createMeter(Date.now, 0),
-    attempts: [attempt],
-    log: {
-      tries: [],
-      sentBodies: [],
-      onFailOver: () => undefined,
-      current: null,
-      isAsked: false,
-      contents: new Map(),
-      contextOwner: null,
-      context: null,
-    },
-    content: null,
-    dropped: [],
-    onWhole: null,
+  const ended = Promise.withResolvers<void>()
+  const generation = generationWith(attempt, {
     settle(ending) {
       settling.resolve()
-      if (settled === null) told.endings.push(ending)
-      settled ??= committed.promise.then(() => CLOSING)
-      return settled
+      told.endings.push(ending)
+      return committed.promise
     },
-    metadata: () => null,
-  }
+    end() {
+      told.ended += 1
+      ended.resolve()
+    },
+    onLost: (error) => told.lost.push(error),
+    ticker,
+  })
   let whole: JsonObject | null = null
   const writer: StreamWriter = {
     echo: () => '',
@@ -99,32 +75,21 @@ function begin() {
       },
     },
   }
-  const caller = new AbortController()
-  const ended = Promise.withResolvers<void>()
-  const body = streamReply({
+  const stream = createTextStream({
+    generation,
     starting: Promise.resolve(started),
-    isLate: false,
-    exchange,
-    ticker,
-    upstreamAbort: new AbortController(),
-    callerSignal: caller.signal,
-    open: () => ({ writer, echoed: [] }),
+    open: () => writer,
     failureWriter: () => writer,
     keeper: {
       isDetached: false,
       begin: async () => undefined,
       end: async (ending, reply) => void told.kept.push([ending, reply]),
     },
-    ended() {
-      told.ended += 1
-      ended.resolve()
-    },
-    onLost: (error) => told.lost.push(error),
   })
   return {
-    body,
-    caller,
+    stream,
     told,
+    disconnect: () => cancel(generation.cancellation, new CallerLeft()),
     settling: settling.promise,
     commit: committed.resolve,
     fail: committed.reject,
@@ -133,20 +98,15 @@ function begin() {
 }
 
 /** Reads on in the background, as a connection does. */
-async function drain(body: ReadableStream<Uint8Array>): Promise<string> {
+async function drain(stream: TextStream): Promise<string> {
   let text = ''
-  const decoder = new TextDecoder()
-  try {
-    for await (const chunk of body) text += decoder.decode(chunk, { stream: true })
-    return text
-  } catch {
-    return `${text}…`
-  }
+  for (let piece = await stream.next(); piece !== null; piece = await stream.next()) text += piece
+  return text
 }
 
 test('a whole reply is settled, then kept, then ended', async () => {
-  const { body, told, settling, commit, ended } = begin()
-  const read = drain(body)
+  const { stream, told, settling, commit, ended } = begin()
+  const read = drain(stream)
   await settling
   expect(told).toMatchObject({ endings: ['whole'], kept: [], ended: 0 })
   commit()
@@ -156,21 +116,20 @@ test('a whole reply is settled, then kept, then ended', async () => {
 })
 
 test('a caller that leaves while its whole reply is settled has ended too, and what was kept is whole', async () => {
-  const { body, caller, told, settling, commit, ended } = begin()
-  const read = drain(body)
+  const { stream, disconnect, told, settling, commit, ended } = begin()
+  const read = drain(stream)
   await settling
-  caller.abort()
+  disconnect()
   commit()
   await ended
-  expect(await read).toBe('words …')
+  expect(await read).toBe('words ')
   expect(told).toMatchObject({ endings: ['whole'], kept: [['whole', { status: 'completed' }]], lost: [] })
 })
 
 test('a caller that leaves before the end is kept with what was written', async () => {
-  const { body, caller, told, commit, ended } = begin()
-  const reader = body.getReader()
-  await reader.read()
-  caller.abort()
+  const { stream, disconnect, told, commit, ended } = begin()
+  await stream.next()
+  disconnect()
   commit()
   await ended
   expect(told).toEqual({ endings: ['left'], kept: [['left', { status: 'failed' }]], ended: 1, lost: [] })
@@ -178,14 +137,14 @@ test('a caller that leaves before the end is kept with what was written', async 
 
 test('a settlement that fails leaves nothing open, whether the caller stays or leaves', async () => {
   const staying = begin()
-  const read = drain(staying.body)
+  const read = drain(staying.stream)
   await staying.settling
   staying.fail(new Error('the disk is full'))
   await staying.ended
   expect(await read).toBe('words failed')
   const leaving = begin()
-  await leaving.body.getReader().read()
-  leaving.caller.abort()
+  await leaving.stream.next()
+  leaving.disconnect()
   leaving.fail(new Error('the disk is full'))
   await leaving.ended
   for (const { told } of [staying, leaving])

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { cancellationOf } from '../../src/core/cancellation.ts'
 import { UpstreamError } from '../../src/core/errors.ts'
 import { createUpstream } from '../../src/net/client.ts'
 import { failureOf, outcomeOf, PATIENT, send } from './send.ts'
@@ -53,7 +54,10 @@ describe('an answer from inside', () => {
     const cancelled = Promise.withResolvers<unknown>()
     const late = Promise.withResolvers<Response>()
     const failure = failureOf(
-      send(upstream, 'http://demo.invalid/', { signal: controller.signal, answer: () => late.promise }),
+      send(upstream, 'http://demo.invalid/', {
+        cancellation: cancellationOf(controller.signal),
+        answer: () => late.promise,
+      }),
     )
     controller.abort(new Error('gone'))
     expect(await failure).toMatchObject({ message: 'gone' })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { cancellationOf, newCancellation } from '../../src/core/cancellation.ts'
 import { createUpstream } from '../../src/net/client.ts'
 import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
 import { failureOf, outcomeOf, PATIENT, post, send } from './send.ts'
@@ -32,7 +33,7 @@ describe('what is sent', () => {
         group: 'lab',
         maxInFlight: 1,
         timeouts: PATIENT,
-        signal: new AbortController().signal,
+        cancellation: newCancellation(),
       }),
     )
     const [head] = server.requests[0]?.split('\r\n\r\n') ?? []
@@ -68,7 +69,7 @@ describe('a hang-up', () => {
     const reason = new Error('gone')
     const arrived = Promise.withResolvers<void>()
     const server = await serve(() => arrived.resolve())
-    const failure = failureOf(send(upstream, server.url, { signal: controller.signal }))
+    const failure = failureOf(send(upstream, server.url, { cancellation: cancellationOf(controller.signal) }))
     await arrived.promise
     const startedAt = performance.now()
     controller.abort(reason)
@@ -79,14 +80,18 @@ describe('a hang-up', () => {
   test('before anything is sent takes no place and no connection', async () => {
     const server = await stalling()
     const reason = new Error('gone')
-    expect(await failureOf(send(upstream, server.url, { signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(
+      await failureOf(
+        send(upstream, server.url, { cancellation: cancellationOf(AbortSignal.abort(reason)) }),
+      ),
+    ).toBe(reason)
     expect(server.requests).toEqual([])
   })
 
   test('after the headers, before the body is read', async () => {
     const controller = new AbortController()
     const server = await stalling()
-    const answer = await send(upstream, server.url, { signal: controller.signal })
+    const answer = await send(upstream, server.url, { cancellation: cancellationOf(controller.signal) })
     const startedAt = performance.now()
     controller.abort(new Error('gone'))
     expect((await server.closed()) - startedAt).toBeLessThan(CLOSED_WITHIN_MS)
@@ -98,7 +103,7 @@ describe('a hang-up', () => {
     const controller = new AbortController()
     const reason = new Error('gone')
     const server = await stalling()
-    const answer = await send(upstream, server.url, { signal: controller.signal })
+    const answer = await send(upstream, server.url, { cancellation: cancellationOf(controller.signal) })
     const bytes = answer.bytes[Symbol.asyncIterator]()
     await bytes.next()
     const next = failureOf(bytes.next())
@@ -112,7 +117,7 @@ describe('a hang-up', () => {
     const controller = new AbortController()
     const reason = new Error('gone')
     const server = await stalling()
-    const answer = await send(upstream, server.url, { signal: controller.signal })
+    const answer = await send(upstream, server.url, { cancellation: cancellationOf(controller.signal) })
     const failure = failureOf(answer.text())
     controller.abort(reason)
     expect(await failure).toBe(reason)
@@ -144,7 +149,9 @@ describe('a hang-up', () => {
   test('after the end does nothing', async () => {
     const controller = new AbortController()
     const server = await serve((socket) => socket.write(reply('hello')))
-    const outcome = await outcomeOf(send(upstream, server.url, { signal: controller.signal }))
+    const outcome = await outcomeOf(
+      send(upstream, server.url, { cancellation: cancellationOf(controller.signal) }),
+    )
     controller.abort()
     expect(outcome).toEqual({ status: 200, text: 'hello', error: null })
     expect((await outcomeOf(send(upstream, server.url))).text).toBe('hello')

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { newCancellation } from '../../src/core/cancellation.ts'
 import { UpstreamError } from '../../src/core/errors.ts'
 import { createUpstream } from '../../src/net/client.ts'
 import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
@@ -287,7 +288,7 @@ describe('nobody answers', () => {
       headers: { 'x-api-key': 'secret\nvalue' },
       body: undefined,
     } as const
-    const options = { group: 'lab', maxInFlight: 1, timeouts: PATIENT, signal: new AbortController().signal }
+    const options = { group: 'lab', maxInFlight: 1, timeouts: PATIENT, cancellation: newCancellation() }
     const failure = await failureOf(upstream.send(call, options))
     expect(failure).toMatchObject({ kind: 'connect', code: null })
     expect(Bun.inspect(failure)).not.toContain('secret')

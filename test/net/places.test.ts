@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { cancellationOf } from '../../src/core/cancellation.ts'
 import { createUpstream } from '../../src/net/client.ts'
 import type { SendOptions, Upstream } from '../../src/net/upstream.ts'
 import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
@@ -106,7 +107,12 @@ type Use = (typeof USES)[number]
 async function use(upstream: Upstream, url: string, how: Use): Promise<void> {
   const controller = new AbortController()
   const timeouts = { firstByteMs: 50, betweenBytesMs: 50, totalMs: 500 }
-  const call = send(upstream, url, { signal: controller.signal, timeouts, group: how, maxInFlight: 20 })
+  const call = send(upstream, url, {
+    cancellation: cancellationOf(controller.signal),
+    timeouts,
+    group: how,
+    maxInFlight: 20,
+  })
   if (how === 'abort-at-once') controller.abort()
   if (how === 'abort-later') setImmediate(() => controller.abort())
   const answer = await call

@@ -1,4 +1,5 @@
 import type { UpstreamCall } from '../../src/core/attempt.ts'
+import { newCancellation } from '../../src/core/cancellation.ts'
 import type { UpstreamReply } from '../../src/core/reply.ts'
 import type { Timeouts } from '../../src/core/snapshot.ts'
 import type { SendOptions, Upstream } from '../../src/net/upstream.ts'
@@ -22,7 +23,7 @@ export const send = (
     group: 'lab',
     maxInFlight: 1000,
     timeouts: PATIENT,
-    signal: new AbortController().signal,
+    cancellation: newCancellation(),
     ...options,
   })
 

@@ -1,3 +1,4 @@
+import { newCancellation } from '../../src/core/cancellation.ts'
 import type { Outbound } from '../../src/providers/provider.ts'
 
 /** A token endpoint on loopback. */
@@ -34,7 +35,7 @@ export function startTokenEndpoint(): TokenEndpoint {
 
 /** A way out with a clock that a test moves. */
 export function outboundAt(clock: { now: number }, send: Outbound['send']): Outbound {
-  return { send, now: () => clock.now, signal: new AbortController().signal }
+  return { send, now: () => clock.now, cancellation: newCancellation() }
 }
 
 /** A key pair as Google hands it out, made here. */

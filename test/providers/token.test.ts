@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { cancellationOf } from '../../src/core/cancellation.ts'
 import { UpstreamError } from '../../src/core/errors.ts'
 import { createUpstream } from '../../src/net/client.ts'
 import { askForToken, createTokenSource } from '../../src/providers/token.ts'
@@ -106,7 +107,7 @@ test('who leaves does not end the call of the others', async () => {
   endpoint.answer = () => held.promise
   const { outbound, source } = start()
   const leaving = new AbortController()
-  const left = source.get({ ...outbound, signal: leaving.signal })
+  const left = source.get({ ...outbound, cancellation: cancellationOf(leaving.signal) })
   const stays = source.get(outbound)
   leaving.abort(new Error('gone'))
   expect(left).rejects.toThrow('gone')

@@ -1,3 +1,4 @@
+import { cancellationOf } from '../../core/cancellation.ts'
 import { notFound, UpstreamError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { CredentialRecord, ProviderRecord } from '../../core/snapshot.ts'
@@ -35,14 +36,15 @@ async function tryCredential(
     message: `${provider.name} ${message}`,
   })
   const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const cancellation = cancellationOf(signal)
   try {
-    const call = await listingCall(provider, credential, { send: upstream.send, now, signal })
+    const call = await listingCall(provider, credential, { send: upstream.send, now, cancellation })
     if (call === null) return tried(null, null, 'has no list of models that could be asked for without cost')
     const reply = await upstream.send(call, {
       group: provider.slug,
       maxInFlight: provider.maxInFlight,
       timeouts: { firstByteMs: TIMEOUT_MS, betweenBytesMs: TIMEOUT_MS, totalMs: TIMEOUT_MS },
-      signal,
+      cancellation,
     })
     const text = await reply.text(LIMIT_BYTES)
     const isTaken = reply.status >= 200 && reply.status < 300

@@ -1,27 +1,26 @@
 import type { FrameBatch, InferenceFrames } from '../../core/events.ts'
 import type { Dispatched } from '../dispatch.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Conversation } from '../generation.ts'
 import { framesOf, newRecording } from './frames.ts'
 import type { Lookup } from './lookup.ts'
 
-/**
- * What is kept, told again in the form that `gather` gives it; else what `ask` answers, which is kept when it was
- * whole.
- */
-export function throughCache(
-  exchange: Exchange,
-  ask: () => Promise<Dispatched>,
-  gather?: (frames: FrameBatch) => FrameBatch,
+/** How a reply that was streamed would have been given whole. */
+export type Gather = (frames: FrameBatch) => FrameBatch
+
+/** A cache hit, in the form that `gather` gives it; else what `ask` answers, which is cached when it was whole. */
+export async function throughCache(
+  generation: Conversation,
+  cached: Lookup,
+  ask: (generation: Conversation) => Promise<Dispatched>,
+  gather: Gather | undefined,
 ): Promise<Dispatched> {
-  const { cached } = exchange
-  if (!cached) return ask()
   const { hit } = cached
-  if (hit) {
-    const told = framesOf(hit.answer.bytes)
-    const frames = atOnce(gather ? gather(told) : told)
-    return Promise.resolve({ attempt: hit.attempt, frames, dropped: [] })
+  if (hit === null) {
+    const asked = await ask(generation)
+    return { ...asked, frames: recorded(asked, generation, cached) }
   }
-  return ask().then((asked) => ({ ...asked, frames: recorded(asked, exchange, cached) }))
+  const frames = framesOf(hit.answer.bytes)
+  return { attempt: hit.attempt, frames: atOnce(gather ? gather(frames) : frames), dropped: [] }
 }
 
 async function* atOnce(batch: FrameBatch): InferenceFrames & AsyncGenerator<FrameBatch> {
@@ -34,7 +33,7 @@ async function* atOnce(batch: FrameBatch): InferenceFrames & AsyncGenerator<Fram
  */
 async function* recorded(
   { attempt, frames }: Dispatched,
-  exchange: Exchange,
+  generation: Conversation,
   cached: Lookup,
 ): InferenceFrames & AsyncGenerator<FrameBatch> {
   const recording = newRecording(cached.mostBytes, attempt.outputBound === undefined)
@@ -42,8 +41,8 @@ async function* recorded(
     recording.add(batch)
     yield batch
   }
-  exchange.onWhole = () => {
+  generation.onWhole = () => {
     const bytes = recording.whole()
-    if (bytes !== null) cached.keep(exchange.generationId, attempt, bytes)
+    if (bytes !== null) cached.keep(generation.id, attempt, bytes)
   }
 }

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { OperationReply } from '../../dialects/operation.ts'
 import type { Answered } from '../attempts.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Metering } from '../meter.ts'
+import type { Generation } from '../generation.ts'
 
 /** What is kept of an answer that is one piece. */
 interface Kept<Result> {
@@ -11,7 +10,7 @@ interface Kept<Result> {
 }
 
 /** Null: nothing is kept, so it is asked for. */
-export function keptReply<Result>({ cached }: Exchange<Metering>): Answered<OperationReply<Result>> | null {
+export function keptReply<Result>({ cached }: Generation): Answered<OperationReply<Result>> | null {
   const hit = cached?.hit
   if (!hit) return null
   const kept: Kept<Result> = JSON.parse(Buffer.from(hit.answer.bytes).toString())
@@ -20,7 +19,7 @@ export function keptReply<Result>({ cached }: Exchange<Metering>): Answered<Oper
 
 /** The generation is on the ledger. */
 export function keepReply<Result>(
-  { cached, generationId }: Exchange<Metering>,
+  { cached, id }: Generation,
   { attempt, answer }: Answered<OperationReply<Result>>,
 ): void {
   if (!cached || cached.hit) return
@@ -28,5 +27,5 @@ export function keepReply<Result>(
   const { usage: _, ...native } = answer.native ?? {}
   const kept: Kept<Result> = { result: answer.result, native }
   const bytes = Buffer.from(JSON.stringify(kept))
-  if (bytes.byteLength <= cached.mostBytes) cached.keep(generationId, attempt, bytes)
+  if (bytes.byteLength <= cached.mostBytes) cached.keep(id, attempt, bytes)
 }

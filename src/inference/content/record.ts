@@ -1,11 +1,11 @@
 import type { Caller } from '../../core/caller.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { InferenceFrame } from '../../core/events.ts'
+import type { AttemptOutcome } from '../../core/generation.ts'
 import { type EndedContent, type GenerationContent, isSampled } from '../../core/generation-content.ts'
 import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { InferenceResult } from '../../core/result.ts'
-import type { DispatchLog } from '../attempts.ts'
 import { addEvent } from '../collect.ts'
 import type { Ending } from '../meter.ts'
 import { failureOf } from './failure.ts'
@@ -35,7 +35,7 @@ export interface RecordInput {
   caller: Caller
   request: RoutedRequest
   generationId: string
-  log: Pick<DispatchLog, 'tries'>
+  tries: readonly AttemptOutcome[]
 }
 
 /** Null where the workspace does not log this generation. */
@@ -50,7 +50,7 @@ export function recordFor(input: RecordInput): ContentRecord | null {
 /** For the mark of a cut, and what stands around a text in JSON: what was cut is not cut again. */
 const FRAME_CHARACTERS = 1_000
 
-function createRecord({ caller, request, generationId, log }: RecordInput): ContentRecord {
+function createRecord({ caller, request, generationId, tries }: RecordInput): ContentRecord {
   let result: InferenceResult = { created: null, choices: [], natives: [] }
   let answer: unknown
   let sound: Sound | null = null
@@ -92,7 +92,7 @@ function createRecord({ caller, request, generationId, log }: RecordInput): Cont
         completion: answer ?? completionOf(result.choices),
         reasoning: hidesReasoning(request) ? null : reasoningOf(result.choices),
         sound,
-        error: failureOf(ending, told, log.tries),
+        error: failureOf(ending, told, tries),
       }
       return { generationId, workspaceId: caller.workspace.id, ...waiting(said) }
     },

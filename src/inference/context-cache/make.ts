@@ -1,4 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
+import { cancellationOf } from '../../core/cancellation.ts'
 import { UpstreamError } from '../../core/errors.ts'
 import { parseJson } from '../../core/json.ts'
 import type { DialectCall, Egress, MadeContext } from '../../dialects/dialect.ts'
@@ -32,8 +33,9 @@ async function made(
 ): Promise<MadeContext> {
   // Places of its own: it takes none of those of requests.
   const places = { group: `${attempt.provider.slug} contexts`, maxInFlight: MOST_AT_ONCE }
-  const reply = await ask(making, attempt, deps, AbortSignal.timeout(MOST_MS), { places })
-  if (!isGood(reply)) throw await refusalOf(reply, attempt, (_, ...said) => readError(...said))
+  const cancellation = cancellationOf(AbortSignal.timeout(MOST_MS))
+  const reply = await ask(making, attempt, deps, cancellation, { places })
+  if (!isGood(reply)) throw await refusalOf(reply, attempt, readError)
   const context = contextCache?.read(parseJson(await reply.text(CONTEXT_LIMIT_BYTES)))
   if (!context) throw new UpstreamError('malformed', 'the reply tells of no cache')
   return context

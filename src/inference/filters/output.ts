@@ -1,3 +1,4 @@
+import { type Cancellation, cancel } from '../../core/cancellation.ts'
 import { OverBudget } from '../../core/content-filter.ts'
 import {
   type Finish,
@@ -11,6 +12,7 @@ import type { InferenceRequest } from '../../core/request.ts'
 import type { KeyRecord } from '../../core/snapshot.ts'
 import { dropInto } from '../../dialects/dropped.ts'
 import type { Dispatched } from '../dispatch.ts'
+import type { Generation } from '../generation.ts'
 import type { Meter } from '../meter.ts'
 import { type ChoiceOutput, createChoiceOutput } from './choice-output.ts'
 import { withFindings } from './findings.ts'
@@ -19,7 +21,7 @@ import { createScanners, type Scanners } from './scanners.ts'
 
 /** A meter that counts what the provider delivered, and tells of what filters let pass of it. */
 export interface GuardingMeter extends Meter {
-  guard<Started extends Answering>(started: Started, upstreamAbort: AbortController): Started
+  guard<Started extends Answering>(started: Started, cancellation: Cancellation): Started
 }
 
 type Answering = Pick<Dispatched, 'frames' | 'dropped'>
@@ -36,13 +38,12 @@ export function metered(
 
 /** The frames of an answer as the filters of its key let them pass: all that come after are shown no others. */
 export const guarded = <Started extends Answering>(
-  meter: Meter,
+  { meter, cancellation }: Pick<Generation<Meter>, 'meter' | 'cancellation'>,
   started: Started,
-  upstreamAbort: AbortController,
-): Started => (isGuarding(meter) ? meter.guard(started, upstreamAbort) : started)
+): Started => (isGuarding(meter) ? meter.guard(started, cancellation) : started)
 
 /** Whether filters look at what is answered. */
-export const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
+const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
 
 function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): GuardingMeter {
   const blocked: Finish[] = []
@@ -58,11 +59,11 @@ function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): 
     see(frame) {
       if (!isGuarded) meter.see(frame)
     },
-    guard(started, upstreamAbort) {
+    guard(started, cancellation) {
       isGuarded = true
       const dropped = [...started.dropped]
       const filter = createFrameFilter(scanners, request, blocked, dropped)
-      return { ...started, dropped, frames: filtered(started.frames, filter, see, upstreamAbort) }
+      return { ...started, dropped, frames: filtered(started.frames, filter, see, cancellation) }
     },
     settlement(ending, context) {
       const isCut = blocked.length > 0 && ending === 'whole'
@@ -92,7 +93,7 @@ async function* filtered(
   frames: InferenceFrames,
   filter: FrameFilter,
   see: (frame: InferenceFrame) => void,
-  upstreamAbort: AbortController,
+  cancellation: Cancellation,
 ): AsyncGenerator<FrameBatch> {
   const iterator = frames[Symbol.asyncIterator]()
   let isOver = false
@@ -113,7 +114,7 @@ async function* filtered(
       }
       for (const frame of result.value) see(frame)
       const batch = filter.take(result.value)
-      if (filter.isBlocked) upstreamAbort.abort(new Error('a content filter ended the answer'))
+      if (filter.isBlocked) cancel(cancellation, new Error('a content filter ended the answer'))
       if (batch.length > 0) yield batch
       if (filter.isBlocked) return
     }

@@ -1,9 +1,10 @@
 import type { Attempt } from '../../core/attempt.ts'
+import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import { badRequest, GatewayError, UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { ImageReference } from '../../core/operation.ts'
 import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../../dialects/operations/image-content.ts'
-import type { RunDeps } from '../opening.ts'
+import type { RunDeps } from '../generation.ts'
 import { type FetchContent, dataUrlOf as fetchedDataUrl } from '../url-contents.ts'
 
 const HTTP = /^https?:/i
@@ -28,13 +29,13 @@ export async function* withContent(
   frames: InferenceFrames,
   attempt: Attempt,
   deps: RunDeps,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): InferenceFrames {
   for await (const batch of frames) {
     const whole: InferenceFrame[] = []
     for (const frame of batch) {
       const hasImage = frame.events.some(({ type }) => type === 'image')
-      whole.push(hasImage ? { events: await withImages(frame.events, attempt, deps, signal) } : frame)
+      whole.push(hasImage ? { events: await withImages(frame.events, attempt, deps, cancellation) } : frame)
     }
     yield whole
   }
@@ -44,12 +45,13 @@ const withImages = (
   events: readonly InferenceEvent[],
   attempt: Attempt,
   deps: RunDeps,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<InferenceEvent[]> =>
   Promise.all(
     events.map(async (event) => {
       if (event.type !== 'image') return event
-      if (HTTP.test(event.url)) return { ...event, url: await contentOf(event.url, attempt, deps, signal) }
+      if (HTTP.test(event.url))
+        return { ...event, url: await contentOf(event.url, attempt, deps, cancellation) }
       if (isBase64(base64OfDataUrl(event.url) ?? '')) return event
       throw unreadable('is none')
     }),
@@ -59,12 +61,17 @@ const withImages = (
  * An address of the provider's own server is read as the provider is; any other through the guarded module, as the
  * addresses of callers are: a provider may not lead us into the operator's network.
  */
-async function contentOf(url: string, attempt: Attempt, deps: RunDeps, signal: AbortSignal): Promise<string> {
+async function contentOf(
+  url: string,
+  attempt: Attempt,
+  deps: RunDeps,
+  cancellation: Cancellation,
+): Promise<string> {
   const { provider } = attempt
   const isOwn = URL.parse(url)?.origin === URL.parse(provider.baseUrl)?.origin
   const bytes = isOwn
-    ? await ownBytes(url, attempt, deps, signal)
-    : await guardedBytes(url, deps.fetchContent, signal)
+    ? await ownBytes(url, attempt, deps, cancellation)
+    : await guardedBytes(url, deps.fetchContent, signalOf(cancellation))
   const base64 = Buffer.from(bytes).toString('base64')
   const type = imageTypeOf(base64)
   if (!type?.startsWith('image/')) throw unreadable('leads to no image')
@@ -75,7 +82,7 @@ async function ownBytes(
   url: string,
   { provider }: Attempt,
   deps: RunDeps,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<Uint8Array> {
   const reply = await deps.upstream.send(
     { method: 'GET', url, headers: {}, body: undefined },
@@ -83,7 +90,7 @@ async function ownBytes(
       group: provider.slug,
       maxInFlight: provider.maxInFlight,
       timeouts: provider.timeouts,
-      signal,
+      cancellation,
     },
   )
   if (reply.status !== 200) throw unreadable(`answered with status ${reply.status}`)

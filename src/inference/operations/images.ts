@@ -1,4 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
+import { throwIfCancelled } from '../../core/cancellation.ts'
 import type { InferenceFrame, InferenceFrames, JsonObject } from '../../core/events.ts'
 import type { ImageReference, ImagesRequest, MadeImage } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
@@ -9,44 +10,55 @@ import { imageSpeakerFor } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import { jsonReply } from '../../http/json-reply.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
-import { type Asking, tryAttempts } from '../attempts.ts'
+import { type Asking, send, tryAttempts } from '../attempts.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from '../dispatch.ts'
-import type { Exchange } from '../exchange.ts'
-import { failed, jsonHeaders, type Opening, type RunDeps, withExchange } from '../opening.ts'
-import { relay } from '../relay.ts'
+import type { Generation, Opening, RunDeps } from '../generation.ts'
+import { begin, end } from '../pipeline.ts'
+import { jsonHeaders } from '../reply-headers.ts'
+import { fail, settle } from '../settle.ts'
+import { streamResponse } from '../stream.ts'
+import { createTextStream, type TextStream } from '../text-stream.ts'
 import { countedContent } from '../url-contents.ts'
 import { createImageMeter, type ImageMeter, imagesBound } from './image-meter.ts'
 import { readReference, withContent } from './image-urls.ts'
-import { contextOf, whileConnected } from './run.ts'
+import { contextOf } from './run.ts'
 
-/** The whole story of one request for images, streamed or not. */
-export async function runImages(input: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
-  const { startedAt, signal } = input
-  const fetchContent = countedContent(deps.fetchContent, input.incoming.body)
+type Painting = Generation<ImageMeter, ImagesRequest>
+
+/** Images, streamed or not. */
+export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
+  const request = await withReferences(opening, deps)
+  const generation = await begin<ImageMeter, ImagesRequest>(
+    { ...opening, request },
+    {
+      refusal: (dialect, endpoint) => {
+        const speaker = imageSpeakerFor(dialect, endpoint)
+        if (!speaker) return `is spoken to in the dialect ${dialect}, which has no images`
+        return speaker.cannot?.(request) ?? null
+      },
+      meter: createImageMeter(deps.now, opening.startedAt, request),
+      tokens: (attempts) => tokensOfUnits(() => imagesBound(request), attempts),
+      admit: (attempts, claiming) => admitUnits(() => imagesBound(request), attempts, claiming),
+    },
+    deps,
+  )
+  if (request.stream) return streamResponse(streamedImages(generation))
+  return jsonReply(JSON.stringify(await wholeImages(generation)), jsonHeaders(generation))
+}
+
+/** The request with the content of its references in place of their addresses. */
+async function withReferences(
+  { request, incoming, signal }: Opening<ImagesRequest>,
+  deps: RunDeps,
+): Promise<ImagesRequest> {
+  const fetchContent = countedContent(deps.fetchContent, incoming.body)
   const read = async (reference: ImageReference): Promise<ImageReference> => ({
     ...reference,
     url: await readReference(reference, fetchContent, signal),
   })
-  const references = await Promise.all(input.request.references.map(read))
-  const { mask } = input.request
-  const request: ImagesRequest = { ...input.request, references, ...(mask ? { mask: await read(mask) } : {}) }
-  const meter = createImageMeter(deps.now, startedAt, request)
-  return withExchange({ ...input, request }, deps, {
-    refusal: (dialect, endpoint) => {
-      const speaker = imageSpeakerFor(dialect, endpoint)
-      if (!speaker) return `is spoken to in the dialect ${dialect}, which has no images`
-      return speaker.cannot?.(request) ?? null
-    },
-    meter,
-    tokens: (attempts) => tokensOfUnits(() => imagesBound(request), attempts),
-    admit: (attempts, claiming) => admitUnits(() => imagesBound(request), attempts, claiming),
-    answer: (exchange, upstreamAbort, end) =>
-      request.stream
-        ? streamImages(request, input, deps, exchange, upstreamAbort, end)
-        : whileConnected(signal, upstreamAbort, end, () =>
-            answerOnce(request, deps, exchange, upstreamAbort.signal),
-          ),
-  })
+  const references = await Promise.all(request.references.map(read))
+  const { mask } = request
+  return { ...request, references, ...(mask ? { mask: await read(mask) } : {}) }
 }
 
 function speakerOf({ dialect, endpoint }: Attempt): ImageSpeaker {
@@ -57,59 +69,64 @@ function speakerOf({ dialect, endpoint }: Attempt): ImageSpeaker {
 
 /** Frames whose images are data URLs: addresses that a provider gives are read before anybody sees them. */
 const framesOf = (
-  request: ImagesRequest,
+  { request, deps, cancellation }: Painting,
   reply: UpstreamReply,
   attempt: Attempt,
-  deps: RunDeps,
-  signal: AbortSignal,
-): InferenceFrames => withContent(speakerOf(attempt).read(reply, request, attempt), attempt, deps, signal)
+): InferenceFrames =>
+  withContent(speakerOf(attempt).read(reply, request, attempt), attempt, deps, cancellation)
 
-function asking<Answer>(request: ImagesRequest, read: Asking<Answer>['read']): Asking<Answer> {
-  return {
-    build: (attempt): DialectCall => speakerOf(attempt).build(request, attempt),
-    read,
-    readError: (_, status, headers, text) => readErrorReply(status, headers, text),
-  }
+const asking = <Answer>(read: Asking<Answer, Painting>['read']): Asking<Answer, Painting> => ({
+  build: (attempt, { request }): DialectCall => speakerOf(attempt).build(request, attempt),
+  read,
+  readError: (_, status, headers, text) => readErrorReply(status, headers, text),
+})
+
+async function collected(
+  generation: Painting,
+  reply: UpstreamReply,
+  attempt: Attempt,
+): Promise<InferenceFrame[]> {
+  const frames: InferenceFrame[] = []
+  for await (const batch of framesOf(generation, reply, attempt)) frames.push(...batch)
+  return frames
 }
 
-async function answerOnce(
-  request: ImagesRequest,
-  deps: RunDeps,
-  exchange: Exchange<ImageMeter>,
-  signal: AbortSignal,
-): Promise<Response> {
+/** Some models make one image a call: the others of the request are asked for beside it. */
+const whole: Asking<InferenceFrame[], Painting> = asking(async (reply, attempt, generation) => {
+  const first = await collected(generation, reply, attempt)
+  const copies = speakerOf(attempt).isSingle ? generation.request.count - 1 : 0
+  const others = Array.from({ length: copies }, async () =>
+    collected(generation, (await send(whole, attempt, generation)).reply, attempt),
+  )
+  // Fewer images than were asked for are an answer.
+  const more = (await Promise.allSettled(others)).flatMap((other) =>
+    other.status === 'fulfilled' ? other.value : [],
+  )
+  throwIfCancelled(generation.cancellation)
+  return { answer: [...first, ...more], upstreamId: upstreamIdOf(first) }
+})
+
+async function wholeImages(generation: Painting): Promise<JsonObject> {
   try {
-    const whole = asking(request, async (reply, attempt, again) => {
-      const collect = async (given: UpstreamReply): Promise<InferenceFrame[]> => {
-        const frames: InferenceFrame[] = []
-        for await (const batch of framesOf(request, given, attempt, deps, signal)) frames.push(...batch)
-        return frames
-      }
-      const first = await collect(reply)
-      const copies = speakerOf(attempt).isSingle ? request.count - 1 : 0
-      const others = Array.from({ length: copies }, async () => collect(await again()))
-      // Fewer images than were asked for are an answer.
-      const more = (await Promise.allSettled(others)).flatMap((other) =>
-        other.status === 'fulfilled' ? other.value : [],
-      )
-      signal.throwIfAborted()
-      return { answer: [...first, ...more], upstreamId: upstreamIdOf(first) }
-    })
-    const answered = await tryAttempts(whole, exchange.attempts, deps, signal, exchange.log)
-    exchange.dropped = answered.dropped
+    const answered = await tryAttempts(whole, generation)
+    generation.dropped = answered.dropped
     const images: MadeImage[] = []
     const native: JsonObject = {}
     for (const frame of answered.answer) {
-      exchange.meter.see(frame)
-      exchange.content?.see(frame)
+      generation.meter.see(frame)
+      generation.content?.see(frame)
       madeImages(frame.events, images, native)
     }
-    const closing = await exchange.settle('whole')
-    const context = contextOf(request, exchange, answered.attempt, native)
-    const body = imagesIngress.writeReply({ images, native }, context, closing)
-    return jsonReply(JSON.stringify(body), jsonHeaders(exchange))
+    const closing = await settle(generation, 'whole')
+    return imagesIngress.writeReply(
+      { images, native },
+      contextOf(generation, answered.attempt, native),
+      closing,
+    )
   } catch (error) {
-    throw await failed(error, exchange, signal, deps)
+    throw await fail(generation, error)
+  } finally {
+    end(generation)
   }
 }
 
@@ -117,40 +134,19 @@ async function answerOnce(
 const isVisible = ({ events }: InferenceFrame): boolean =>
   events.some(({ type }) => type !== 'response-start' && type !== 'usage')
 
-async function streamImages(
-  request: ImagesRequest,
-  input: Opening<ImagesRequest>,
-  deps: RunDeps,
-  exchange: Exchange<ImageMeter>,
-  upstreamAbort: AbortController,
-  end: () => void,
-): Promise<Response> {
-  const begun = asking(request, async (reply, attempt) => {
-    const frames = framesOf(request, reply, attempt, deps, upstreamAbort.signal)
-    const { first, all } = await untilContent(frames, isVisible)
-    return { answer: all, upstreamId: upstreamIdOf(first) }
-  })
-  const start = async (): Promise<Dispatched> => {
-    const { attempt, answer, dropped } = await tryAttempts(
-      begun,
-      exchange.attempts,
-      deps,
-      upstreamAbort.signal,
-      exchange.log,
-    )
-    return { attempt, frames: answer, dropped }
-  }
-  const writerFor = (attempt: Attempt | undefined) =>
-    writeImageStream(contextOf(request, exchange, attempt, {}))
-  return relay({
-    deps,
-    exchange,
-    upstreamAbort,
-    callerSignal: input.signal,
-    keeper: undefined,
-    start,
-    open: ({ attempt }) => ({ writer: writerFor(attempt), echoed: [] }),
-    failureWriter: () => writerFor(exchange.log.current ?? exchange.attempts[0]),
-    ended: end,
+const streamed: Asking<InferenceFrames, Painting> = asking(async (reply, attempt, generation) => {
+  const { first, all } = await untilContent(framesOf(generation, reply, attempt), isVisible)
+  return { answer: all, upstreamId: upstreamIdOf(first) }
+})
+
+function streamedImages(generation: Painting): TextStream {
+  const writerFor = (attempt: Attempt | undefined) => writeImageStream(contextOf(generation, attempt, {}))
+  return createTextStream({
+    generation,
+    starting: tryAttempts(streamed, generation).then(
+      ({ attempt, answer, dropped }): Dispatched => ({ attempt, frames: answer, dropped }),
+    ),
+    open: ({ attempt }) => writerFor(attempt),
+    failureWriter: () => writerFor(generation.current ?? generation.attempts[0]),
   })
 }

@@ -1,44 +1,33 @@
+import { cancel, onCancel } from '../../core/cancellation.ts'
 import { CallerLeft } from '../abort.ts'
-import type { Exchange } from '../exchange.ts'
 import { whatToTell } from '../failure.ts'
-import type { Metering } from '../meter.ts'
-import type { Ticker } from '../ticker.ts'
-
-export interface RelayBytesInput {
-  /** Their content is there; what follows may fail. */
-  chunks: AsyncIterable<Uint8Array>
-  exchange: Exchange<Metering>
-  ticker: Ticker
-  upstreamAbort: AbortController
-  /** Aborts when the caller's connection goes away. */
-  callerSignal: AbortSignal
-  /** Called once, when nothing of this exchange runs any more. */
-  ended(): void
-  onLost(error: unknown): void
-}
+import type { Generation } from '../generation.ts'
+import { end } from '../pipeline.ts'
+import { settle } from '../settle.ts'
 
 const SLOW_READER_MS = 60_000
 
 /**
- * Bytes as they come, pulled by the caller's connection. The last byte is held back until the settlement is committed;
- * an end that is not whole breaks the connection, so that it never looks finished.
+ * Bytes as they come, pulled by the caller's connection; their beginning is there already. The last byte is held back
+ * until the settlement is committed; an end that is not whole breaks the connection, so that it never looks finished.
  */
-export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
-  const { exchange, ticker, upstreamAbort, callerSignal } = input
-  const iterator = input.chunks[Symbol.asyncIterator]()
+export function relayBytes(
+  generation: Generation,
+  chunks: AsyncIterable<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const { cancellation, deps, id, content } = generation
+  const { ticker } = deps
+  const iterator = chunks[Symbol.asyncIterator]()
   let held: Uint8Array | null = null
   let isOver = false
   let connection: ReadableStreamDefaultController<Uint8Array> | null = null
-
+  const lost = (error: unknown): void => deps.onLost(error, id)
   const clock = ticker.watch(() => leave(new CallerLeft('the caller reads nothing')))
-  const onCallerAbort = () => leave(new CallerLeft())
-  callerSignal.addEventListener('abort', onCallerAbort, { once: true })
 
   function finish(): void {
     isOver = true
     clock.stop()
-    callerSignal.removeEventListener('abort', onCallerAbort)
-    input.ended()
+    end(generation)
   }
 
   function leave(reason: CallerLeft): void {
@@ -46,8 +35,8 @@ export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
     isOver = true
     clock.stop()
     // A settlement that is under way stays as it is.
-    exchange.settle('left').catch(input.onLost).finally(finish)
-    upstreamAbort.abort(reason)
+    settle(generation, 'left').catch(lost).finally(finish)
+    cancel(cancellation, reason)
     iterator.return?.().catch(() => undefined)
     connection?.error()
   }
@@ -56,7 +45,7 @@ export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
   async function sendNext(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
     for (;;) {
       const { value, done } = await iterator.next()
-      if (done) await exchange.settle('whole')
+      if (done) await settle(generation, 'whole')
       if (isOver) return true
       if (held !== null && (done || value.length > 0)) controller.enqueue(held)
       if (done) return false
@@ -81,21 +70,23 @@ export function relayBytes(input: RelayBytesInput): ReadableStream<Uint8Array> {
       controller.close()
     } catch (error) {
       if (isOver) return
-      exchange.content?.fail(whatToTell(error, upstreamAbort.signal, exchange.log))
-      await exchange.settle('cut').catch(input.onLost)
+      content?.fail(whatToTell(error, generation))
+      await settle(generation, 'cut').catch(lost)
       finish()
       // Without a reason: Bun prints those it is given.
       controller.error()
     }
   }
 
+  if (cancellation.reason instanceof CallerLeft) leave(cancellation.reason)
+  else onCancel(cancellation, (reason) => reason instanceof CallerLeft && leave(reason))
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         connection = controller
       },
       pull,
-      cancel: onCallerAbort,
+      cancel: () => leave(new CallerLeft()),
     },
     { highWaterMark: 0 },
   )

@@ -11,7 +11,7 @@ import { isForm, readForm } from '../../http/form.ts'
 import { type Incoming, routes } from '../../http/incoming.ts'
 import { cacheAsked } from '../cache/asked.ts'
 import { withFilters } from '../filters/apply.ts'
-import type { Opening, RunDeps } from '../opening.ts'
+import type { Opening, RunDeps } from '../generation.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
 import { checkUrls, type UserUrlDeps } from '../user-names.ts'
 import {

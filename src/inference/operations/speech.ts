@@ -6,13 +6,13 @@ import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { speechSpeakers } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import type { SpeechSpeaker } from '../../dialects/speech-speaker.ts'
-import { CallerLeft } from '../abort.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
-import { type Answered, type Asking, tryAttempts } from '../attempts.ts'
+import { type Asking, tryAttempts } from '../attempts.ts'
 import { textTokens } from '../estimate.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Generation, Opening, RunDeps } from '../generation.ts'
 import type { Counted } from '../meter.ts'
-import { failed, type Opening, type RunDeps, withExchange } from '../opening.ts'
+import { begin, end } from '../pipeline.ts'
+import { fail } from '../settle.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { refusalOf } from './run.ts'
 import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
@@ -22,74 +22,62 @@ interface Spoken {
   usage: Usage | null
 }
 
-/** The whole story of one request for speech: the sound is relayed as it comes, and settled before its last piece. */
-export async function runSpeech(input: Opening<SpeechRequest>, deps: RunDeps): Promise<Response> {
-  const { request, startedAt } = input
+type Speaking = Generation<UnitMeter, SpeechRequest>
+
+/** The sound is relayed as it comes, and settled before its last piece. */
+export async function runSpeech(opening: Opening<SpeechRequest>, deps: RunDeps): Promise<Response> {
+  const { request, startedAt } = opening
   const bound = (pricing: Pricing): Usage => speechBound(request, pricing)
-  return withExchange(input, deps, {
-    refusal: refusalOf(request, { speakers: speechSpeakers }),
-    meter: createUnitMeter(deps.now, startedAt, bound),
-    tokens: (attempts) => tokensOfUnits(bound, attempts),
-    admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),
-    answer: (exchange, upstreamAbort, end) => speak(input, deps, exchange, upstreamAbort, end),
-  })
+  const generation = await begin<UnitMeter, SpeechRequest>(
+    opening,
+    {
+      refusal: refusalOf(request, { speakers: speechSpeakers }),
+      meter: createUnitMeter(deps.now, startedAt, bound),
+      tokens: (attempts) => tokensOfUnits(bound, attempts),
+      admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),
+    },
+    deps,
+  )
+  const audio = await spoken(generation)
+  return new Response(
+    relayBytes(generation, generation.content?.hear(audio.mediaType, audio.chunks) ?? audio.chunks),
+    {
+      headers: {
+        'content-type': audio.mediaType,
+        'cache-control': 'no-store',
+        'x-generation-id': generation.id,
+      },
+    },
+  )
 }
 
-async function speak(
-  { request, signal }: Opening<SpeechRequest>,
-  deps: RunDeps,
-  exchange: Exchange<UnitMeter>,
-  upstreamAbort: AbortController,
-  end: () => void,
-): Promise<Response> {
-  const leave = () => upstreamAbort.abort(new CallerLeft())
-  if (signal.aborted) leave()
-  signal.addEventListener('abort', leave, { once: true })
-  let answered: Answered<Spoken>
+/** The beginning of the sound. Throws the error that the caller gets. */
+async function spoken(generation: Speaking): Promise<SpokenAudio> {
   try {
-    answered = await tryAttempts(asking(request), exchange.attempts, deps, upstreamAbort.signal, exchange.log)
+    const { answer, dropped } = await tryAttempts(speaking, generation)
+    generation.dropped = dropped
+    generation.meter.take(null, (pricing) => countSpeech(generation.request, answer.usage, pricing))
+    return answer.audio
   } catch (error) {
-    signal.removeEventListener('abort', leave)
-    throw await failed(error, exchange, upstreamAbort.signal, deps)
+    const failure = await fail(generation, error)
+    end(generation)
+    throw failure
   }
-  const { audio, usage } = answered.answer
-  exchange.dropped = answered.dropped
-  exchange.meter.take(null, (pricing) => countSpeech(request, usage, pricing))
-  const body = relayBytes({
-    chunks: exchange.content?.hear(audio.mediaType, audio.chunks) ?? audio.chunks,
-    exchange,
-    ticker: deps.ticker,
-    upstreamAbort,
-    callerSignal: signal,
-    onLost: (error) => deps.onLost(error, exchange.generationId),
-    ended: () => {
-      signal.removeEventListener('abort', leave)
-      end()
-    },
-  })
-  return new Response(body, {
-    headers: {
-      'content-type': audio.mediaType,
-      'cache-control': 'no-store',
-      'x-generation-id': exchange.generationId,
-    },
-  })
 }
 
-function asking(request: SpeechRequest): Asking<Spoken> {
-  const speakerOf = ({ dialect }: Attempt): SpeechSpeaker => {
-    const speaker = speechSpeakers[dialect]
-    if (!speaker) throw new Error(`planned in the dialect ${dialect}, which does not speak`)
-    return speaker
-  }
-  return {
-    build: (attempt) => speakerOf(attempt).build(request, attempt),
-    read: async (reply, attempt) => ({
-      answer: await speakerOf(attempt).read(reply, request),
-      upstreamId: null,
-    }),
-    readError: (_, status, headers, text) => readErrorReply(status, headers, text),
-  }
+function speakerOf({ dialect }: Attempt): SpeechSpeaker {
+  const speaker = speechSpeakers[dialect]
+  if (!speaker) throw new Error(`planned in the dialect ${dialect}, which does not speak`)
+  return speaker
+}
+
+const speaking: Asking<Spoken, Speaking> = {
+  build: (attempt, { request }) => speakerOf(attempt).build(request, attempt),
+  read: async (reply, attempt, { request }) => ({
+    answer: await speakerOf(attempt).read(reply, request),
+    upstreamId: null,
+  }),
+  readError: (_, status, headers, text) => readErrorReply(status, headers, text),
 }
 
 /** Slow speech has 5 characters a second, usual speech 14; a second is 25 tokens at most (Google's count). */

@@ -2,8 +2,11 @@ import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import type { StoredResponse } from '../../core/stored-response.ts'
+import { turnOfLoop } from '../../core/turn.ts'
+import { beginConversation, type ConversationOpening, streamedReply } from '../conversation.ts'
+import type { RunDeps } from '../generation.ts'
 import type { Keeper } from '../keeper.ts'
-import { type RunDeps, type RunInput, run } from '../run.ts'
+import type { TextStream } from '../text-stream.ts'
 import { createBlockCutter, createEventLog, type EventLog } from './event-log.ts'
 import { type Keeping, keep, modelOf, newResponse, outputIds } from './keeping.ts'
 import { inProgress, type KeptReply, keptReply, queued } from './kept-reply.ts'
@@ -22,9 +25,11 @@ export interface BackgroundRun {
   readonly ended: Promise<void>
 }
 
+type BackgroundOpening = Omit<ConversationOpening, 'signal' | 'keeper'>
+
 export interface BackgroundRuns {
   /** Resolves when it is admitted and stored; rejects with the refusal where it is not. */
-  start(keeping: Keeping, input: Omit<RunInput, 'signal' | 'keeper'>, deps: RunDeps): Promise<BackgroundRun>
+  start(keeping: Keeping, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun>
   find(responseId: string): BackgroundRun | undefined
   /** Waits for the last writes of all runs; the drain has ended the runs themselves. */
   close(): Promise<void>
@@ -75,17 +80,14 @@ const tooMany = (running: number): GatewayError =>
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   })
 
-async function startRun(
-  keeping: Keeping,
-  input: Omit<RunInput, 'signal' | 'keeper'>,
-  deps: RunDeps,
-): Promise<BackgroundRun> {
+async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun> {
   const stop = new AbortController()
   const keeper = backgroundKeeper(keeping, (context) => writtenQueued(input, context))
   // Always a stream of the provider's: a long answer outlasts the wait for a first byte, and what was said by then is
   // there when the run is stopped.
   const request = { ...input.request, stream: true }
-  const reply = await run({ ...input, request, signal: stop.signal, keeper }, deps)
+  const opening = { ...input, request, signal: stop.signal, keeper }
+  const reply = await streamedReply(await beginConversation(opening, deps), opening)
   const { response, first } = keeper.begun()
   const lost = (error: unknown): void => keeping.onLost(error, response.generationId)
   const events = response.streamed ? createEventLog(response, keeping.store, lost) : null
@@ -106,17 +108,13 @@ async function startRun(
   }
 }
 
-/** Reads the run's stream to its end, as a caller would. */
-async function relay(reply: Response, events: EventLog | null, kept: Promise<KeptReply>): Promise<void> {
-  const decoder = new TextDecoder()
+/** Reads the reply to its end, as a caller would. How it ends is told to the keeper. */
+async function relay(reply: TextStream, events: EventLog | null, kept: Promise<KeptReply>): Promise<void> {
   const completedBy = createBlockCutter()
-  try {
-    for await (const chunk of reply.body ?? []) {
-      const text = completedBy(decoder.decode(chunk, { stream: true }))
-      if (text !== '') events?.append(text)
-    }
-  } catch {
-    // It was cancelled: how it ended is told to the keeper.
+  for (let piece = await reply.next(); piece !== null; piece = await reply.next()) {
+    const text = completedBy(piece)
+    if (text !== '') events?.append(text)
+    await turnOfLoop()
   }
   const { status, reply: last } = await kept
   if (events === null) return
@@ -185,7 +183,7 @@ function backgroundKeeper(
 }
 
 /** The Response object before anything was said, in the dialect's own form: that of a reply that failed at once. */
-function writtenQueued({ ingress }: Pick<RunInput, 'ingress'>, context: ReplyContext): JsonObject {
+function writtenQueued({ ingress }: Pick<ConversationOpening, 'ingress'>, context: ReplyContext): JsonObject {
   const writer = ingress.writeStream(context)
   writer.fail({ status: 500, message: '' })
   return queued(writer.reply?.() ?? {})

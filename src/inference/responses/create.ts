@@ -12,12 +12,13 @@ import { authenticate, originOf } from '../../http/caller.ts'
 import type { Incoming } from '../../http/incoming.ts'
 import { cacheAsked } from '../cache/asked.ts'
 import { withCarried } from '../carried.ts'
+import type { ConversationOpening } from '../conversation.ts'
 import { withFiles } from '../file-ids.ts'
 import { type FilteredBody, withFilters } from '../filters/apply.ts'
-import type { Opening } from '../opening.ts'
+import type { Opening, RunDeps } from '../generation.ts'
 import { withPreset } from '../preset.ts'
+import { answer } from '../receive.ts'
 import { wantsRoutingMetadata } from '../routing-metadata.ts'
-import { type RunDeps, type RunInput, run } from '../run.ts'
 import { checkUrls, type UserUrlDeps } from '../user-names.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
@@ -92,7 +93,10 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
   const { store, background, retentionMs, remembered } = deps.responses
   const { onLost } = deps.run
   const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
-  const input = { ...opening, ingress: ingresses.responses } satisfies Omit<RunInput, 'signal' | 'keeper'>
+  const input = { ...opening, ingress: ingresses.responses } satisfies Omit<
+    ConversationOpening,
+    'signal' | 'keeper'
+  >
   if (asked.background) {
     const started = await background.start(keeping, input, deps.run)
     return begunReply(started, request, deps)
@@ -103,10 +107,7 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
     : rememberingKeeper(opening.request, caller, remembered)
   // Its turns are in the input by now, and its own id is told in the reply.
   const cache = asked.previousResponseId === null ? cacheAsked(request.headers, caller) : undefined
-  const response = await run(
-    { ...input, ...(keeper ? { keeper } : {}), cache, signal: request.signal },
-    deps.run,
-  )
+  const response = await answer({ ...input, keeper, cache, signal: request.signal }, deps.run)
   deferLine(incoming)
   return response
 }

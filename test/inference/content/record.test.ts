@@ -11,7 +11,7 @@ const record = (contentLogging?: ContentLogging, body = {}): ContentRecord | nul
     caller: caller({}, contentLogging ? { contentLogging } : {}),
     request: request({ body, stream: true }),
     generationId: ID,
-    log: { tries: [] },
+    tries: [],
   })
 function opened(body = {}): ContentRecord {
   const made = record({ samplingRate: 1, keyIds: null }, body)

@@ -1,3 +1,4 @@
+import { type Cancellation, newCancellation } from '../../../src/core/cancellation.ts'
 import type { DialectName, FrameBatch, InferenceFrames, JsonObject } from '../../../src/core/events.ts'
 import type { GuardrailRecord } from '../../../src/core/guardrail.ts'
 import { type BuiltinEntry, compileFilters, type PatternEntry } from '../../../src/filters/compile.ts'
@@ -30,7 +31,7 @@ export const guardrailOf = (builtins: BuiltinEntry[], patterns: PatternEntry[]):
 export interface Guarded {
   frames: InferenceFrames
   meter: Meter
-  abort: AbortController
+  cancellation: Cancellation
   dropped: string[]
   pipeline(): readonly JsonObject[]
 }
@@ -40,7 +41,7 @@ export function guard(
   guardrails: readonly GuardrailRecord[],
   { dialect = 'chat', stream = true }: { dialect?: DialectName; stream?: boolean } = {},
 ): Guarded {
-  const abort = new AbortController()
+  const cancellation = newCancellation()
   const request = { ...REQUEST, dialect, stream }
   const meter = metered(
     createMeter(() => 0, 0),
@@ -48,11 +49,11 @@ export function guard(
     request,
   )
   const started: Dispatched = { attempt: attemptFor('chat'), frames, dropped: [] }
-  const passed = guarded(meter, started, abort)
+  const passed = guarded({ meter, cancellation }, started)
   return {
     frames: passed.frames,
     meter,
-    abort,
+    cancellation,
     dropped: passed.dropped,
     pipeline: () => meter.pipeline ?? [],
   }

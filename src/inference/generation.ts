@@ -1,0 +1,131 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { Caller, RequestOrigin } from '../core/caller.ts'
+import type { Cancellation } from '../core/cancellation.ts'
+import type { Carrier } from '../core/carrier.ts'
+import type { JsonObject } from '../core/events.ts'
+import type { AttemptOutcome, JournalEntry, Settlement } from '../core/generation.ts'
+import type { ContentLog } from '../core/generation-content.ts'
+import type { Measurements } from '../core/measurements.ts'
+import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
+import type { Closing } from '../core/result.ts'
+import type { Snapshot } from '../core/snapshot.ts'
+import type { Incoming } from '../http/incoming.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Upstream } from '../net/upstream.ts'
+import type { Admission } from './admission.ts'
+import type { CacheAsked } from './cache/asked.ts'
+import type { Lookup } from './cache/lookup.ts'
+import type { ResponseCache } from './cache/store.ts'
+import type { ContentRecord } from './content/record.ts'
+import type { ContextUse } from './context-cache/apply.ts'
+import type { ContextStore } from './context-cache/store.ts'
+import type { Refused } from './dispatch.ts'
+import type { Health } from './health.ts'
+import type { Meter, Metering } from './meter.ts'
+import type { Plan } from './plan.ts'
+import type { Rates } from './rates.ts'
+import type { Running } from './running.ts'
+import type { Ticker } from './ticker.ts'
+import type { FetchContent, UrlContents } from './url-contents.ts'
+
+/** What every inference needs of the house. */
+export interface RunDeps {
+  readonly upstream: Upstream
+  readonly health: Health
+  now(): number
+  random(): number
+  /** Waits on the injected clock; rejects with the signal's reason when it aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  readonly fetchContent: FetchContent
+  /** Null: no provider is asked to keep anything. */
+  readonly contexts: ContextStore | null
+  readonly ledger: Ledger
+  readonly rates: Rates
+  readonly running: Running
+  readonly ticker: Ticker
+  readonly measurements: Measurements
+  /** Where contents go that a workspace logs. */
+  readonly contents: Pick<ContentLog, 'add'>
+  /** Seals what clients of a workspace carry from one request to the next. */
+  carrierOf(workspaceId: string): Carrier
+  /** Null: no reply is kept, whoever asks for it. */
+  readonly cache: ResponseCache | null
+  /** Called with every settled generation, failed ones included: for the log and the measurements. */
+  onSettled(settlement: Settlement, caller: Caller, incoming: Incoming): void
+  /** Called with failures that no caller can be told of any more. */
+  onLost(error: unknown, generationId: string): void
+}
+
+/** What every inference begins with, whatever is asked. */
+export interface Opening<Request extends RoutedRequest = RoutedRequest> {
+  /** The share of its body in the memory of bodies in flight is held while it runs. */
+  readonly incoming: Incoming
+  readonly snapshot: Snapshot
+  readonly caller: Caller
+  readonly origin: RequestOrigin
+  readonly request: Request
+  readonly wantsMetadata: boolean
+  /** Absent: no reply is kept or taken from the cache. */
+  readonly cache?: CacheAsked | undefined
+  /** Aborts when the caller's connection goes away. */
+  readonly signal: AbortSignal
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/**
+ * One generation, from its plan to its settlement: the one object of a request, made once with all its fields and
+ * handed from stage to stage (`pipeline.ts`). Whatever happens, it is settled exactly once.
+ */
+export interface Generation<Kind extends Metering = Metering, Request extends RoutedRequest = RoutedRequest> {
+  readonly id: string
+  readonly deps: RunDeps
+  readonly opening: Opening<Request>
+  readonly request: Request
+  readonly caller: Caller
+  readonly startedAt: number
+  readonly wantsMetadata: boolean
+  readonly plan: Plan
+  /** What is reserved for it. */
+  readonly admission: Admission
+  /** Those of the plan that money and rates let through, with the bound that money sets, where it sets one. */
+  readonly attempts: Attempt[]
+  readonly cached: Lookup | undefined
+  readonly meter: Kind
+  /** Cancelled when the caller disconnects, and at shutdown. */
+  readonly cancellation: Cancellation
+  /** What is logged of it; null: its workspace logs nothing of it. */
+  readonly content: ContentRecord | null
+  /** What a crash is charged for: of the attempt that is under way. */
+  journal: JournalEntry
+
+  // What attempts leave behind, so that a record exists even when all of them fail.
+  readonly tries: AttemptOutcome[]
+  /** The bodies that were sent, in their order; null: they are not echoed. */
+  readonly sentBodies: JsonObject[] | null
+  /** The attempt that runs or ran last. */
+  current: Attempt | null
+  /** A provider has the request and has not refused it: a caller who disconnects now leaves what may be charged. */
+  isAsked: boolean
+  /** What addresses of the request led to; null: none was fetched. */
+  contents: UrlContents | null
+  /** For whom providers may keep the beginnings of prompts; null: for nobody. */
+  readonly contextOwner: string | null
+  /** What the call that was built last is read from, where providers may keep something of it. */
+  context: ContextUse | null
+  /** What a call was read from that was refused: whether for that, the next one shows. */
+  suspect: ContextUse | null
+  /** What endpoints refused of it; null: nothing. */
+  refused: Map<Attempt, Refused> | null
+
+  /** The caller's parameters that the answering endpoint could not carry. */
+  dropped: string[]
+  /** Who answered to the end. */
+  answered: Attempt | null
+  /** Called once the row of a reply that came to its end is committed: what names the row comes after it. */
+  onWhole: (() => void) | null
+  settling: Promise<Closing> | null
+}
+
+/** A generation of a conversation. */
+export type Conversation = Generation<Meter, InferenceRequest>

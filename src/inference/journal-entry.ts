@@ -1,0 +1,57 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { JournalEntry } from '../core/generation.ts'
+import { NO_USAGE } from '../core/usage.ts'
+import type { Admission } from './admission.ts'
+import { pricingOf } from './fit.ts'
+import type { Generation, Opening } from './generation.ts'
+import { labelsOf } from './labels.ts'
+import { costOf } from './price.ts'
+
+/** What a crash is charged, should `attempt` have the request then. */
+export function journalEntry(
+  generationId: string,
+  { caller, origin, request, startedAt }: Opening,
+  admission: Admission,
+  attempt: Attempt | undefined,
+): JournalEntry {
+  if (attempt === undefined) throw new Error('a plan without attempts')
+  const { promptOnly, promptTokensEstimate } = admission
+  const prompt = promptOnly ?? { ...NO_USAGE, inputTokens: promptTokensEstimate }
+  return {
+    generationId,
+    keyHash: caller.key.hash,
+    workspaceId: caller.workspace.id,
+    modelId: attempt.model.id,
+    providerSlug: attempt.provider.slug,
+    providerName: attempt.provider.name,
+    endpointId: attempt.endpoint.id,
+    apiType: request.apiType,
+    streamed: request.stream,
+    isByok: attempt.ownKey !== undefined,
+    origin: origin.origin,
+    httpReferer: origin.httpReferer,
+    title: origin.title,
+    userAgent: origin.userAgent,
+    requestId: origin.requestId,
+    sessionId: request.sessionId ?? null,
+    presetId: request.presetId ?? null,
+    guardrails: request.pipeline,
+    externalUser: request.user ?? null,
+    labels: labelsOf(request),
+    startedAt,
+    promptTokensEstimate,
+    promptMedia: admission.promptMedia,
+    promptCostNanoUsd: Math.min(heldFor(attempt, admission), costOf(prompt, pricingOf(attempt)).totalNanoUsd),
+  }
+}
+
+/** What the account that `attempt` uses has reserved. */
+export const heldFor = ({ ownKey }: Attempt, { hold }: Admission): number =>
+  ownKey === undefined ? (hold.sharedNanoUsd ?? hold.amountNanoUsd) : hold.amountNanoUsd
+
+/** Another endpoint has the request now: a crash is charged for that one. */
+export function journalAttempt(generation: Generation, attempt: Attempt): void {
+  const { id, opening, admission, deps } = generation
+  generation.journal = journalEntry(id, opening, admission, attempt)
+  deps.ledger.journal(generation.journal)
+}

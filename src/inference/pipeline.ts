@@ -1,0 +1,236 @@
+/**
+ * The way of a request, whatever it asks for. A route reads it (`receive.ts`), and then, in straight calls:
+ *
+ *     begin      plan (`plan.ts`), admit (`admission.ts`, `rates.ts`), journal
+ *     dispatch   the attempts of the plan in order (`dispatch.ts`, `attempts.ts`), content filters on the answer
+ *     meter      every frame passes the meter before it is written (`meter.ts`)
+ *     settle     the row is on the ledger before the last byte leaves (`settle.ts`)
+ *     encode     the route writes frames in the caller's dialect: whole (`conversation.ts`) or as a stream (`stream.ts`)
+ *
+ * One `Generation` goes through all of them.
+ */
+import { cancel, newCancellation, signalOf } from '../core/cancellation.ts'
+import { GatewayError } from '../core/errors.ts'
+import { retainsNothing } from '../core/guardrail.ts'
+import { newGenerationId } from '../core/ids.ts'
+import type { RoutedRequest } from '../core/request.ts'
+import { freeBody, keepBody } from '../http/body-budget.ts'
+import { CallerLeft, ShutdownError } from './abort.ts'
+import { type Admission, type Admitted, admitFree, type Claiming } from './admission.ts'
+import { type Lookup, lookUp } from './cache/lookup.ts'
+import { recordFor } from './content/record.ts'
+import { callerClosed, shuttingDown, withRouting } from './failure.ts'
+import type { Generation, Opening, RunDeps } from './generation.ts'
+import { journalEntry } from './journal-entry.ts'
+import type { Metering } from './meter.ts'
+import { type Plan, type PlanInput, plan } from './plan.ts'
+import type { TokensNeeded } from './rates.ts'
+import { routingMetadata } from './routing-metadata.ts'
+import { drawsOf } from './stickiness.ts'
+
+/** How a request is let in. */
+interface Admitting {
+  /** What it will use, for limits on tokens; null: none. */
+  readonly tokens: ((attempts: readonly Plan['attempts'][number][]) => TokensNeeded) | null
+  admit(attempts: Plan['attempts'], claiming: Claiming): Admitted
+}
+
+/** What one kind of inference is made of. */
+export interface Course<Kind extends Metering> extends Admitting {
+  /** Which dialects can carry the request; absent: all. */
+  readonly refusal?: PlanInput['refusal']
+  readonly meter: Kind
+}
+
+/** What a generation is made of before it is let in. */
+interface Planned {
+  readonly id: string
+  readonly plan: Plan
+  readonly cached: Lookup | undefined
+  readonly cancellation: Generation['cancellation']
+}
+
+/**
+ * Plans, counts the request in, reserves, and journals what is reserved. A promise only where running requests keep it
+ * out and it waits for them. Throws, or rejects with, the refusal. `end` must be called once nothing of it runs.
+ */
+export function begin<Kind extends Metering, Request extends RoutedRequest>(
+  opening: Opening<Request>,
+  course: Course<Kind>,
+  deps: RunDeps,
+): Generation<Kind, Request> | Promise<Generation<Kind, Request>> {
+  const planning = planningOf(opening, course, deps)
+  const cached = opening.cache && deps.cache ? lookUp(opening.cache, deps.cache, planning) : undefined
+  const planned: Planned = {
+    id: newGenerationId(),
+    plan: cached?.hit?.plan ?? plan(planning),
+    cached,
+    cancellation: newCancellation(),
+  }
+  keepBody(opening.incoming.body)
+  try {
+    deps.running.begin(planned.cancellation)
+    const admitted = admit(planned, opening, cached?.hit ? FROM_CACHE : course, deps)
+    if (!(admitted instanceof Promise)) return opened(planned, admitted, opening, course.meter, deps)
+    return whileConnected(admitted, opening, planned).then(
+      (admission) => opened(planned, admission, opening, course.meter, deps),
+      (error: unknown) => {
+        throw refused(error, planned, opening, deps)
+      },
+    )
+  } catch (error) {
+    throw refused(error, planned, opening, deps)
+  }
+}
+
+const planningOf = (
+  { request, caller, snapshot, startedAt }: Opening,
+  { refusal }: Pick<Course<Metering>, 'refusal'>,
+  { health, measurements, random }: RunDeps,
+): PlanInput => ({
+  request,
+  caller,
+  snapshot,
+  now: startedAt,
+  blockOf: health.blockOf,
+  latencyMs: health.latencyMs,
+  measured: measurements.of,
+  random: drawsOf(request, random),
+  refusal,
+})
+
+/** A reply from the cache is a request without tokens, and free. */
+const FROM_CACHE: Admitting = { tokens: null, admit: admitFree }
+
+/**
+ * Rates and money at once, or neither: nothing awaits between the look at the rates and the taking of both. A request
+ * that waits for money holds nothing of the rates meanwhile.
+ */
+function admit(
+  { id, plan: { attempts }, cancellation }: Planned,
+  { caller, snapshot, startedAt }: Opening,
+  { tokens, admit: claim }: Admitting,
+  { rates, ledger }: RunDeps,
+): Admitted {
+  const claiming: Claiming = {
+    caller,
+    ledger,
+    generationId: id,
+    startedAt,
+    get signal() {
+      return signalOf(cancellation)
+    },
+  }
+  const { key } = caller
+  if (key.rateGates === undefined) return claim(attempts, claiming)
+  const passFor = (some: Admission['attempts']) =>
+    rates.check({ key, snapshot, attempts: some, tokens: tokens && (() => tokens(some)) })
+  const pass = passFor(attempts)
+  if (pass === null) return claim(attempts, claiming)
+  const admitted = claim(pass.attempts, claiming)
+  if (!(admitted instanceof Promise)) return { ...admitted, rates: pass.take() }
+  return admitted.then((admission) => {
+    try {
+      const passNow = passFor(admission.attempts)
+      return passNow === null
+        ? admission
+        : { ...admission, attempts: passNow.attempts, rates: passNow.take() }
+    } catch (error) {
+      ledger.release(admission.hold)
+      throw error
+    }
+  })
+}
+
+/** The admission of a request that waits for money. A caller that disconnects gives up its place. */
+async function whileConnected(
+  admitted: Promise<Admission>,
+  { signal }: Opening,
+  { cancellation }: Planned,
+): Promise<Admission> {
+  const leave = (): void => cancel(cancellation, new CallerLeft())
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await admitted
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}
+
+/** Made once with all its fields. From here on a disconnect cancels it. */
+function opened<Kind extends Metering, Request extends RoutedRequest>(
+  { id, plan: planned, cached, cancellation }: Planned,
+  admission: Admission,
+  opening: Opening<Request>,
+  meter: Kind,
+  deps: RunDeps,
+): Generation<Kind, Request> {
+  const { request, caller, startedAt } = opening
+  const journal = journalEntry(id, opening, admission, admission.attempts[0])
+  const tries: Generation['tries'] = []
+  const generation: Generation<Kind, Request> = {
+    id,
+    deps,
+    opening,
+    request,
+    caller,
+    startedAt,
+    wantsMetadata: opening.wantsMetadata && !cached?.hit,
+    plan: planned,
+    admission,
+    attempts: admission.attempts,
+    cached,
+    meter,
+    cancellation,
+    content:
+      caller.workspace.contentLogging === undefined
+        ? null
+        : recordFor({ caller, request, generationId: id, tries }),
+    journal,
+    tries,
+    sentBodies: 'echoUpstreamBody' in request && request.echoUpstreamBody === true ? [] : null,
+    current: null,
+    isAsked: false,
+    contents: null,
+    contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
+    context: null,
+    suspect: null,
+    refused: null,
+    dropped: NONE_DROPPED,
+    answered: null,
+    onWhole: null,
+    settling: null,
+  }
+  deps.ledger.journal(journal)
+  followCaller(generation)
+  return generation
+}
+
+const NONE_DROPPED: string[] = []
+
+function followCaller({ opening: { signal }, cancellation }: Generation): void {
+  if (signal.aborted) cancel(cancellation, new CallerLeft())
+  else signal.addEventListener('abort', () => cancel(cancellation, new CallerLeft()), { once: true })
+}
+
+/** Nothing of it runs any more. */
+export function end({ deps, cancellation, opening }: Generation): void {
+  deps.running.end(cancellation)
+  freeBody(opening.incoming.body)
+}
+
+/** Refused before any provider was asked. */
+function refused(
+  error: unknown,
+  planned: Planned,
+  { request, wantsMetadata, incoming }: Opening,
+  deps: RunDeps,
+): unknown {
+  deps.running.end(planned.cancellation)
+  freeBody(incoming.body)
+  if (error instanceof CallerLeft) return callerClosed(error)
+  if (error instanceof ShutdownError) return shuttingDown(error)
+  if (!(error instanceof GatewayError) || error.routing || !wantsMetadata) return error
+  return withRouting(error, routingMetadata(planned.plan, [], null, [], null, request.pipeline))
+}

@@ -1,0 +1,135 @@
+import type { Attempt } from '../core/attempt.ts'
+import type { GatewayError } from '../core/errors.ts'
+import type { Settlement } from '../core/generation.ts'
+import type { EndedContent } from '../core/generation-content.ts'
+import type { Closing, RoutingMetadata } from '../core/result.ts'
+import { completionTokens, promptTokens } from '../core/usage.ts'
+import { CallerLeft } from './abort.ts'
+import { atNoCost } from './cache/free.ts'
+import type { ContentRecord } from './content/record.ts'
+import { callerClosed, isTold, whatToTell, withRouting } from './failure.ts'
+import { pricingOf } from './fit.ts'
+import type { Generation } from './generation.ts'
+import { heldFor } from './journal-entry.ts'
+import type { Ending, Settled } from './meter.ts'
+import { routingMetadata } from './routing-metadata.ts'
+
+/** Resolves once the row is committed. A second call answers the first one's settlement. */
+export function settle(generation: Generation, ending: Ending): Promise<Closing> {
+  generation.settling ??= settleOnce(generation, ending)
+  return generation.settling
+}
+
+async function settleOnce(generation: Generation, ending: Ending): Promise<Closing> {
+  const { deps, content, caller, meter, admission } = generation
+  const attempt = generation.current ?? admission.attempts[0]
+  if (attempt === undefined) throw new Error('a plan without attempts')
+  if (ending === 'whole') generation.answered = attempt
+  const said = content && ended(generation, content, ending)
+  const { settlement, cost } = settledBy(generation, ending, attempt)
+  try {
+    await deps.ledger.settle(admission.hold, settlement)
+  } catch (error) {
+    generation.context?.settled(null)
+    throw error
+  }
+  generation.context?.settled(ending === 'failed' ? null : countedOf(settlement))
+  if (ending === 'whole') generation.onWhole?.()
+  if (said) deps.contents.add(said)
+  deps.onSettled(settlement, caller, generation.opening.incoming)
+  const { totalNanoUsd, promptNanoUsd, completionNanoUsd } = cost
+  const { isByok } = settlement
+  return {
+    finishes: meter.finishes,
+    completed: Math.floor(settlement.endedAt / 1000),
+    usage: settlement.usage,
+    // The caller's own account at the provider is charged by the provider, not by us: fees stand with the completion
+    // then, so that the parts are the whole of what the provider charges.
+    costNanoUsd: isByok ? 0 : totalNanoUsd,
+    promptCostNanoUsd: promptNanoUsd,
+    completionCostNanoUsd: isByok ? totalNanoUsd - promptNanoUsd : completionNanoUsd,
+    isByok,
+    serviceTier: settlement.serviceTier,
+    serviceMetadata: metadataOf(generation),
+  }
+}
+
+/** What it came to. The rates are free again whatever comes of it. */
+function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Settled {
+  const { admission, meter, tries, cached, deps, plan } = generation
+  let tokens = 0
+  try {
+    const counted = meter.settlement(ending, {
+      journal: generation.journal,
+      attempt,
+      tries,
+      isAsked: generation.isAsked,
+      pricing: pricingOf(attempt),
+      holdNanoUsd: heldFor(attempt, admission),
+      router: plan.strategy,
+      endedAt: deps.now(),
+    })
+    const settled = cached?.hit ? atNoCost(counted, cached.hit.answer) : counted
+    const { usage } = settled.settlement
+    tokens = promptTokens(usage) + completionTokens(usage)
+    return settled
+  } finally {
+    admission.rates?.end({
+      tokens,
+      modelId: attempt.model.id,
+      triedModelIds: tries.map(({ modelId }) => modelId),
+    })
+  }
+}
+
+/** No answer fails because it cannot be logged. */
+function ended({ id, deps }: Generation, record: ContentRecord, ending: Ending): EndedContent | null {
+  try {
+    return record.end(ending)
+  } catch (error) {
+    deps.onLost(error, id)
+    return null
+  }
+}
+
+/** The usage, where what was read and written is the provider's figure. */
+const countedOf = ({ usage, usageSource }: Settlement) =>
+  usageSource === 'provider' || usage.writtenApartTokens !== undefined ? usage : null
+
+/** How it was routed, for a caller who opted in. */
+export function metadataOf(generation: Generation): RoutingMetadata | null {
+  if (!generation.wantsMetadata) return null
+  const { plan, tries, answered, dropped, admission, request, meter } = generation
+  return routingMetadata(
+    plan,
+    tries,
+    answered,
+    dropped,
+    boundOf(admission.attempts, answered),
+    pipelineOf(request.pipeline, meter.pipeline),
+  )
+}
+
+/** What was done to the request, and then to the answer. */
+const pipelineOf = (
+  asked: Generation['request']['pipeline'],
+  answered: Generation['meter']['pipeline'] = [],
+) => (answered.length === 0 ? asked : [...(asked ?? []), ...answered])
+
+/** The bound that money set for who answered; of a request that nobody answered, for whom it set one. */
+const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number | null =>
+  (answered ?? attempts.find(({ outputBound }) => outputBound !== undefined))?.outputBound ?? null
+
+/** Settles a generation that gave no answer, and returns the error that its caller gets. */
+export async function fail(generation: Generation, error: unknown): Promise<GatewayError> {
+  const { deps, cancellation, content, id } = generation
+  const hasLeft = cancellation.reason instanceof CallerLeft
+  content?.fail(whatToTell(error, generation))
+  try {
+    await settle(generation, hasLeft ? 'left' : 'failed')
+  } catch (lost) {
+    if (!isTold(lost, error)) deps.onLost(lost, id)
+  }
+  const failure = hasLeft ? callerClosed(error) : whatToTell(error, generation)
+  return withRouting(failure, metadataOf(generation), { 'x-generation-id': id })
+}

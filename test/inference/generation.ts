@@ -1,0 +1,123 @@
+import type { Attempt } from '../../src/core/attempt.ts'
+import { newCancellation } from '../../src/core/cancellation.ts'
+import { createBodyBudget, leaseBody } from '../../src/http/body-budget.ts'
+import { openIncoming } from '../../src/http/incoming.ts'
+import type { Conversation, RunDeps } from '../../src/inference/generation.ts'
+import { journalEntry } from '../../src/inference/journal-entry.ts'
+import { createMeter, type Ending } from '../../src/inference/meter.ts'
+import type { Ticker } from '../../src/inference/ticker.ts'
+import { REQUEST } from '../dialects/request.ts'
+import { directory, key, snapshot, workspace } from './fixture.ts'
+
+export interface Watched {
+  /** In place of the ledger. */
+  settle(ending: Ending): Promise<void>
+  end(): void
+  onLost(error: unknown): void
+  ticker: Ticker
+}
+
+const never = (): never => {
+  throw new Error('not called here')
+}
+
+/** A generation that was let in, with everything behind it but its ledger left out. */
+export function generationWith(attempt: Attempt, watched: Watched): Conversation {
+  let last: Ending = 'failed'
+  const meter = createMeter(Date.now, 0)
+  const deps: RunDeps = {
+    upstream: { send: never, inFlight: () => 0, close: () => undefined },
+    health: {
+      blockOf: () => null,
+      trying: () => undefined,
+      succeeded: () => undefined,
+      failed: () => undefined,
+      latencyMs: () => null,
+      forget: () => undefined,
+    },
+    now: Date.now,
+    random: Math.random,
+    wait: never,
+    fetchContent: never,
+    contexts: null,
+    ledger: {
+      room: never,
+      reserve: never,
+      claim: never,
+      release: () => undefined,
+      journal: () => undefined,
+      settle: () => watched.settle(last),
+      keyUsage: never,
+      organizationUsage: () => 0,
+      heldNanoUsd: () => 0,
+      isWritable: () => true,
+      hasBacklog: () => false,
+      close: async () => undefined,
+    },
+    rates: { check: () => null, held: () => 0 },
+    running: {
+      begin: () => undefined,
+      end: () => watched.end(),
+      count: () => 0,
+      isDraining: () => false,
+      drain: async () => undefined,
+    },
+    ticker: watched.ticker,
+    measurements: { of: () => null },
+    contents: { add: () => undefined },
+    carrierOf: never,
+    cache: null,
+    onSettled: () => undefined,
+    onLost: watched.onLost,
+  }
+  const caller = { key: key(), workspace: workspace() }
+  const opening = {
+    incoming: openIncoming(new Request('http://localhost/'), leaseBody(createBodyBudget(1_000_000))),
+    snapshot: snapshot([attempt.provider], directory([attempt.model])),
+    caller,
+    origin: { requestId: 'req-1', httpReferer: '', title: '', origin: '', userAgent: '' },
+    request: REQUEST,
+    wantsMetadata: false,
+    signal: new AbortController().signal,
+    startedAt: 0,
+  }
+  const attempts = [attempt]
+  const hold = { generationId: 'gen-1', amountNanoUsd: 1_000 }
+  const admission = { hold, attempts, promptTokensEstimate: 1 }
+  return {
+    id: 'gen-1',
+    deps,
+    opening,
+    request: REQUEST,
+    caller,
+    startedAt: 0,
+    wantsMetadata: false,
+    plan: { attempts, requested: attempt.model.id, strategy: 'direct', unserved: [], eligible: attempts },
+    admission,
+    attempts,
+    cached: undefined,
+    meter: {
+      ...meter,
+      settlement(ending, context) {
+        last = ending
+        return meter.settlement(ending, context)
+      },
+    },
+    cancellation: newCancellation(),
+    content: null,
+    journal: journalEntry('gen-1', opening, admission, attempt),
+    tries: [],
+    sentBodies: null,
+    current: attempt,
+    isAsked: true,
+    contents: null,
+    contextOwner: null,
+    context: null,
+    suspect: null,
+    refused: null,
+    dropped: [],
+    answered: null,
+    onWhole: null,
+    settling: null,
+  }
+}
