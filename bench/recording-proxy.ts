@@ -2,12 +2,11 @@ import { join } from 'node:path'
 import type { Settlement } from '../src/core/generation.ts'
 import { newGenerationId } from '../src/core/ids.ts'
 import { NO_USAGE } from '../src/core/usage.ts'
-import { placeholders } from '../src/db/columns.ts'
 import { DATABASE_FILE, type Database, openDatabase, transact } from '../src/db/database.ts'
-import { prepareHot } from '../src/db/hot-statement.ts'
+import { prepareRows } from '../src/db/hot-rows.ts'
 import { migrate } from '../src/db/migrations.ts'
-import { generations } from '../src/db/tables.ts'
-import { type GenerationRow, rowOf } from '../src/ledger/row.ts'
+import { type NewRow, rowOf } from '../src/ledger/row.ts'
+import { ROW_COLUMNS } from '../src/ledger/row-values.ts'
 import { createWriter, type Writer } from '../src/ledger/writer.ts'
 import { MODELS, USAGE } from './answers.ts'
 import { announce } from './child.ts'
@@ -24,9 +23,14 @@ export function startRecordingProxy(upstream: string, folder: string) {
   const writer = rowsOf(database, () => running)
 
   function settle(streamed: boolean): Promise<void> {
-    const at = new Date()
-    const row = { ...ROW, id: newGenerationId(), streamed, created_at: at, ended_at: at }
-    return writer.settle(row).finally(() => running--)
+    const at = Date.now()
+    const row = rowOf(
+      { ...ANSWER, generationId: newGenerationId(), streamed, startedAt: at, endedAt: at },
+      null,
+    )
+    return new Promise<void>((resolve, reject) => writer.settle({ row, resolve, reject })).finally(
+      () => running--,
+    )
   }
 
   const server = Bun.serve({
@@ -63,14 +67,23 @@ export function startRecordingProxy(upstream: string, folder: string) {
   }
 }
 
+interface Settled {
+  readonly row: NewRow
+  resolve(): void
+  reject(error: unknown): void
+}
+
 /** The ledger's own writer, and of what it commits the rows alone. */
-function rowsOf(database: Database, running: () => number): Writer {
-  const insert = prepareHot(database, database.sync.insert(generations).values(placeholders(generations)))
-  return createWriter({
+function rowsOf(database: Database, running: () => number): Writer<Settled> {
+  const insert = prepareRows(database, 'generations', ROW_COLUMNS, '')
+  return createWriter<Settled>({
     running,
+    onWritten: ({ resolve }) => resolve(),
+    onLate: () => undefined,
+    onGivenUp: ({ reject }, error) => reject(error),
     commit({ settled }) {
       transact(database.file, () => {
-        for (const row of settled) insert.run(row)
+        for (const row of settled) insert(row.values)
       })
     },
   })
@@ -127,6 +140,5 @@ const ANSWER: Settlement = {
   router: 'direct',
   tries: [],
 }
-const ROW: GenerationRow = rowOf(ANSWER, null)
 
 if (import.meta.main) announce(startRecordingProxy(process.argv[2] ?? '', process.argv[3] ?? '').port)

@@ -6,7 +6,8 @@ import { DATABASE_FILE, type Database, openDatabase } from '../../src/db/databas
 import { migrate } from '../../src/db/migrations.ts'
 import { ensureFirstRun } from '../../src/first-run.ts'
 import { prepareCommit } from '../../src/ledger/batch.ts'
-import { type GenerationRow, rowOf } from '../../src/ledger/row.ts'
+import { prepareFolding } from '../../src/ledger/folding.ts'
+import { chargedScopes, type NewRow, rowOf } from '../../src/ledger/row.ts'
 import { hourStart } from '../../src/ledger/windows.ts'
 import { makeWorld, type SeededKey, type World } from './world.ts'
 
@@ -82,17 +83,22 @@ export const seedTable = ({ rows, seconds, bytes, hours }: Seeded): string[][] =
 ]
 
 function writeYear(database: Database, world: World, rows: number, onProgress: (done: number) => void): void {
-  const commit = prepareCommit(database)
+  const folding = prepareFolding(database)
+  const commitRows = prepareCommit(database, folding)
+  const commit = (settled: readonly NewRow[]): void => {
+    commitRows({ settled, journaled: [], forgotten: [] })
+    folding.fold()
+  }
   const random = seeded(20_261_121)
   const until = Date.now()
   const stepMs = YEAR_MS / rows
   let hour = 0
-  let batch: GenerationRow[] = []
+  let batch: NewRow[] = []
   let inUse: readonly SeededKey[] = world.keys
   for (let index = 0; index < rows; index++) {
     const at = Math.floor(until - YEAR_MS + index * stepMs)
     if (hourStart(at) !== hour) {
-      commit({ settled: batch, journaled: [], unjournaled: [] })
+      commit(batch)
       batch = []
       hour = hourStart(at)
       inUse = Array.from({ length: KEYS_IN_USE }, () => pick(world.keys, random() ** 2))
@@ -100,10 +106,10 @@ function writeYear(database: Database, world: World, rows: number, onProgress: (
     batch.push(generation(pick(inUse, random()), at, random))
     if (index % 1_000_000 === 999_999) onProgress(index + 1)
   }
-  commit({ settled: batch, journaled: [], unjournaled: [] })
+  commit(batch)
 }
 
-function generation(key: SeededKey, at: number, random: () => number): GenerationRow {
+function generation(key: SeededKey, at: number, random: () => number): NewRow {
   const model = key.models[random() < 0.85 ? 0 : 1]
   const isFailed = random() < 0.03
   const isByok = random() < 0.05
@@ -164,7 +170,11 @@ function generation(key: SeededKey, at: number, random: () => number): Generatio
       },
     ],
   }
-  return rowOf(settlement, key.guardrailId === null ? null : [{ scope: 'guardrail', id: key.guardrailId }])
+  const { guardrailId } = key
+  return rowOf(
+    settlement,
+    guardrailId === null ? null : chargedScopes([{ scope: 'guardrail', id: guardrailId }]),
+  )
 }
 
 /** The same year each time; linear congruential, as good as rows need. */

@@ -2,6 +2,7 @@ import { nanoUsdOf } from '../core/money.ts'
 import { openForReading } from '../db/database.ts'
 import { hasDays } from '../ledger/days.ts'
 import { hasLabels, OTHER, SAID_OTHER } from '../ledger/labels.ts'
+import { includeUnfolded } from '../ledger/unfolded.ts'
 import { type Dimension, sumUsage } from '../ledger/usage-sums.ts'
 import { sayInstant } from '../ledger/windows.ts'
 import { type Client, isRecord } from './client.ts'
@@ -54,12 +55,14 @@ export async function localUsage(path: string, by: Split, period: Period): Promi
     database.file.run('BEGIN')
     const dimension = dimensionOf(by)
     if (dimension === 'label' && !hasLabels(database)) return { lines: [], isCut: false }
+    const isWithoutDays = !hasDays(database)
+    includeUnfolded(database)
     const query = {
       label: dimension === 'label' ? by : null,
       dimensions: dimension === null ? [] : [dimension],
       granularity: dimension === null ? ('day' as const) : null,
       filters: [],
-      isWithoutDays: !hasDays(database),
+      isWithoutDays,
       ...period,
     }
     const groups = await sumUsage(database.db, query, LOCAL_LIMITS)

@@ -2,7 +2,7 @@ import { Column, is, Param, Placeholder, type SQL } from 'drizzle-orm'
 import type { Database } from './database.ts'
 
 type Row = Readonly<Record<string, unknown>>
-type Bound = string | number | bigint | boolean | null | Uint8Array
+export type Bound = string | number | bigint | boolean | null | Uint8Array
 
 /** A prepared statement for the ledger's writer: rows go in by column name, encoded as the columns say. */
 export interface HotStatement {

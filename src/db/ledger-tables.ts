@@ -55,107 +55,78 @@ export interface ProviderResponseRow {
 
 /**
  * One row per settled generation. The money's truth: counters and rollups are sums of these rows. No foreign keys: a
- * row must be written whatever became of its key, and one that could not be would block every row behind it.
+ * row must be written whatever became of its key, and one that could not be would block every row behind it. No index
+ * beside that of the id: no query of the server needs one, and each costs a quarter of a row. Hours of a key or a
+ * workspace are found in `usage_hourly`.
  */
-export const generations = table(
-  'generations',
-  {
-    /** `gen-…`, time-ordered. Dialects with ids of their own (`resp_…`, `msg_…`) keep its digits. */
-    id: text().primaryKey(),
-    request_id: text().notNull(),
-    workspace_id: text().notNull(),
-    key_hash: text().notNull(),
-    /** The key's creator. */
-    user_id: text().notNull(),
-    app_id: integer(),
-    model: text().notNull(),
-    provider_slug: text().notNull(),
-    provider_name: text().notNull(),
-    endpoint_id: text().notNull(),
-    upstream_id: text(),
-    api_type: word<ApiType>().notNull(),
-    router: text().notNull(),
-    service_tier: text(),
-    data_region: text().notNull().default('global'),
-    preset_id: text(),
-    streamed: boolean().notNull(),
-    cancelled: boolean().notNull(),
-    is_byok: boolean().notNull(),
-    finish_reason: text().notNull(),
-    native_finish_reason: text(),
-    origin: text().notNull(),
-    http_referer: text().notNull(),
-    title: text().notNull(),
-    user_agent: text().notNull(),
-    external_user: text(),
-    session_id: text(),
-    /** When the request came: chooses the windows and the hour that it is booked to. */
-    created_at: timestamp().notNull(),
-    ended_at: timestamp().notNull(),
-    latency_ms: real().notNull(),
-    generation_time_ms: real().notNull(),
-    moderation_latency_ms: real(),
-    tokens_prompt: integer().notNull(),
-    tokens_completion: integer().notNull(),
-    /** Includes cached, written, audio and image tokens. */
-    native_tokens_prompt: integer().notNull(),
-    /** Includes reasoning, audio and image tokens. */
-    native_tokens_completion: integer().notNull(),
-    native_tokens_cached: integer().notNull(),
-    native_tokens_cache_write: integer().notNull(),
-    native_tokens_prompt_audio: integer().notNull(),
-    native_tokens_prompt_images: integer().notNull(),
-    native_tokens_reasoning: integer().notNull(),
-    native_tokens_completion_audio: integer().notNull(),
-    native_tokens_completion_images: integer().notNull(),
-    num_input_audio_prompt: integer().notNull().default(0),
-    num_media_prompt: integer().notNull().default(0),
-    num_media_completion: integer().notNull().default(0),
-    num_search_results: integer().notNull().default(0),
-    num_fetches: integer(),
-    web_search_engine: text(),
-    response_cache_source_id: text(),
-    usage_source: word<UsageSource>().notNull(),
-    /** The cost rests on our estimate, not on the provider's figures. */
-    estimated: boolean().notNull(),
-    cost_nano_usd: nanoUsd().notNull(),
-    /** What the provider says that it charged; null where it does not say. */
-    upstream_cost_nano_usd: nanoUsd(),
-    cache_discount_nano_usd: nanoUsd(),
-    provider_responses: json<ProviderResponseRow[]>(),
-    charged_scopes: json<readonly ChargedScope[]>(),
-    /** What content filters did to the request, by name; null: nothing. */
-    guardrails: json<JsonObject[]>(),
-    /** What the caller labelled it with, as it is summed in `usage_labels`; null: nothing. */
-    labels: json<readonly Label[]>(),
-  },
-  // None by key: every commit would write a page for each key in it. A key's hours are found in `usage_hourly`.
-  (t) => [index('generations_workspace').on(t.workspace_id, t.id)],
-)
-
-/** Requests that were sent upstream and are not settled yet: what a start after a crash settles. */
-export const journal = table('journal', {
-  generation_id: text().primaryKey(),
-  key_hash: text().notNull(),
+export const generations = table('generations', {
+  /** `gen-…`, time-ordered. Dialects with ids of their own (`resp_…`, `msg_…`) keep its digits. */
+  id: text().primaryKey(),
+  request_id: text().notNull(),
   workspace_id: text().notNull(),
+  key_hash: text().notNull(),
+  /** The key's creator. */
+  user_id: text().notNull(),
+  app_id: integer(),
   model: text().notNull(),
   provider_slug: text().notNull(),
   provider_name: text().notNull(),
   endpoint_id: text().notNull(),
+  upstream_id: text(),
   api_type: word<ApiType>().notNull(),
+  router: text().notNull(),
+  service_tier: text(),
+  data_region: text().notNull().default('global'),
+  preset_id: text(),
   streamed: boolean().notNull(),
+  cancelled: boolean().notNull(),
   is_byok: boolean().notNull(),
+  finish_reason: text().notNull(),
+  native_finish_reason: text(),
   origin: text().notNull(),
   http_referer: text().notNull(),
   title: text().notNull(),
   user_agent: text().notNull(),
-  request_id: text().notNull(),
-  session_id: text(),
   external_user: text(),
-  started_at: timestamp().notNull(),
-  prompt_tokens_estimate: integer().notNull(),
-  prompt_cost_nano_usd: nanoUsd().notNull(),
+  session_id: text(),
+  /** When the request came: chooses the windows and the hour that it is booked to. */
+  created_at: timestamp().notNull(),
+  ended_at: timestamp().notNull(),
+  latency_ms: real().notNull(),
+  generation_time_ms: real().notNull(),
+  moderation_latency_ms: real(),
+  tokens_prompt: integer().notNull(),
+  tokens_completion: integer().notNull(),
+  /** Includes cached, written, audio and image tokens. */
+  native_tokens_prompt: integer().notNull(),
+  /** Includes reasoning, audio and image tokens. */
+  native_tokens_completion: integer().notNull(),
+  native_tokens_cached: integer().notNull(),
+  native_tokens_cache_write: integer().notNull(),
+  native_tokens_prompt_audio: integer().notNull(),
+  native_tokens_prompt_images: integer().notNull(),
+  native_tokens_reasoning: integer().notNull(),
+  native_tokens_completion_audio: integer().notNull(),
+  native_tokens_completion_images: integer().notNull(),
+  num_input_audio_prompt: integer().notNull().default(0),
+  num_media_prompt: integer().notNull().default(0),
+  num_media_completion: integer().notNull().default(0),
+  num_search_results: integer().notNull().default(0),
+  num_fetches: integer(),
+  web_search_engine: text(),
+  response_cache_source_id: text(),
+  usage_source: word<UsageSource>().notNull(),
+  /** The cost rests on our estimate, not on the provider's figures. */
+  estimated: boolean().notNull(),
+  cost_nano_usd: nanoUsd().notNull(),
+  /** What the provider says that it charged; null where it does not say. */
+  upstream_cost_nano_usd: nanoUsd(),
+  cache_discount_nano_usd: nanoUsd(),
+  provider_responses: json<ProviderResponseRow[]>(),
   charged_scopes: json<readonly ChargedScope[]>(),
+  /** What content filters did to the request, by name; null: nothing. */
+  guardrails: json<JsonObject[]>(),
+  /** What the caller labelled it with, as it is summed in `usage_labels`; null: nothing. */
   labels: json<readonly Label[]>(),
 })
 

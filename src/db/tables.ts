@@ -20,6 +20,7 @@ import {
 } from './columns.ts'
 
 // All of them are the one schema.
+export * from './journal-tables.ts'
 export * from './label-tables.ts'
 export * from './ledger-tables.ts'
 export * from './people-tables.ts'

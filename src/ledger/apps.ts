@@ -5,8 +5,11 @@ import { windowStart } from './windows.ts'
 
 /** The ids of applications, for the rows of one transaction. */
 export interface AppIds {
-  /** Null for a caller that says nothing of itself. Writes inside the caller's transaction. */
-  idOf(origin: string, title: string, at: Date): number | null
+  /**
+   * Null for a caller that says nothing of itself. Writes inside the caller's transaction. `at`: milliseconds since
+   * 1970.
+   */
+  idOf(origin: string, title: string, at: number): number | null
   /** Remembers what was written, once it is committed. */
   keep(): void
 }
@@ -73,11 +76,12 @@ export function prepareApps({ sync, file }: Database, most = MOST_APPS): { begin
       return {
         idOf(origin, title, at) {
           if (origin === '' && title === '') return null
-          const name = JSON.stringify([origin, title])
-          const day = windowStart('daily', at.getTime())
+          // An origin holds no line break.
+          const name = `${origin}\n${title}`
+          const day = windowStart('daily', at)
           const app = find(name, origin, title)
           if (app !== undefined && app.usedDay >= day) {
-            fresh.set(name, app)
+            if (known.get(name) !== app) fresh.set(name, app)
             return app.id
           }
           // One that was pruned since is gone, and made again.
@@ -86,7 +90,7 @@ export function prepareApps({ sync, file }: Database, most = MOST_APPS): { begin
             return app.id
           }
           makeRoom()
-          const { id } = insert.get({ origin, title, created_at: at, used_day: day })
+          const { id } = insert.get({ origin, title, created_at: new Date(at), used_day: day })
           counted = (counted ?? 0) + 1
           fresh.set(name, { id, usedDay: day })
           return id

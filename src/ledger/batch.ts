@@ -1,77 +1,93 @@
 import { eq, sql } from 'drizzle-orm'
-import { placeholders, replaced } from '../db/columns.ts'
 import { type Database, transact } from '../db/database.ts'
-import { prepareHot } from '../db/hot-statement.ts'
-import { apiKeys, generations, journal } from '../db/tables.ts'
+import { prepareRows } from '../db/hot-rows.ts'
+import { apiKeys } from '../db/tables.ts'
 import { prepareApps } from './apps.ts'
-import { type BookedCounters, prepareBookings } from './bookings.ts'
-import { prepareLabels } from './labels.ts'
-import { prepareRollups } from './rollups.ts'
-import type { GenerationRow, JournalRow } from './row.ts'
+import type { Folding } from './folding.ts'
+import { JOURNAL_COLUMNS, type Journaled, journalValuesOf } from './journal-row.ts'
+import type { NewRow } from './row.ts'
+import { FILLED_IN, ROW_COLUMNS } from './row-values.ts'
 
 /** What one transaction writes. */
 export interface Batch {
-  settled: readonly GenerationRow[]
-  journaled: readonly JournalRow[]
-  /** Generations of `settled` whose journal row was committed before, and goes now. */
-  unjournaled: readonly string[]
+  readonly settled: readonly NewRow[]
+  readonly journaled: readonly Journaled[]
+  /** Generations whose journal row goes without a settlement. */
+  readonly forgotten: readonly string[]
 }
 
+/** What became of the settled rows. */
+export interface Committed {
+  readonly added: readonly NewRow[]
+  /** Were in the table already: a commit that seemed to fail had written them. All rows are folded then. */
+  readonly found: readonly NewRow[]
+}
+
+const NONE: readonly NewRow[] = []
+
 /**
- * Prepares the commit of a batch: rows, counters, hourly sums and journal in one transaction, all or nothing. A
- * generation that is there already is left as it is and adds to nothing. Fills in `user_id` and `app_id` of the rows,
- * and gives back what became of the counters. Throws what the database throws, with nothing changed.
+ * Prepares the commit of a batch: rows and journal in one transaction, all or nothing. A generation that is there
+ * already is left as it is and adds to nothing. Fills in `userId`, `labels` and the application of the rows, and hands
+ * them to `folding`, which sums them later. Throws what the database throws, with nothing changed.
  */
-export function prepareCommit(database: Database): (batch: Batch) => BookedCounters {
-  const { sync, file } = database
-  const insertRow = prepareHot(
+export function prepareCommit(database: Database, folding: Folding): (batch: Batch) => Committed {
+  const { file } = database
+  const insertRow = prepareRows(database, 'generations', ROW_COLUMNS, 'ON CONFLICT DO NOTHING')
+  // A request that fails over is journaled again: the latest attempt is what a crash is charged for.
+  const replaced = JOURNAL_COLUMNS.slice(1).map((name) => `${name} = excluded.${name}`)
+  const insertJournal = prepareRows(
     database,
-    sync.insert(generations).values(placeholders(generations)).onConflictDoNothing(),
+    'journal',
+    JOURNAL_COLUMNS,
+    `ON CONFLICT (generation_id) DO UPDATE SET ${replaced.join(', ')}`,
   )
-  // A request that fails over is journalled again: the latest attempt is what a crash is charged for.
-  const insertJournal = prepareHot(
-    database,
-    sync
-      .insert(journal)
-      .values(placeholders(journal))
-      .onConflictDoUpdate({ target: journal.generation_id, set: replaced(journal) }),
-  )
-  const deleteJournal = prepareHot(
-    database,
-    sync.delete(journal).where(eq(journal.generation_id, sql.placeholder('id'))),
-  )
-  const beginBookings = prepareBookings(database)
-  const beginRollups = prepareRollups(database)
-  const beginLabels = prepareLabels(database)
+  const deleteJournal = file.prepare<unknown, [string]>('DELETE FROM journal WHERE generation_id = ?')
   const creatorOf = prepareCreators(database)
+  const { bounds } = folding
   const apps = prepareApps(database)
 
-  return ({ settled, journaled, unjournaled }) => {
+  /** False for a row that is in the table already. */
+  function insert(row: NewRow, appId: number | null): boolean {
+    const { values } = row
+    row.userId = creatorOf(row.keyHash)
+    values[FILLED_IN.userId] = row.userId
+    values[FILLED_IN.appId] = appId
+    if (row.labels !== null) {
+      row.labels = bounds.bounded(row)
+      values[FILLED_IN.labels] = JSON.stringify(row.labels)
+    }
+    return insertRow(values) > 0
+  }
+
+  function write({ settled, journaled, forgotten }: Batch, appsOf: ReturnType<typeof apps.begin>): NewRow[] {
+    for (const each of journaled) insertJournal(journalValuesOf(each))
+    const found: NewRow[] = []
+    for (const row of settled)
+      if (!insert(row, appsOf.idOf(row.origin, row.title, row.startedAt))) found.push(row)
+    for (const id of forgotten) deleteJournal.run(id)
+    if (found.length > 0) folding.foldWithin()
+    return found
+  }
+
+  return (batch) => {
     const appsOf = apps.begin()
-    const labels = beginLabels()
-    const counters = transact(file, () => {
-      for (const row of journaled) insertJournal.run(row)
-      const bookings = beginBookings()
-      const rollups = beginRollups()
-      for (const row of settled) {
-        row.user_id = creatorOf(row.key_hash)
-        row.labels = labels.bounded(row)
-        row.app_id = appsOf.idOf(row.origin, row.title, row.created_at)
-        if (insertRow.run(row) === 0) bookings.touch(row)
-        else {
-          bookings.add(row)
-          rollups.add(row)
-          labels.add(row)
-        }
-      }
-      for (const id of unjournaled) deleteJournal.run({ id })
-      rollups.write()
-      labels.write()
-      return bookings.write()
-    })
+    let found: readonly NewRow[]
+    try {
+      found = transact(file, () => write(batch, appsOf))
+    } catch (error) {
+      bounds.drop()
+      folding.doubt()
+      throw error
+    }
     appsOf.keep()
-    labels.keep()
-    return counters
+    bounds.keep()
+    if (batch.journaled.length > 0) folding.journaled()
+    if (found.length > 0) {
+      folding.forget()
+      return { added: batch.settled.filter((row) => !found.includes(row)), found }
+    }
+    for (const row of batch.settled) folding.add(row)
+    return { added: batch.settled, found: NONE }
   }
 }
 

@@ -1,31 +1,20 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { spending } from '../db/tables.ts'
-import { type CounterKey, keepCounterKeys, type Scope, type Spent } from './counters.ts'
-import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
+import type { CounterKey, Scope, Spent } from './counters.ts'
+import { byokUsageOf, type Summed, usageOf } from './summed.ts'
 import { INTERVALS, windowStart } from './windows.ts'
 
-/** What a batch did to the counters. */
-export interface BookedCounters {
-  /** By how much the committed counters grew; a counter may be named more than once. */
-  readonly added: readonly BookedCounter[]
-  /** What was read again, because a row was there already: to be taken over after `added`. */
-  readonly read: readonly BookedCounter[]
-}
-
-interface BookedCounter {
-  readonly key: CounterKey
-  readonly spent: Spent
-}
-
-/** Books the rows of one transaction to their counters. */
+/** What rows add to the table of counters, in memory until it is written. */
 export interface Bookings {
-  add(row: GenerationRow): void
-  /** Names the counters of a row without adding to them, so that their committed values are read again. */
-  touch(row: GenerationRow): void
+  add(row: Summed): void
+  /** What was added to one counter. */
+  spent(key: CounterKey): Spent
+  /** How many scopes and days were booked to. */
+  count(): number
   /** Writes inside the caller's transaction. */
-  write(): BookedCounters
+  write(): void
 }
 
 /** What is booked to one scope by the requests of one day: a day lies in one window of every interval. */
@@ -35,73 +24,69 @@ interface Booking {
   readonly day: number
   usageNanoUsd: number
   byokUsageNanoUsd: number
-  isReadAgain: boolean
 }
 
-/** Prepares the statements once; each transaction begins its own bookings. */
+/** Prepares the statement once; each fold has bookings of its own. */
 export function prepareBookings(database: Database): () => Bookings {
   const add = prepareHot(database, addition(database.sync))
-  const read = prepareHot(database, standing(database.sync))
-  const keyOf = keepCounterKeys()
 
-  function write(booking: Booking): BookedCounter[] {
+  function write(booking: Booking): void {
     const { scope, scopeId, day, usageNanoUsd, byokUsageNanoUsd } = booking
-    const keys = INTERVALS.map((interval) => keyOf(scope, scopeId, interval, day))
-    const starts = Object.fromEntries(keys.map(({ interval, windowStart }) => [interval, windowStart]))
-    add.run({ ...starts, ...booking })
-    const spent = { usageNanoUsd, byokUsageNanoUsd }
-    return keys.map((key) => ({ key, spent }))
+    const starts = Object.fromEntries(INTERVALS.map((interval) => [interval, windowStart(interval, day)]))
+    add.run({ ...starts, scope, scopeId, usageNanoUsd, byokUsageNanoUsd })
   }
 
   return () => {
     const byScopeId = new Map<string, Booking[]>()
+    let count = 0
+
+    function book(scope: Scope, scopeId: string, day: number, row: Summed): void {
+      let sameId = byScopeId.get(scopeId)
+      if (sameId === undefined) {
+        sameId = []
+        byScopeId.set(scopeId, sameId)
+      }
+      // An id has one or two, so they are looked through.
+      let booking = sameId.find((known) => known.day === day && known.scope === scope)
+      if (booking === undefined) {
+        booking = { scope, scopeId, day, usageNanoUsd: 0, byokUsageNanoUsd: 0 }
+        sameId.push(booking)
+        count += 1
+      }
+      booking.usageNanoUsd += usageOf(row)
+      booking.byokUsageNanoUsd += byokUsageOf(row)
+    }
+
     return {
       add(row) {
-        for (const booking of bookingsOf(byScopeId, row)) {
-          booking.usageNanoUsd += usageOf(row)
-          booking.byokUsageNanoUsd += byokUsageOf(row)
+        const day = windowStart('daily', row.startedAt)
+        book('key', row.keyHash, day, row)
+        book('workspace', row.workspaceId, day, row)
+        if (row.chargedScopes === null) return
+        for (const { scope, id } of row.chargedScopes) book(scope, id, day, row)
+      },
+      spent(key) {
+        const sum = { usageNanoUsd: 0, byokUsageNanoUsd: 0 }
+        for (const booking of matching(byScopeId, key)) {
+          if (windowStart(key.interval, booking.day) !== key.windowStart) continue
+          sum.usageNanoUsd += booking.usageNanoUsd
+          sum.byokUsageNanoUsd += booking.byokUsageNanoUsd
         }
+        return sum
       },
-      touch(row) {
-        for (const booking of bookingsOf(byScopeId, row)) booking.isReadAgain = true
-      },
+      count: () => count,
       write() {
-        const added: BookedCounter[] = []
-        const again: BookedCounter[] = []
-        for (const booking of [...byScopeId.values()].flat()) {
-          const written = write(booking)
-          added.push(...written)
-          if (booking.isReadAgain) again.push(...written)
-        }
-        return { added, read: again.map(({ key }) => ({ key, spent: spentOf(read.get({ ...key })) })) }
+        for (const bookings of byScopeId.values()) for (const booking of bookings) write(booking)
       },
     }
   }
 }
 
-/** Where a row is booked: by when the request came, not by when it was settled. */
-function bookingsOf(byScopeId: Map<string, Booking[]>, row: GenerationRow): Booking[] {
-  const day = windowStart('daily', row.created_at.getTime())
-  const bookings = [
-    bookingOf(byScopeId, 'key', row.key_hash, day),
-    bookingOf(byScopeId, 'workspace', row.workspace_id, day),
-  ]
-  for (const { scope, id } of row.charged_scopes ?? []) bookings.push(bookingOf(byScopeId, scope, id, day))
-  return bookings
-}
-
-function bookingOf(byScopeId: Map<string, Booking[]>, scope: Scope, scopeId: string, day: number): Booking {
-  let sameId = byScopeId.get(scopeId)
-  if (sameId === undefined) {
-    sameId = []
-    byScopeId.set(scopeId, sameId)
-  }
-  // A batch has one or two for an id, so they are looked through.
-  const known = sameId.find((booking) => booking.day === day && booking.scope === scope)
-  if (known !== undefined) return known
-  const booking = { scope, scopeId, day, usageNanoUsd: 0, byokUsageNanoUsd: 0, isReadAgain: false }
-  sameId.push(booking)
-  return booking
+/** The bookings of a scope; the organisation's are those of all workspaces. */
+function matching(byScopeId: ReadonlyMap<string, Booking[]>, { scope, scopeId }: CounterKey): Booking[] {
+  if (scope !== 'organization')
+    return (byScopeId.get(scopeId) ?? []).filter((booking) => booking.scope === scope)
+  return [...byScopeId.values()].flat().filter((booking) => booking.scope === 'workspace')
 }
 
 /** Adds to the four windows of one scope at once. */
@@ -124,29 +109,4 @@ function addition(db: SyncDb) {
         byok_usage_nano_usd: sql`${spending.byok_usage_nano_usd} + excluded.byok_usage_nano_usd`,
       },
     })
-}
-
-const standing = (db: SyncDb) =>
-  db
-    .select({
-      usage_nano_usd: spending.usage_nano_usd,
-      byok_usage_nano_usd: spending.byok_usage_nano_usd,
-    })
-    .from(spending)
-    .where(
-      and(
-        eq(spending.scope, sql.placeholder('scope')),
-        eq(spending.scope_id, sql.placeholder('scopeId')),
-        eq(spending.interval, sql.placeholder('interval')),
-        eq(spending.window_start, sql.placeholder('windowStart')),
-      ),
-    )
-
-function spentOf(row: Readonly<Record<string, unknown>> | null): Spent {
-  const usageNanoUsd = row?.['usage_nano_usd']
-  const byokUsageNanoUsd = row?.['byok_usage_nano_usd']
-  if (typeof usageNanoUsd !== 'number' || typeof byokUsageNanoUsd !== 'number') {
-    throw new Error('a counter was written and cannot be read')
-  }
-  return { usageNanoUsd, byokUsageNanoUsd }
 }

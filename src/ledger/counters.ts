@@ -21,15 +21,30 @@ export interface Spent {
   readonly byokUsageNanoUsd: number
 }
 
-/** Committed spending, in memory: never ahead of the database and, once a commit has returned, never behind. */
+/** Committed spending, in memory: exact once a commit has returned, whatever of it is in the table already. */
 export interface Counters {
   spent(key: CounterKey): Spent
-  /** Adds what a commit added in the table. */
-  add(key: CounterKey, more: Spent): void
-  /** Takes over what stands in the table. */
-  set(key: CounterKey, spent: Spent): void
+  /** Adds a committed row to the four windows of one scope. */
+  book(scope: Scope, scopeId: string, startedAt: number, usageNanoUsd: number, byokUsageNanoUsd: number): void
+  /** Takes over what stands in the table, once all that was committed is in it. */
+  reread(scope: Scope, scopeId: string, startedAt: number): void
   /** Forgets windows that have ended; they are read from the table when someone asks. */
   advance(now: number): void
+}
+
+/** A counter in memory. */
+interface Tally {
+  readonly interval: Interval
+  readonly windowStart: number
+  usageNanoUsd: number
+  byokUsageNanoUsd: number
+}
+
+/** The counters that one scope books to on one day: found once, and used until windows end. */
+interface Booked {
+  readonly day: number
+  readonly advances: number
+  readonly tallies: readonly Tally[]
 }
 
 const NOTHING: Spent = Object.freeze({ usageNanoUsd: 0, byokUsageNanoUsd: 0 })
@@ -44,35 +59,109 @@ export const counterKey = (scope: Scope, scopeId: string, interval: Interval, at
   windowStart: windowStart(interval, at),
 })
 
-const KEPT_KEYS = 10_000
+const KEPT_SCOPES = 10_000
 
 /**
- * The same as `counterKey` with its name, kept from one request to the next: to put names together anew for each gate
- * of each request was most of what gates cost.
+ * Loads the counters of the windows that hold `now`. It reads counters and never sums rows: all rows are folded before.
+ * `unfolded`: what was committed to a counter since then and is not in the table yet.
  */
-export function keepCounterKeys(): (
-  scope: Scope,
-  scopeId: string,
-  interval: Interval,
-  at: number,
-) => CounterKey {
-  const keys = () => new Map<string, CounterKey>()
-  const intervals = () => ({ daily: keys(), weekly: keys(), monthly: keys(), lifetime: keys() })
-  const kept = { key: intervals(), workspace: intervals(), guardrail: intervals(), organization: intervals() }
-  return (scope, scopeId, interval, at) => {
-    const byId = kept[scope][interval]
-    const known = byId.get(scopeId)
-    if (known !== undefined && known.windowStart === windowStart(interval, at)) return known
-    const key = counterKey(scope, scopeId, interval, at)
-    const named = { ...key, name: nameOf(key) }
-    if (byId.size >= KEPT_KEYS) byId.clear()
-    byId.set(scopeId, named)
-    return named
+export function loadCounters(
+  database: Database,
+  now: number,
+  unfolded: (key: CounterKey) => Spent = () => NOTHING,
+): Counters {
+  const read = readCounters(database)
+  const known = new Map<string, Tally>()
+  // The organisation's spending is that of its workspaces: it is booked nowhere else.
+  const ofOrganization = new Map<string, Tally>()
+  const kept: Readonly<Record<Scope, Map<string, Booked>>> = {
+    key: new Map(),
+    workspace: new Map(),
+    guardrail: new Map(),
+    organization: new Map(),
+  }
+  // Every counter of a window that began no earlier than this is in memory: those that are not there are 0.
+  let oldest = startsAt(now)
+  let advances = 0
+
+  function tallyIn(tallies: Map<string, Tally>, name: string, key: CounterKey): Tally {
+    let tally = tallies.get(name)
+    if (tally === undefined) {
+      const { interval, windowStart: start } = key
+      tally = { interval, windowStart: start, usageNanoUsd: 0, byokUsageNanoUsd: 0 }
+      tallies.set(name, tally)
+    }
+    return tally
+  }
+
+  function talliesOf(scope: Scope, scopeId: string, at: number): Tally[] {
+    const tallies: Tally[] = []
+    for (const interval of INTERVALS) {
+      const key = counterKey(scope, scopeId, interval, at)
+      if (key.windowStart < oldest[interval]) continue
+      tallies.push(tallyIn(known, nameOf(key), key))
+      if (scope === 'workspace') tallies.push(tallyIn(ofOrganization, windowOf(key), key))
+    }
+    return tallies
+  }
+
+  function bookedOf(scope: Scope, scopeId: string, startedAt: number): Booked {
+    const byId = kept[scope]
+    const day = windowStart('daily', startedAt)
+    const last = byId.get(scopeId)
+    if (last !== undefined && last.day === day && last.advances === advances) return last
+    if (byId.size >= KEPT_SCOPES) byId.clear()
+    const booked = { day, advances, tallies: talliesOf(scope, scopeId, startedAt) }
+    byId.set(scopeId, booked)
+    return booked
+  }
+
+  function set(key: CounterKey, { usageNanoUsd, byokUsageNanoUsd }: Spent): void {
+    if (key.windowStart < oldest[key.interval]) return
+    const tally = tallyIn(known, nameOf(key), key)
+    if (key.scope === 'workspace') {
+      const sum = tallyIn(ofOrganization, windowOf(key), key)
+      sum.usageNanoUsd += usageNanoUsd - tally.usageNanoUsd
+      sum.byokUsageNanoUsd += byokUsageNanoUsd - tally.byokUsageNanoUsd
+    }
+    tally.usageNanoUsd = usageNanoUsd
+    tally.byokUsageNanoUsd = byokUsageNanoUsd
+  }
+
+  for (const { key, spent } of read.since(oldest)) set(key, spent)
+
+  return {
+    reread(scope, scopeId, startedAt) {
+      for (const interval of INTERVALS) {
+        const key = counterKey(scope, scopeId, interval, startedAt)
+        set(key, read.one(key))
+      }
+    },
+    book(scope, scopeId, startedAt, usageNanoUsd, byokUsageNanoUsd) {
+      for (const tally of bookedOf(scope, scopeId, startedAt).tallies) {
+        tally.usageNanoUsd += usageNanoUsd
+        tally.byokUsageNanoUsd += byokUsageNanoUsd
+      }
+    },
+    spent(key) {
+      if (key.windowStart < oldest[key.interval]) return plus(read.one(key), unfolded(key))
+      if (key.scope === 'organization') return ofOrganization.get(windowOf(key)) ?? NOTHING
+      return known.get(nameOf(key)) ?? NOTHING
+    },
+    advance(at) {
+      const starts = startsAt(at)
+      if (starts.daily <= oldest.daily) return
+      oldest = starts
+      advances += 1
+      for (const tallies of [known, ofOrganization])
+        for (const [name, tally] of tallies)
+          if (tally.windowStart < oldest[tally.interval]) tallies.delete(name)
+    },
   }
 }
 
-/** Loads the counters of the windows that hold `now`. It reads counters and never sums rows. */
-export function loadCounters(database: Database, now: number): Counters {
+/** Reads counters from the table. */
+function readCounters(database: Database) {
   const readOne = database.sync
     .select()
     .from(spending)
@@ -86,57 +175,22 @@ export function loadCounters(database: Database, now: number): Counters {
     )
     .prepare()
   const readSum = sumOfWorkspaces(database)
-  const known = new Map<string, { interval: Interval; windowStart: number; spent: Spent }>()
-  // The organisation's spending is that of its workspaces: it is booked nowhere else.
-  const ofOrganization = new Map<string, Spent>()
-  // Every counter of a window that began no earlier than this is in memory: those that are not there are 0.
-  let oldest = startsAt(now)
-
-  const set = (key: CounterKey, spent: Spent): void => {
-    if (key.windowStart < oldest[key.interval]) return
-    const name = nameOf(key)
-    if (key.scope === 'workspace') {
-      const window = windowOf(key)
-      const before = known.get(name)?.spent ?? NOTHING
-      const sum = plus(ofOrganization.get(window) ?? NOTHING, spent)
-      ofOrganization.set(window, plus(sum, before, -1))
-    }
-    known.set(name, { interval: key.interval, windowStart: key.windowStart, spent })
-  }
-
-  // Later windows too: the clock may have been set back since they were written.
-  const current = or(
-    ...INTERVALS.map((interval) =>
-      and(eq(spending.interval, interval), gte(spending.window_start, oldest[interval])),
-    ),
-  )
-  for (const row of database.sync.select().from(spending).where(current).all()) set(keyOf(row), spentOf(row))
-
   return {
-    set,
-    add(key, more) {
-      set(key, plus(known.get(nameOf(key))?.spent ?? NOTHING, more))
-    },
-    spent(key) {
-      if (key.scope === 'organization') {
-        if (key.windowStart < oldest[key.interval]) return readSum(key)
-        return ofOrganization.get(windowOf(key)) ?? NOTHING
-      }
-      const entry = known.get(nameOf(key))
-      if (entry !== undefined) return entry.spent
-      if (key.windowStart >= oldest[key.interval]) return NOTHING
+    /** Of windows that have ended, which memory has forgotten. */
+    one(key: CounterKey): Spent {
+      if (key.scope === 'organization') return readSum(key)
       const row = readOne.get({ ...key })
       return row === undefined ? NOTHING : spentOf(row)
     },
-    advance(at) {
-      const starts = startsAt(at)
-      if (starts.daily <= oldest.daily) return
-      oldest = starts
-      for (const [name, entry] of known) {
-        if (entry.windowStart >= oldest[entry.interval]) continue
-        known.delete(name)
-        ofOrganization.delete(windowOf(entry))
-      }
+    /** Later windows too: the clock may have been set back since they were written. */
+    since(oldest: Readonly<Record<Interval, number>>) {
+      const current = or(
+        ...INTERVALS.map((interval) =>
+          and(eq(spending.interval, interval), gte(spending.window_start, oldest[interval])),
+        ),
+      )
+      const rows = database.sync.select().from(spending).where(current).all()
+      return rows.map((row) => ({ key: keyOf(row), spent: spentOf(row) }))
     },
   }
 }
@@ -166,9 +220,9 @@ function sumOfWorkspaces(database: Database): (key: CounterKey) => Spent {
 const windowOf = ({ interval, windowStart: start }: Pick<CounterKey, 'interval' | 'windowStart'>): string =>
   `${interval}|${start}`
 
-const plus = (a: Spent, b: Spent, sign: 1 | -1 = 1): Spent => ({
-  usageNanoUsd: a.usageNanoUsd + sign * b.usageNanoUsd,
-  byokUsageNanoUsd: a.byokUsageNanoUsd + sign * b.byokUsageNanoUsd,
+const plus = (a: Spent, b: Spent): Spent => ({
+  usageNanoUsd: a.usageNanoUsd + b.usageNanoUsd,
+  byokUsageNanoUsd: a.byokUsageNanoUsd + b.byokUsageNanoUsd,
 })
 
 type Row = typeof spending.$inferSelect

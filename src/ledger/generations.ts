@@ -2,7 +2,7 @@ import { and, eq, type SQL } from 'drizzle-orm'
 import { usdOf } from '../core/money.ts'
 import type { Db } from '../db/database.ts'
 import { generations } from '../db/tables.ts'
-import { type GenerationRow, usageOf } from './row.ts'
+import type { GenerationRow } from './row.ts'
 
 /**
  * A settled generation by its id, or by the id of its reply in another dialect (`resp_…` and `msg_…` keep the
@@ -24,7 +24,7 @@ export async function findGeneration(
 
 /** The record of GET /generation. Times are milliseconds, money is USD with at most 9 decimals. */
 export function generationRecord(row: GenerationRow) {
-  const totalCost = usdOf(usageOf(row))
+  const totalCost = row.is_byok ? 0 : usdOf(row.cost_nano_usd)
   return {
     id: row.id,
     request_id: row.request_id,

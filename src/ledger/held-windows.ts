@@ -1,5 +1,6 @@
 import type { Gate } from '../core/gate.ts'
 import { type CounterKey, counterKey, nameOf } from './counters.ts'
+import { type ChargedScopes, chargedScopes } from './row.ts'
 import { windowStart } from './windows.ts'
 
 /** One counter and what running requests hold against it: the same object for every gate that looks at it. */
@@ -23,6 +24,8 @@ interface HeldWindows {
   /** By the place of the gate in its list. */
   readonly counted: readonly Counted[]
   readonly windows: readonly HeldWindow[]
+  /** The gates whose counters not every generation books to: rows name them, so that `verify` can sum them. */
+  readonly charged: ChargedScopes | null
 }
 
 interface Kept extends HeldWindows {
@@ -30,7 +33,7 @@ interface Kept extends HeldWindows {
   readonly clearings: number
 }
 
-const NONE: HeldWindows = { counted: [], windows: [] }
+const NONE: HeldWindows = { counted: [], windows: [], charged: null }
 
 const KEPT_COUNTERS = 10_000
 
@@ -69,7 +72,7 @@ export function keepHeldWindows(): (gates: readonly Gate[], at: number) => HeldW
     if (known !== undefined && known.day === day && known.clearings === clearings) return known
     if (byName.size > clearAbove) clear()
     const counted = gates.map((gate) => countedOf(gate, at))
-    const made = { counted, windows: distinct(gates, counted), day, clearings }
+    const made = { counted, windows: distinct(gates, counted), charged: chargedBy(gates), day, clearings }
     byList.set(gates, made)
     return made
   }
@@ -84,4 +87,9 @@ function distinct(gates: readonly Gate[], counted: readonly Counted[]): HeldWind
     windows.set(each, window)
   }
   return [...windows.values()]
+}
+
+function chargedBy(gates: readonly Gate[]): ChargedScopes | null {
+  const ids = new Set(gates.filter(({ scope }) => scope === 'guardrail').map(({ id }) => id))
+  return chargedScopes([...ids].map((id) => ({ scope: 'guardrail', id })))
 }

@@ -4,25 +4,31 @@ import { placeholders } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { prunedLabels, usageLabels } from '../db/tables.ts'
-import { type Added, addTo, HOURLY_SUMS } from './rollups.ts'
-import type { GenerationRow } from './row.ts'
+import { addTo, HOURLY_SUMS } from './rollups.ts'
+import type { Summed } from './summed.ts'
 import { windowStart } from './windows.ts'
 
-/** Sums by label and day, with the rows of one transaction. */
-export interface LabelSums {
+/** Keeps the labels of rows within the bounds. */
+export interface LabelBounds {
   /** The labels that a row is booked to: those within the bounds, and `OTHER` for the rest. To be stored in the row. */
-  bounded(row: GenerationRow): readonly Label[] | null
-  /** Adds a row, by the labels that are stored in it. */
-  add(row: LabelledRow): void
-  /** Writes inside the caller's transaction. */
-  write(): void
-  /** Remembers what was written, once it is committed. */
+  bounded(row: Pick<Summed, 'labels' | 'keyHash' | 'startedAt'>): readonly Label[] | null
+  /** Remembers the labels of the rows since the last call, once they are committed. */
   keep(): void
+  /** Forgets those of a transaction that was rolled back. */
+  drop(): void
+  /** What was kept has its sums in the table now. */
+  folded(): void
 }
 
-export type LabelledRow = Pick<GenerationRow, 'labels' | 'key_hash' | 'workspace_id' | 'user_id'> &
-  Pick<GenerationRow, 'model' | 'endpoint_id' | 'provider_name' | 'created_at'> &
-  Added
+/** Sums by label and day, in memory until they are written. */
+export interface LabelSums {
+  /** Adds a row by the labels that are stored in it. */
+  add(row: Summed): void
+  /** How many lines `write` adds to. */
+  count(): number
+  /** Writes inside the caller's transaction. */
+  write(): void
+}
 
 /** The value of all that is beyond the bounds. No label of a caller is empty. */
 export const OTHER = ''
@@ -40,13 +46,19 @@ export const hasLabels = ({ file }: Database): boolean =>
 
 type Line = typeof usageLabels.$inferSelect
 
-/** Prepares the statements once; each transaction begins its own sums. */
-export function prepareLabels(
+/** Prepares the statement once; each fold has sums of its own. */
+export const prepareLabels = (database: Database): (() => LabelSums) => prepareSums(database, usageLabels)
+
+/** The same for rows that are pruned. */
+export const preparePrunedLabels = (database: Database): (() => LabelSums) =>
+  prepareSums(database, prunedLabels)
+
+/** The bounds of labels. What has no sum in the table yet is known here. */
+export function prepareBounds(
   database: Database,
   mostOfKey = MOST_OF_KEY,
   mostOfDay = MOST_OF_DAY,
-): () => LabelSums {
-  const write = prepareAddition(database, usageLabels)
+): LabelBounds {
   const found = database.sync
     .select({ day: usageLabels.day })
     .from(usageLabels)
@@ -64,8 +76,12 @@ export function prepareLabels(
     `SELECT key_hash, count(*) AS count
      FROM (SELECT DISTINCT key_hash, name, value FROM usage_labels WHERE day = ?) GROUP BY key_hash`,
   )
-  /** Labels of a key that have a sum on their day. */
+  /** Labels of a key that have a sum on their day, and of them those whose sum is not in the table yet. */
   const known = new Set<string>()
+  let unfolded: string[] = []
+  /** Labels of rows that are not committed yet: '' for one that has a sum, else the key that it is new to. */
+  const fresh = new Map<string, string>()
+  const freshOf = new Map<string, number>()
   /** How many labels each key has, by day; `ALL` is all of them. Requests of two days settle around midnight. */
   const countsByDay = new Map<number, Map<string, number>>()
 
@@ -84,52 +100,61 @@ export function prepareLabels(
     return counts
   }
 
-  return () => {
-    const lines = linesByLabel()
-    const fresh = new Map<string, string>()
-    const freshOf = new Map<string, number>()
-
-    /** True for a label that has a sum, and for a new one that there is room for. */
-    function isWithin(day: number, key: string, [name, value]: Label): boolean {
-      const place = JSON.stringify([day, key, name, value])
-      if (known.has(place) || fresh.has(place)) return true
-      if (found.get({ day, name, value, key_hash: key }) !== undefined) {
-        fresh.set(place, '')
-        return true
-      }
-      const count = (of: string): number => (countsOf(day).get(of) ?? 0) + (freshOf.get(`${day}|${of}`) ?? 0)
-      if (count(key) >= mostOfKey || count(ALL) >= mostOfDay) return false
-      for (const of of [key, ALL]) freshOf.set(`${day}|${of}`, (freshOf.get(`${day}|${of}`) ?? 0) + 1)
-      fresh.set(place, key)
+  /** True for a label that has a sum, and for a new one that there is room for. */
+  function isWithin(day: number, key: string, [name, value]: Label): boolean {
+    const place = JSON.stringify([day, key, name, value])
+    if (known.has(place) || fresh.has(place)) return true
+    if (found.get({ day, name, value, key_hash: key }) !== undefined) {
+      fresh.set(place, '')
       return true
     }
+    const count = (of: string): number => (countsOf(day).get(of) ?? 0) + (freshOf.get(`${day}|${of}`) ?? 0)
+    if (count(key) >= mostOfKey || count(ALL) >= mostOfDay) return false
+    for (const of of [key, ALL]) freshOf.set(`${day}|${of}`, (freshOf.get(`${day}|${of}`) ?? 0) + 1)
+    fresh.set(place, key)
+    return true
+  }
 
-    return {
-      bounded({ labels, key_hash: key, created_at: at }) {
-        if (labels === null) return null
-        const day = windowStart('daily', at.getTime())
-        const bounded: Label[] = []
-        for (const label of labels) {
-          const [name] = label
-          const booked: Label = isWithin(day, key, label)
-            ? label
-            : [name === USER_LABEL ? name : OTHER_TAG, OTHER]
-          if (!bounded.some((one) => one[0] === booked[0] && one[1] === booked[1])) bounded.push(booked)
-        }
-        return bounded
-      },
-      add: lines.add,
-      write: () => lines.write(write),
-      keep() {
-        if (known.size + fresh.size > REMEMBERED) known.clear()
-        for (const place of fresh.keys()) known.add(place)
-        for (const [of, count] of freshOf) {
-          const [day, key = ''] = of.split('|')
-          const counts = countsByDay.get(Number(day))
-          counts?.set(key, (counts.get(key) ?? 0) + count)
-        }
-      },
-    }
+  function drop(): void {
+    fresh.clear()
+    freshOf.clear()
+  }
+
+  return {
+    bounded({ labels, keyHash, startedAt }) {
+      if (labels === null) return null
+      const day = windowStart('daily', startedAt)
+      const bounded: Label[] = []
+      for (const label of labels) {
+        const [name] = label
+        const booked: Label = isWithin(day, keyHash, label)
+          ? label
+          : [name === USER_LABEL ? name : OTHER_TAG, OTHER]
+        if (!bounded.some((one) => one[0] === booked[0] && one[1] === booked[1])) bounded.push(booked)
+      }
+      return bounded
+    },
+    keep() {
+      if (fresh.size === 0) return
+      if (known.size + fresh.size > REMEMBERED) {
+        known.clear()
+        for (const place of unfolded) known.add(place)
+      }
+      for (const [place, key] of fresh) {
+        known.add(place)
+        if (key !== '') unfolded.push(place)
+      }
+      for (const [of, count] of freshOf) {
+        const [day, key = ''] = of.split('|')
+        const counts = countsByDay.get(Number(day))
+        counts?.set(key, (counts.get(key) ?? 0) + count)
+      }
+      drop()
+    },
+    drop,
+    folded() {
+      unfolded = []
+    },
   }
 }
 
@@ -137,16 +162,7 @@ const ALL = ''
 /** Tags beyond the bounds, whatever their names: names are as many as values. */
 const OTHER_TAG = 'tag:'
 
-/** The same for rows that are pruned. */
-export function preparePrunedLabels(database: Database): () => Pick<LabelSums, 'add' | 'write'> {
-  const write = prepareAddition(database, prunedLabels)
-  return () => {
-    const lines = linesByLabel()
-    return { add: lines.add, write: () => lines.write(write) }
-  }
-}
-
-function prepareAddition(database: Database, labels: typeof usageLabels | typeof prunedLabels) {
+function prepareSums(database: Database, labels: typeof usageLabels | typeof prunedLabels): () => LabelSums {
   const query = database.sync
     .insert(labels)
     .values(placeholders(labels))
@@ -167,19 +183,27 @@ function prepareAddition(database: Database, labels: typeof usageLabels | typeof
       ),
     })
   const hot = prepareHot(database, query)
-  return (line: Line): void => {
-    hot.run(line)
-  }
+  return () => sumsByLabel((line) => hot.run(line))
 }
 
-function linesByLabel() {
+function sumsByLabel(write: (line: Line) => void): LabelSums {
   const lines = new Map<string, Line>()
   return {
-    add(row: LabelledRow): void {
-      for (const [name, value] of row.labels ?? []) {
-        const { model, endpoint_id, provider_name, key_hash, workspace_id, user_id } = row
-        const day = windowStart('daily', row.created_at.getTime())
-        const parts = { day, name, value, model, endpoint_id, provider_name, key_hash, workspace_id, user_id }
+    add(row) {
+      if (row.labels === null) return
+      const day = windowStart('daily', row.startedAt)
+      for (const [name, value] of row.labels) {
+        const parts = {
+          day,
+          name,
+          value,
+          model: row.model,
+          endpoint_id: row.endpointId,
+          provider_name: row.providerName,
+          key_hash: row.keyHash,
+          workspace_id: row.workspaceId,
+          user_id: row.userId,
+        }
         const place = JSON.stringify(Object.values(parts))
         let line = lines.get(place)
         if (line === undefined) {
@@ -189,8 +213,9 @@ function linesByLabel() {
         addTo(line, row)
       }
     },
-    write(run: (line: Line) => void): void {
-      for (const line of lines.values()) run(line)
+    count: () => lines.size,
+    write() {
+      for (const line of lines.values()) write(line)
     },
   }
 }

@@ -86,7 +86,7 @@ export interface Ledger {
   claim<Needed extends Amounts>(request: ClaimRequest<Needed>): Claim<Needed> | Promise<Claim<Needed>>
   /** Gives a hold back without a generation: nothing was sent upstream. */
   release(hold: Hold): void
-  /** Appended in the next group commit, not awaited. */
+  /** Appended in a group commit, not awaited. The entry must not change afterwards. */
   journal(entry: JournalEntry): void
   /**
    * Resolves once the row is committed; the hold is then gone. A second call for the same hold changes nothing. Rejects
@@ -104,6 +104,11 @@ export interface Ledger {
   isWritable(): boolean
   /** Something waits that could not be committed. */
   hasBacklog(): boolean
+  /**
+   * Adds committed rows to the sums in the tables, which follow them within a second: to be called before those are
+   * read. False if nothing can be written now; the sums then lack the newest rows.
+   */
+  fold(): boolean
   /** Commits what waits and stops. */
   close(): Promise<void>
 }

@@ -1,14 +1,18 @@
 import { unavailable } from '../core/errors.ts'
-import type { Gate } from '../core/gate.ts'
+import type { Settlement } from '../core/generation.ts'
 import type { Database } from '../db/database.ts'
-import type { ChargedScope } from '../db/tables.ts'
-import { type Batch, prepareCommit } from './batch.ts'
+import { prepareCommit } from './batch.ts'
+import { amount } from './brief.ts'
 import { type Counters, counterKey, loadCounters } from './counters.ts'
 import { fillDays } from './days.ts'
+import { createFoldTimer } from './fold-timer.ts'
+import { prepareFolding } from './folding.ts'
 import type { KeyUsage, Ledger } from './ledger.ts'
+import type { Next } from './queue.ts'
 import { recover } from './recover.ts'
 import { createHolds, type OpenHold } from './reserve.ts'
-import { journalRowOf, rowOf } from './row.ts'
+import { type NewRow, rowOf } from './row.ts'
+import { byokUsageOf, usageOf } from './summed.ts'
 import { createWaiting } from './waiting.ts'
 import { createWriter } from './writer.ts'
 
@@ -39,9 +43,17 @@ const lateSettlement = () =>
 
 const always = (): boolean => true
 
+/** A settlement on its way into the table. */
+interface Settled {
+  readonly row: NewRow
+  readonly hold: OpenHold
+  resolve(): void
+  reject(error: unknown): void
+}
+
 /**
- * Opens the ledger on a migrated database: settles what a crash left in the journal, then reads the counters. Gives
- * back how many generations were settled so.
+ * Opens the ledger on a migrated database: folds what a former process left behind, settles what a crash left in the
+ * journal, then reads the counters. `recovered`: how many generations were settled so.
  */
 export function openLedger(
   database: Database,
@@ -56,20 +68,23 @@ export function openLedger(
   }: LedgerOptions = {},
 ): { ledger: Ledger; recovered: number } {
   fillDays(database)
-  const commit = prepareCommit(database)
-  const recovered = recover(database, commit)
-  const counters = loadCounters(database, now())
+  const folding = prepareFolding(database)
+  const commitRows = prepareCommit(database, folding)
+  folding.fold()
+  const recovered = recover(database, commitRows)
+  if (!folding.isEmpty()) folding.fold()
+  const counters = loadCounters(database, now(), folding.unfolded)
   const holds = createHolds(counters)
-  const writer = createWriter({
-    commit(batch: Batch) {
-      const { added, read } = roomMade(database, () => commit(batch))
-      counters.advance(now())
-      for (const { key, spent } of added) counters.add(key, spent)
-      for (const { key, spent } of read) counters.set(key, spent)
-      // In the same turn as the counters: what was held is now spent, and at no moment neither.
-      endHolds(batch.settled.map(({ id }) => id))
-    },
+  const folds = createFoldTimer(folding)
+  const writer = createWriter<Settled>({
+    commit,
     running: holds.count,
+    onWritten: ({ resolve }) => resolve(),
+    onLate: ({ reject }) => reject(lateSettlement()),
+    onGivenUp({ hold, reject }, error) {
+      end([{ hold }])
+      reject(error)
+    },
     onFailure(error, rows, failures) {
       onFailure?.(error, rows, failures)
       waiting.refuse()
@@ -78,7 +93,16 @@ export function openLedger(
     retryDelayMs,
     lateMs,
   })
-  const settling = new Map<string, Promise<void>>()
+
+  function commit(batch: Next<Settled>): void {
+    const { added, found } = roomMade(database, () => commitRows(batch))
+    counters.advance(now())
+    for (const row of added) book(counters, row)
+    for (const row of found) reread(counters, row)
+    // In the same turn as the counters: what was held is now spent, and at no moment neither.
+    end(batch.waiting)
+    if (batch.waiting.length > 0) folds.committed()
+  }
 
   function mustBeOpen(): void {
     if (!writer.isWritable()) {
@@ -96,15 +120,17 @@ export function openLedger(
   }
   const waiting = createWaiting({ holds, waitMs: roomWaitMs, mustBeOpen })
 
-  /** How many of them were open. Requests that wait are served in a turn of their own: a commit must not fail by them. */
-  function endHolds(generationIds: readonly string[]): number {
-    const ended: OpenHold[] = []
-    for (const id of generationIds) {
-      const hold = holds.end(id)
-      if (hold !== null) ended.push(hold)
-    }
-    if (waiting.count() > 0) queueMicrotask(() => waiting.serve(ended))
-    return ended.length
+  /** Requests that wait are served in a turn of their own: a commit must not fail by them. */
+  function end(settled: readonly Pick<Settled, 'hold'>[]): void {
+    for (const { hold } of settled) holds.end(hold.generationId)
+    if (waiting.count() > 0) queueMicrotask(() => waiting.serve(settled.map(({ hold }) => hold)))
+  }
+
+  /** A row that cannot be made rejects, and the hold stays as it is. */
+  function settle(hold: OpenHold, settlement: Settlement): Promise<void> {
+    const row = rowOf(settlement, hold.charged)
+    hold.settled = new Promise((resolve, reject) => writer.settle({ row, hold, resolve, reject }))
+    return hold.settled
   }
 
   const ledger: Ledger = {
@@ -115,50 +141,58 @@ export function openLedger(
     },
     claim: waiting.claim,
     release({ generationId }) {
-      if (settling.has(generationId)) return
-      if (endHolds([generationId]) > 0) writer.forget(generationId)
+      const hold = holds.get(generationId)
+      if (hold === undefined || hold.settled !== null) return
+      end([{ hold }])
+      writer.forget(generationId)
     },
     journal(entry) {
       const hold = holds.get(entry.generationId)
-      if (hold === undefined || settling.has(entry.generationId)) return
-      writer.journal(journalRowOf(entry, chargedScopes(hold.gates)))
+      if (hold === undefined || hold.settled !== null) return
+      amount(entry.promptCostNanoUsd)
+      writer.journal({ entry, charged: hold.charged })
     },
     settle({ generationId }, settlement) {
-      const pending = settling.get(generationId)
-      if (pending !== undefined) return pending
       const hold = holds.get(generationId)
       if (hold === undefined) return Promise.resolve()
-      const settled = Promise.withResolvers<void>()
-      const ended = (): void => {
-        settling.delete(generationId)
-        // Gone already, unless the row could not be written.
-        endHolds([generationId])
-      }
+      if (hold.settled !== null) return hold.settled
       try {
-        const row = rowOf(settlement, chargedScopes(hold.gates))
-        row.id = generationId
-        // A late row is still written: its hold stays until then, and cannot be released.
-        writer
-          .settle(row, () => settled.reject(lateSettlement()))
-          .then(settled.resolve, settled.reject)
-          .finally(ended)
-        settling.set(generationId, settled.promise)
+        return settle(hold, settlement)
       } catch (error) {
-        settled.reject(error)
+        return Promise.reject(error)
       }
-      return settled.promise
     },
     keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
     organizationUsage: () => counters.spent(counterKey('organization', '', 'lifetime', now())).usageNanoUsd,
     heldNanoUsd: holds.heldNanoUsd,
     isWritable: () => writer.isWritable() && hasRoom(),
     hasBacklog: () => !writer.isWritable(),
-    close() {
+    fold: folds.fold,
+    async close() {
       waiting.close()
-      return writer.close()
+      await writer.close()
+      folds.stop()
+      folds.fold()
     },
   }
   return { ledger, recovered }
+}
+
+/** Adds a committed row to the counters in memory. */
+function book(counters: Counters, row: NewRow): void {
+  const usage = usageOf(row)
+  const byok = byokUsageOf(row)
+  counters.book('key', row.keyHash, row.startedAt, usage, byok)
+  counters.book('workspace', row.workspaceId, row.startedAt, usage, byok)
+  if (row.chargedScopes === null) return
+  for (const { scope, id } of row.chargedScopes) counters.book(scope, id, row.startedAt, usage, byok)
+}
+
+/** Of a row that a commit had written although it seemed to fail. */
+function reread(counters: Counters, row: NewRow): void {
+  counters.reread('key', row.keyHash, row.startedAt)
+  counters.reread('workspace', row.workspaceId, row.startedAt)
+  for (const { scope, id } of row.chargedScopes ?? []) counters.reread(scope, id, row.startedAt)
 }
 
 /**
@@ -176,22 +210,6 @@ function roomMade<T>({ file }: Database, work: () => T): T {
     }
     throw error
   }
-}
-
-const keptScopes = new WeakMap<readonly Gate[], readonly ChargedScope[] | null>()
-
-/**
- * The gates whose counters are not booked by every generation: rows name them, so that `verify` can sum them. Made once
- * for each list of gates, and frozen, so that it is encoded once.
- */
-function chargedScopes(gates: readonly Gate[]): readonly ChargedScope[] | null {
-  const kept = keptScopes.get(gates)
-  if (kept !== undefined) return kept
-  const ids = new Set(gates.filter(({ scope }) => scope === 'guardrail').map(({ id }) => id))
-  const scopes = [...ids].map((id) => Object.freeze<ChargedScope>({ scope: 'guardrail', id }))
-  const charged = scopes.length === 0 ? null : Object.freeze(scopes)
-  keptScopes.set(gates, charged)
-  return charged
 }
 
 function keyUsage(counters: Counters, keyHash: string, at: number): KeyUsage {

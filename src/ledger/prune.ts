@@ -1,11 +1,11 @@
-import { and, asc, gt, inArray, lt, lte, sql } from 'drizzle-orm'
+import { asc, sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import { type Database, transact } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { generationFeedback, generations, prunedCharges } from '../db/tables.ts'
+import { generations, prunedCharges } from '../db/tables.ts'
 import { preparePrunedLabels } from './labels.ts'
 import { preparePrunedRollups } from './rollups.ts'
-import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
+import { byokUsageOf, type StoredSummed, SUMMED_COLUMNS, type Summed, summedOf, usageOf } from './summed.ts'
 import { windowStart } from './windows.ts'
 
 export interface Slice {
@@ -23,28 +23,11 @@ export interface PrunedSlice {
   readonly next: string | null
 }
 
-/** What is read of a row before it goes: all that something is a sum of. */
-const SUMMED = {
-  id: generations.id,
-  workspace_id: generations.workspace_id,
-  key_hash: generations.key_hash,
-  user_id: generations.user_id,
-  model: generations.model,
-  provider_slug: generations.provider_slug,
-  provider_name: generations.provider_name,
-  endpoint_id: generations.endpoint_id,
-  is_byok: generations.is_byok,
-  finish_reason: generations.finish_reason,
-  created_at: generations.created_at,
-  tokens_prompt: generations.tokens_prompt,
-  tokens_completion: generations.tokens_completion,
-  native_tokens_reasoning: generations.native_tokens_reasoning,
-  native_tokens_cached: generations.native_tokens_cached,
-  cost_nano_usd: generations.cost_nano_usd,
-  charged_scopes: generations.charged_scopes,
-  labels: generations.labels,
+interface Read {
+  readonly id: string
+  readonly row: number
+  readonly summed: Summed
 }
-type SummedRow = Pick<GenerationRow, keyof typeof SUMMED>
 
 /**
  * Prepares the deletion of the oldest rows, one slice a call. In one transaction: rows and what was said of them go, and
@@ -53,56 +36,59 @@ type SummedRow = Pick<GenerationRow, keyof typeof SUMMED>
  * be found there.
  */
 export function preparePruning(database: Database): (slice: Slice) => PrunedSlice {
-  const { sync, file } = database
-  const isAfter = gt(generations.id, sql.placeholder('after'))
-  const read = sync
-    .select(SUMMED)
-    .from(generations)
-    .where(isAfter)
-    .orderBy(asc(generations.id))
-    .limit(sql.placeholder('maxRows'))
-    .prepare()
-  const old = and(
-    isAfter,
-    lte(generations.id, sql.placeholder('last')),
-    lt(generations.created_at, sql.param(sql.placeholder('before'), generations.created_at)),
+  const { file } = database
+  const read = file.prepare<StoredSummed & { id: string; row: number }, [string, number]>(
+    `SELECT id, rowid AS row, ${SUMMED_COLUMNS} FROM generations WHERE id > ? ORDER BY id LIMIT ?`,
   )
-  const oldIds = sync.select({ id: generations.id }).from(generations).where(old)
-  const forget = prepareHot(
-    database,
-    sync.delete(generationFeedback).where(inArray(generationFeedback.generation_id, oldIds)),
+  const folded = file.prepare<{ last_row: number }, []>('SELECT last_row FROM folded')
+  const old = 'FROM generations WHERE id > ? AND id <= ? AND created_at < ? AND rowid <= ?'
+  const forget = file.prepare<unknown, Bounds>(
+    `DELETE FROM generation_feedback WHERE generation_id IN (SELECT id ${old})`,
   )
-  const remove = prepareHot(database, sync.delete(generations).where(old))
+  const remove = file.prepare<unknown, Bounds>(`DELETE ${old}`)
+  // SQLite gives out the row ids of rows that have gone at the end of the table again.
+  const keepWatermark = file.prepare(
+    'UPDATE folded SET last_row = min(last_row, (SELECT coalesce(max(rowid), 0) FROM generations))',
+  )
   const beginLabels = preparePrunedLabels(database)
   const beginHours = preparePrunedRollups(database)
   const carryCharges = prepareCharges(database)
 
+  function take(gone: readonly Read[], bounds: Bounds): void {
+    const hours = beginHours()
+    const labels = beginLabels()
+    for (const { summed } of gone) {
+      hours.add(summed)
+      labels.add(summed)
+    }
+    hours.write()
+    labels.write()
+    carryCharges(gone.map(({ summed }) => summed))
+    forget.run(...bounds)
+    const removed = remove.run(...bounds).changes
+    if (removed !== gone.length) throw new Error(`${removed} rows would go, and ${gone.length} were summed`)
+    keepWatermark.run()
+  }
+
   return ({ after, before, maxRows }) => {
-    const rows: SummedRow[] = read.all({ after, maxRows })
-    const gone = rows.filter(({ created_at: at }) => at.getTime() < before)
+    const rows: Read[] = read
+      .all(after, maxRows)
+      .map((stored) => ({ id: stored.id, row: stored.row, summed: summedOf(stored) }))
+    // What is not in the sums yet stays until it is.
+    const lastFolded = folded.get()?.last_row ?? 0
+    const gone = rows.filter(({ row, summed }) => summed.startedAt < before && row <= lastFolded)
     const last = gone.at(-1)?.id
     if (last === undefined) return { pruned: 0, next: null }
-    transact(file, () => {
-      const hours = beginHours()
-      const labels = beginLabels()
-      for (const row of gone) {
-        hours.add(row)
-        labels.add(row)
-      }
-      hours.write()
-      labels.write()
-      carryCharges(gone)
-      const bounds = { after, last, before: new Date(before) }
-      forget.run(bounds)
-      const removed = remove.run(bounds)
-      if (removed !== gone.length) throw new Error(`${removed} rows would go, and ${gone.length} were summed`)
-    })
+    transact(file, () => take(gone, [after, last, before, lastFolded]))
     return { pruned: gone.length, next: rows.length < maxRows ? null : last }
   }
 }
 
+/** After and up to which id, before which instant, up to which row. */
+type Bounds = [after: string, last: string, before: number, row: number]
+
 /** Adds up what rows were booked to beside their key and their workspace. */
-function prepareCharges(database: Database): (rows: readonly SummedRow[]) => void {
+function prepareCharges(database: Database): (rows: readonly Summed[]) => void {
   const plus = (name: 'usage_nano_usd' | 'byok_usage_nano_usd') =>
     sql`${prunedCharges[name]} + excluded.${sql.identifier(name)}`
   const add = prepareHot(
@@ -117,8 +103,8 @@ function prepareCharges(database: Database): (rows: readonly SummedRow[]) => voi
   )
   return (rows) => {
     for (const row of rows) {
-      const day = windowStart('daily', row.created_at.getTime())
-      for (const { scope, id } of row.charged_scopes ?? [])
+      const day = windowStart('daily', row.startedAt)
+      for (const { scope, id } of row.chargedScopes ?? [])
         add.run({
           scope,
           scope_id: id,

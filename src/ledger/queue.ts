@@ -1,22 +1,38 @@
 import type { Batch } from './batch.ts'
-import type { GenerationRow, JournalRow } from './row.ts'
+import type { Journaled } from './journal-row.ts'
+import type { NewRow } from './row.ts'
+
+/** A settlement on its way into the table. */
+export interface Waiting {
+  readonly row: NewRow
+}
+
+export interface Endings<Settled> {
+  /** Its row is committed. */
+  onWritten(settled: Settled): void
+  /** It waits for long: called once. The row is kept all the same. */
+  onLate(settled: Settled): void
+  /** It can never be written. */
+  onGivenUp(settled: Settled, error: unknown): void
+}
+
+/** The next rows to write, and the settlements that they are of. */
+export interface Next<Settled> extends Batch {
+  readonly waiting: readonly Settled[]
+}
 
 /** What waits to be written, kept until it is known to be. */
-export interface Queue {
-  /**
-   * Resolves when the row is written, rejects when it never can be. `onLate` is called once if `tellLate` finds the row
-   * waiting; it is kept all the same.
-   */
-  settle(row: GenerationRow, at: number, onLate?: () => void): Promise<void>
+export interface Queue<Settled extends Waiting> {
+  settle(settled: Settled, at: number): void
   /** Not taken before `dueAt`, and dropped when the settlement comes before that. */
-  journal(row: JournalRow, dueAt: number): void
+  journal(journaled: Journaled, dueAt: number): void
   /** Takes a journal row back; false when it was not in the table. */
   forget(generationId: string): boolean
   /** The next rows to write, oldest first: at most `maxRows` of each kind. They stay in the queue. */
-  next(at: number, maxRows: number): Batch
-  written(batch: Batch): void
-  /** Gives up a batch that can never be written: its callers are told. Its journal rows stay in the table. */
-  giveUp(batch: Batch, error: unknown): void
+  next(at: number, maxRows: number): Next<Settled>
+  written(batch: Next<Settled>): void
+  /** Gives up a batch that can never be written. Its journal rows stay in the table. */
+  giveUp(batch: Next<Settled>, error: unknown): void
   /** Calls `onLate` of the settlements that came before `before`. */
   tellLate(before: number): void
   settlements(): number
@@ -25,83 +41,89 @@ export interface Queue {
   isEmpty(): boolean
 }
 
-interface Waiting {
-  row: GenerationRow
-  since: number
-  onLate: (() => void) | undefined
-  resolve(): void
-  reject(error: unknown): void
+interface Place<Settled> {
+  readonly settled: Settled
+  readonly since: number
+  isLate: boolean
 }
 
-export function createQueue(): Queue {
-  const waiting: Waiting[] = []
-  const unwritten = new Map<string, { row: JournalRow; dueAt: number }>()
+export function createQueue<Settled extends Waiting>(endings: Endings<Settled>): Queue<Settled> {
+  const places: Place<Settled>[] = []
+  const unwritten = new Map<string, { journaled: Journaled; dueAt: number }>()
   /** Generations whose journal row is in the table. */
-  const journaled = new Set<string>()
+  const inTable = new Set<string>()
   /** Those of them whose row must go although nothing is settled. */
   const forgotten = new Set<string>()
 
-  function dueEntries(at: number, maxRows: number): JournalRow[] {
-    const due: JournalRow[] = []
+  function dueEntries(at: number, maxRows: number): Journaled[] {
+    const due: Journaled[] = []
     for (const entry of unwritten.values()) {
       if (entry.dueAt > at || due.length === maxRows) break
-      due.push(entry.row)
+      due.push(entry.journaled)
     }
     return due
   }
 
   return {
-    settle(row, since, onLate) {
-      unwritten.delete(row.id)
-      return new Promise((resolve, reject) => waiting.push({ row, since, onLate, resolve, reject }))
+    settle(settled, since) {
+      if (unwritten.size > 0) unwritten.delete(settled.row.id)
+      places.push({ settled, since, isLate: false })
     },
-    journal(row, dueAt) {
-      unwritten.delete(row.generation_id)
-      unwritten.set(row.generation_id, { row, dueAt })
+    journal(journaled, dueAt) {
+      const { generationId } = journaled.entry
+      unwritten.delete(generationId)
+      unwritten.set(generationId, { journaled, dueAt })
     },
     forget(generationId) {
       unwritten.delete(generationId)
-      if (!journaled.has(generationId)) return false
+      if (!inTable.has(generationId)) return false
       forgotten.add(generationId)
       return true
     },
     next(at, maxRows) {
-      const settled = waiting.slice(0, maxRows).map((item) => item.row)
-      const unjournaled = settled.map((row) => row.id).filter((id) => journaled.has(id))
-      return {
-        settled,
-        journaled: dueEntries(at, maxRows),
-        unjournaled: [...unjournaled, ...forgotten],
+      const waiting: Settled[] = []
+      const settled: NewRow[] = []
+      for (let index = 0; index < places.length && index < maxRows; index++) {
+        const place = places[index]!
+        waiting.push(place.settled)
+        settled.push(place.settled.row)
       }
+      return { waiting, settled, journaled: dueEntries(at, maxRows), forgotten: [...forgotten] }
     },
     written(batch) {
-      for (const row of batch.journaled) {
-        unwritten.delete(row.generation_id)
-        journaled.add(row.generation_id)
+      for (const { entry } of batch.journaled) {
+        unwritten.delete(entry.generationId)
+        inTable.add(entry.generationId)
       }
-      for (const id of batch.unjournaled) {
-        journaled.delete(id)
+      for (const id of batch.forgotten) {
+        inTable.delete(id)
         forgotten.delete(id)
       }
-      for (const item of waiting.splice(0, batch.settled.length)) item.resolve()
+      places.splice(0, batch.waiting.length)
+      for (const settled of batch.waiting) {
+        if (inTable.size > 0) inTable.delete(settled.row.id)
+        endings.onWritten(settled)
+      }
     },
     giveUp(batch, error) {
-      for (const row of batch.journaled) unwritten.delete(row.generation_id)
-      for (const item of waiting.splice(0, batch.settled.length)) {
-        journaled.delete(item.row.id)
-        item.reject(error)
+      for (const { entry } of batch.journaled) unwritten.delete(entry.generationId)
+      places.splice(0, batch.waiting.length)
+      for (const settled of batch.waiting) {
+        inTable.delete(settled.row.id)
+        endings.onGivenUp(settled, error)
       }
     },
     tellLate(before) {
-      for (const item of waiting) {
-        if (item.since > before) break
-        item.onLate?.()
-        item.onLate = undefined
+      for (const place of places) {
+        if (place.since > before) break
+        if (place.isLate) continue
+        place.isLate = true
+        endings.onLate(place.settled)
       }
     },
-    settlements: () => waiting.length,
+    settlements: () => places.length,
     // They come in the order in which they are due.
     dueAt: () => unwritten.values().next().value?.dueAt,
-    isEmpty: () => waiting.length + unwritten.size + forgotten.size === 0,
+    isEmpty: () => places.length + unwritten.size + forgotten.size === 0,
   }
 }

@@ -58,6 +58,9 @@ export function compareCounters(database: Database): Comparison {
   return { compared: new Set([...seen, ...summed.keys()]).size, differences }
 }
 
+/** The rows that the sums have followed. The others are added by the server within a second, or at its next start. */
+const FOLDED = '(SELECT * FROM generations WHERE rowid <= (SELECT last_row FROM folded)) AS generations'
+
 const SPENT = `sum(CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END) AS usage,
                sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok`
 const CARRIED = 'sum(usage_nano_usd) AS usage, sum(byok_usage_nano_usd) AS byok'
@@ -68,13 +71,13 @@ const SUMS_BY_DAY = [
     const id = scope === 'key' ? 'key_hash' : 'workspace_id'
     const named = `'${scope}' AS scope, ${id} AS id`
     return [
-      `SELECT ${named}, created_at / 86400000 AS day, ${SPENT} FROM generations GROUP BY 1, 2, 3`,
+      `SELECT ${named}, created_at / 86400000 AS day, ${SPENT} FROM ${FOLDED} GROUP BY 1, 2, 3`,
       `SELECT ${named}, hour / 86400000 AS day, ${CARRIED} FROM pruned_hourly GROUP BY 1, 2, 3`,
     ]
   }),
   `SELECT json_extract(charged.value, '$.scope') AS scope, json_extract(charged.value, '$.id') AS id,
           created_at / 86400000 AS day, ${SPENT}
-   FROM generations, json_each(generations.charged_scopes) AS charged
+   FROM ${FOLDED}, json_each(generations.charged_scopes) AS charged
    WHERE charged_scopes IS NOT NULL GROUP BY 1, 2, 3`,
   `SELECT scope, scope_id AS id, day / 86400000 AS day, ${CARRIED} FROM pruned_charges GROUP BY 1, 2, 3`,
 ]
@@ -119,7 +122,7 @@ export function compareHours(database: Database): Comparison {
             sum(native_tokens_reasoning) AS reasoning_tokens, sum(native_tokens_cached) AS cached_tokens,
             sum(CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END) AS usage_nano_usd,
             sum(CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END) AS byok_usage_nano_usd
-     FROM (SELECT *, created_at / 3600000 * 3600000 AS hour FROM generations) GROUP BY 1`,
+     FROM (SELECT *, created_at / 3600000 * 3600000 AS hour FROM ${FOLDED}) GROUP BY 1`,
   )
   const carried = file.query<Sum, []>(`SELECT ${names} AS name, ${HOURLY_SUMS.join(', ')} FROM pruned_hourly`)
   const rows = new Map(summed.all().map((line) => [line.name, line]))
@@ -157,7 +160,7 @@ export function compareLabels(database: Database): Comparison {
               tokens_completion AS completion_tokens, native_tokens_reasoning AS reasoning_tokens,
               native_tokens_cached AS cached_tokens, CASE WHEN is_byok THEN 0 ELSE cost_nano_usd END AS usage_nano_usd,
               CASE WHEN is_byok THEN cost_nano_usd ELSE 0 END AS byok_usage_nano_usd
-       FROM generations, json_each(generations.labels) AS label WHERE labels IS NOT NULL
+       FROM ${FOLDED}, json_each(generations.labels) AS label WHERE labels IS NOT NULL
        UNION ALL SELECT day, ${LABELLED}, ${HOURLY_SUMS.join(', ')} FROM pruned_labels
      ) GROUP BY 1`,
   )

@@ -3,7 +3,8 @@ import { NO_USAGE } from '../core/usage.ts'
 import type { Database } from '../db/database.ts'
 import { journal } from '../db/tables.ts'
 import type { Batch } from './batch.ts'
-import { entryOf, type JournalRow, rowOf } from './row.ts'
+import { type JournalRow, journaledOf } from './journal-row.ts'
+import { rowOf } from './row.ts'
 
 const ROWS_PER_COMMIT = 500
 
@@ -19,13 +20,16 @@ export function recover(database: Database, commit: (batch: Batch) => unknown): 
     commit({
       settled: rows.map(settledRowOf),
       journaled: [],
-      unjournaled: rows.map((row) => row.generation_id),
+      forgotten: rows.map((row) => row.generation_id),
     })
     count += rows.length
   }
 }
 
-const settledRowOf = (row: JournalRow) => rowOf(interrupted(entryOf(row)), row.charged_scopes)
+function settledRowOf(row: JournalRow) {
+  const { entry, charged } = journaledOf(row)
+  return rowOf(interrupted(entry), charged)
+}
 
 const interrupted = (entry: JournalEntry): Settlement => ({
   ...entry,

@@ -4,6 +4,7 @@ import { MAX_NANO_USD, sayUsd } from '../core/money.ts'
 import type { Counters } from './counters.ts'
 import { type Counted, type HeldWindow, keepHeldWindows } from './held-windows.ts'
 import type { Amounts, Hold, ReserveRequest, Room } from './ledger.ts'
+import type { ChargedScopes } from './row.ts'
 import { INTERVALS, resetsAt, sayInstant } from './windows.ts'
 
 export interface OpenHold extends Hold {
@@ -11,6 +12,10 @@ export interface OpenHold extends Hold {
   readonly gates: readonly Gate[]
   /** What it is held against. */
   readonly windows: readonly HeldWindow[]
+  /** What else its generation is booked to. */
+  readonly charged: ChargedScopes | null
+  /** Its settlement, once it is on its way. */
+  settled: Promise<void> | null
 }
 
 /** The open holds, in memory alone: a start begins with none. */
@@ -117,8 +122,16 @@ export function createHolds(counters: Counters): Holds {
       if (open.has(generationId)) throw new Error(`${generationId} has a hold already`)
       const shut = shutBy(gates, startedAt, { amountNanoUsd, sharedNanoUsd })
       if (shut !== null) throw shut.refusal()
-      const { windows } = windowsOf(gates, startedAt)
-      const made: OpenHold = { generationId, amountNanoUsd, sharedNanoUsd, gates, windows }
+      const { windows, charged } = windowsOf(gates, startedAt)
+      const made: OpenHold = {
+        generationId,
+        amountNanoUsd,
+        sharedNanoUsd,
+        gates,
+        windows,
+        charged,
+        settled: null,
+      }
       open.set(generationId, made)
       hold(made, 1)
       heldTotal += amountNanoUsd

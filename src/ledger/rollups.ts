@@ -3,41 +3,23 @@ import { placeholders } from '../db/columns.ts'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { prunedHourly, usageDaily, usageHourly } from '../db/tables.ts'
-import { byokUsageOf, type GenerationRow, usageOf } from './row.ts'
+import { byokUsageOf, type Summed, usageOf } from './summed.ts'
 import { hourStart, windowStart } from './windows.ts'
 
 export type HourlyRow = typeof usageHourly.$inferSelect
 /** Where sums by the hour are kept. */
 type Hours = typeof usageHourly | typeof prunedHourly
 
-/** What is summed of a row, and by what. */
-export type RolledUp = Pick<
-  GenerationRow,
-  | 'created_at'
-  | 'workspace_id'
-  | 'key_hash'
-  | 'user_id'
-  | 'model'
-  | 'provider_slug'
-  | 'provider_name'
-  | 'endpoint_id'
-  | 'is_byok'
-  | 'finish_reason'
-  | 'tokens_prompt'
-  | 'tokens_completion'
-  | 'native_tokens_reasoning'
-  | 'native_tokens_cached'
-  | 'cost_nano_usd'
->
-
-/** Adds the rows of one transaction to their hours and days. */
+/** Sums of rows by their hours and days, in memory until they are written. */
 export interface Rollups {
-  add(row: RolledUp): void
+  add(row: Summed): void
+  /** How many lines `write` adds to. */
+  count(): number
   /** Writes inside the caller's transaction. */
   write(): void
 }
 
-/** Prepares the statements once; each transaction begins its own sums, of hours and days. */
+/** Prepares the statements once; each fold has sums of its own, of hours and days. */
 export function prepareRollups(database: Database): () => Rollups {
   const addHourly = prepareHot(database, hourlyQuery(database.sync, usageHourly))
   const addDaily = prepareHot(database, dailyQuery(database.sync))
@@ -56,19 +38,21 @@ export function preparePrunedRollups(database: Database): () => Rollups {
 
 function sumsByHour(write: (line: HourlyRow) => void): Rollups {
   const byKey = new Map<string, HourlyRow[]>()
+  let count = 0
   return {
     add(row) {
-      let lines = byKey.get(row.key_hash)
+      let lines = byKey.get(row.keyHash)
       if (lines === undefined) {
         lines = []
-        byKey.set(row.key_hash, lines)
+        byKey.set(row.keyHash, lines)
       }
-      const hour = hourStart(row.created_at.getTime())
-      // A batch has few lines for a key, so they are looked through.
-      const line = lines.find((known) => isSame(known, row, hour))
-      if (line === undefined) lines.push(lineOf(row, hour))
-      else addTo(line, row)
+      const hour = hourStart(row.startedAt)
+      // A key has few lines, so they are looked through.
+      for (const known of lines) if (isSame(known, row, hour)) return addTo(known, row)
+      count += 1
+      lines.push(lineOf(row, hour))
     },
+    count: () => count,
     write() {
       for (const line of [...byKey.values()].flat()) write(line)
     },
@@ -121,27 +105,27 @@ export const HOURLY_SUMS = [
   'byok_usage_nano_usd',
 ] as const satisfies readonly (keyof HourlyRow)[]
 
-const isSame = (line: HourlyRow, row: RolledUp, hour: number): boolean =>
+const isSame = (line: HourlyRow, row: Summed, hour: number): boolean =>
   line.hour === hour &&
-  line.endpoint_id === row.endpoint_id &&
+  line.endpoint_id === row.endpointId &&
   line.model === row.model &&
-  line.is_byok === row.is_byok &&
-  line.workspace_id === row.workspace_id &&
-  line.user_id === row.user_id &&
-  line.provider_slug === row.provider_slug &&
-  line.provider_name === row.provider_name
+  line.is_byok === row.isByok &&
+  line.workspace_id === row.workspaceId &&
+  line.user_id === row.userId &&
+  line.provider_slug === row.providerSlug &&
+  line.provider_name === row.providerName
 
-function lineOf(row: RolledUp, hour: number): HourlyRow {
+function lineOf(row: Summed, hour: number): HourlyRow {
   const line: HourlyRow = {
     hour,
-    workspace_id: row.workspace_id,
-    key_hash: row.key_hash,
-    user_id: row.user_id,
+    workspace_id: row.workspaceId,
+    key_hash: row.keyHash,
+    user_id: row.userId,
     model: row.model,
-    provider_slug: row.provider_slug,
-    provider_name: row.provider_name,
-    endpoint_id: row.endpoint_id,
-    is_byok: row.is_byok,
+    provider_slug: row.providerSlug,
+    provider_name: row.providerName,
+    endpoint_id: row.endpointId,
+    is_byok: row.isByok,
     requests: 0,
     failed_requests: 0,
     prompt_tokens: 0,
@@ -155,24 +139,13 @@ function lineOf(row: RolledUp, hour: number): HourlyRow {
   return line
 }
 
-export type Added = Pick<
-  GenerationRow,
-  | 'is_byok'
-  | 'finish_reason'
-  | 'tokens_prompt'
-  | 'tokens_completion'
-  | 'native_tokens_reasoning'
-  | 'native_tokens_cached'
-  | 'cost_nano_usd'
->
-
-export function addTo(line: Pick<HourlyRow, (typeof HOURLY_SUMS)[number]>, row: Added): void {
+export function addTo(line: Pick<HourlyRow, (typeof HOURLY_SUMS)[number]>, row: Summed): void {
   line.requests += 1
-  if (row.finish_reason === 'error') line.failed_requests += 1
-  line.prompt_tokens += row.tokens_prompt
-  line.completion_tokens += row.tokens_completion
-  line.reasoning_tokens += row.native_tokens_reasoning
-  line.cached_tokens += row.native_tokens_cached
+  if (row.isFailed) line.failed_requests += 1
+  line.prompt_tokens += row.promptTokens
+  line.completion_tokens += row.completionTokens
+  line.reasoning_tokens += row.reasoningTokens
+  line.cached_tokens += row.cachedTokens
   line.usage_nano_usd += usageOf(row)
   line.byok_usage_nano_usd += byokUsageOf(row)
 }

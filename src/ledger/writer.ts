@@ -1,16 +1,12 @@
-import type { Batch } from './batch.ts'
-import { createQueue, type Queue } from './queue.ts'
-import type { GenerationRow, JournalRow } from './row.ts'
+import type { Journaled } from './journal-row.ts'
+import { createQueue, type Endings, type Next, type Queue, type Waiting } from './queue.ts'
 
 /** Group commit: what arrives together is committed together. */
-export interface Writer {
-  /**
-   * Resolves once the row is committed. While commits fail it stays pending, and the row is kept; it rejects only for
-   * a row that the database can never take. `onLate` is called once if the row waits longer than `LATE_MS`.
-   */
-  settle(row: GenerationRow, onLate?: () => void): Promise<void>
+export interface Writer<Settled extends Waiting> {
+  /** Ends in `onWritten`, or in `onGivenUp` for a row that the database can never take; while commits fail it waits. */
+  settle(settled: Settled): void
   /** Committed with the next batch that is due; dropped when the settlement comes before that. */
-  journal(row: JournalRow): void
+  journal(journaled: Journaled): void
   /** Takes a journal row back, without a settlement. */
   forget(generationId: string): void
   isWritable(): boolean
@@ -18,18 +14,18 @@ export interface Writer {
   close(): Promise<void>
 }
 
-export interface WriterOptions {
+export interface WriterOptions<Settled> extends Endings<Settled> {
   /** One transaction; throws when nothing of it was written. */
-  commit(batch: Batch): void
+  commit(batch: Next<Settled>): void
   /** How many requests run, those that wait for their commit included: with no others there is none to wait for. */
   running(): number
-  /** A commit failed: how many settlements wait for the next try, and the how many-th in a row it was; 0: one row's fault. */
+  /** A commit failed. `failures`: consecutive failed commits; 0 if a single bad row caused it. */
   onFailure?(error: unknown, waiting: number, failures: number): void
   /** The first commit that went well again. */
   onRecovery?(): void
   /** Milliseconds until the n-th try after a failure (n from 1). */
   retryDelayMs?(failures: number): number
-  /** Default: `LATE_MS`. */
+  /** A settlement that waits longer ends in `onLate`; default: `LATE_MS`. */
   lateMs?: number | undefined
 }
 
@@ -51,9 +47,9 @@ const TRIES_AT_CLOSE = 5
 
 const doubling = (failures: number): number => Math.min(2000, 25 * 2 ** failures)
 
-export function createWriter(options: WriterOptions): Writer {
+export function createWriter<Settled extends Waiting>(options: WriterOptions<Settled>): Writer<Settled> {
   const { running, retryDelayMs = doubling } = options
-  const queue = createQueue()
+  const queue = createQueue<Settled>(options)
   const committer = createCommitter(queue, options)
   let next: 'nothing' | 'retry' | 'journal' | 'gather' | 'now' = 'nothing'
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -97,13 +93,12 @@ export function createWriter(options: WriterOptions): Writer {
   }
 
   return {
-    settle(row, onLate) {
-      const written = queue.settle(row, performance.now(), onLate)
+    settle(settled) {
+      queue.settle(settled, performance.now())
       schedule()
-      return written
     },
-    journal(row) {
-      queue.journal(row, performance.now() + JOURNAL_DELAY_MS)
+    journal(journaled) {
+      queue.journal(journaled, performance.now() + JOURNAL_DELAY_MS)
       schedule()
     },
     forget(generationId) {
@@ -125,7 +120,10 @@ export function createWriter(options: WriterOptions): Writer {
 }
 
 /** Commits one batch after the other, and knows how that goes. */
-function createCommitter(queue: Queue, { commit, onFailure, onRecovery, lateMs = LATE_MS }: WriterOptions) {
+function createCommitter<Settled extends Waiting>(
+  queue: Queue<Settled>,
+  { commit, onFailure, onRecovery, lateMs = LATE_MS }: WriterOptions<Settled>,
+) {
   /** In a row, since the last commit that went well. */
   let failures = 0
   /** How many rows are still to be tried one by one, since one of them cannot be written. */
@@ -133,7 +131,7 @@ function createCommitter(queue: Queue, { commit, onFailure, onRecovery, lateMs =
   let lastEnd = Number.NEGATIVE_INFINITY
   let lastDurationMs = 0
 
-  function failed(batch: Batch, error: unknown): boolean {
+  function failed(batch: Next<Settled>, error: unknown): boolean {
     if (!isRowAtFault(error)) {
       failures += 1
       queue.tellLate(performance.now() - lateMs)
@@ -156,7 +154,7 @@ function createCommitter(queue: Queue, { commit, onFailure, onRecovery, lateMs =
     flush(due: number): boolean {
       const startedAt = performance.now()
       const batch = suspects > 0 ? one(queue.next(due, 1)) : queue.next(due, MAX_ROWS)
-      if (batch.settled.length + batch.journaled.length + batch.unjournaled.length === 0) {
+      if (batch.settled.length + batch.journaled.length + batch.forgotten.length === 0) {
         suspects = 0
         return true
       }
@@ -177,7 +175,8 @@ function createCommitter(queue: Queue, { commit, onFailure, onRecovery, lateMs =
 }
 
 /** A settlement or a journal row, not both. */
-const one = (batch: Batch): Batch => (batch.settled.length === 0 ? batch : { ...batch, journaled: [] })
+const one = <Settled>(batch: Next<Settled>): Next<Settled> =>
+  batch.settled.length === 0 ? batch : { ...batch, journaled: [] }
 
 /**
  * True for a row that no retry can write (a missing value, say): it must not stand in the way of the others for ever.

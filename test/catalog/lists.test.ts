@@ -392,6 +392,8 @@ test('most-popular and top-weekly are this gateway’s own requests, of 30 and o
       await reply.text()
     }
     await ask()
+    // The sums follow within a second.
+    used.deps.ledger.fold()
     const firstOf = async (sort: string) =>
       dataOf(objectOf(await (await used.call(`/models?sort=${sort}`)).json()))[0]?.['id']
     expect([await firstOf('most-popular'), await firstOf('top-weekly')]).toEqual([

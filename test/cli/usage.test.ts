@@ -8,10 +8,9 @@ import { hashKey } from '../../src/core/keys.ts'
 import { openDataFolder } from '../../src/data-folder.ts'
 import { DATABASE_FILE } from '../../src/db/database.ts'
 import { workspaces } from '../../src/db/tables.ts'
-import { prepareCommit } from '../../src/ledger/batch.ts'
 import { prune } from '../../src/ledger/retention.ts'
 import { rowOf } from '../../src/ledger/row.ts'
-import { settlementOf } from '../ledger/fixture.ts'
+import { seedRows, settlementOf } from '../ledger/fixture.ts'
 import { removeBroken, removeVerified } from '../verified.ts'
 import { BOOTSTRAP, killServers, type Served, sluice, startServer } from './process.ts'
 
@@ -33,19 +32,15 @@ beforeAll(async () => {
   workspaceId = workspace?.id ?? ''
   const spend = (startedAt: number, costNanoUsd: number, over: Parameters<typeof settlementOf>[0] = {}) =>
     rowOf(settlementOf({ keyHash: KEY, workspaceId, startedAt, costNanoUsd, ...over }), null)
-  prepareCommit(opened.database)({
-    settled: [
-      spend(at(1, 0), 1_000),
-      spend(at(3), 20_000_000, { modelId: 'lab/large', providerName: 'Other' }),
-      spend(at(3, 23), 1, { finishReason: 'error' }),
-      spend(at(15, 23), 300, { keyHash: 'e'.repeat(64), isByok: true }),
-      // Outside.
-      spend(at(0, 23), 5_000),
-      spend(at(16, 0), 7_000),
-    ],
-    journaled: [],
-    unjournaled: [],
-  })
+  seedRows(opened.database, [
+    spend(at(1, 0), 1_000),
+    spend(at(3), 20_000_000, { modelId: 'lab/large', providerName: 'Other' }),
+    spend(at(3, 23), 1, { finishReason: 'error' }),
+    spend(at(15, 23), 300, { keyHash: 'e'.repeat(64), isByok: true }),
+    // Outside.
+    spend(at(0, 23), 5_000),
+    spend(at(16, 0), 7_000),
+  ])
   // Usage is not of rows: these are all gone.
   const retention = { maxAgeMs: 0, maxBytes: null }
   const pause = async (): Promise<void> => undefined

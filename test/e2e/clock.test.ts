@@ -226,6 +226,7 @@ describe.each(BOUNDS)('a long request books to its start: $kind', ({ make, statu
 
     const rows = gateway.generations().filter((row) => row['key_hash'] === hash)
     expect(rows.map((row) => row['created_at']).sort()).toEqual([at(from), at(to)].sort())
+    gateway.deps.ledger.fold()
     const days = gateway.database.file
       .query<{ day: number; spent: number }, [string]>(
         'SELECT day, sum(usage_nano_usd) AS spent FROM usage_daily WHERE key_hash = ? GROUP BY day ORDER BY day',

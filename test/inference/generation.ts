@@ -52,6 +52,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
       heldNanoUsd: () => 0,
       isWritable: () => true,
       hasBacklog: () => false,
+      fold: () => true,
       close: async () => undefined,
     },
     rates: { check: () => null, held: () => 0 },

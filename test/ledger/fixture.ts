@@ -7,6 +7,9 @@ import { newGenerationId } from '../../src/core/ids.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import { DATABASE_FILE, type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations.ts'
+import { prepareCommit } from '../../src/ledger/batch.ts'
+import { prepareFolding } from '../../src/ledger/folding.ts'
+import type { NewRow } from '../../src/ledger/row.ts'
 import { removeVerified } from '../verified.ts'
 
 export interface DataFolder {
@@ -89,6 +92,15 @@ export const settlementOf = (over: Partial<Settlement> = {}): Settlement => ({
   tries: [],
   ...over,
 })
+
+/** Writes rows and their sums, without a ledger. */
+export function seedRows(database: Database, rows: readonly NewRow[]): void {
+  const folding = prepareFolding(database)
+  const commit = prepareCommit(database, folding)
+  for (let from = 0; from < rows.length; from += 64)
+    commit({ settled: rows.slice(from, from + 64), journaled: [], forgotten: [] })
+  folding.fold()
+}
 
 /** Rows of any query, for looking behind the ledger's back. */
 export const rowsOf = (database: Database, sql: string): Record<string, unknown>[] =>

@@ -239,6 +239,7 @@ function compare(trial: Trial): void {
       [daily, weekly, monthly, total].map((sum) => sum?.byok ?? 0),
     )
   }
+  ledger.fold()
   const written = (sql: string) =>
     Object.fromEntries(
       database.file

@@ -1,7 +1,7 @@
 /**
  * A gateway's money without the gateway, to be killed: opens the folder that its argument names as a server does,
  * and settles with sixteen callers at once. Says `recovered <n>`, then each generation as soon as it may be shown as
- * finished.
+ * finished. With a second argument it folds after every so many settlements.
  */
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ const folder = process.argv[2] ?? ''
 lockFolder(folder)
 const { ledger, recovered } = openLedger(openMigrated(join(folder, DATABASE_FILE)))
 writeSync(1, `recovered ${recovered}\n`)
+const foldEvery = Number(process.argv[3] ?? 0)
+let settled = 0
 
 async function caller(n: number): Promise<never> {
   for (let turn = 0; ; turn++) {
@@ -29,6 +31,8 @@ async function caller(n: number): Promise<never> {
     if (n < 4) await Bun.sleep(40 + 10 * n)
     await ledger.settle(hold, settlementOf({ ...entry, costNanoUsd: 100 + turn }))
     writeSync(1, `${entry.generationId}\n`)
+    settled += 1
+    if (foldEvery > 0 && settled % foldEvery === 0) ledger.fold()
   }
 }
 

@@ -10,11 +10,17 @@ afterAll(folder.remove)
 const KILLS = 10
 
 /** Runs the writer until it has acknowledged `wanted` generations, kills it, and answers all that it had said. */
-async function runAndKill(wanted: number): Promise<{ recovered: number; acknowledged: string[] }> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'kill-writer.ts'), folder.path], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
+async function runAndKill(
+  wanted: number,
+  foldEvery: number,
+): Promise<{ recovered: number; acknowledged: string[] }> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'kill-writer.ts'), folder.path, String(foldEvery)],
+    {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    },
+  )
   let said = ''
   let isKilled = false
   const decoder = new TextDecoder()
@@ -35,13 +41,16 @@ async function runAndKill(wanted: number): Promise<{ recovered: number; acknowle
 test(`${KILLS} times kill -9: no acknowledged row is lost, none is there twice, and everything adds up`, async () => {
   const acknowledged: string[] = []
   let recovered = 0
+  let unfolded = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const life = await runAndKill(1 + kill * 40)
+    // Half of them are killed with rows that are in no sum yet, half while rows are folded all the time.
+    const life = await runAndKill(1 + kill * 40, kill % 2 === 0 ? 0 : 3)
     acknowledged.push(...life.acknowledged)
     recovered += life.recovered
     // As a stopped folder is verified: its last writer closed nothing.
     const report = verifyFolder(folder.path)
     expect(report.differences).toEqual([])
+    unfolded += report.unfolded
     expect(report.generations).toBeGreaterThanOrEqual(acknowledged.length)
   }
 
@@ -62,5 +71,6 @@ test(`${KILLS} times kill -9: no acknowledged row is lost, none is there twice, 
   expect(flagged.filter((row) => finished.has(String(row['id'])))).toEqual([])
   expect(rowsOf(database, 'SELECT * FROM journal')).toEqual([])
   database.close()
-  expect(verifyFolder(folder.path).differences).toEqual([])
+  expect(unfolded).toBeGreaterThan(100)
+  expect(verifyFolder(folder.path)).toMatchObject({ differences: [], unfolded: 0 })
 })

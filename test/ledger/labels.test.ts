@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Label } from '../../src/core/generation.ts'
 import type { Database } from '../../src/db/database.ts'
 import { listActivity } from '../../src/ledger/activity.ts'
-import { prepareLabels } from '../../src/ledger/labels.ts'
+import { prepareBounds, prepareLabels } from '../../src/ledger/labels.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { prune } from '../../src/ledger/retention.ts'
 import { rowOf } from '../../src/ledger/row.ts'
@@ -45,7 +45,7 @@ const sums = () =>
      FROM usage_labels GROUP BY 1, 2 ORDER BY 1, 2`,
   ).map(({ name, value, n, spent, byok }) => [name, value, n, spent, byok])
 
-test('usage is summed by user and by each tag, in the transaction of its rows', async () => {
+test('usage is summed by user and by each tag', async () => {
   await spend(
     { labels: labels('ada', team('red')), costNanoUsd: 100 },
     { labels: labels('ada', team('blue')), costNanoUsd: 20 },
@@ -96,15 +96,16 @@ test('sums stay when their rows are pruned', async () => {
 })
 
 test('a caller cannot make more labels than the bounds of its key and of a day: the rest is one', () => {
-  const begin = prepareLabels(database, 3, 5)
+  const bounds = prepareBounds(database, 3, 5)
+  const begin = prepareLabels(database)
   const booked = (key: string, ...of: Label[]) => {
-    const one = begin()
     const row = rowOf(settlementOf({ keyHash: key, labels: of }), null)
-    row.labels = one.bounded(row)
-    one.keep()
+    row.labels = bounds.bounded(row)
+    bounds.keep()
     const inTable = begin()
     inTable.add(row)
     inTable.write()
+    bounds.folded()
     return row.labels
   }
   expect(booked('a', ['user', '1'], ['user', '2'], ['tag:x', '3'])).toEqual([
@@ -124,7 +125,7 @@ test('a caller cannot make more labels than the bounds of its key and of a day: 
     ['user', ''],
   ])
   // A new process counts what is there.
-  const again = prepareLabels(database, 3, 5)()
+  const again = prepareBounds(database, 3, 5)
   expect(again.bounded(rowOf(settlementOf({ keyHash: 'a', labels: [['user', '9']] }), null))).toEqual([
     ['user', ''],
   ])

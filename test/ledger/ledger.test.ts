@@ -242,6 +242,7 @@ test('a guardrail gate gathers what passed it, and verify can recount it', async
   await ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT }))
   await spend(CENT)
   expect(ledger.room([guardrail], NOON).nanoUsd).toBe(9 * CENT)
+  ledger.fold()
   database.file.run(
     "UPDATE spending SET usage_nano_usd = 0 WHERE scope = 'guardrail' AND interval = 'monthly'",
   )

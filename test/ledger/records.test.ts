@@ -28,6 +28,7 @@ async function settle(over: Partial<Settlement>): Promise<Settlement> {
   const settlement = settlementOf(over)
   const hold = ledger.reserve({ ...settlement, gates: [], amountNanoUsd: 0 })
   await ledger.settle(hold, settlement)
+  ledger.fold()
   return settlement
 }
 

@@ -3,7 +3,6 @@ import { statSync } from 'node:fs'
 import { newUuid } from '../../src/core/ids.ts'
 import type { Database } from '../../src/db/database.ts'
 import { generationFeedback } from '../../src/db/tables.ts'
-import { type Batch, prepareCommit } from '../../src/ledger/batch.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import {
   MOST_ROWS,
@@ -13,10 +12,19 @@ import {
   startPruning,
   usedBytes,
 } from '../../src/ledger/retention.ts'
-import { type GenerationRow, rowOf } from '../../src/ledger/row.ts'
+import { chargedScopes, rowOf } from '../../src/ledger/row.ts'
 import { sayReport, verifyLedger } from '../../src/ledger/verify.ts'
 import { withFaults } from './failing-file.ts'
-import { type DataFolder, entryOf, makeFolder, NOON, openMigrated, rowsOf, settlementOf } from './fixture.ts'
+import {
+  type DataFolder,
+  entryOf,
+  makeFolder,
+  NOON,
+  openMigrated,
+  rowsOf,
+  seedRows,
+  settlementOf,
+} from './fixture.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -39,8 +47,7 @@ afterEach(() => {
 
 /** Rows of all kinds: the n-th one came `stepMs` after the one before it, the last one at NOON. */
 function seed(into: Database, rows: number, stepMs: number): string[] {
-  const commit = prepareCommit(into)
-  const made: GenerationRow[] = Array.from({ length: rows }, (_, n) => {
+  const made = Array.from({ length: rows }, (_, n) => {
     const startedAt = NOON - (rows - 1 - n) * stepMs
     const over = {
       // As ids are: the time of the request comes first.
@@ -51,14 +58,11 @@ function seed(into: Database, rows: number, stepMs: number): string[] {
       modelId: n % 5 === 0 ? 'lab/large' : 'lab/tiny',
       isByok: n % 4 === 0,
     }
-    const charged = n % 2 === 0 ? [{ scope: 'guardrail' as const, id: `guardrail-${n % 3}` }] : null
+    const guardrails = n % 2 === 0 ? [{ scope: 'guardrail' as const, id: `guardrail-${n % 3}` }] : []
     const finishReason = n % 7 === 0 ? 'error' : 'stop'
-    return rowOf(settlementOf({ ...over, finishReason, costNanoUsd: 1_000 + n }), charged)
+    return rowOf(settlementOf({ ...over, finishReason, costNanoUsd: 1_000 + n }), chargedScopes(guardrails))
   })
-  for (let from = 0; from < rows; from += 64) {
-    const batch: Batch = { settled: made.slice(from, from + 64), journaled: [], unjournaled: [] }
-    commit(batch)
-  }
+  seedRows(into, made)
   return made.map(({ id }) => id)
 }
 
@@ -222,6 +226,7 @@ test('under load no settlement waits for more than a slice of rows, and all is e
   expect(Math.max(...waits)).toBeLessThanOrEqual(MOST_ROWS + 3)
   expect(idsOf(database)).toEqual(expect.arrayContaining(settled))
   expect(verifyLedger(database)).toMatchObject({ generations: 121 + settled.length, differences: [] })
+  ledger.fold()
   expect(ledger.keyUsage('key-0', NOON).total).toBe(
     Number(
       rowsOf(

@@ -20,6 +20,7 @@ beforeEach(async () => {
     const hold = ledger.reserve({ ...entry, gates: [], amountNanoUsd: 0 })
     await ledger.settle(hold, settlementOf({ ...entry, finishReason: 'error', costNanoUsd: 100 }))
   }
+  ledger.fold()
 })
 
 afterEach(() => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { journalRowOf } from '../../src/ledger/row.ts'
 import { createWriter } from '../../src/ledger/writer.ts'
 import { entryOf } from './fixture.ts'
 
 const ROWS = 1000
+const nothing = (): void => undefined
 
 test('journal rows that are due wait for nothing but their turn, however many there are', async () => {
   const batches: number[] = []
@@ -11,6 +11,9 @@ test('journal rows that are due wait for nothing but their turn, however many th
   let written = 0
   const writer = createWriter({
     running: () => ROWS,
+    onWritten: nothing,
+    onLate: nothing,
+    onGivenUp: nothing,
     commit({ journaled }) {
       batches.push(journaled.length)
       written += journaled.length
@@ -18,7 +21,7 @@ test('journal rows that are due wait for nothing but their turn, however many th
     },
   })
   const startedAt = performance.now()
-  for (let row = 0; row < ROWS; row++) writer.journal(journalRowOf(entryOf(), null))
+  for (let row = 0; row < ROWS; row++) writer.journal({ entry: entryOf(), charged: null })
   await all.promise
   const tookMs = performance.now() - startedAt
   await writer.close()

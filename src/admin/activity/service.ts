@@ -4,10 +4,15 @@ import { USER_LABEL } from '../../core/generation.ts'
 import type { Database, Db } from '../../db/database.ts'
 import { apiKeys, users, workspaces } from '../../db/tables.ts'
 import { type ActivityItem, firstActivityDay, listActivity } from '../../ledger/activity.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { ActivityQuery } from './schema.ts'
 
 /** Usage of the organisation by day, model and endpoint. Keys, members and workspaces that were deleted still count. */
-export async function activity({ db }: Database, query: ActivityQuery, now: number): Promise<Item[]> {
+export async function activity(
+  { database: { db }, ledger }: { database: Database; ledger: Pick<Ledger, 'fold'> },
+  query: ActivityQuery,
+  now: number,
+): Promise<Item[]> {
   if (query.date !== undefined) checkDay(query.date, now)
   const workspaceId = query.workspace_id?.toLowerCase()
   await requireNamed(db, query.api_key_hash, query.user_id, workspaceId)
@@ -19,6 +24,7 @@ export async function activity({ db }: Database, query: ActivityQuery, now: numb
     groupByWorkspace: query.group_by === 'workspace',
     label: labelIn(query.group_by),
   }
+  ledger.fold()
   const items = await listActivity(db, filter, now)
   if (filter.label === null) return items
   const name = filter.label === USER_LABEL ? 'user' : 'tag'

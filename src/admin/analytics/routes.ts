@@ -2,13 +2,14 @@ import { Elysia, t } from 'elysia'
 import type { Database } from '../../db/database.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import { analyticsMeta, analyticsMetaView, analyticsQuery, analyticsResult } from './schema.ts'
 import { queryAnalytics } from './service.ts'
 
 const tag = 'Usage'
 const caller = 'management'
 
-export const analyticsRoutes = (deps: CallerDeps & { database: Database }) =>
+export const analyticsRoutes = (deps: CallerDeps & { database: Database; ledger: Pick<Ledger, 'fold'> }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/analytics/meta', () => ({ data: analyticsMetaView() }), {
@@ -22,7 +23,10 @@ export const analyticsRoutes = (deps: CallerDeps & { database: Database }) =>
     })
     .post(
       '/analytics/query',
-      async ({ body }) => ({ data: await queryAnalytics(deps.database.db, body, deps.now()) }),
+      async ({ body }) => {
+        deps.ledger.fold()
+        return { data: await queryAnalytics(deps.database.db, body, deps.now()) }
+      },
       {
         caller,
         body: analyticsQuery,
