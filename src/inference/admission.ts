@@ -1,5 +1,6 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { Caller } from '../core/caller.ts'
+import { type Cancellation, signalOf } from '../core/cancellation.ts'
 import type { Gate } from '../core/gate.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Pricing } from '../core/snapshot.ts'
@@ -28,8 +29,8 @@ export interface Claiming {
   readonly ledger: Ledger
   readonly generationId: string
   readonly startedAt: number
-  /** Aborts when nobody waits for the answer any longer. */
-  readonly signal: AbortSignal
+  /** Once nobody waits for the answer any longer. */
+  readonly cancellation: Cancellation
 }
 
 /** A promise only if running reservations keep the request out and it waits for them. */
@@ -85,7 +86,7 @@ interface Needed {
 function claimGroups(
   attempts: Attempt[],
   fit: Fit,
-  { caller, ledger, generationId, startedAt, signal }: Claiming,
+  { caller, ledger, generationId, startedAt, cancellation }: Claiming,
   hint: string | undefined,
   admission: (claim: Claim<Needed>) => Admission,
 ): Admitted {
@@ -94,7 +95,9 @@ function claimGroups(
     generationId,
     gates,
     startedAt,
-    signal,
+    get signal() {
+      return signalOf(cancellation)
+    },
     need: (roomOf, isLast) => neededBy(attempts, fit, gates, roomOf, isLast),
     ...(hint === undefined ? {} : { hint }),
   })
@@ -108,11 +111,11 @@ function neededBy(
   roomOf: (gates: readonly Gate[]) => Room,
   isLast: boolean,
 ): Needed {
-  const own = attempts.filter(({ ownKey }) => ownKey !== undefined)
-  if (own.length === 0) {
+  if (!attempts.some(hasOwnKey)) {
     const { attempts: fitted, amountNanoUsd } = fit(attempts, roomOf(gates), isLast)
     return { attempts: fitted, amountNanoUsd, sharedNanoUsd: amountNanoUsd }
   }
+  const own = attempts.filter(hasOwnKey)
   const counting = gates.filter(({ includeByok }) => includeByok === true)
   const ownFit = fit(own, roomOf(counting), isLast)
   const shared = attempts.filter(({ ownKey }) => ownKey === undefined)
@@ -125,6 +128,8 @@ function neededBy(
     sharedNanoUsd: sharedFit.amountNanoUsd,
   }
 }
+
+const hasOwnKey = ({ ownKey }: Attempt): boolean => ownKey !== undefined
 
 /** The order of the plan, with the bounds of each account. */
 function inOrder(attempts: readonly Attempt[], own: Fitted, shared: Fitted): Attempt[] {

@@ -8,13 +8,17 @@ export async function collect(
   see: (frame: InferenceFrame) => void,
 ): Promise<InferenceResult> {
   const result: InferenceResult = { created: null, choices: [], natives: [] }
-  for await (const batch of frames) {
-    for (const frame of batch) {
+  // Not `for await`, which would wait once more for every batch.
+  const iterator = frames[Symbol.asyncIterator]()
+  for (;;) {
+    const { value, done } = await iterator.next()
+    if (done) break
+    for (const frame of value) {
       see(frame)
       for (const event of frame.events) addEvent(result, event)
     }
   }
-  result.choices.sort((a, b) => a.index - b.index)
+  if (result.choices.length > 1) result.choices.sort((a, b) => a.index - b.index)
   return result
 }
 

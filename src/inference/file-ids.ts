@@ -30,7 +30,27 @@ interface Named {
  * itself where it names none. Throws a `GatewayError`: 404 for a file that the workspace does not have, 413 for more
  * than 50 MB together, 503 if the memory of bodies in flight has no room for them.
  */
-export async function withFiles(
+export function withFiles(
+  body: JsonObject,
+  dialect: Dialect,
+  caller: Caller,
+  files: UploadedFiles,
+  lease: BodyLease,
+): JsonObject | Promise<JsonObject> {
+  return namesFile(body[FIELDS[dialect]]) ? withContents(body, dialect, caller, files, lease) : body
+}
+
+function namesFile(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(namesFile)
+  for (const name in value) if (namesFile(Reflect.get(value, name))) return true
+  return isObject(value) && isOwnId(idIn(value))
+}
+
+const idIn = (holder: JsonObject): unknown => holder['file_id'] ?? holder['fileUri']
+const isOwnId = (id: unknown): id is string => typeof id === 'string' && OWN_ID.test(id)
+
+async function withContents(
   body: JsonObject,
   dialect: Dialect,
   { workspace }: Caller,
@@ -40,7 +60,6 @@ export async function withFiles(
   const field = FIELDS[dialect]
   const named: Named[] = []
   collect(body[field], field, workspace.id, files, named)
-  if (named.length === 0) return body
   const total = named.reduce((sum, { file }) => sum + file.sizeBytes, 0)
   if (total > MOST_BYTES) {
     throw new GatewayError(
@@ -68,8 +87,8 @@ function collect(
     return
   }
   if (!isObject(value)) return
-  const { file_id: id = value['fileUri'] } = value
-  if (typeof id === 'string' && OWN_ID.test(id)) {
+  const id = idIn(value)
+  if (isOwnId(id)) {
     const file = files.find(id, workspaceId)
     if (file === undefined) throw notFound(`${place}.file_id: there is no file with this id`)
     named.push({ holder: value, file })

@@ -60,10 +60,15 @@ export function createHealth(clock: () => number): Health {
     reason,
     until: clock() + until - at,
   })
-  const states = new Map<string, State>()
-  const stateOf = (attempt: Attempt): State => {
-    const key = `${attempt.endpoint.id}\n${attempt.credential.id}`
-    let state = states.get(key)
+  /** By endpoint, then by credential. */
+  const states = new Map<string, Map<string, State>>()
+  const stateOf = ({ endpoint, credential }: Attempt): State => {
+    let ofEndpoint = states.get(endpoint.id)
+    if (!ofEndpoint) {
+      ofEndpoint = new Map()
+      states.set(endpoint.id, ofEndpoint)
+    }
+    let state = ofEndpoint.get(credential.id)
     if (!state) {
       state = {
         consecutive: 0,
@@ -75,7 +80,7 @@ export function createHealth(clock: () => number): Health {
         isRefused: false,
         latencies: [],
       }
-      states.set(key, state)
+      ofEndpoint.set(credential.id, state)
     }
     return state
   }
@@ -123,7 +128,7 @@ export function createHealth(clock: () => number): Health {
       return sorted[sorted.length >> 1] ?? null
     },
     forget(credentialId) {
-      for (const key of states.keys()) if (key.endsWith(`\n${credentialId}`)) states.delete(key)
+      for (const ofEndpoint of states.values()) ofEndpoint.delete(credentialId)
     },
   }
 }

@@ -9,7 +9,7 @@
  *
  * One `Generation` goes through all of them.
  */
-import { cancel, newCancellation, signalOf } from '../core/cancellation.ts'
+import { cancel, newCancellation } from '../core/cancellation.ts'
 import { GatewayError } from '../core/errors.ts'
 import { retainsNothing } from '../core/guardrail.ts'
 import { newGenerationId } from '../core/ids.ts'
@@ -117,9 +117,7 @@ function admit(
     ledger,
     generationId: id,
     startedAt,
-    get signal() {
-      return signalOf(cancellation)
-    },
+    cancellation,
   }
   const { key } = caller
   if (key.rateGates === undefined) return claim(attempts, claiming)

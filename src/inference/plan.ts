@@ -61,26 +61,34 @@ interface Resolved {
 export function plan(input: PlanInput): Plan {
   const names = requestedModels(input)
   const requested = names[0] ?? ''
-  const resolved = names.map((name) => resolve(name, input))
-  const known = resolved.filter((entry) => entry !== undefined)
+  const known: Resolved[] = []
+  for (const name of names) {
+    const resolved = resolve(name, input)
+    if (resolved) known.push(resolved)
+  }
   if (known.length === 0) throw unknownModel(requested, input.snapshot)
 
   const exclusions: Exclusion[] = []
   const attempts = attemptsFor(known, input, exclusions)
   if (attempts.length === 0) throw nothingEligible(requested, exclusions)
 
-  const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
-  const blocks = attempts.map((attempt) => input.blockOf(attempt, isOnly))
-  const open = attempts.filter((_, index) => blocks[index] === null)
-  if (open.length === 0) throw allBlocked(attempts, blocks, input.now)
-  const unserved = known.flatMap((entry) => entry.unserved)
   return {
-    attempts: open,
+    attempts: openOf(attempts, input),
     requested,
     strategy: strategyOf(names, known, requested),
-    unserved,
+    unserved: known.length === 1 && known[0] ? known[0].unserved : known.flatMap((entry) => entry.unserved),
     eligible: attempts,
   }
+}
+
+/** Those that are not blocked. Throws the refusal if all are. */
+function openOf(attempts: Attempt[], { blockOf, now }: PlanInput): Attempt[] {
+  const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
+  const blocks = attempts.map((attempt) => blockOf(attempt, isOnly))
+  if (blocks.every((block) => block === null)) return attempts
+  const open = attempts.filter((_, index) => blocks[index] === null)
+  if (open.length === 0) throw allBlocked(attempts, blocks, now)
+  return open
 }
 
 /** At one endpoint the gateway's credentials are one account, and each of the workspace's own keys is another. */
@@ -101,7 +109,8 @@ function requestedModels({ request, caller }: Pick<PlanInput, 'request' | 'calle
 
 function strategyOf(names: string[], known: Resolved[], requested: string): Plan['strategy'] {
   if (names.length > 1) return 'fallback'
-  return known[0]?.model.id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
+  const id = known[0]?.model.id
+  return id === requested || id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
 }
 
 /** Every provider that the caller's models may lead to, before preferences, guardrails and health choose. */
@@ -138,9 +147,12 @@ function attemptsFor(known: readonly Resolved[], input: PlanInput, exclusions: E
   const { request, caller } = input
   const { preferences } = request
   const inOrder = (eligible: Attempt[], variant: SortKey | undefined): Attempt[] => {
+    if (eligible.length < 2) return eligible
     const sort = preferences.sort ?? variant ?? sortKey(caller.workspace.defaultProviderSort)
     return ordered(eligible, { ...input, sort, preferences })
   }
+  const [only] = known
+  if (only && known.length === 1) return inOrder(eligibleFor(only, input, exclusions), only.sort)
   const eligible = known.map((entry) => eligibleFor(entry, input, exclusions))
   if (preferences.sortPartition !== 'none') {
     return eligible.flatMap((attempts, index) => inOrder(attempts, known[index]?.sort))
@@ -154,7 +166,7 @@ function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
     const exclusion =
       admits(way.endpoint, way.provider, entry.isFree, input) ?? guarded(entry.model, way, input)
     if (exclusion) exclusions.push(exclusion)
-    else eligible.push(...withCredentials(entry.model, way, input))
+    else for (const attempt of withCredentials(entry.model, way, input)) eligible.push(attempt)
   }
   for (const { why } of entry.closed) exclusions.push({ rule: 'byok', sentence: why })
   return eligible

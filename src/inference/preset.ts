@@ -28,6 +28,9 @@ export function withPreset(
   snapshot: Snapshot,
 ): PresetBody {
   const { model, preset: named, prompt } = body
+  const isNamed = typeof model === 'string' && model.includes(MARK)
+  if (!isNamed && named === undefined && (dialect !== 'responses' || prompt === undefined))
+    return { body, presetId: null }
   const [ownModel, marked] = typeof model === 'string' ? splitModel(model) : [undefined, undefined]
   const template = dialect === 'responses' && isObject(prompt) ? prompt : undefined
   const names = [marked, textOf(named, 'preset'), template && textOf(template['id'], 'prompt.id')]

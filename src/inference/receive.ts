@@ -48,9 +48,11 @@ export async function receive(
   const sent = prepare(await readJsonBody(incoming, INFERENCE_BODY_LIMIT))
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
-  const whole = await withFiles(body, dialect, caller, deps.uploads, incoming.body)
+  const filling = withFiles(body, dialect, caller, deps.uploads, incoming.body)
+  const whole = filling instanceof Promise ? await filling : filling
   const wantsMetadata = wantsRoutingMetadata(request.headers)
-  const { body: clean, pipeline } = await withFilters(whole, caller, wantsMetadata)
+  const filtering = withFilters(whole, caller, wantsMetadata)
+  const { body: clean, pipeline } = filtering instanceof Promise ? await filtering : filtering
   const carrier = deps.run.carrierOf(caller.workspace.id)
   const opened = withCarried(clean, dialect, carrier)
   const inference = ingresses[dialect].parse(opened.body, request.headers)
@@ -61,11 +63,13 @@ export async function receive(
   // The log names files, and does not repeat them.
   if (whole !== body && caller.workspace.contentLogging !== undefined)
     inference.asked = (await withFilters(body, caller, false)).body
-  await turnAfterLong(readAt)
+  const turn = turnAfterLong(readAt)
+  if (turn) await turn
   const translatedAt = performance.now()
   const checking = checkUrls(inference, caller, snapshot, deps)
   if (checking) await checking
-  await turnAfterLong(translatedAt)
+  const turnAgain = turnAfterLong(translatedAt)
+  if (turnAgain) await turnAgain
   deps.keepOpen(request)
   return {
     snapshot,

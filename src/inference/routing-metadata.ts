@@ -16,12 +16,15 @@ const HEADERS = [
  * The spec's header, its legacy form, and the two that the real client sends (api-surface §1 row 3). Throws a
  * `GatewayError` 400 that names the header for a value that is none of theirs.
  */
-export const wantsRoutingMetadata = (headers: Headers): boolean =>
-  HEADERS.filter((name) => {
+export function wantsRoutingMetadata(headers: Headers): boolean {
+  let isWanted = false
+  for (const name of HEADERS) {
     const value = headers.get(name)?.trim().toLowerCase() ?? ''
     if (!VALUES.includes(value)) throw badRequest('must be enabled or disabled', `header ${name}`)
-    return value === 'enabled'
-  }).length > 0
+    isWanted ||= value === 'enabled'
+  }
+  return isWanted
+}
 
 const VALUES = ['', 'enabled', 'disabled']
 

@@ -74,11 +74,8 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
     tokens = promptTokens(usage) + completionTokens(usage)
     return settled
   } finally {
-    admission.rates?.end({
-      tokens,
-      modelId: attempt.model.id,
-      triedModelIds: tries.map(({ modelId }) => modelId),
-    })
+    const modelId = attempt.model.id
+    admission.rates?.end({ tokens, modelId, triedModelIds: tries.map((tried) => tried.modelId) })
   }
 }
 

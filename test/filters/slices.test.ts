@@ -42,7 +42,7 @@ const guardrail = (patterns: PatternEntry[]): GuardrailRecord => ({
   scope: 'key',
   filters: compileFilters([], patterns),
 })
-const through = (input: string, patterns: PatternEntry[]) =>
+const through = async (input: string, patterns: PatternEntry[]) =>
   withFilters({ input }, { key: { guardrails: [guardrail(patterns)] } }, false)
 
 const WINDOW = String.raw`(?i)\b(foo|bar)\b.{0,100}\bbaz\b`
@@ -58,7 +58,7 @@ test('a window of a hundred characters is searched to the end of 200 kB, whateve
 })
 
 test('over its budget a filter that flags stops and the report says so; one that blocks refuses', async () => {
-  const scanning = (exhausts: Purpose) => {
+  const scanning = async (exhausts: Purpose) => {
     const filters: ContentFilters = {
       holdOnInput: true,
       *scan(_, __, which) {

@@ -31,15 +31,21 @@ type Guarding = GuardrailRecord & { filters: ContentFilters }
  * them blocks it, or if it would take too long to find out what must be redacted or blocked. A filter that only flags
  * refuses nothing: over its budget it stops, and the report says so.
  */
-export async function withFilters(
+export function withFilters(
   body: JsonObject,
-  { key }: { key: Pick<KeyRecord, 'guardrails'> },
+  { key: { guardrails } }: { key: Pick<KeyRecord, 'guardrails'> },
+  wantsMetadata: boolean,
+): FilteredBody | Promise<FilteredBody> {
+  return guardrails === undefined ? { body } : filtered(body, guardrails, wantsMetadata)
+}
+
+async function filtered(
+  body: JsonObject,
+  all: readonly GuardrailRecord[],
   wantsMetadata: boolean,
 ): Promise<FilteredBody> {
-  for (const { filters } of key.guardrails ?? []) {
-    if (filters?.output) await inSlices(filters.output.compile())
-  }
-  const guardrails = key.guardrails?.filter(hasFilters) ?? []
+  for (const { filters } of all) if (filters?.output) await inSlices(filters.output.compile())
+  const guardrails = all.filter(hasFilters)
   if (guardrails.length === 0) return { body }
   const report = createReport()
   const scan = createScan(guardrails, report)
@@ -53,8 +59,8 @@ export async function withFilters(
   if (report.blocking.length > 0) throw blocked(report, body, wantsMetadata)
   const pipeline = report.stages()
   let at = 0
-  const filtered = isChanged ? replaceTexts(body, (text) => results[at++] ?? text) : body
-  return pipeline.length === 0 ? { body: filtered } : { body: filtered, pipeline }
+  const clean = isChanged ? replaceTexts(body, (text) => results[at++] ?? text) : body
+  return pipeline.length === 0 ? { body: clean } : { body: clean, pipeline }
 }
 
 interface Text {
