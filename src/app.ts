@@ -27,15 +27,20 @@ import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, probeRoutes } from './http/health.ts'
 import { createApplication } from './http/incoming.ts'
 import { documentRoutes } from './http/openapi.ts'
+import { DOCUMENTED_PREFIX } from './http/openapi-document.ts'
+import { serveBelow } from './http/prefixes.ts'
 import { errorFormOf } from './inference/error-forms.ts'
 import { bareGeminiRoutes, geminiRoutes } from './inference/gemini/routes.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
 
-/** Every route of the API below one prefix. */
-const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
-  new Elysia({ prefix })
+/** The API stands below the documented prefix, and below this one too: the base URL of OpenAI's clients ends in it. */
+const SHORT_PREFIX = '/v1'
+
+/** Every route of the API. */
+const apiRoutes = (deps: Deps, basePath: string) =>
+  new Elysia({ prefix: DOCUMENTED_PREFIX })
     .use(probeRoutes())
     .use(inferenceRoutes(deps))
     .use(geminiRoutes(deps))
@@ -61,9 +66,15 @@ const apiRoutes = (deps: Deps, basePath: string, prefix: string) =>
     .use(providerAdminRoutes(deps))
     .use(creditRoutes(deps))
     .use(auditRoutes(deps))
-    .use(catalogRoutes(deps, `${basePath}/api/v1`))
-    .use(imageModelRoutes(deps, `${basePath}/api/v1`))
+    .use(catalogRoutes(deps, basePath + DOCUMENTED_PREFIX))
+    .use(imageModelRoutes(deps, basePath + DOCUMENTED_PREFIX))
     .use(modelAdminRoutes(deps))
+
+/** The route table has each route once, below the documented prefix. */
+const routedPath = (path: string, basePath: string): string =>
+  path.startsWith(`${basePath}${SHORT_PREFIX}/`)
+    ? basePath + DOCUMENTED_PREFIX + path.slice(basePath.length + SHORT_PREFIX.length)
+    : path
 
 /** Google's clients ask below a prefix of their own. */
 const googleRoutes = (deps: Deps) =>
@@ -83,14 +94,14 @@ export function createApp(deps: Deps, basePath = ''): Handler {
   const formOf = errorFormOf(basePath)
   const { app, answer } = createApplication(basePath)
   app
-    .use(errorEnvelope(deps.log, formOf))
+    .use(errorEnvelope(deps.log, { formOf, routedPath: (path) => routedPath(path, basePath) }))
     .use(healthRoutes({ whyNotReady: () => whyNotReady(deps) }))
     .use(probeRoutes())
     .use(documentRoutes())
     .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
-    .use(apiRoutes(deps, basePath, '/api/v1'))
-    .use(apiRoutes(deps, basePath, '/v1'))
+    .use(apiRoutes(deps, basePath))
     .use(googleRoutes(deps))
-    .compile()
+  serveBelow(app, basePath + DOCUMENTED_PREFIX, basePath + SHORT_PREFIX)
+  app.compile()
   return withEdge(answer, deps, { isDraining: deps.run.running.isDraining, formOf })
 }

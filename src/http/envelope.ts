@@ -8,7 +8,7 @@ import { badRequest, GatewayError, NEVER_RETRY, notFound, storageFailure } from 
 import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import type { Incoming, routes } from './incoming.ts'
-import { allowedMethods, type Route } from './methods.ts'
+import { allowedMethods } from './methods.ts'
 import { printable, problemsOf } from './validation.ts'
 
 /** Where private causes go. */
@@ -76,21 +76,29 @@ export function logFailure(log: ErrorLog, error: GatewayError, { id }: Incoming)
  * Answers every failure of every route with the envelope, or in the form of its route. Used on the root application before any route, so that it
  * holds for all of them, unknown routes and wrong methods included.
  */
-export const errorEnvelope = (log: ErrorLog, formOf?: FormOf) => (app: ReturnType<typeof routes>) =>
-  app.onError({ as: 'global' }, ({ code, error, incoming, path }) => {
-    const failure = failureOf(code, error, incoming.request.method, path, () => app.routes)
-    logFailure(log, failure, incoming)
-    return errorResponse(failure, incoming, formOf)
-  })
+export const errorEnvelope =
+  (log: ErrorLog, { formOf, routedPath = (path) => path }: EnvelopeOptions = {}) =>
+  (app: ReturnType<typeof routes>) =>
+    app.onError({ as: 'global' }, ({ code, error, incoming, path }) => {
+      const methods = () => allowedMethods(app.routes, routedPath(path))
+      const failure = failureOf(code, error, incoming.request.method, path, methods)
+      logFailure(log, failure, incoming)
+      return errorResponse(failure, incoming, formOf)
+    })
 
-type Routes = () => readonly Route[]
+export interface EnvelopeOptions {
+  /** Routes whose errors have a form of their own. */
+  formOf?: FormOf
+  /** The path that a path stands for in the table of routes; default: itself. */
+  routedPath?: (path: string) => string
+}
 
 function failureOf(
   code: unknown,
   error: unknown,
   method: string,
   path: string,
-  routes: Routes,
+  methods: () => readonly string[],
 ): GatewayError {
   if (error instanceof GatewayError) return error
   if (isValidationError(code, error)) return invalid(error)
@@ -98,7 +106,7 @@ function failureOf(
     case 'PARSE':
       return parseFailure(error)
     case 'NOT_FOUND':
-      return noRoute(method, path, allowedMethods(routes(), path))
+      return noRoute(method, path, methods())
     case 'INVALID_FILE_TYPE':
       return badRequest('A file in the request is not of an allowed type')
     case 'INVALID_COOKIE_SIGNATURE':

@@ -1,0 +1,16 @@
+/** Routes that are built once and served below two prefixes. */
+import type { Elysia } from 'elysia'
+
+/**
+ * Serves every route below `from` below `to` as well, by the same compiled handler. Called once all routes are there,
+ * and before they are compiled. Elysia 1.4.30 has two tables: paths without parameters, and a tree for the others, which
+ * it builds from a list at the end.
+ */
+export function serveBelow(app: Pick<Elysia, 'router'>, from: string, to: string): void {
+  const { static: exact, http: tree } = app.router
+  const isBelow = (path: string): boolean => path.startsWith(`${from}/`)
+  for (const [path, methods] of Object.entries(exact))
+    if (isBelow(path)) exact[to + path.slice(from.length)] = methods
+  for (const [method, path, handler] of tree.deferred.filter(([, path]) => isBelow(path)))
+    tree.add(method, to + path.slice(from.length), handler)
+}
