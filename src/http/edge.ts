@@ -6,7 +6,7 @@ import { namesKey } from './caller.ts'
 import { createCors } from './cors.ts'
 import { type ErrorLog, errorResponse, type FormOf, logFailure, publicError } from './envelope.ts'
 import { isHealthCheck } from './health.ts'
-import { hostProblem } from './host.ts'
+import { createHostCheck } from './host.ts'
 import { type Incoming, openIncoming } from './incoming.ts'
 import { pathProblem } from './path.ts'
 import type { WrongKeys } from './wrong-keys.ts'
@@ -40,6 +40,7 @@ export function withEdge(
   { isDraining, formOf }: EdgeOptions,
 ): Handler {
   const cors = createCors(deps.corsOrigins)
+  const hostProblem = createHostCheck()
   return async (request) => {
     const incoming = openIncoming(request, leaseBody(deps.bodies))
     let response: Response

@@ -7,14 +7,21 @@ const LAST_PORT = 65_535
 /**
  * Refuses a Host header that is no host: with one, Bun's `request.url` and Elysia's path disagree, and a route could be
  * reached under a false path. Two Host headers are joined by a comma and so refused. Without any (HTTP/1.0) the
- * URL must be absolute.
+ * URL must be absolute. The last good host is remembered: nearly all requests of a server have the same one.
  */
-export function hostProblem(request: Request): GatewayError | null {
-  const host = request.headers.get('host')
-  if (host === null ? URL.canParse(request.url) : isWellFormed(host)) return null
-  return badRequest(
-    'The Host header is missing or malformed: one host name or address is expected, perhaps with a port',
-  )
+export function createHostCheck(): (request: Request) => GatewayError | null {
+  let lastGood = ''
+  return (request) => {
+    const host = request.headers.get('host')
+    if (host !== null && host !== '' && host === lastGood) return null
+    const isGood = host === null ? URL.canParse(request.url) : isWellFormed(host)
+    if (!isGood)
+      return badRequest(
+        'The Host header is missing or malformed: one host name or address is expected, perhaps with a port',
+      )
+    lastGood = host ?? ''
+    return null
+  }
 }
 
 function isWellFormed(host: string): boolean {
