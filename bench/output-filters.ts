@@ -66,7 +66,9 @@ function batchesOf(text: string): FrameBatch[] {
   const batches: FrameBatch[] = []
   for (let at = 0; at < text.length; at += TOKEN) {
     const token = text.slice(at, at + TOKEN)
-    batches.push([{ events: [{ type: 'text-delta', choice: 0, text: token }], plainText: { json: token } }])
+    batches.push([
+      { events: [{ type: 'text-delta', choice: 0, text: token }], plainText: { jsons: [token] } },
+    ])
   }
   batches.push([
     { events: [{ type: 'response-end', finishes: [{ choice: 0, reason: 'stop', native: null }] }] },

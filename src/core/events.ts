@@ -60,11 +60,24 @@ export type InferenceEvent =
 export interface InferenceFrame {
   readonly events: readonly InferenceEvent[]
   /**
-   * The fast path. Set by a reader when the frame is nothing but one text delta of choice 0: `json` is the
-   * upstream's own JSON text of the string, quotes excluded, ready to be spliced. `events` says the same.
+   * The fast path. Set by a reader when the frame is nothing but text of choice 0, in one piece or in several that
+   * came one behind the other, in events of their own: `jsons` is the upstream's own JSON text of the string of each,
+   * quotes excluded, ready to be spliced into a `data:` line. `events` says the same in one text delta.
    */
-  readonly plainText?: { readonly json: string }
+  readonly plainText?: { readonly jsons: readonly string[] }
 }
+
+/** The frame, or one frame for each of the events that it was read from: a caller gets one chunk for one chunk. */
+export function* eachOf(frame: InferenceFrame): Iterable<InferenceFrame> {
+  const jsons = frame.plainText?.jsons
+  if (jsons === undefined || jsons.length === 1) yield frame
+  else for (const json of jsons) yield plainFrame(JSON.parse(`"${json}"`), [json])
+}
+
+export const plainFrame = (text: string, jsons: readonly string[]): InferenceFrame => ({
+  events: [{ type: 'text-delta', choice: 0, text }],
+  plainText: { jsons },
+})
 
 /**
  * Frames that were there together, in order; never empty. To hand on costs promises, an encoding and a write, and

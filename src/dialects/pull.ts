@@ -18,8 +18,8 @@ export interface Puller {
    * after `lingerMs` of waiting in all.
    */
   nextAfterFinish(): Promise<Pulled>
-  /** Reads on to the end of the body, `ms` at most, so that the connection can be used again. */
-  drain(ms: number): Promise<void>
+  /** Reads on to the end of the body, `ms` at most, so that the connection can be used again; true: it has ended. */
+  drain(ms: number): Promise<boolean>
   /** Closes the connection where the body has not ended. */
   leave(): Promise<void>
 }
@@ -53,9 +53,10 @@ export function createPuller(bytes: AsyncIterable<Uint8Array>, lingerMs: number)
     },
     async drain(ms) {
       const until = performance.now() + ms
-      let isOver: boolean | undefined
+      let pulled = await nextWithin(ms)
       // What comes is dropped: nothing after the terminal marker counts.
-      while (!isOver) isOver = (await nextWithin(until - performance.now())).done
+      while (!pulled.done) pulled = await nextWithin(until - performance.now())
+      return pulled !== GAVE_UP
     },
     async leave() {
       const left = iterator.return?.()
@@ -69,7 +70,16 @@ export function createPuller(bytes: AsyncIterable<Uint8Array>, lingerMs: number)
 function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms, undefined)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+    promise.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
 }
 

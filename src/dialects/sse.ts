@@ -8,17 +8,25 @@ export interface SseEvent {
 
 /** Turns bytes, cut anywhere, into events. One for each stream. */
 export interface StreamParser {
-  /** The events that these bytes complete, in order. Throws `UpstreamError` `malformed` beyond the cap. */
-  push(bytes: Uint8Array): SseEvent[]
+  /** Gives bytes to read. Their events come by `next`, and all are taken before more bytes are given. */
+  feed(bytes: Uint8Array): void
+  /** The next event that is complete. Throws `UpstreamError` `malformed` beyond the cap. */
+  next(): SseEvent | undefined
   /**
    * The body ended cleanly. What its last lines hold without the final blank line is an event too: some servers
    * leave it out (and a half of one is for the consumer to recognise).
    */
   end(): SseEvent[]
+  /** For streams of text: the text that the last event stood in, its blank line included; undefined: in several reads. */
+  stood?(): string | undefined
+  /** For streams of text: has `read` look at it where the next event begins, and answer how far it has read. */
+  skip?(read: (text: string, from: number) => number): void
 }
 
 export interface SseParser extends StreamParser {
-  /** `push` for text that is already decoded. */
+  /** `feed`, and all that `next` gives then. */
+  push(bytes: Uint8Array): SseEvent[]
+  /** The same for text that is already decoded. */
   pushText(text: string): SseEvent[]
 }
 
@@ -42,7 +50,15 @@ const LF = 10
  */
 export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseParser {
   const decoder = new TextDecoder()
-  let events: SseEvent[] = []
+  /** What was fed last, how much of it has been read, and the next line ends in it (-1: there is no other). */
+  let text = ''
+  let at = 0
+  let cr = -1
+  let lf = -1
+  let event: SseEvent | null = null
+  /** Where the event under way began, and the one before it; -1: before `text`. */
+  let begun = 0
+  let stoodFrom = -1
   /** A line whose end has not come. */
   let partial = ''
   let name = ''
@@ -53,7 +69,7 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
   let endedInCr = false
 
   function dispatch(): void {
-    if (data !== null || name !== '') events.push({ name, data: data ?? '' })
+    if (data !== null || name !== '') event = { name, data: data ?? '' }
     name = ''
     data = null
     lines = 0
@@ -114,54 +130,98 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
     takeLine(line, 0, line.length)
   }
 
-  /** Only the new text is searched for line ends, so a long line that comes byte by byte costs no more. */
-  function split(text: string): void {
-    let from = 0
-    if (endedInCr && text !== '') {
+  const isBetweenEvents = (): boolean => partial === '' && data === null && name === ''
+
+  function feedText(more: string): void {
+    text = more
+    at = 0
+    if (endedInCr && more !== '') {
       endedInCr = false
-      if (text.charCodeAt(0) === LF) from = 1
+      if (more.charCodeAt(0) === LF) at = 1
     }
-    let cr = text.indexOf('\r', from)
-    let lf = text.indexOf('\n', from)
-    while (cr !== -1 || lf !== -1) {
-      const isCr = cr !== -1 && (lf === -1 || cr < lf)
-      const at = isCr ? cr : lf
-      takeEnded(text, from, at)
-      from = at + 1
-      if (isCr) {
-        if (from === text.length) endedInCr = true
-        else if (text.charCodeAt(from) === LF) from++
-        cr = text.indexOf('\r', from)
-      }
-      if (lf !== -1 && lf < from) lf = text.indexOf('\n', from)
-    }
-    if (from < text.length) partial += from === 0 ? text : text.slice(from)
-    if (partial.length > maxEventCharacters) throw tooLong(maxEventCharacters)
+    // Only the new text is searched for line ends, so a long line that comes byte by byte costs no more.
+    cr = UNKNOWN
+    lf = UNKNOWN
+    begun = isBetweenEvents() ? at : -1
   }
 
-  function take(): SseEvent[] {
-    const taken = events
-    events = []
-    return taken
+  /** Reads the next line; false where it has no end. */
+  function readLine(): boolean {
+    if (cr !== -1 && cr < at) cr = text.indexOf('\r', at)
+    if (lf !== -1 && lf < at) lf = text.indexOf('\n', at)
+    if (cr === -1 && lf === -1) return false
+    const isCr = cr !== -1 && (lf === -1 || cr < lf)
+    const to = isCr ? cr : lf
+    const from = at
+    at = to + 1
+    if (isCr) {
+      if (at === text.length) endedInCr = true
+      else if (text.charCodeAt(at) === LF) at++
+    }
+    takeEnded(text, from, to)
+    return true
+  }
+
+  function next(): SseEvent | undefined {
+    while (at < text.length && readLine()) {
+      if (event !== null) return taken()
+      if (isBetweenEvents()) begun = at
+    }
+    if (at < text.length) partial += at === 0 ? text : text.slice(at)
+    text = ''
+    at = 0
+    if (partial.length > maxEventCharacters) throw tooLong(maxEventCharacters)
+    return undefined
+  }
+
+  function taken(): SseEvent | undefined {
+    const complete = event ?? undefined
+    event = null
+    stoodFrom = begun
+    begun = isBetweenEvents() ? at : -1
+    return complete
+  }
+
+  function takenAll(): SseEvent[] {
+    const events: SseEvent[] = []
+    for (let each = next(); each; each = next()) events.push(each)
+    return events
   }
 
   return {
-    push(bytes) {
-      split(decoder.decode(bytes, { stream: true }))
-      return take()
+    feed: (bytes) => feedText(decoder.decode(bytes, STREAM)),
+    next,
+    stood: () => (stoodFrom === -1 ? undefined : text.slice(stoodFrom, at)),
+    skip(read) {
+      if (begun !== at || at === text.length) return
+      at = read(text, at)
+      begun = at
     },
-    pushText(text) {
-      split(text)
-      return take()
+    push(bytes) {
+      feedText(decoder.decode(bytes, STREAM))
+      return takenAll()
+    },
+    pushText(more) {
+      feedText(more)
+      return takenAll()
     },
     end() {
-      split(decoder.decode())
+      feedText(decoder.decode())
+      const events = takenAll()
       if (partial !== '') takeEnded('', 0, 0)
+      const tail = taken()
+      if (tail) events.push(tail)
       dispatch()
-      return take()
+      const last = taken()
+      if (last) events.push(last)
+      return events
     },
   }
 }
+
+const STREAM = { stream: true } as const
+/** A place before every other: the next one is to be searched for. */
+const UNKNOWN = -2
 
 /** One space behind the colon is no part of the value. */
 const valueBetween = (text: string, from: number, to: number): string =>

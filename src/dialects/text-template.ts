@@ -1,3 +1,4 @@
+import { endOfString, readJsonString } from './json-text.ts'
 import { isObject } from './values.ts'
 
 /** Where the events of a dialect have the text that comes in pieces, and what else differs from piece to piece. */
@@ -20,7 +21,7 @@ export interface TextTemplate {
 }
 
 /** Literal pieces, and between each two of them a hole: digits or letters. */
-interface Holed {
+export interface Holed {
   readonly first: string
   readonly others: readonly { readonly hole: Hole; readonly literal: string }[]
 }
@@ -29,13 +30,6 @@ type Hole = 'digits' | 'padding'
 
 /** `obfuscation` is OpenAI's and Azure's padding, `p` Mistral's: letters that hide the length of a token. */
 const PADDINGS = ['obfuscation', 'p']
-/**
- * The inside of a JSON string that has none of these says itself. Searched for, not matched from end to end: the
- * engine skips through a long text eight times as fast.
- */
-const NOT_PLAIN = /["\\\u0000-\u001f]/
-const STRING_END = /["\\]/g
-
 /** Not the beginning of any text that a model is likely to write, and free of escapes. */
 const PROBE = '\u2063probe\u2063'
 const PROBE_NUMBER = 190_190_190
@@ -66,61 +60,47 @@ export function cutTemplate(
   return undefined
 }
 
-/** The JSON text of the piece when `data` is the template with another one, not empty; else undefined. */
-export function matchTemplate({ before, after }: TextTemplate, data: string): string | undefined {
-  const from = matchForward(before, data)
-  if (from === -1) return undefined
-  const to = matchBackward(after, data)
-  return to > from ? data.slice(from, to) : undefined
-}
+/** What comes before and after the data of an event that is its name, at most, and one line of data. */
+const LINES_BEFORE = /^(?:event:[^\r\n]*\r?\n)?data: ?$/
+const LINES_AFTER = /^(?:\n\n|\r\n\r\n)$/
 
-/** The string that this inside of a JSON string says; undefined where it is not one. */
-export function readJsonString(json: string): string | undefined {
-  if (!NOT_PLAIN.test(json)) return json
-  try {
-    const value: unknown = JSON.parse(`"${json}"`)
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
+/** The template of whole events: `stood` is one as it stood in its stream, with `data` in it. */
+export function frameTemplate(
+  { before, after }: TextTemplate,
+  stood: string,
+  data: string,
+): TextTemplate | undefined {
+  const at = stood.indexOf(data)
+  const head = stood.slice(0, at)
+  const tail = stood.slice(at + data.length)
+  if (at === -1 || !LINES_BEFORE.test(head) || !LINES_AFTER.test(tail)) return undefined
+  const last = after.others.at(-1)
+  return {
+    before: { first: head + before.first, others: before.others },
+    after: last
+      ? {
+          first: after.first,
+          others: [...after.others.slice(0, -1), { hole: last.hole, literal: last.literal + tail }],
+        }
+      : { first: after.first + tail, others: [] },
   }
 }
 
-/** Where the text begins; -1: not this template. */
-function matchForward({ first, others }: Holed, data: string): number {
-  if (!data.startsWith(first)) return -1
-  let at = first.length
+/** Where these literals and holes end when `text` has them at `from`; -1: it has others. */
+export function matchHoled({ first, others }: Holed, text: string, from: number): number {
+  if (!text.startsWith(first, from)) return -1
+  let at = from + first.length
   for (const { hole, literal } of others) {
-    while (fills(hole, data.charCodeAt(at))) at++
-    if (!data.startsWith(literal, at)) return -1
+    while (fills(hole, text.charCodeAt(at))) at++
+    if (!text.startsWith(literal, at)) return -1
     at += literal.length
   }
   return at
 }
 
-/** Where the text ends; -1: not this template. */
-function matchBackward({ first, others }: Holed, data: string): number {
-  let at = data.length
-  for (let i = others.length - 1; i >= 0; i--) {
-    const { hole, literal } = others[i] ?? { hole: 'digits', literal: '' }
-    if (!data.endsWith(literal, at)) return -1
-    at -= literal.length
-    while (fills(hole, data.charCodeAt(at - 1))) at--
-  }
-  return data.endsWith(first, at) ? at - first.length : -1
-}
-
 const fills = (hole: Hole, code: number): boolean =>
   (code >= 0x30 && code <= 0x39) ||
   (hole === 'padding' && ((code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)))
-
-function endOfString(data: string, from: number): number {
-  STRING_END.lastIndex = from
-  for (let match = STRING_END.exec(data); match; match = STRING_END.exec(data)) {
-    if (match[0] === '"') return match.index
-    STRING_END.lastIndex = match.index + 2
-  }
-  return -1
-}
 
 interface Patterns {
   readonly opening: RegExp

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../read-reply.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import type { TextForm } from '../text-template.ts'
@@ -87,6 +87,7 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder
     get isFinished() {
       return isFinished(state)
     },
+    shortcut,
     get hasContent() {
       return state.choices.some((each) => each.hasContent)
     },

@@ -8,8 +8,8 @@ import { oneLine } from '../one-line.ts'
  */
 export interface Chunks {
   write(fields: JsonObject): string
-  /** The chunk of one text delta of choice 0, from the JSON text of the string: the same bytes as `write`. */
-  splice(json: string, withRole: boolean): string
+  /** The chunks of text deltas of choice 0, from the JSON texts of their strings: the same bytes as `write`. */
+  splice(jsons: readonly string[], withRole: boolean): string
   /** The events of a failure, after which nothing follows. */
   fail(error: JsonObject, more: JsonObject, idEvent: string): string
   remember(systemFingerprint: string): void
@@ -22,7 +22,8 @@ export function createChunks(reply: ReplyContext): Chunks {
   let plain = plainOf(head)
   return {
     write: (fields) => `data: ${head}${oneLine(JSON.stringify(fields)).slice(1)}\n\n`,
-    splice: (json, withRole) => `${withRole ? plain.first : plain.next}${json}${TAIL}`,
+    splice: (jsons, withRole) =>
+      `${withRole ? plain.first : plain.next}${jsons.length === 1 ? jsons[0] : jsons.join(plain.between)}${TAIL}`,
     fail: (error, more, idEvent) => failureEvents(head, error, more, idEvent),
     remember(systemFingerprint) {
       head = headOf(reply, systemFingerprint)
@@ -55,8 +56,9 @@ function headOf({ generationId, created, model, providerName }: ReplyContext, fi
   return `${oneLine(JSON.stringify(all)).slice(0, -1)},`
 }
 
-/** What stands before the JSON text of a plain text delta. */
-function plainOf(head: string): { first: string; next: string } {
+/** What stands before the JSON text of a plain text delta, and between two of them. */
+function plainOf(head: string): { first: string; next: string; between: string } {
   const open = `data: ${head}"choices":[{"index":0,"delta":{`
-  return { first: `${open}"role":"assistant","content":"`, next: `${open}"content":"` }
+  const next = `${open}"content":"`
+  return { first: `${open}"role":"assistant","content":"`, next, between: TAIL + next }
 }

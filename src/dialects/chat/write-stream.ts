@@ -3,7 +3,6 @@ import type { InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { failureIdEvent } from '../failed-stream.ts'
-import { mayBeSpliced } from '../one-line.ts'
 import { openaiTier } from '../service-tier.ts'
 import {
   addEvent,
@@ -41,15 +40,11 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
     echo: (body) => (isOver ? '' : chunks.write({ choices: [], debug: { echo_upstream_body: body } })),
     write(frame) {
       if (isOver) return ''
-      const json = frame.plainText?.json
-      if (json === undefined || !mayBeSpliced(json)) {
-        return writeFrame(frame, chunks, stateOf, reply.hideReasoning)
-      }
-      if (json === '') return ''
+      if (frame.plainText === undefined) return writeFrame(frame, chunks, stateOf, reply.hideReasoning)
       const state = stateOf(0)
       const isFirst = !state.hasRole
       state.hasRole = true
-      return chunks.splice(json, isFirst)
+      return chunks.splice(frame.plainText.jsons, isFirst)
     },
     end: (closing) => last(() => writeEnd(closing, chunks, stateOf)),
     fail: (error) =>

@@ -8,7 +8,7 @@ import {
 } from '../../core/events.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../read-reply.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { isObject, isString } from '../values.ts'
 import {

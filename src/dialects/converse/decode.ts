@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent, type JsonObject } from '../../core/events.ts'
-import type { ReplyDecoder } from '../read-reply.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { isObject } from '../values.ts'
 import { EXCEPTION } from './event-stream.ts'

@@ -34,15 +34,18 @@ export const EXCEPTION = 'exception'
  * Turns bytes, cut anywhere, into events: the name is the `:event-type`, the data its JSON. A frame of the type
  * `exception` or `error` is an event of the name `exception`, `{type, message, …}`.
  *
- * `push` throws an `UpstreamError` `malformed` for a wrong checksum, an impossible length and what is no event;
+ * `push` (`feed`, and all that `next` gives then) throws an `UpstreamError` `malformed` for a wrong checksum, an impossible length and what is no event;
  * `end` throws `truncated` where the body ended inside a frame.
  */
-export function createEventStreamParser(): StreamParser {
+export function createEventStreamParser(): StreamParser & { push(bytes: Uint8Array): SseEvent[] } {
   /** Bytes of a frame that is not whole yet; `size` of them count. */
   let held = new Uint8Array(0)
   let size = 0
   /** What is wrong behind events that were good: told once they were given. */
   let failure: unknown = null
+  /** The events of the last bytes, and how many of them were taken. */
+  let complete: SseEvent[] = []
+  let taken = 0
 
   function hold(bytes: Uint8Array): void {
     if (size + bytes.length > held.length) {
@@ -69,20 +72,27 @@ export function createEventStreamParser(): StreamParser {
     return at
   }
 
-  return {
-    push(bytes) {
-      if (failure !== null) throw failure
-      const events: SseEvent[] = []
-      if (size === 0) {
-        hold(bytes.subarray(readAll(bytes, events)))
-        return events
-      }
-      hold(bytes)
-      const used = readAll(held.subarray(0, size), events)
-      held.copyWithin(0, used, size)
-      size -= used
+  function push(bytes: Uint8Array): SseEvent[] {
+    if (failure !== null) throw failure
+    const events: SseEvent[] = []
+    if (size === 0) {
+      hold(bytes.subarray(readAll(bytes, events)))
       return events
+    }
+    hold(bytes)
+    const used = readAll(held.subarray(0, size), events)
+    held.copyWithin(0, used, size)
+    size -= used
+    return events
+  }
+
+  return {
+    push,
+    feed(bytes) {
+      complete = push(bytes)
+      taken = 0
     },
+    next: () => complete[taken++],
     end() {
       if (failure !== null) throw failure
       if (size > 0) throw new UpstreamError('truncated', 'the reply ended inside an event')

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../read-reply.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { isObject, isString } from '../values.ts'
 import { type CandidateState, finishOf, newCandidate, readCandidate } from './candidate.ts'

@@ -1,7 +1,7 @@
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
-import { mayBeSpliced, oneLine } from '../one-line.ts'
+import { oneLine } from '../one-line.ts'
 import { type HeldEnd, newHeldEnd, withoutEnd } from './chunks.ts'
 import { viewError } from './error-view.ts'
 import { writeLogprobs } from './logprobs.ts'
@@ -37,15 +37,15 @@ export function createStreamWriter(reply: ReplyContext, form: StreamForm): Strea
     isRelay: false,
     hasBegun: false,
   }
-  const head = JSON.stringify(tailOf(reply)).slice(1)
+  const tail = oneLine(JSON.stringify(tailOf(reply))).slice(1)
   let isOver = false
   return {
     // No place for it in this dialect, and no field that asks for it.
     echo: () => '',
     write(frame) {
       if (isOver) return ''
-      const json = frame.plainText?.json
-      if (json && !state.isRelay && mayBeSpliced(json)) return spliced(frame, json, head, state)
+      const jsons = frame.plainText?.jsons
+      if (jsons && !state.isRelay) return spliced(frame, jsons, tail, state)
       return writeFrame(frame, state)
     },
     end(closing) {
@@ -68,23 +68,24 @@ const tailOf = ({ model, generationId }: ReplyContext): JsonObject => ({
 })
 
 const chunkOf = (fields: JsonObject, state: StreamState): string =>
-  textOf(JSON.stringify({ ...fields, ...tailOf(state.reply) }), state)
+  textOf(oneLine(JSON.stringify({ ...fields, ...tailOf(state.reply) })), state)
 
+/** `json`: the text of a chunk, on one line. */
 function textOf(json: string, state: StreamState): string {
   const isFirst = !state.hasBegun
   state.hasBegun = true
   if (state.form === 'list') return `${isFirst ? '[' : ',\n'}${json}`
-  return `data: ${oneLine(json)}\n\n`
+  return `data: ${json}\n\n`
 }
 
 /** The fast path: the same as `writeFrame`, without an encoding. */
-function spliced(frame: InferenceFrame, json: string, tail: string, state: StreamState): string {
+function spliced(frame: InferenceFrame, jsons: readonly string[], tail: string, state: StreamState): string {
   const [event] = frame.events
   if (event?.type === 'text-delta') candidateAt(0, state).cited.addText(event.text)
-  return textOf(
-    `{"candidates":[{"content":{"parts":[{"text":"${json}"}],"role":"model"},"index":0}],${tail}`,
-    state,
-  )
+  const open = '{"candidates":[{"content":{"parts":[{"text":"'
+  const close = `"}],"role":"model"},"index":0}],${tail}`
+  const between = state.form === 'list' ? `${close},\n${open}` : `${close}\n\ndata: ${open}`
+  return textOf(`${open}${jsons.join(between)}${close}`, state)
 }
 
 function candidateAt(index: number, state: StreamState): CandidateParts {

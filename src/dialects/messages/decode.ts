@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../read-reply.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import type { TextForm } from '../text-template.ts'
@@ -18,7 +18,7 @@ export interface DecodeOptions {
 /** Reads the events of a Messages stream, or one whole `message`. */
 export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newMessage()
-  const shortcut = fast ? createShortcut(TEXT_FORM) : undefined
+  const shortcut = fast ? createShortcut(TEXT_FORM, onText) : undefined
   let hasContent = false
   let isBody = false
   let failure: UpstreamError | null = null
@@ -29,15 +29,12 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
   }
 
   /** The model of the fast path is of a block that is open: any event but its text makes it void. */
-  function repeat(name: string, data: string): InferenceFrame | undefined {
-    const frame = name === 'error' ? undefined : shortcut?.repeat(data)
-    const [event] = frame?.events ?? []
-    if (event?.type === 'text-delta') state.blocks.textLength += event.text.length
-    return frame
+  function onText(text: string): void {
+    state.blocks.textLength += text.length
   }
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
-    const repeated = repeat(name, data)
+    const repeated = name === 'error' ? undefined : shortcut?.repeat(data)
     if (repeated) return repeated
     if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
     if (isDone(data)) {
@@ -101,6 +98,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
     get isFinished() {
       return state.stopReason !== null
     },
+    shortcut,
     get hasContent() {
       return hasContent
     },

@@ -11,6 +11,10 @@ export const writeEvent = (event: StreamEvent): string =>
 
 export const PING = writeEvent({ type: 'ping' })
 
-/** A piece of text from the JSON text of its string: what `writeEvent` would give, without an encoding. */
-export const spliceText = (index: number, json: string): string =>
-  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"${json}"}}\n\n`
+/** Pieces of text from the JSON texts of their strings: what `writeEvent` would give, without an encoding. */
+export function spliceText(index: number, jsons: readonly string[]): string {
+  const head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"`
+  return `${head}${jsons.length === 1 ? jsons[0] : jsons.join(TEXT_END + head)}${TEXT_END}`
+}
+
+const TEXT_END = '"}}\n\n'

@@ -1,9 +1,8 @@
-import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
+import { eachOf, type InferenceEvent, type InferenceFrame, type JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { StreamWriter } from '../dialect.ts'
-import { mayBeSpliced } from '../one-line.ts'
 import { isObject, isString } from '../values.ts'
 import { type BlockSink, type BlockState, newBlockState } from './block-state.ts'
 import { viewError } from './error-view.ts'
@@ -49,9 +48,9 @@ export function writeMessagesStream(reply: ReplyContext): StreamWriter {
     echo: () => '',
     write(frame) {
       if (isOver) return ''
-      const json = frame.plainText?.json
-      if (json && mayBeSpliced(json) && state.blocks.open?.kind !== 'call') return splice(json, state)
-      writeFrame(frame, state)
+      const jsons = frame.plainText?.jsons
+      if (jsons && state.blocks.open?.kind !== 'call') return splice(jsons, state)
+      for (const each of eachOf(frame)) writeFrame(each, state)
       return taken(state)
     },
     end: (closing) => last(() => writeEnd(closing, state)),
@@ -92,10 +91,10 @@ function taken(state: StreamState): string {
  * The fast path: JSON text of a string is the same in every dialect. A reader of this one promises that the piece
  * belongs to the block that was started last.
  */
-function splice(json: string, state: StreamState): string {
+function splice(jsons: readonly string[], state: StreamState): string {
   start(state, {})
   if (!state.isRelay) openText(state.blocks)
-  return taken(state) + spliceText(state.blocks.started - 1, json)
+  return taken(state) + spliceText(state.blocks.started - 1, jsons)
 }
 
 function writeFrame({ events }: InferenceFrame, state: StreamState): void {

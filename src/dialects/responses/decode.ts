@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
 import { defaultReason } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../read-reply.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import type { TextForm } from '../text-template.ts'
@@ -19,7 +19,7 @@ export interface DecodeOptions {
 /** Reads the events of a stream of responses, or one whole response. */
 export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newResponse(status)
-  const shortcut = fast ? createShortcut(DELTA) : undefined
+  const shortcut = fast ? createShortcut(DELTA, onText) : undefined
   let hasContent = false
   let isDone = false
   let isBody = false
@@ -30,18 +30,14 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
   }
 
   /** The text of the last part goes on. */
-  function repeat(data: string): InferenceFrame | undefined {
-    const frame = shortcut?.repeat(data)
-    const event = frame?.events[0]
-    if (event?.type === 'text-delta' && state.textPart !== null) {
-      state.textPart.length += event.text.length
-      state.reply.textLength += event.text.length
-    }
-    return frame
+  function onText(text: string): void {
+    if (state.textPart === null) return
+    state.textPart.length += text.length
+    state.reply.textLength += text.length
   }
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
-    const repeated = repeat(data)
+    const repeated = shortcut?.repeat(data)
     if (repeated !== undefined) return repeated
     if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
     if (isMarker(data)) {
@@ -111,6 +107,7 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
     get isFinished() {
       return state.finish !== null
     },
+    shortcut,
     get hasContent() {
       return hasContent
     },

@@ -7,8 +7,8 @@ export interface EventWriter {
   write(type: string, fields: JsonObject): string
   /** The same with one more field last, whose JSON text (of `jsonOf`) is known. */
   writeField(type: string, fields: JsonObject, name: string, json: string): string
-  /** A delta of visible text from the JSON text of the string: the same bytes as `write`. `head` is of `textHead`. */
-  splice(head: string, json: string): string
+  /** Deltas of visible text from the JSON texts of their strings: the same bytes as `write`. `head` is of `textHead`. */
+  splice(head: string, jsons: readonly string[]): string
   /**
    * The JSON text of a value, for a line of a stream. The end of a stream repeats parts and items up to four times:
    * the text of an object that `remember` was called with is written out once.
@@ -111,7 +111,11 @@ export function createEventWriter(): EventWriter {
       next += 1
       return `event: ${type}\ndata: ${head},"${name}":${json}}\n\n`
     },
-    splice: (head, json) => `${TEXT_DELTA_OPEN}${next++},${head}${json}","logprobs":[]}\n\n`,
+    splice(head, jsons) {
+      let text = ''
+      for (const json of jsons) text += `${TEXT_DELTA_OPEN}${next++},${head}${json}","logprobs":[]}\n\n`
+      return text
+    },
     jsonOf(value) {
       if (typeof value === 'string') {
         if (value !== last.text) last = { text: value, json: oneLine(JSON.stringify(value)) }

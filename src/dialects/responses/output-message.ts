@@ -15,8 +15,8 @@ import {
 /** A `message` item while it comes: parts of text and refusal, one after the other. Each method answers events. */
 export interface MessageOutput extends OutputItem {
   addText(text: string, logprobs: readonly JsonObject[]): string
-  /** The same from the JSON text of the string. */
-  spliceText(json: string, text: string): string
+  /** The same from the JSON texts of its pieces. */
+  spliceText(jsons: readonly string[], text: string): string
   addRefusal(text: string): string
   addAnnotation(annotation: UrlCitation | JsonObject): string
   addAudio(audio: JsonObject): string
@@ -99,11 +99,11 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       length += text.length
       return opened.text + writeTextDelta(events, { ...place(opened.part.index), delta: text }, json)
     },
-    spliceText(json, text) {
+    spliceText(jsons, text) {
       const opened = part?.type === 'output_text' ? { text: '', part } : within('output_text')
       opened.part.text += text
       length += text.length
-      return opened.text + events.splice(opened.part.head, json)
+      return opened.text + events.splice(opened.part.head, jsons)
     },
     addRefusal(text) {
       const opened = within('refusal')

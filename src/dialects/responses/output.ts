@@ -28,8 +28,8 @@ export interface OutputOptions {
 /** The output of one reply while it comes: each method answers the events to send. */
 export interface Output {
   addText(text: string, logprobs: readonly JsonObject[]): string
-  /** The same from the JSON text of the string, without logprobs. */
-  spliceText(json: string, text: string): string
+  /** The same from the JSON texts of its pieces, without logprobs. */
+  spliceText(jsons: readonly string[], text: string): string
   addRefusal(text: string): string
   addReasoning(text: string, part: Partial<ThoughtPart>): string
   addDetail(detail: ReasoningDetail): string
@@ -124,10 +124,10 @@ export function createOutput({ events, hideReasoning, tools, ...options }: Outpu
 
   return {
     addText: (text, logprobs) => addVisible(text, (item) => item.addText(text, logprobs)),
-    spliceText(json, text) {
-      if (!isOpen(message)) return addVisible(text, (item) => item.spliceText(json, text))
+    spliceText(jsons, text) {
+      if (!isOpen(message)) return addVisible(text, (item) => item.spliceText(jsons, text))
       textLength += text.length
-      return message.spliceText(json, text)
+      return message.spliceText(jsons, text)
     },
     addRefusal: (text) => inMessage((item) => item.addRefusal(text)),
     addReasoning: (text, part) => inReasoning((item) => item.addText(text, part)),

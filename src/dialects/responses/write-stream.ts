@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
-import { mayBeSpliced } from '../one-line.ts'
 import { type Ending, endingOf, errorTypeOf, viewError } from './ending.ts'
 import { createEventWriter, jsonList } from './event-writer.ts'
 import { addEvents, nativeResponseOf, outputFor } from './reply-output.ts'
@@ -57,12 +56,9 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
       whole ? '' : begin() + events.write('response.debug', { debug: { echo_upstream_body: body } }),
     write(frame) {
       if (whole) return ''
-      const json = frame.plainText?.json
-      if (json !== undefined && mayBeSpliced(json)) {
-        const [event] = frame.events
-        if (json === '' || event?.type !== 'text-delta') return begin()
-        return begin() + output.spliceText(json, event.text)
-      }
+      const [said] = frame.events
+      if (frame.plainText !== undefined && said?.type === 'text-delta')
+        return begin() + output.spliceText(frame.plainText.jsons, said.text)
       for (const event of frame.events) {
         const told = nativeResponseOf(event)
         if (told) native = { ...native, ...told }

@@ -1,12 +1,15 @@
 import {
+  eachOf,
   type FinishReason,
   type FrameBatch,
   type InferenceEvent,
   type InferenceFrame,
   isContent,
+  plainFrame,
 } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { NO_USAGE } from '../../core/usage.ts'
+import { mayBeSpliced } from '../../dialects/one-line.ts'
 
 /** The frames of one answer, put down while they pass. */
 export interface Recording {
@@ -28,17 +31,20 @@ export function newRecording(mostBytes: number, mayBeShort: boolean): Recording 
   let isTooLarge = false
   let hasContent = false
   let reasons: FinishReason[] = []
+
+  function addFrame(events: readonly InferenceEvent[]): void {
+    const part = packed(events)
+    hasContent ||= events.some(isContent)
+    length += part.length + 1
+    parts.push(part)
+    const last = events.at(-1)
+    if (last?.type === 'response-end') reasons = last.finishes.map(({ reason }) => reason)
+  }
+
   return {
     add(batch) {
       if (isTooLarge) return
-      for (const { events } of batch) {
-        const part = packed(events)
-        hasContent ||= events.some(isContent)
-        length += part.length + 1
-        parts.push(part)
-        const last = events.at(-1)
-        if (last?.type === 'response-end') reasons = last.finishes.map(({ reason }) => reason)
-      }
+      for (const frame of batch) for (const { events } of eachOf(frame)) addFrame(events)
       isTooLarge = length > mostBytes
       if (isTooLarge) parts = []
     },
@@ -89,10 +95,10 @@ export function framesOf(bytes: Uint8Array): FrameBatch {
   return parts.map(frameOf)
 }
 
-const frameOf = (part: string | InferenceEvent[]): InferenceFrame =>
-  typeof part === 'string'
-    ? {
-        events: [{ type: 'text-delta', choice: 0, text: part }],
-        plainText: { json: JSON.stringify(part).slice(1, -1) },
-      }
-    : { events: part }
+function frameOf(part: string | InferenceEvent[]): InferenceFrame {
+  if (typeof part !== 'string') return { events: part }
+  const json = JSON.stringify(part).slice(1, -1)
+  return json !== '' && mayBeSpliced(json)
+    ? plainFrame(part, [json])
+    : { events: [{ type: 'text-delta', choice: 0, text: part }] }
+}

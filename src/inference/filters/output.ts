@@ -1,6 +1,7 @@
 import { type Cancellation, cancel } from '../../core/cancellation.ts'
 import { OverBudget } from '../../core/content-filter.ts'
 import {
+  eachOf,
   type Finish,
   type FrameBatch,
   type InferenceEvent,
@@ -229,7 +230,7 @@ function createFrameFilter(
     },
     take(batch) {
       const frames: InferenceFrame[] = []
-      for (const frame of batch) {
+      for (const frame of batch.flatMap((each) => [...eachOf(each)])) {
         frames.push(...takeFrame(frame))
         if (blocked.length > 0) break
       }

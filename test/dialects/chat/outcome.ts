@@ -1,9 +1,10 @@
-import type {
-  Finish,
-  InferenceEvent,
-  InferenceFrames,
-  JsonObject,
-  UrlCitation,
+import {
+  eachOf,
+  type Finish,
+  type InferenceEvent,
+  type InferenceFrames,
+  type JsonObject,
+  type UrlCitation,
 } from '../../../src/core/events.ts'
 import type { Usage } from '../../../src/core/usage.ts'
 
@@ -39,7 +40,8 @@ export async function outcomeOf(frames: InferenceFrames): Promise<Outcome> {
   try {
     for await (const batch of frames) {
       if (batch.length === 0) throw new Error('a batch is empty')
-      for (const frame of batch) for (const event of frame.events) add(outcome, event)
+      for (const frame of batch.flatMap((each) => [...eachOf(each)]))
+        for (const event of frame.events) add(outcome, event)
     }
   } catch (error) {
     outcome.error = error

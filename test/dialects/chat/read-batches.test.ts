@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
+import { eachOf } from '../../../src/core/events.ts'
 import { readChat } from '../../../src/dialects/chat/read.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { chunk, data } from './replies.ts'
@@ -13,8 +14,9 @@ describe('batches', () => {
     const texts: string[] = []
     try {
       for await (const batch of readChat(upstreamReply(text, { cuts }), streamed, { fast })) {
-        sizes.push(batch.length)
-        for (const event of batch.flatMap((frame) => frame.events))
+        const frames = batch.flatMap((frame) => [...eachOf(frame)])
+        sizes.push(frames.length)
+        for (const event of frames.flatMap((frame) => frame.events))
           if (event.type === 'text-delta') texts.push(event.text)
       }
     } catch (error) {

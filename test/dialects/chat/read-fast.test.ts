@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { InferenceFrame } from '../../../src/core/events.ts'
+import { eachOf, type InferenceFrame } from '../../../src/core/events.ts'
 import { readChat } from '../../../src/dialects/chat/read.ts'
-import { readJsonString } from '../../../src/dialects/text-template.ts'
+import { readJsonString } from '../../../src/dialects/json-text.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 
 interface Read {
@@ -13,7 +13,8 @@ interface Read {
 async function read(body: string, fast: boolean, cuts: number[] = []): Promise<Read> {
   const frames: InferenceFrame[] = []
   try {
-    for await (const batch of readChat(upstreamReply(body, { cuts }), true, { fast })) frames.push(...batch)
+    for await (const batch of readChat(upstreamReply(body, { cuts }), true, { fast }))
+      for (const frame of batch) frames.push(...eachOf(frame))
   } catch (error) {
     return { frames, error: String(error) }
   }
@@ -187,7 +188,7 @@ describe('the fast path', () => {
             if (!plainText) continue
             plain++
             expect(events).toEqual([
-              { type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText.json}"`) },
+              { type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText.jsons}"`) },
             ])
           }
           expect(slow.frames.every((frame) => frame.plainText === undefined)).toBe(true)
@@ -202,7 +203,7 @@ describe('the fast path', () => {
   const chunk = (delta: string, more = '') =>
     `data: {"id":"fx","created":1,"model":"m","choices":[{"index":0,"delta":{${delta}},"finish_reason":null}]${more}}\n\n`
   const jsonsOf = async (body: string) =>
-    (await read(body, true)).frames.map((frame) => frame.plainText?.json)
+    (await read(body, true)).frames.map((frame) => frame.plainText?.jsons.join(''))
 
   test("hands on the provider's own text of the string", async () => {
     const body =

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { InferenceEvent, InferenceFrame } from '../../../src/core/events.ts'
+import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
 import type { ReplyContext } from '../../../src/core/result.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
+import { mayBeSpliced } from '../../../src/dialects/one-line.ts'
 import { REQUEST } from '../request.ts'
 
 /** The fast path (upstream's JSON text, spliced) says the same as the slow one (parsed and written again). */
@@ -54,7 +55,8 @@ const stream = fc.array(fc.oneof({ weight: 4, arbitrary: textFrame }, otherFrame
 function withPlainText(frame: InferenceFrame, write: (text: string) => string): InferenceFrame {
   const [event, ...more] = frame.events
   if (event?.type !== 'text-delta' || event.choice !== 0 || more.length > 0) return frame
-  return { events: frame.events, plainText: { json: write(event.text) } }
+  const json = write(event.text)
+  return json !== '' && mayBeSpliced(json) ? plainFrame(event.text, [json]) : frame
 }
 
 const writeAll = (frames: InferenceFrame[]): string[] => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { InferenceEvent, InferenceFrame } from '../../../src/core/events.ts'
+import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
 import { isObject } from '../../../src/dialects/values.ts'
 import { CLOSING, chunksOf, frame, REPLY, SHARED, text } from './chunks.ts'
@@ -10,7 +10,7 @@ test('the system fingerprint, once told, is on every chunk', () => {
     dialect: 'chat',
     data: { chunk: { system_fingerprint: 'fp_1' } },
   }
-  const fast: InferenceFrame = { ...frame(text('b')), plainText: { json: 'b' } }
+  const fast: InferenceFrame = plainFrame('b', ['b'])
   const writer = writeChatStream(REPLY)
   expect(writer.write(frame(native))).toBe('')
   const chunks = chunksOf(writer.write(frame(text('a'), native)) + writer.write(fast) + writer.end(CLOSING))
@@ -137,9 +137,4 @@ test('text cannot forge an event', () => {
   const [chunk, ...more] = chunksOf(writer.write(frame(...events)))
   expect(more).toEqual([])
   expect(chunk).toMatchObject({ [evil]: evil, choices: [{ delta: { content: evil, reasoning: evil } }] })
-  const fast: InferenceFrame = {
-    ...frame(text(evil)),
-    plainText: { json: JSON.stringify(evil).slice(1, -1) },
-  }
-  expect(chunksOf(writer.write(fast))).toMatchObject([{ choices: [{ delta: { content: evil } }] }])
 })

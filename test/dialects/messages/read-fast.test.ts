@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
+import { eachOf, type InferenceFrame, type JsonObject } from '../../../src/core/events.ts'
 import { createMessagesDecoder } from '../../../src/dialects/messages/decode.ts'
 import { readReply } from '../../../src/dialects/read-reply.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
@@ -10,7 +10,8 @@ import { upstreamReply } from '../../upstream-reply.ts'
 const frames = async (body: string, fast: boolean): Promise<InferenceFrame[]> => {
   const read = []
   const decoder = createMessagesDecoder({ status: 200, fast })
-  for await (const batch of readReply(upstreamReply(body), true, decoder)) read.push(...batch)
+  for await (const batch of readReply(upstreamReply(body), true, decoder))
+    for (const frame of batch) read.push(...eachOf(frame))
   return read
 }
 
@@ -62,7 +63,7 @@ test('fast and slow say the same', async () => {
       expect(fast.map(({ events: said }) => said)).toEqual(slow.map(({ events: said }) => said))
       for (const { events: said, plainText } of fast) {
         if (plainText)
-          expect(said).toEqual([{ type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText.json}"`) }])
+          expect(said).toEqual([{ type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText.jsons}"`) }])
       }
     }),
     { numRuns: 300 },
@@ -75,5 +76,5 @@ test('plain text is spliced from the first piece on', async () => {
     stream([START, block(0, { type: 'text', text: '' }), ...events, ...END], ''),
     true,
   )
-  expect(read.flatMap(({ plainText }) => plainText?.json ?? [])).toEqual(['a', 'b', 'ü'])
+  expect(read.flatMap(({ plainText }) => plainText?.jsons ?? [])).toEqual(['a', 'b', 'ü'])
 })

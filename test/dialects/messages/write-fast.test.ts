@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
+import { mayBeSpliced } from '../../../src/dialects/one-line.ts'
 import { closingOf, eventsOf, replyOf } from './written.ts'
 
 /** Text that is spliced and text that is encoded say the same, at the same place, whatever comes between. */
@@ -17,12 +18,11 @@ const native = (event: JsonObject): InferenceEvent => ({
   data: { event },
 })
 
-const piece = text.map(
-  (said): InferenceFrame => ({
-    events: [{ type: 'text-delta', choice, text: said }],
-    plainText: { json: JSON.stringify(said).slice(1, -1) },
-  }),
-)
+const piece = text.map((said): InferenceFrame => {
+  const json = JSON.stringify(said).slice(1, -1)
+  const events: InferenceEvent[] = [{ type: 'text-delta', choice, text: said }]
+  return json !== '' && mayBeSpliced(json) ? { events, plainText: { jsons: [json] } } : { events }
+})
 const other = fc
   .constantFrom<InferenceEvent[]>(
     [{ type: 'reasoning-delta', choice, text: 'hm' }],
@@ -68,7 +68,7 @@ test('relayed', () => {
 test('spliced bytes are the encoded ones', () => {
   const frames = ['Hel', 'lo "you"', 'ü\n'].map((said): InferenceFrame => {
     const json = JSON.stringify(said).slice(1, -1)
-    return { events: [{ type: 'text-delta', choice, text: said }], plainText: { json } }
+    return { events: [{ type: 'text-delta', choice, text: said }], plainText: { jsons: [json] } }
   })
   const bytes = (list: readonly InferenceFrame[]): string => {
     const writer = messagesIngress.writeStream(replyOf())

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { InferenceFrame } from '../../../src/core/events.ts'
+import { eachOf, type InferenceFrame } from '../../../src/core/events.ts'
 import { readResponses } from '../../../src/dialects/responses/egress.ts'
 import { FIXTURES, hasTranscripts, loadRecordings, TRANSCRIPTS } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
@@ -14,7 +14,7 @@ async function read(body: string | Uint8Array, fast: boolean, cuts: number[] = [
   const frames: InferenceFrame[] = []
   try {
     for await (const batch of readResponses(upstreamReply(body, { cuts }), true, { fast })) {
-      frames.push(...batch)
+      for (const frame of batch) frames.push(...eachOf(frame))
     }
   } catch (error) {
     return { frames, error: String(error) }
@@ -29,7 +29,7 @@ const eventsOf = ({ frames, error }: Read): string =>
 function checkPlain(frames: readonly InferenceFrame[]): number {
   const plain = frames.filter((frame) => frame.plainText !== undefined)
   for (const { events, plainText } of plain) {
-    expect(events).toEqual([{ type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText?.json}"`) }])
+    expect(events).toEqual([{ type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText?.jsons}"`) }])
   }
   return plain.length
 }
@@ -120,7 +120,7 @@ describe('the fast path', () => {
     `data: {"type":"response.output_text.delta","sequence_number":${count},"item_id":"m","output_index":0,"content_index":0,"delta":"${json}","logprobs":[]${more}}\n\n`
   const jsonsOf = async (body: string) => {
     const { frames } = await read(START + body, true)
-    return frames.slice(1).map((frame) => frame.plainText?.json)
+    return frames.slice(1).map((frame) => frame.plainText?.jsons.join(''))
   }
 
   test("hands on the provider's own text of the string", async () => {

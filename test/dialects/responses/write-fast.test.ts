@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { InferenceEvent, InferenceFrame } from '../../../src/core/events.ts'
+import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
+import { mayBeSpliced } from '../../../src/dialects/one-line.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
 import { CLOSING, reply } from './frames.ts'
 import { checkStream } from './stream-order.ts'
@@ -45,7 +46,8 @@ const stream = fc.array(fc.oneof({ weight: 4, arbitrary: textFrame }, otherFrame
 function withPlainText(frame: InferenceFrame, write: (text: string) => string): InferenceFrame {
   const [event, ...more] = frame.events
   if (event?.type !== 'text-delta' || event.choice !== 0 || more.length > 0) return frame
-  return { events: frame.events, plainText: { json: write(event.text) } }
+  const json = write(event.text)
+  return json !== '' && mayBeSpliced(json) ? plainFrame(event.text, [json]) : frame
 }
 
 function writeAll(frames: InferenceFrame[]): string {

@@ -368,9 +368,9 @@ test('a filter that only records changes nothing, holds nothing back, and finds 
 })
 
 test('what nothing is held back of goes on as it came, the fast path with it', async () => {
-  const plain = { events: [text('Hello, ')], plainText: { json: 'Hello, ' } }
+  const plain = { events: [text('Hello, ')], plainText: { jsons: ['Hello, '] } }
   const guarded = guard(
-    framesOf([plain], [{ events: [text('ann@site.example. ')], plainText: { json: 'raw' } }]),
+    framesOf([plain], [{ events: [text('ann@site.example. ')], plainText: { jsons: ['raw'] } }]),
     [EMAIL],
   )
   const frames = []

@@ -1,0 +1,81 @@
+import { UpstreamError } from '../core/errors.ts'
+import type { FrameBatch } from '../core/events.ts'
+import { parsed } from '../core/json.ts'
+import { turnOfLoop } from '../core/turn.ts'
+import { formOfText } from './pull.ts'
+import { createPieceCount } from './reply-bounds.ts'
+import type { ReplyDecoder } from './reply-decoder.ts'
+import { checkReply, parseReply } from './reply-json.ts'
+import { LONG_TEXT_CHARACTERS } from './take-events.ts'
+
+export const MAX_BODY_BYTES = 32 * 1024 * 1024
+
+export type Result = IteratorResult<FrameBatch, undefined>
+
+export const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
+export interface Batches {
+  next(): Result | Promise<Result>
+}
+
+/**
+ * The batches of a body that is one JSON document: its frame, and the last one. Each step of a body of megabytes
+ * takes long by itself: others have a turn in between.
+ */
+export const readBody = (text: string, status: number, decoder: ReplyDecoder): Batches =>
+  text.length > LONG_TEXT_CHARACTERS
+    ? readLongBody(text, status, decoder)
+    : takeWhole(() => {
+        checkForm(text, status)
+        return orMalformed(parseReply(text, status), status)
+      }, decoder)
+
+async function* readLongBody(
+  text: string,
+  status: number,
+  decoder: ReplyDecoder,
+): AsyncGenerator<FrameBatch, undefined> {
+  await turnOfLoop()
+  checkForm(text, status)
+  await turnOfLoop()
+  checkReply(text, status)
+  await turnOfLoop()
+  const body = orMalformed(parsed(text), status)
+  await turnOfLoop()
+  const batches = takeWhole(() => body, decoder)
+  for (let batch = batches.next(); !batch.done; batch = batches.next()) {
+    yield batch.value
+    await turnOfLoop()
+  }
+  return undefined
+}
+
+/** Throws what is wrong with the body after the frame that came with it was given. */
+function takeWhole(read: () => unknown, decoder: ReplyDecoder): { next(): Result } {
+  let stage: 'body' | 'end' | 'over' = 'body'
+  return {
+    next() {
+      if (stage === 'over') return END
+      const isBegun = stage === 'end'
+      stage = 'over'
+      const frame = isBegun ? undefined : decoder.takeBody(read())
+      if (frame) {
+        createPieceCount()(frame)
+        stage = 'end'
+        return { done: false, value: [frame] }
+      }
+      if (decoder.failure !== null) throw decoder.failure
+      return { done: false, value: [decoder.end()] }
+    },
+  }
+}
+
+function checkForm(text: string, status: number): void {
+  if (formOfText(text) === 'page')
+    throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
+}
+
+function orMalformed(value: unknown, status: number): unknown {
+  if (value === undefined) throw new UpstreamError('malformed', 'the reply is not JSON', { status })
+  return value
+}

@@ -1,0 +1,174 @@
+import { UpstreamError } from '../core/errors.ts'
+import { type FrameBatch, type InferenceFrame, isContent } from '../core/events.ts'
+import type { UpstreamReply } from '../core/reply.ts'
+import { turnOfLoop, turnsByLength } from '../core/turn.ts'
+import { createPuller, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
+import { type Batches, END, MAX_BODY_BYTES, type Result, readBody } from './read-body.ts'
+import type { ReplyDecoder } from './reply-decoder.ts'
+import { checkAhead } from './reply-json.ts'
+import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
+import { createEventTaker } from './take-events.ts'
+
+export interface ReadOptions {
+  /** How long the rest is waited for after the finish reason. */
+  lingerMs?: number
+  /** How long the end of the body is waited for after the terminal marker, so that the connection is kept. */
+  drainMs?: number
+  /** How a stream is cut into events; absent: server-sent events. */
+  createParser?: () => StreamParser
+}
+
+const LINGER_MS = 10_000
+const DRAIN_MS = 50
+/**
+ * A read of more (Bun gives up to 1 MB at once) becomes several batches, so that others may have a turn in between
+ * and no more than this is text and events at a time: with 100 streams of 4 MB the peak is 610 MB, else 850 MB.
+ */
+const BATCH_BYTES = 64 * 1024
+/** Others have a turn after this much, also where it says nothing: 64 kB of the smallest events take some 15 ms. */
+const TURN_BYTES = BATCH_BYTES
+
+/**
+ * Reads a body that may be a stream of events. Written by hand, because it runs for every chunk of every stream: one
+ * promise for each batch, where a generator has three.
+ */
+export function readStream(
+  reply: Pick<UpstreamReply, 'status' | 'bytes' | 'awaitContent'>,
+  decoder: ReplyDecoder,
+  options: ReadOptions,
+): AsyncIterator<FrameBatch, undefined> {
+  const { status } = reply
+  const advance = reply.awaitContent?.()
+  const body = createPuller(reply.bytes, options.lingerMs ?? LINGER_MS)
+  const parser = (options.createParser ?? createSseParser)()
+  const taker = createEventTaker(decoder)
+  const turnAfter = turnsByLength(TURN_BYTES)
+  let stage: 'form' | 'events' | 'tail' | 'end' | 'told' | 'over' = 'form'
+  /** What was read last, and how much of it the parser has. */
+  let input: Uint8Array = new Uint8Array()
+  let fed = 0
+  /** The batches of a body that is no stream of events. */
+  let batches: Batches | null = null
+  let hasBodyEnded = false
+  let isReading = false
+
+  async function begin(): Promise<void> {
+    const { form, head } = await sniff(body, MAX_BODY_BYTES)
+    stage = 'events'
+    if (form === 'events') {
+      feed(head.length === 1 && head[0] ? head[0] : Buffer.concat(head))
+      return
+    }
+    const text = await restOfBody(head, body, MAX_BODY_BYTES)
+    hasBodyEnded = true
+    batches = readBody(text, status, decoder)
+  }
+
+  /** Gives the parser what becomes one batch at most. */
+  function feed(bytes: Uint8Array): void {
+    input = bytes
+    fed = Math.min(BATCH_BYTES, bytes.length)
+    parser.feed(fed === bytes.length ? bytes : bytes.subarray(0, fed))
+  }
+
+  function receive(pulled: Pulled): void {
+    if (!pulled.done) feed(pulled.value)
+    else if (pulled === GAVE_UP) stage = 'end'
+    else {
+      hasBodyEnded = true
+      stage = 'tail'
+    }
+  }
+
+  /** An event of megabytes is checked and read in steps of their own. */
+  async function takeLong({ data }: SseEvent): Promise<FrameBatch> {
+    await turnOfLoop()
+    checkAhead(data, status)
+    await turnOfLoop()
+    const batch = taker.take(parser)
+    await turnOfLoop()
+    return batch
+  }
+
+  function handOn(batch: FrameBatch): Result {
+    if (advance && batch.some(goesOn)) advance()
+    return { done: false, value: batch }
+  }
+
+  function throwFailure(): void {
+    if (taker.failure !== undefined) throw taker.failure.error
+  }
+
+  async function leave(): Promise<void> {
+    stage = 'over'
+    if (hasBodyEnded) return
+    hasBodyEnded = true
+    await body.leave()
+  }
+
+  async function next(): Promise<Result> {
+    if (stage === 'over') return END
+    isReading = true
+    try {
+      if (stage === 'form') await begin()
+      if (batches !== null) return await batches.next()
+      while (stage === 'events') {
+        let batch = taker.take(parser)
+        if (batch.length === 0 && taker.long !== undefined) batch = await takeLong(taker.long)
+        if (batch.length > 0) return handOn(batch)
+        throwFailure()
+        if (decoder.isTerminated) {
+          hasBodyEnded = await body.drain(options.drainMs ?? DRAIN_MS)
+          stage = 'end'
+          break
+        }
+        const turn = turnAfter(fed)
+        if (turn) await turn
+        if (fed < input.length) feed(input.subarray(fed))
+        else receive(await (decoder.isFinished ? body.nextAfterFinish() : body.next()))
+      }
+      if (stage === 'tail') {
+        stage = 'end'
+        const batch = taker.takeTail(parser.end())
+        if (batch.length > 0) return handOn(batch)
+      }
+      throwFailure()
+      if (stage === 'end') {
+        stage = 'told'
+        return { done: false, value: [decoder.end()] }
+      }
+      await leave()
+      return END
+    } catch (error) {
+      await leave()
+      throw inMidAnswer(error, decoder)
+    } finally {
+      isReading = false
+    }
+  }
+
+  return {
+    next,
+    async return() {
+      // Whoever waits for a read is not waited for: the end of the connection ends it.
+      if (isReading) leave().catch(() => undefined)
+      else await leave()
+      return END
+    },
+  }
+}
+
+/** What a ping, the beginning of a message without content, and repeated accounts do not say. */
+const goesOn = ({ events, plainText }: InferenceFrame): boolean =>
+  plainText !== undefined ||
+  events.some((event) => {
+    // Items of built-in tools come before the first text; a chunk of chat that says nothing may have fields of its own.
+    if (event.type === 'native') return event.dialect !== 'chat'
+    return isContent(event) || event.type === 'response-end'
+  })
+
+/** A reset in the middle of an answer is one more way to cut it short; before it, nothing was answered. */
+function inMidAnswer(error: unknown, { hasContent }: ReplyDecoder): unknown {
+  if (!hasContent || !(error instanceof UpstreamError) || error.kind !== 'connect') return error
+  return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })
+}

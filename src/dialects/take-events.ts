@@ -1,0 +1,95 @@
+import type { FrameBatch, InferenceFrame } from '../core/events.ts'
+import { createPieceCount } from './reply-bounds.ts'
+import type { ReplyDecoder } from './reply-decoder.ts'
+import type { SseEvent, StreamParser } from './sse.ts'
+
+/** Has a decoder read events, in order. What fails among them is thrown after the frames before it. */
+export interface EventTaker {
+  /** The frames of all events that are complete, up to a long one. */
+  take(parser: StreamParser): FrameBatch
+  /** The frames of the last events, which the end of the body may have cut. */
+  takeTail(events: readonly SseEvent[]): FrameBatch
+  /** An event of megabytes, the first that `take` will read now: it may be checked in a step of its own. */
+  readonly long: SseEvent | undefined
+  /** Thrown once the frames before it have been handed on. */
+  readonly failure: { readonly error: unknown } | undefined
+}
+
+/** Of an event that takes milliseconds to read. */
+export const LONG_TEXT_CHARACTERS = 256 * 1024
+
+export function createEventTaker(decoder: ReplyDecoder): EventTaker {
+  const { shortcut } = decoder
+  const countPieces = createPieceCount()
+  let batch: InferenceFrame[] = []
+  let long: SseEvent | undefined
+  let failure: { readonly error: unknown } | undefined
+
+  function takeOne({ name, data }: SseEvent, isTail: boolean): void {
+    try {
+      const frame = isTail ? decoder.takeTail(name, data) : decoder.takeEvent(name, data)
+      if (frame !== undefined) {
+        if (frame.plainText === undefined) countPieces(frame)
+        batch.push(frame)
+      }
+      if (decoder.failure !== null) failure = { error: decoder.failure }
+    } catch (error) {
+      failure = { error }
+    }
+  }
+
+  /** Reads, as text, on to the next event that is unlike those before. */
+  function readRuns(text: string, from: number): number {
+    let end = from
+    for (let frame = shortcut?.readRun(text, end); frame; frame = shortcut?.readRun(text, end)) {
+      batch.push(frame)
+      end = shortcut?.end ?? end
+    }
+    return end
+  }
+
+  function following(parser: StreamParser): SseEvent | undefined {
+    if (failure !== undefined || decoder.isTerminated) return undefined
+    try {
+      if (shortcut?.isFramed) parser.skip?.(readRuns)
+      return parser.next()
+    } catch (error) {
+      failure = { error }
+      return undefined
+    }
+  }
+
+  function taken(): FrameBatch {
+    const frames = batch
+    batch = []
+    return frames
+  }
+
+  return {
+    take(parser) {
+      const prepared = long
+      long = undefined
+      for (let event = prepared ?? following(parser); event; event = following(parser)) {
+        if (event.data.length > LONG_TEXT_CHARACTERS && event !== prepared) {
+          long = event
+          break
+        }
+        takeOne(event, false)
+        if (shortcut?.isUnframed) shortcut.frame(parser.stood?.(), event.data)
+      }
+      return taken()
+    },
+    takeTail(events) {
+      for (const event of events) {
+        if (failure === undefined && !decoder.isTerminated) takeOne(event, true)
+      }
+      return taken()
+    },
+    get long() {
+      return long
+    },
+    get failure() {
+      return failure
+    },
+  }
+}
