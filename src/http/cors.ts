@@ -61,8 +61,9 @@ export function createCors(origins: readonly string[]): Cors {
         headers.set('access-control-allow-private-network', 'true')
       return new Response(null, { status: 204, headers })
     },
-    mark(request, { headers }) {
+    mark(request, response) {
       if (known.size === 0) return
+      const { headers } = response
       headers.append('vary', 'Origin')
       const origin = allowed(request)
       if (origin === null) return

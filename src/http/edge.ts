@@ -69,7 +69,9 @@ const drainProblem = ({ path }: Incoming, isDraining: () => boolean): GatewayErr
     ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
     : null
 
-function finished(response: Response, { id }: Incoming): Response {
+/** For replies that Elysia makes, and for those of pages and files. */
+function finished(response: Response, { id, isHeaded }: Incoming): Response {
+  if (isHeaded) return response
   const { headers } = response
   headers.set('x-request-id', id)
   headers.set('x-content-type-options', 'nosniff')

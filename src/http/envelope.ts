@@ -9,6 +9,7 @@ import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import type { Incoming, routes } from './incoming.ts'
 import { allowedMethods } from './methods.ts'
+import { replyHeaders } from './reply-headers.ts'
 import { printable, problemsOf } from './validation.ts'
 
 /** Where private causes go. */
@@ -37,17 +38,23 @@ export type ErrorForm = (error: PublicError, requestId: string) => JsonObject
 /** The form that the errors of a request have; undefined: the envelope. */
 export type FormOf = (request: Request) => ErrorForm | undefined
 
+/** As Bun writes it. */
+const JSON_TYPE = 'application/json;charset=utf-8'
+
 /** The whole reply for a failure, with the headers that the error names. */
-export function errorResponse(error: GatewayError, { id, request }: Incoming, formOf?: FormOf): Response {
+export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: FormOf): Response {
+  const { id, request } = incoming
   const { status, message, metadata, routing } = error
-  const headers = { ...(isPermanent(status) ? NEVER_RETRY : {}), ...error.headers }
+  const ownHeaders = { ...(isPermanent(status) ? NEVER_RETRY : {}), ...error.headers }
+  const headers = Object.assign(replyHeaders(incoming, JSON_TYPE), ownHeaders)
   const form = formOf?.(request)
   if (form === undefined) return Response.json(errorBody(error), { status, headers })
   const body = {
-    ...form({ status, message, headers, ...(metadata && { metadata: { ...metadata } }) }, id),
+    ...form({ status, message, headers: ownHeaders, ...(metadata && { metadata: { ...metadata } }) }, id),
     ...(routing && { service_metadata: routing, openrouter_metadata: routing }),
   }
-  return Response.json(body, { status, headers: { ...headers, 'request-id': id } })
+  headers['request-id'] = id
+  return Response.json(body, { status, headers })
 }
 
 /**

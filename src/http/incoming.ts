@@ -30,6 +30,8 @@ export interface Incoming {
   isDeferred: boolean
   /** Whether its line is written or dropped; `access-log.ts`. */
   isClosed: boolean
+  /** Whether its reply was made with the headers that every reply has; `reply-headers.ts`. */
+  isHeaded: boolean
 }
 
 export const openIncoming = (request: Request, body: BodyLease): Incoming => ({
@@ -45,6 +47,7 @@ export const openIncoming = (request: Request, body: BodyLease): Incoming => ({
   settled: '',
   isDeferred: false,
   isClosed: false,
+  isHeaded: false,
 })
 
 /** What every route's context has beside Elysia's own. */

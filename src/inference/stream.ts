@@ -3,6 +3,7 @@ import type { Ingress } from '../dialects/dialect.ts'
 import { type DirectWriter, directStream } from '../http/direct-stream.ts'
 import { CallerLeft } from './abort.ts'
 import { end } from './pipeline.ts'
+import { streamHeaders } from './reply-headers.ts'
 import { fail } from './settle.ts'
 import type { TextStream } from './text-stream.ts'
 import { TIMED_OUT } from './ticker.ts'
@@ -42,15 +43,7 @@ export async function streamResponse(
     (writer) => send(stream, writer, form.keepAlive, isLate),
     () => stream.leave(new CallerLeft()),
   )
-  return new Response(body, {
-    headers: {
-      'content-type': form.mediaType,
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      'x-generation-id': generation.id,
-      ...generation.cached?.headers,
-    },
-  })
+  return new Response(body, { headers: streamHeaders(generation, form.mediaType) })
 }
 
 /** Writes the stream to its connection. Rejects, which breaks the connection, where the caller reads nothing. */

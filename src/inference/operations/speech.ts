@@ -12,6 +12,7 @@ import { textTokens } from '../estimate.ts'
 import type { Generation, Opening, RunDeps } from '../generation.ts'
 import type { Counted } from '../meter.ts'
 import { begin, end } from '../pipeline.ts'
+import { wholeHeaders } from '../reply-headers.ts'
 import { fail } from '../settle.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { refusalOf } from './run.ts'
@@ -41,13 +42,7 @@ export async function runSpeech(opening: Opening<SpeechRequest>, deps: RunDeps):
   const audio = await spoken(generation)
   return new Response(
     relayBytes(generation, generation.content?.hear(audio.mediaType, audio.chunks) ?? audio.chunks),
-    {
-      headers: {
-        'content-type': audio.mediaType,
-        'cache-control': 'no-store',
-        'x-generation-id': generation.id,
-      },
-    },
+    { headers: wholeHeaders(generation, audio.mediaType) },
   )
 }
 
