@@ -8,7 +8,7 @@ import { deferLine } from '../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../http/body.ts'
 import { authenticate, originOf } from '../http/caller.ts'
 import type { Incoming } from '../http/incoming.ts'
-import { jsonReply } from '../http/json-reply.ts'
+import { textReply } from '../http/text-reply.ts'
 import { cacheAsked } from './cache/asked.ts'
 import { withCarried } from './carried.ts'
 import { beginConversation, type ConversationOpening, streamedReply, wholeReply } from './conversation.ts'
@@ -109,5 +109,5 @@ export async function answer(opening: ConversationOpening, deps: RunDeps): Promi
   const generation = begun instanceof Promise ? await begun : begun
   if (opening.request.stream)
     return streamResponse(await streamedReply(generation, opening), opening.ingress.stream)
-  return jsonReply(await wholeReply(generation, opening), jsonHeaders(generation))
+  return textReply(await wholeReply(generation, opening), jsonHeaders(generation))
 }

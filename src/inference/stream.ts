@@ -1,6 +1,7 @@
 import { turnOfLoop } from '../core/turn.ts'
 import type { Ingress } from '../dialects/dialect.ts'
 import { type DirectWriter, directStream } from '../http/direct-stream.ts'
+import { textReply } from '../http/text-reply.ts'
 import { CallerLeft } from './abort.ts'
 import { end } from './pipeline.ts'
 import { streamHeaders } from './reply-headers.ts'
@@ -39,16 +40,50 @@ export async function streamResponse(
     end(generation)
     throw failure
   }
+  const headers = streamHeaders(generation, form.mediaType)
+  const begun = isLate ? NOTHING_YET : await beginning(stream)
+  if (begun.rest === null) return textReply(begun.text, headers)
   const body = directStream(
-    (writer) => send(stream, writer, form.keepAlive, isLate),
+    (writer) => send(stream, begun, writer, form.keepAlive, isLate),
     () => stream.leave(new CallerLeft()),
   )
-  return new Response(body, { headers: streamHeaders(generation, form.mediaType) })
+  return new Response(body, { headers })
 }
+
+/** What of a stream is there already, and its next text; null: the reply has ended. */
+interface Beginning {
+  readonly text: string
+  readonly rest: Promise<string | null> | null | undefined
+}
+const NOTHING_YET: Beginning = { text: '', rest: undefined }
+
+/**
+ * What is there in this turn of the event loop. A reply that has ended with it waits for its commit, and is then sent
+ * in one write: a stream that is opened and closed costs several times as much.
+ */
+async function beginning(stream: TextStream): Promise<Beginning> {
+  let text = ''
+  const turn = turnOfLoop()
+  for (;;) {
+    const rest = stream.next()
+    const first = await Promise.race([rest, turn])
+    const next = first === undefined && stream.isSettling ? await committed(rest) : first
+    if (next === undefined) return { text, rest }
+    if (next === null) return { text, rest: null }
+    text += next
+    if (text.length > BURST_CHARACTERS) return { text, rest: stream.next() }
+  }
+}
+
+/** A commit takes a few milliseconds; undefined: it takes longer, and what is there goes out first. */
+const committed = (rest: Promise<string | null>): Promise<string | null | undefined> =>
+  Promise.race([rest, new Promise<undefined>((resolve) => setTimeout(resolve, COMMIT_MS))])
+const COMMIT_MS = 50
 
 /** Writes the stream to its connection. Rejects, which breaks the connection, where the caller reads nothing. */
 async function send(
   stream: TextStream,
+  { text, rest }: Beginning,
   writer: DirectWriter,
   keepAlive: string,
   isLate: boolean,
@@ -66,20 +101,23 @@ async function send(
     writer.flush()
     clock.due = ticker.now() + KEEP_ALIVE_MS
   })
-  const write = (text: string): Promise<unknown> | undefined => {
-    const writing = writer.write(text)
+  const write = (piece: string): Promise<unknown> | undefined => {
+    const writing = writer.write(piece)
     writer.flush()
     if (!(writing instanceof Promise)) return undefined
     isFull = true
     clock.due = ticker.now() + SLOW_READER_MS
     return Promise.race([writing, stuck.promise])
   }
+  const waitForProvider = (): void => {
+    isFull = false
+    clock.due = ticker.now() + KEEP_ALIVE_MS
+  }
   try {
-    if (isLate) await write(keepAlive)
-    await writeAll(stream, write, () => {
-      isFull = false
-      clock.due = ticker.now() + KEEP_ALIVE_MS
-    })
+    const first = isLate ? keepAlive : text
+    if (first !== '') await write(first)
+    waitForProvider()
+    await writeAll(stream, rest ?? stream.next(), write, waitForProvider)
     writer.end()
   } finally {
     clock.stop()
@@ -88,16 +126,15 @@ async function send(
 
 async function writeAll(
   stream: TextStream,
+  first: Promise<string | null>,
   write: (text: string) => Promise<unknown> | undefined,
   waitForProvider: () => void,
 ): Promise<void> {
   let burst = 0
-  for (;;) {
-    waitForProvider()
-    const text = await stream.next()
-    if (text === null) return
+  for (let text = await first; text !== null; text = await stream.next()) {
     const writing = write(text)
     if (writing) await writing
+    waitForProvider()
     burst += text.length
     if (burst <= BURST_CHARACTERS) continue
     burst = 0

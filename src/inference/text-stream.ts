@@ -21,6 +21,8 @@ export interface TextStream {
    * is an error in the dialect's words. Never rejects.
    */
   next(): Promise<string | null>
+  /** Everything was read: only the commit of its settlement is waited for. */
+  readonly isSettling: boolean
   /** The reply ends here: what was delivered is settled, and nothing more is read. */
   leave(reason: CallerLeft): void
 }
@@ -62,6 +64,7 @@ export function createTextStream({
   let hasBegun = false
   /** Everything is written. */
   let hasEnded = false
+  let isSettling = false
   let hasLeft = false
   let isKept = false
   const lost = (error: unknown): void => deps.onLost(error, id)
@@ -79,6 +82,7 @@ export function createTextStream({
       silentFrames = 0
       return turnOfLoop()
     }
+    isSettling = true
     const closing = await settle(generation, 'whole')
     unsent += writer?.end(closing) ?? ''
     hasEnded = true
@@ -161,6 +165,9 @@ export function createTextStream({
   return {
     generation,
     starting,
+    get isSettling() {
+      return isSettling
+    },
     async next() {
       if (!hasBegun) watchCaller()
       while (!hasLeft) {

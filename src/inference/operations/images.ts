@@ -8,7 +8,7 @@ import type { ImageSpeaker } from '../../dialects/image-speaker.ts'
 import { imagesIngress, madeImages, writeImageStream } from '../../dialects/operations/images.ts'
 import { imageSpeakerFor } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
-import { jsonReply } from '../../http/json-reply.ts'
+import { textReply } from '../../http/text-reply.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Asking, send, tryAttempts } from '../attempts.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from '../dispatch.ts'
@@ -43,7 +43,7 @@ export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps):
     deps,
   )
   if (request.stream) return streamResponse(streamedImages(generation))
-  return jsonReply(JSON.stringify(await wholeImages(generation)), jsonHeaders(generation))
+  return textReply(JSON.stringify(await wholeImages(generation)), jsonHeaders(generation))
 }
 
 /** The request with the content of its references in place of their addresses. */

@@ -4,7 +4,7 @@ import type { DialectName, JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
-import { jsonReply } from '../../http/json-reply.ts'
+import { textReply } from '../../http/text-reply.ts'
 import { admitUnits, tokensOfUnits } from '../admission.ts'
 import { type Answered, type Asking, tryAttempts } from '../attempts.ts'
 import { keepReply, keptReply } from '../cache/operation.ts'
@@ -41,7 +41,7 @@ export async function runOperation<Request extends RoutedRequest, Result>(
     deps,
   )
   const body = await answerOnce(generation, task, scanners)
-  return jsonReply(JSON.stringify(body), jsonHeaders(generation))
+  return textReply(JSON.stringify(body), jsonHeaders(generation))
 }
 
 interface Refusing<Request> {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { jsonReply } from '../../src/http/json-reply.ts'
+import { textReply } from '../../src/http/text-reply.ts'
 
 const texts: Readonly<Record<string, string>> = {
   '/short': '{"a":1}',
@@ -12,7 +12,7 @@ const server = Bun.serve({
   port: 0,
   fetch: async ({ url }) => {
     await Promise.resolve()
-    return jsonReply(texts[new URL(url).pathname] ?? '', { 'content-type': 'application/json' })
+    return textReply(texts[new URL(url).pathname] ?? '', { 'content-type': 'application/json' })
   },
 })
 afterAll(() => server.stop(true))
