@@ -2,16 +2,12 @@ import { createAuth } from './admin/auth/deps.ts'
 import type { OidcSettings } from './admin/auth/oidc/client.ts'
 import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
-import { createContentLog } from './bodies/content-log.ts'
-import { createContentStore } from './bodies/contents.ts'
 import { createResponseStore } from './bodies/responses.ts'
-import { makeRoom } from './bodies/room.ts'
 import { openCarried } from './carried-bodies.ts'
 import { recordPrices } from './catalog/history.ts'
 import { sayWarning } from './catalog/outliers.ts'
 import type { CatalogStore } from './catalog/store.ts'
 import { unusualPricesOf } from './catalog/unusual-prices.ts'
-import type { ContentLog } from './core/generation-content.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import { type Deps, logSettled } from './deps.ts'
@@ -34,6 +30,7 @@ import { createTicker } from './inference/ticker.ts'
 import { openLedger } from './ledger/open.ts'
 import { KEEP_ALL, type Retention } from './ledger/retention.ts'
 import type { Logger } from './log.ts'
+import { openContents } from './logged-contents.ts'
 import { NOTHING_ALLOWED, type OutboundAllow } from './net/address.ts'
 import { createUpstream } from './net/client.ts'
 import { contentFetcher } from './net/content.ts'
@@ -89,6 +86,8 @@ export interface Parts {
   oidc?: OidcSettings | null
   /** How much memory request bodies in flight may take together; default 512 MB. */
   bodiesInFlightBytes?: number
+  /** Most calls to all providers at the same time; absent: without bound. */
+  maxInFlight?: number
   /** How long a request waits for money that running ones hold; default 0: it is refused at once. */
   roomWaitMs?: number
   /** How long an answer waits for its settlement while nothing can be committed; absent: the ledger's own. */
@@ -128,6 +127,7 @@ export function assemble({
   contextCache = true,
   oidc = null,
   bodiesInFlightBytes = 512_000_000,
+  maxInFlight,
   roomWaitMs = 0,
   lateMs,
   hasRoom = () => true,
@@ -167,7 +167,7 @@ export function assemble({
     snapshot.route(changed)
     keepPrices()
   }
-  const upstream = createUpstream()
+  const upstream = createUpstream({ maxInFlight })
   const ticker = createTicker(now)
   const measurements = createMeasurements(now)
   const background = createBackgroundRuns()
@@ -273,28 +273,4 @@ export function assemble({
     }
   }
   return { deps, route, stopParts }
-}
-
-/** What workspaces log of their generations, behind the answers. A log that cannot be written is a warning. */
-function openContents(
-  { file, sealer, retentionDays, mostBytes = 0 }: Parts['bodies'],
-  logger: Logger,
-  now: () => number,
-): ContentLog {
-  const store = createContentStore({ bodies: file, sealer, now, retentionMs: retentionDays * DAY_MS })
-  return createContentLog({
-    store,
-    onDropped: (contents) =>
-      logger.warn({ contents }, 'contents of generations were not logged: more came than the disk takes'),
-    onLost: (error, contents) =>
-      logger.warn({ err: error, contents }, 'contents of generations could not be logged and are lost'),
-    async onWritten() {
-      try {
-        const gone = await makeRoom(file, mostBytes)
-        if (gone > 0) logger.info({ contents: gone }, 'the oldest logged contents made room in bodies.db')
-      } catch (error) {
-        logger.warn({ err: error }, 'the oldest logged contents could not be deleted; trying again later')
-      }
-    },
-  })
 }

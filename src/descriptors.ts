@@ -23,14 +23,14 @@ export function descriptorLimit(): number | null {
 const FOR_FILES = 352
 /** Its caller's and its provider's. */
 const CONNECTIONS_PER_REQUEST = 2
-const MOST_REQUESTS = 16_384
 const FEW_REQUESTS = 2_000
 
 /** How many requests can run at once, within the bound on requests in flight. */
-export const requestsWith = (limit: number): number =>
-  Math.min(MOST_REQUESTS, Math.max(0, Math.floor((limit - FOR_FILES) / CONNECTIONS_PER_REQUEST)))
+export const requestsWith = (limit: number, maxInFlight: number): number =>
+  Math.min(maxInFlight, Math.max(0, Math.floor((limit - FOR_FILES) / CONNECTIONS_PER_REQUEST)))
 
-export const isLowLimit = (limit: number): boolean => requestsWith(limit) < FEW_REQUESTS
+export const isLowLimit = (limit: number): boolean =>
+  requestsWith(limit, Number.POSITIVE_INFINITY) < FEW_REQUESTS
 
 /** Null where the limit is not known. */
 export function ownDescriptors(): Descriptors | null {

@@ -92,6 +92,7 @@ export async function serve(config: Config): Promise<number> {
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     contextCache: config.contextCache,
     bodiesInFlightBytes: config.bodiesInFlightMb * 1_000_000,
+    maxInFlight: config.maxInFlight,
     roomWaitMs: config.roomWaitMs,
     oidc: oidcSettings(config),
   })
@@ -110,7 +111,7 @@ export async function serve(config: Config): Promise<number> {
   logger.info({ address, data: config.data }, 'listening')
   if (!hasManagementKey(database))
     logger.warn('no management key is enabled, as when SLUICE_MANAGEMENT_KEY is named no more: name it again')
-  warnOfDescriptors(logger)
+  warnOfDescriptors(logger, config.maxInFlight)
   warnOfPrices(routing, store, live.current(), logger)
   flush()
   welcome(address, made)
@@ -215,10 +216,10 @@ async function close(door: Door): Promise<void> {
   await door.stop()
 }
 
-function warnOfDescriptors(logger: Logger): void {
+function warnOfDescriptors(logger: Logger, maxInFlight: number): void {
   const limit = descriptorLimit()
   if (limit === null || !isLowLimit(limit)) return
-  const about = { open_files: limit, running_requests: requestsWith(limit) }
+  const about = { open_files: limit, running_requests: requestsWith(limit, maxInFlight) }
   logger.warn(about, 'the limit of open files is low: raise the hard limit (ulimit -Hn, LimitNOFILE)')
 }
 

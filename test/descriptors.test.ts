@@ -3,16 +3,21 @@ import { checkOpenFiles } from '../src/cli/doctor-surroundings.ts'
 import { descriptorLimit, ownDescriptors } from '../src/descriptors.ts'
 
 test('doctor says how many requests the limit of open files allows', () => {
-  expect(checkOpenFiles(null)).toMatchObject({ status: 'ok' })
-  expect(checkOpenFiles(40_000)).toMatchObject({
+  const config = { maxInFlight: 16_384 }
+  expect(checkOpenFiles(config, null)).toMatchObject({ status: 'ok' })
+  expect(checkOpenFiles(config, 40_000)).toMatchObject({
     status: 'ok',
     detail: expect.stringContaining('16384 running'),
   })
-  expect(checkOpenFiles(20_000)).toMatchObject({
+  expect(checkOpenFiles(config, 20_000)).toMatchObject({
     status: 'ok',
     detail: expect.stringContaining('9824 running'),
   })
-  expect(checkOpenFiles(1_024)).toMatchObject({
+  expect(checkOpenFiles({ maxInFlight: 100 }, 20_000)).toMatchObject({
+    status: 'ok',
+    detail: expect.stringContaining('100 running'),
+  })
+  expect(checkOpenFiles(config, 1_024)).toMatchObject({
     status: 'warning',
     detail: expect.stringContaining('only up to 1024, enough for 336 running requests'),
   })

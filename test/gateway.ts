@@ -127,6 +127,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     responseCacheBytes: config.responseCacheMb * 1_000_000,
     contextCache: config.contextCache,
     bodiesInFlightBytes: config.bodiesInFlightMb * 1_000_000,
+    maxInFlight: config.maxInFlight,
     roomWaitMs: config.roomWaitMs,
     oidc: oidcSettings(config),
     ...(options.now ? { now: options.now } : {}),

@@ -58,10 +58,13 @@ export function checkReach({ host }: Config, exposed: string | null): Finding {
   return { check, status: 'ok', detail }
 }
 
-export function checkOpenFiles(limit = descriptorLimit()): Finding {
+export function checkOpenFiles(
+  { maxInFlight }: Pick<Config, 'maxInFlight'>,
+  limit = descriptorLimit(),
+): Finding {
   const check = 'open files'
   if (limit === null) return { check, status: 'ok', detail: 'no limit that this system reports' }
-  const enough = `up to ${limit}, enough for ${requestsWith(limit)} running requests`
+  const enough = `up to ${limit}, enough for ${requestsWith(limit, maxInFlight)} running requests`
   if (!isLowLimit(limit)) return { check, status: 'ok', detail: enough }
   return { check, status: 'warning', detail: `only ${enough}: raise it (ulimit -Hn, LimitNOFILE)` }
 }

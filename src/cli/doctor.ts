@@ -43,7 +43,7 @@ async function examine(config: Config): Promise<Finding[]> {
     checkDisk(config),
     await checkPort(config),
     checkReach(config, exposure(config)),
-    checkOpenFiles(),
+    checkOpenFiles(config),
     checkClock(config, serverTimes),
     ...providers,
   ]

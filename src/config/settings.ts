@@ -125,6 +125,13 @@ export const settings = {
     meaning:
       'How long a request waits if only running requests hold the money of its limit; 0: it is refused.',
   }),
+  maxInFlight: setting({
+    variable: 'SLUICE_MAX_IN_FLIGHT',
+    type: 'number',
+    fallback: 16_384,
+    read: read.wholeNumber(1, 60_000),
+    meaning: 'Most calls to all providers at the same time; beyond it a request gets a 503 at once.',
+  }),
   bodiesInFlightMb: setting({
     variable: 'SLUICE_BODIES_IN_FLIGHT_MB',
     type: 'MB',

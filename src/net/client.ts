@@ -8,14 +8,11 @@ import { connectionFailure } from './failure.ts'
 import type { SendOptions, Upstream } from './upstream.ts'
 
 export interface UpstreamOptions {
-  /** Open calls of all groups together. The process must be started with a `fetch` cap above it. */
+  /** Open calls of all groups together; default: without bound. The process's `fetch` cap must be above it. */
   maxInFlight?: number
   /** Milliseconds on a scale that never steps back. */
   now?: () => number
 }
-
-/** The open calls of the whole process (design: limits). */
-export const MAX_IN_FLIGHT = 8192
 
 const HTTP_URL = /^https?:\/\//i
 
@@ -26,7 +23,7 @@ const HTTP_URL = /^https?:\/\//i
  * Answers are asked for uncompressed, so that events arrive as they were written.
  */
 export function createUpstream(options: UpstreamOptions = {}): Upstream {
-  const bulkhead = createBulkhead(options.maxInFlight ?? MAX_IN_FLIGHT)
+  const bulkhead = createBulkhead(options.maxInFlight ?? Number.POSITIVE_INFINITY)
   const clocks = createClocks(options.now ?? (() => performance.now()))
   let isClosed = false
   return {

@@ -51,19 +51,6 @@ describe('places', () => {
     expect((await outcomeOf(inside(upstream, { group: 'd', answer }))).error).toBeNull()
   })
 
-  test('are 8,192 in all unless told otherwise', async () => {
-    const upstream = createUpstream()
-    const { answer } = held()
-    const open = Array.from({ length: 8192 }, (_, index) =>
-      outcomeOf(inside(upstream, { group: String(index % 8), maxInFlight: 4096, answer })),
-    )
-    expect(upstream.inFlight()).toBe(8192)
-    expect(await failureOf(inside(upstream, { group: 'one more', answer }))).toMatchObject(FULL)
-    upstream.close()
-    await Promise.all(open)
-    expect(upstream.inFlight()).toBe(0)
-  })
-
   test('are held until the body ends, not until the headers', async () => {
     const upstream = createUpstream()
     const { answer, release } = held()
