@@ -1,6 +1,10 @@
-import { run } from './cli/program.ts'
+import { reexecute } from './cli/reexecute.ts'
 
-const exitCode = await run(process.argv.slice(2))
+const words = process.argv.slice(2)
+const isServer = words.find((word) => !word.startsWith('-')) === 'serve'
+// All else is loaded afterwards, so that a server loads its program once.
+const exitCode =
+  (isServer ? await reexecute() : null) ?? (await (await import('./cli/program.ts')).run(words))
 // A server is over when it says so, whatever clock may still run; other commands end when their output is written.
-if (process.argv[2] === 'serve') process.exit(exitCode)
+if (isServer) process.exit(exitCode)
 process.exitCode = exitCode

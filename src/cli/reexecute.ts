@@ -1,4 +1,4 @@
-import { type Environment, processEnvironment } from '../config.ts'
+import { type Environment, enterProduction, processEnvironment } from '../config.ts'
 
 /**
  * Bun holds back all but 256 requests in flight, over all providers together, so that one slow provider would
@@ -6,7 +6,8 @@ import { type Environment, processEnvironment } from '../config.ts'
  * no effect), so the server begins again with a higher one.
  */
 const VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
-const MAX_HTTP_REQUESTS = '16384'
+/** The highest that Bun takes, and above every `SLUICE_MAX_IN_FLIGHT`: that setting is the bound that callers meet. */
+const MAX_HTTP_REQUESTS = '65535'
 /**
  * The engine collects garbage by how much memory the machine has, and a gateway relays far more than it keeps: told
  * of 256 MB, it keeps 100 streams of 4 MB that nobody reads at 80 MB in place of 730, at the same speed per request.
@@ -22,11 +23,13 @@ function ownCommand(): string[] {
 }
 
 /**
+ * What a server does before its program is loaded: libraries look at NODE_ENV when they are.
  * Begins this process again in place (same pid, same streams) unless the variable is set already, which is also
  * what ends the recursion. Returns null when there is nothing to do; where a process cannot replace itself, it
  * runs a child to its end and returns the child's exit code.
  */
 export async function reexecute(platform: NodeJS.Platform = process.platform): Promise<number | null> {
+  enterProduction()
   const environment = processEnvironment()
   if (environment[VARIABLE]) return null
   const raised = {

@@ -38,7 +38,7 @@ test.each(platforms)(
       expect(said).toEqual({
         pid: expect.any(Number),
         args: ['serve', '--data', 'a b'],
-        cap: '16384',
+        cap: '65535',
         other: 'kept',
       })
       expect(said['pid'] === child.pid).toBe(isSamePid)

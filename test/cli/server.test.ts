@@ -211,7 +211,7 @@ describe('serve', () => {
     await inFolder(async (folder) => {
       const server = await startServer(folder)
       const environment = await Bun.file(`/proc/${server.pid}/environ`).text()
-      expect(environment.split('\0')).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=16384')
+      expect(environment.split('\0')).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=65535')
       expect(environment.split('\0')).toContain('NODE_ENV=production')
       await server.stop()
       const own = await startServer(folder, { env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '512' } })
