@@ -9,7 +9,7 @@ import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import type { Incoming, routes } from './incoming.ts'
 import { allowedMethods } from './methods.ts'
-import { replyHeaders } from './reply-headers.ts'
+import { JSON_TYPE, replyHeaders } from './reply-headers.ts'
 import { printable, problemsOf } from './validation.ts'
 
 /** Where private causes go. */
@@ -37,9 +37,6 @@ export type ErrorForm = (error: PublicError, requestId: string) => JsonObject
 
 /** The form that the errors of a request have; undefined: the envelope. */
 export type FormOf = (request: Request) => ErrorForm | undefined
-
-/** As Bun writes it. */
-const JSON_TYPE = 'application/json;charset=utf-8'
 
 /** The whole reply for a failure, with the headers that the error names. */
 export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: FormOf): Response {

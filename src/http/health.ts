@@ -8,6 +8,7 @@ export interface HealthDeps {
 
 /** These are answered in every state, and have no line in the log. Neither a query nor a name below the API makes a request one. */
 export function isHealthCheck(path: string): boolean {
+  if (!path.includes('/health')) return false
   const prefix = /\/v1(?:beta)?\//.exec(path)
   if (prefix === null) return /\/health(?:\/(?:live|ready))?$/.test(path)
   return path.slice(prefix.index + prefix[0].length) === 'health'

@@ -1,5 +1,8 @@
 import type { Incoming } from './incoming.ts'
 
+/** As Bun names it in `Response.json`. */
+export const JSON_TYPE = 'application/json;charset=utf-8'
+
 /**
  * The headers that every reply has, and its content type, in one object with which the `Response` is made. The door
  * adds none then: touching the headers of a finished `Response` costs as much as making it.

@@ -1,13 +1,14 @@
 import { replyHeaders } from '../http/reply-headers.ts'
 import type { Generation } from './generation.ts'
 
-/** The headers of a whole reply. */
+/** The headers of a whole reply. Anthropic's clients read the id of a request from a header of its own name. */
 export function wholeHeaders(
-  { id, opening, cached }: Generation,
+  { id, request, opening, cached }: Generation,
   contentType: string,
 ): Record<string, string> {
   const headers = replyHeaders(opening.incoming, contentType)
   headers['x-generation-id'] = id
+  if (request.apiType === 'messages') headers['request-id'] = opening.incoming.id
   return cached ? Object.assign(headers, cached.headers) : headers
 }
 

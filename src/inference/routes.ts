@@ -2,6 +2,7 @@ import type { JsonObject } from '../core/events.ts'
 import { type CompletionAsked, chatBodyOf } from '../dialects/chat/completion-body.ts'
 import { completionIngress } from '../dialects/chat/completion-view.ts'
 import { type Incoming, routes } from '../http/incoming.ts'
+import { JSON_TYPE, replyHeaders } from '../http/reply-headers.ts'
 import { chatOperation } from './chat-operation.ts'
 import { completionOperation } from './completion-operation.ts'
 import { countTokens } from './count-tokens.ts'
@@ -21,11 +22,11 @@ export const inferenceRoutes = (deps: InferenceRouteDeps) =>
       parse: 'none',
       detail: completionOperation,
     })
-    .post('/messages', ({ incoming }) => withRequestId(incoming, infer(incoming, 'messages', deps)), {
+    .post('/messages', ({ incoming }) => infer(incoming, 'messages', deps), {
       parse: 'none',
       detail: messagesOperation,
     })
-    .post('/messages/count_tokens', ({ incoming }) => withRequestId(incoming, count(incoming, deps)), {
+    .post('/messages/count_tokens', ({ incoming }) => count(incoming, deps), {
       parse: 'none',
       detail: countTokensOperation,
     })
@@ -43,12 +44,8 @@ function complete(incoming: Incoming, deps: InferenceRouteDeps): Promise<Respons
 
 async function count(incoming: Incoming, deps: InferenceRouteDeps): Promise<Response> {
   const received = await receive(incoming, 'messages', deps)
-  return Response.json({ input_tokens: await countTokens(received, deps.run) })
-}
-
-/** Anthropic's clients read the id of a request from a header of its own name. */
-async function withRequestId(incoming: Incoming, answering: Promise<Response>): Promise<Response> {
-  const response = await answering
-  response.headers.set('request-id', incoming.id)
-  return response
+  const tokens = await countTokens(received, deps.run)
+  const headers = replyHeaders(incoming, JSON_TYPE)
+  headers['request-id'] = incoming.id
+  return Response.json({ input_tokens: tokens }, { headers })
 }
