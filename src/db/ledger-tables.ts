@@ -122,7 +122,8 @@ export const generations = table('generations', {
   /** What the provider says that it charged; null where it does not say. */
   upstream_cost_nano_usd: nanoUsd(),
   cache_discount_nano_usd: nanoUsd(),
-  provider_responses: json<ProviderResponseRow[]>(),
+  /** A number is the latency of a try that answered 200 and that the other columns describe: most rows have one. */
+  provider_responses: json<(ProviderResponseRow | number)[]>(),
   charged_scopes: json<readonly ChargedScope[]>(),
   /** What content filters did to the request, by name; null: nothing. */
   guardrails: json<JsonObject[]>(),

@@ -3,6 +3,7 @@ import { usdOf } from '../core/money.ts'
 import type { Db } from '../db/database.ts'
 import { generations } from '../db/tables.ts'
 import type { GenerationRow } from './row.ts'
+import { providerResponsesOf } from './row-values.ts'
 
 /**
  * A settled generation by its id, or by the id of its reply in another dialect (`resp_…` and `msg_…` keep the
@@ -70,7 +71,7 @@ export function generationRecord(row: GenerationRow) {
     usage: totalCost,
     upstream_inference_cost: usdOf(row.upstream_cost_nano_usd ?? row.cost_nano_usd),
     cache_discount: row.cache_discount_nano_usd === null ? null : usdOf(row.cache_discount_nano_usd),
-    provider_responses: row.provider_responses,
+    provider_responses: providerResponsesOf(row),
     usage_source: row.usage_source,
     guardrails: row.guardrails,
   }

@@ -95,9 +95,9 @@ export interface Ledger {
    */
   settle(hold: Hold, settlement: Settlement): Promise<void>
   /** Settled spending of a key in the windows that hold `at`, in nano-dollars. */
-  keyUsage(keyHash: string, at: number): KeyUsage
+  usageOf(keyHash: string, at: number): Promise<KeyUsage>
   /** All that was ever settled, in nano-dollars, without what was spent on the callers' own provider keys. */
-  organizationUsage(): number
+  organizationUsage(): Promise<number>
   /** Sum of the open holds: 0 when nothing runs. */
   heldNanoUsd(): number
   /** False while commits fail, or the disk has hardly any room: no billable work is accepted. */

@@ -162,8 +162,9 @@ export function openLedger(
         return Promise.reject(error)
       }
     },
-    keyUsage: (keyHash, at) => keyUsage(counters, keyHash, at),
-    organizationUsage: () => counters.spent(counterKey('organization', '', 'lifetime', now())).usageNanoUsd,
+    usageOf: async (keyHash, at) => keyUsage(counters, keyHash, at),
+    organizationUsage: async () =>
+      counters.spent(counterKey('organization', '', 'lifetime', now())).usageNanoUsd,
     heldNanoUsd: holds.heldNanoUsd,
     isWritable: () => writer.isWritable() && hasRoom(),
     hasBacklog: () => !writer.isWritable(),

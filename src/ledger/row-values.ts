@@ -132,8 +132,47 @@ export const valuesOf = (
   settlement.guardrails === undefined ? null : JSON.stringify(settlement.guardrails),
 ]
 
-const providerResponses = ({ tries }: Settlement): string =>
-  tries.length === 0 ? '[]' : JSON.stringify(tries.map(responseOf))
+/** One try that the row itself describes is its latency alone: see `generations.provider_responses`. */
+function providerResponses(settlement: Settlement): string {
+  const { tries } = settlement
+  const [first] = tries
+  if (first === undefined) return '[]'
+  if (tries.length === 1 && isPlain(first, settlement)) return `[${Math.round(first.latencyMs)}]`
+  return JSON.stringify(tries.map(responseOf))
+}
+
+const isPlain = (tried: AttemptOutcome, settlement: Settlement): boolean =>
+  tried.status === PLAIN_STATUS &&
+  tried.upstreamId === settlement.upstreamId &&
+  tried.endpointId === settlement.endpointId &&
+  tried.modelId === settlement.modelId &&
+  tried.providerName === settlement.providerName &&
+  (tried.isByok ?? false) === settlement.isByok &&
+  Number.isFinite(tried.latencyMs)
+
+const PLAIN_STATUS = 200
+
+/** The tries of a row, as the API shows them. */
+export function providerResponsesOf(row: Stored): ProviderResponseRow[] | null {
+  const { provider_responses: tries } = row
+  if (tries === null) return null
+  return tries.map((tried) => (typeof tried === 'number' ? plainResponse(row, tried) : tried))
+}
+
+type Stored = Pick<
+  typeof generations.$inferSelect,
+  'provider_responses' | 'endpoint_id' | 'upstream_id' | 'is_byok' | 'model' | 'provider_name'
+>
+
+const plainResponse = (row: Stored, latency: number): ProviderResponseRow => ({
+  endpoint_id: row.endpoint_id,
+  id: row.upstream_id,
+  is_byok: row.is_byok,
+  latency,
+  model_permaslug: row.model,
+  provider_name: row.provider_name,
+  status: PLAIN_STATUS,
+})
 
 const responseOf = (tried: AttemptOutcome): ProviderResponseRow => ({
   endpoint_id: tried.endpointId,

@@ -144,7 +144,12 @@ test('a clock that was set back over a restart forgets nothing that was spent af
   await before.close()
 
   const { ledger } = openLedger(database, { now: () => NEW_MONTH - 12 * HOUR_MS })
-  expect(ledger.keyUsage('key-1', NEW_MONTH)).toMatchObject({ total: 70, daily: 70, weekly: 70, monthly: 70 })
+  expect(await ledger.usageOf('key-1', NEW_MONTH)).toMatchObject({
+    total: 70,
+    daily: 70,
+    weekly: 70,
+    monthly: 70,
+  })
   await spend(ledger, tomorrow)
   expectMemoryToBeTheTable(ledger, [NEW_MONTH - HOUR_MS, NEW_MONTH])
   await ledger.close()
@@ -158,7 +163,7 @@ test('a clock that moves on while rows wait leaves memory and table alike', asyn
   now = NEW_MONTH + HOUR_MS
   await Promise.all(waiting)
   expectMemoryToBeTheTable(ledger, [NEW_MONTH - 1, NEW_MONTH, now])
-  expect(ledger.keyUsage('key-1', now)).toMatchObject({ total: 15, daily: 5, weekly: 5, monthly: 5 })
-  expect(ledger.keyUsage('key-1', NEW_MONTH - 1)).toMatchObject({ daily: 10, weekly: 10, monthly: 10 })
+  expect(await ledger.usageOf('key-1', now)).toMatchObject({ total: 15, daily: 5, weekly: 5, monthly: 5 })
+  expect(await ledger.usageOf('key-1', NEW_MONTH - 1)).toMatchObject({ daily: 10, weekly: 10, monthly: 10 })
   await ledger.close()
 })

@@ -38,20 +38,20 @@ const unfolded = () => verifyLedger(database).unfolded
 test('rows are committed alone; their sums follow within a second, and at once when there are many', async () => {
   await spend(5)
   expect([counted(), unfolded()]).toEqual([0, 1])
-  expect(ledger.keyUsage('key-1', NOON).total).toBe(5)
+  expect((await ledger.usageOf('key-1', NOON)).total).toBe(5)
   await Promise.all(Array.from({ length: 1100 }, () => spend(1)))
   await new Promise(setImmediate)
   expect(counted()).toBeGreaterThanOrEqual(1000)
   while (unfolded() > 0) await Bun.sleep(50)
   expect(counted()).toBe(1101)
-  expect(ledger.keyUsage('key-1', NOON).total).toBe(1105)
+  expect((await ledger.usageOf('key-1', NOON)).total).toBe(1105)
 })
 
 test('a process that dies before a fold leaves rows that the next start adds to the sums, once', async () => {
   for (let n = 0; n < 7; n++) await spend(10, { labels: [['user', 'ada']] })
   const next = openLedger(database, { now: () => NOON }).ledger
   expect([counted(), unfolded()]).toEqual([7, 0])
-  expect(next.keyUsage('key-1', NOON)).toMatchObject({ total: 70, daily: 70 })
+  expect(await next.usageOf('key-1', NOON)).toMatchObject({ total: 70, daily: 70 })
   // What the first process still has in memory is in the sums: its own fold notices.
   expect(ledger.fold()).toBe(true)
   expect(counted()).toBe(7)
@@ -70,7 +70,7 @@ test('a settled request that is still in the journal is not settled again after 
   expect(next.recovered).toBe(0)
   expect(rowsOf(database, 'SELECT cost_nano_usd AS n FROM generations')).toEqual([{ n: 33 }])
   expect(rowsOf(database, 'SELECT 1 FROM journal')).toEqual([])
-  expect(next.ledger.keyUsage('key-1', NOON).total).toBe(33)
+  expect((await next.ledger.usageOf('key-1', NOON)).total).toBe(33)
 })
 
 test('sluice usage beside a server counts what is in no sum yet, by day, model and label', async () => {

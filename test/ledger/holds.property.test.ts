@@ -224,11 +224,11 @@ async function take(trial: Trial, one: Step): Promise<void> {
 }
 
 /** What the ledger answers, and what it has written, against the list. */
-function compare(trial: Trial): void {
+async function compare(trial: Trial): Promise<void> {
   const { entries, run } = trial
   const { ledger, clock, database } = trial.file
   for (const id of [`key-${run}-0`, `key-${run}-1`]) {
-    const usage = ledger.keyUsage(id, clock.now)
+    const usage = await ledger.usageOf(id, clock.now)
     const [daily, weekly, monthly, total] = INTERVALS.map((of) =>
       spentBy(entries, { scope: 'key', id }, of, clock.now),
     )
@@ -290,7 +290,7 @@ test(`the ledger agrees with a list that is summed anew, over ${RUNS} interleavi
     try {
       for (const one of steps) await take(trial, one)
       await commit(trial)
-      compare(trial)
+      await compare(trial)
       for (const { hold } of trial.entries) file.ledger.release(hold)
       expect(file.ledger.heldNanoUsd()).toBe(0)
       remember(file.before, trial.entries, INTERVALS)

@@ -77,7 +77,7 @@ test('500 requests of a cent at once on a ten-cent key: ten are admitted', async
       ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT })),
     ),
   )
-  expect(ledger.keyUsage('key-1', NOON).daily).toBe(10 * CENT)
+  expect((await ledger.usageOf('key-1', NOON)).daily).toBe(10 * CENT)
   expect(ledger.heldNanoUsd()).toBe(0)
 })
 
@@ -191,9 +191,9 @@ test('a request is booked to the window in which it started, though it settles a
     late,
     settlementOf({ generationId: late.generationId, startedAt: before, endedAt: now, costNanoUsd: 6 * CENT }),
   )
-  const after = ledger.keyUsage('key-1', now)
+  const after = await ledger.usageOf('key-1', now)
   expect([after.daily, after.weekly, after.monthly, after.total]).toEqual([0, 0, 6 * CENT, 6 * CENT])
-  expect(ledger.keyUsage('key-1', before)).toMatchObject({ daily: 6 * CENT, weekly: 6 * CENT })
+  expect(await ledger.usageOf('key-1', before)).toMatchObject({ daily: 6 * CENT, weekly: 6 * CENT })
   expect(ledger.room([gate('daily')], before).nanoUsd).toBe(4 * CENT)
 })
 
@@ -206,7 +206,7 @@ test('a clock that steps back finds the earlier window as it was', async () => {
   await spend(2 * CENT, { startedAt: now })
   now = NOON
   await spend(CENT)
-  expect(ledger.keyUsage('key-1', NOON).daily).toBe(4 * CENT)
+  expect((await ledger.usageOf('key-1', NOON)).daily).toBe(4 * CENT)
   expect(ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(6 * CENT)
 })
 
@@ -215,14 +215,18 @@ test('counters survive a restart, and holds do not', async () => {
   hold(CENT)
   await ledger.close()
   ledger = openLedger(database, { now: () => NOON }).ledger
-  expect(ledger.keyUsage('key-1', NOON)).toMatchObject({ daily: 3 * CENT, weekly: 3 * CENT, total: 3 * CENT })
+  expect(await ledger.usageOf('key-1', NOON)).toMatchObject({
+    daily: 3 * CENT,
+    weekly: 3 * CENT,
+    total: 3 * CENT,
+  })
   expect(ledger.heldNanoUsd()).toBe(0)
 })
 
 test('own-key spending is counted apart, and counts against a gate that says so', async () => {
   await spend(3 * CENT, { isByok: true })
   await spend(CENT)
-  expect(ledger.keyUsage('key-1', NOON)).toMatchObject({
+  expect(await ledger.usageOf('key-1', NOON)).toMatchObject({
     total: CENT,
     byokTotal: 3 * CENT,
     byokDaily: 3 * CENT,

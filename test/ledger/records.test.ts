@@ -5,7 +5,7 @@ import { firstActivityDay, listActivity } from '../../src/ledger/activity.ts'
 import { findGeneration, generationRecord } from '../../src/ledger/generations.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { type DataFolder, makeFolder, NOON, openMigrated, settlementOf } from './fixture.ts'
+import { type DataFolder, makeFolder, NOON, openMigrated, rowsOf, settlementOf } from './fixture.ts'
 
 const DAY_MS = 86_400_000
 let folder: DataFolder
@@ -135,6 +135,47 @@ test('what the provider says that it charged is the upstream cost', async () => 
     upstream_inference_cost: 0.00012,
     total_cost: 0.0000005,
   })
+})
+
+test('a try that the row describes is stored as its latency, and shown whole; every other try is stored whole', async () => {
+  const stored = async (over: Partial<Settlement>) => {
+    const { generationId } = await settle(over)
+    const row = await findGeneration(database.db, generationId, null)
+    const [raw] = rowsOf(
+      database,
+      `SELECT provider_responses AS json FROM generations WHERE id = '${generationId}'`,
+    )
+    return { raw: raw?.['json'], shown: row && generationRecord(row).provider_responses }
+  }
+  const shown = {
+    endpoint_id: 'lab/lab/tiny',
+    id: 'chatcmpl-1',
+    is_byok: false,
+    latency: 12,
+    model_permaslug: 'lab/tiny',
+    provider_name: 'Lab',
+    status: 200,
+  }
+  expect(await stored({ tries: [tried] })).toEqual({ raw: '[12]', shown: [shown] })
+  expect(await stored({ tries: [{ ...tried, isByok: true }], isByok: true })).toEqual({
+    raw: '[12]',
+    shown: [{ ...shown, is_byok: true }],
+  })
+  expect(await stored({ tries: [] })).toEqual({ raw: '[]', shown: [] })
+  const others = [
+    [tried, tried],
+    [{ ...tried, status: 503 }],
+    [{ ...tried, upstreamId: null }],
+    [{ ...tried, providerName: 'Other' }],
+    [{ ...tried, modelId: 'lab/other' }],
+    [{ ...tried, endpointId: 'other' }],
+    [{ ...tried, isByok: true }],
+  ]
+  for (const tries of others) {
+    const { raw, shown: told } = await stored({ tries })
+    expect(JSON.parse(String(raw))).toEqual(JSON.parse(JSON.stringify(told)))
+    expect(told).toHaveLength(tries.length)
+  }
 })
 
 test('absurd figures from outside do not keep a row from being written', async () => {

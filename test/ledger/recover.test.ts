@@ -41,7 +41,7 @@ test('what a crash left in the journal is settled at the next start, once', asyn
       tokens_completion: 0,
     },
   ])
-  expect(next.ledger.keyUsage('key-1', NOON).total).toBe(70)
+  expect((await next.ledger.usageOf('key-1', NOON)).total).toBe(70)
   expect(next.ledger.heldNanoUsd()).toBe(0)
   expect(next.ledger.room([guardrail], NOON).nanoUsd).toBe(10 * CENT - 70)
   expect(verifyLedger(database).differences).toEqual([])
@@ -61,7 +61,7 @@ test('more requests than fit into one commit are recovered too', async () => {
   await ledger.close()
   const next = openLedger(database, { now: () => NOON })
   expect(next.recovered).toBe(1200)
-  expect(next.ledger.keyUsage('key-1', NOON).total).toBe(1200 * 70)
+  expect((await next.ledger.usageOf('key-1', NOON)).total).toBe(1200 * 70)
   expect(verifyLedger(database).differences).toEqual([])
   database.close()
   folder.remove()

@@ -227,7 +227,7 @@ test('under load no settlement waits for more than a slice of rows, and all is e
   expect(idsOf(database)).toEqual(expect.arrayContaining(settled))
   expect(verifyLedger(database)).toMatchObject({ generations: 121 + settled.length, differences: [] })
   ledger.fold()
-  expect(ledger.keyUsage('key-0', NOON).total).toBe(
+  expect((await ledger.usageOf('key-0', NOON)).total).toBe(
     Number(
       rowsOf(
         database,

@@ -89,7 +89,7 @@ for (const { code, failsAfterCommit } of FAULTS) {
       await Promise.all(settled)
       expect(ledger.isWritable()).toBe(true)
       expect(ledger.heldNanoUsd()).toBe(0)
-      expect(ledger.keyUsage('key-1', NOON).total).toBe(10)
+      expect((await ledger.usageOf('key-1', NOON)).total).toBe(10)
       // A commit that was written although it failed is found by the next try, which folds.
       expect([committed, folded]).toContainEqual(seenFromOutside(folder.databasePath))
       if (!ledger.fold()) {
@@ -98,7 +98,7 @@ for (const { code, failsAfterCommit } of FAULTS) {
         expect(ledger.fold()).toBe(true)
       }
       expect(seenFromOutside(folder.databasePath)).toEqual(folded)
-      expect(ledger.keyUsage('key-1', NOON).total).toBe(10)
+      expect((await ledger.usageOf('key-1', NOON)).total).toBe(10)
       const { hasFired } = faults
       await end()
       if (!hasFired) break
@@ -154,7 +154,7 @@ test('a full disk stops new requests, and room on it is enough to go on', async 
   expect(verifyLedger(database).differences).toEqual([])
   database.file.run('PRAGMA max_page_count = 1000000')
   await Promise.all(all)
-  expect(ledger.keyUsage('key-1', NOON).total).toBe(1000)
+  expect((await ledger.usageOf('key-1', NOON)).total).toBe(1000)
   await end()
 })
 
@@ -177,7 +177,7 @@ test('a row that can never be written is given up alone; its neighbours are writ
   expect(failed).toEqual([7])
   expect(ledger.isWritable()).toBe(true)
   expect(ledger.heldNanoUsd()).toBe(0)
-  expect(ledger.keyUsage('key-1', NOON).total).toBe(19 * 5)
+  expect((await ledger.usageOf('key-1', NOON)).total).toBe(19 * 5)
   // What it was journalled with is charged at the next start.
   expect(rowsOf(database, 'SELECT generation_id AS id FROM journal')).toEqual([
     { id: holds[7]?.generationId },

@@ -12,7 +12,7 @@ export interface CreditsDeps extends ChangeDeps {
 
 /** What the organisation may spend, and what it has spent. */
 export async function getCredits(deps: CreditsDeps): Promise<Credits> {
-  return creditsView(await allowanceOf(deps), deps.ledger.organizationUsage())
+  return creditsView(await allowanceOf(deps), await deps.ledger.organizationUsage())
 }
 
 /** Holds for the next request. An allowance below what is spent already lets nothing more through. */
@@ -39,7 +39,7 @@ export async function putCredits(
         .where(eq(organizations.id, organizationId)),
     ])
   }
-  return creditsView(after, deps.ledger.organizationUsage())
+  return creditsView(after, await deps.ledger.organizationUsage())
 }
 
 async function allowanceOf({ database: { db }, snapshot }: CreditsDeps): Promise<number | null> {

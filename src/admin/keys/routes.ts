@@ -78,12 +78,14 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
     )
 
 export const currentKeyRoutes = (deps: KeyDeps & CallerDeps) =>
-  new Elysia().use(callerOption(deps)).get('/key', ({ caller }) => ({ data: currentKeyOf(deps, caller) }), {
-    caller: 'any',
-    response: { 200: t.Object({ data: currentKey }) },
-    detail: operation({
-      id: 'getCurrentKey',
-      tag,
-      summary: 'Get the key of this request',
-    }),
-  })
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/key', async ({ caller }) => ({ data: await currentKeyOf(deps, caller) }), {
+      caller: 'any',
+      response: { 200: t.Object({ data: currentKey }) },
+      detail: operation({
+        id: 'getCurrentKey',
+        tag,
+        summary: 'Get the key of this request',
+      }),
+    })

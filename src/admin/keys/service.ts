@@ -24,7 +24,7 @@ import {
 } from './schema.ts'
 
 export interface KeyDeps extends ChangeDeps {
-  ledger: Pick<Ledger, 'keyUsage'>
+  ledger: Pick<Ledger, 'usageOf'>
 }
 
 const DEFAULT_PAGE = 50
@@ -68,7 +68,7 @@ export async function createKey(
       created_at: new Date(deps.now()),
     }),
   ])
-  return { data: viewOf(deps, await findKey(deps.database, hash)), key }
+  return { data: await viewOf(deps, await findKey(deps.database, hash)), key }
 }
 
 /** Newest first. */
@@ -92,7 +92,8 @@ export async function listKeys(
     .limit(Number(query.limit ?? DEFAULT_PAGE))
     .offset(Number(query.offset ?? 0))
   const [total] = await db.select({ keys: count() }).from(apiKeys).where(listed)
-  return { data: rows.map((row) => viewOf(deps, row)), total_count: total?.keys ?? 0 }
+  const data = await Promise.all(rows.map((row) => viewOf(deps, row)))
+  return { data, total_count: total?.keys ?? 0 }
 }
 
 export async function getKey(deps: KeyDeps, hash: string): Promise<Key> {
@@ -142,9 +143,9 @@ export async function deleteKey(deps: KeyDeps, actor: Actor, hash: string): Prom
 }
 
 /** What a key may know of itself. Throws 403 for a person who has signed in. */
-export function currentKeyOf(deps: KeyDeps, { key, workspace, session }: Caller): CurrentKey {
+export async function currentKeyOf(deps: KeyDeps, { key, workspace, session }: Caller): Promise<CurrentKey> {
   if (session !== undefined) throw forbidden('This request has no key: you are signed in')
-  const usage = deps.ledger.keyUsage(key.hash, deps.now())
+  const usage = await deps.ledger.usageOf(key.hash, deps.now())
   const limited = {
     limit_nano_usd: key.limitNanoUsd,
     limit_reset: key.limitReset,
@@ -175,7 +176,8 @@ export function currentKeyOf(deps: KeyDeps, { key, workspace, session }: Caller)
 /** How the API's counts say that there is no bound. */
 const UNLIMITED = -1
 
-const viewOf = (deps: KeyDeps, row: KeyRow): Key => keyView(row, deps.ledger.keyUsage(row.hash, deps.now()))
+const viewOf = async (deps: KeyDeps, row: KeyRow): Promise<Key> =>
+  keyView(row, await deps.ledger.usageOf(row.hash, deps.now()))
 
 /** Management keys are made and withdrawn on the machine itself, never through the API that they open. */
 const isInferenceKey = (): SQL | undefined => and(eq(apiKeys.kind, 'inference'), isNull(apiKeys.deleted_at))
