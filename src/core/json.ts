@@ -48,6 +48,7 @@ export function excessOf(text: string): TextExcess | null {
   const end = text.length
   // Too short for so many brackets: most events of a stream.
   if (end <= 2 * MAX_TEXT_DEPTH) return null
+  if (end <= FEW_TEXT_PARTS && hasFewBrackets(text)) return null
   if (hasManyEscapes(text)) return 'escapes'
   const taken = end > FEW_TEXT_PARTS ? new Uint8Array(PLACES) : null
   let different = 0
@@ -86,6 +87,17 @@ function hasManyEscapes(text: string): boolean {
     at += 1
   }
   return count > MAX_TEXT_ESCAPES
+}
+
+/** True for text that cannot be nested too deep, because no more brackets open in it, strings included. */
+function hasFewBrackets(text: string): boolean {
+  let count = 0
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++count > MAX_TEXT_DEPTH) return false
+    }
+  }
+  return true
 }
 
 function placeOf(text: string, start: number, end: number): number {

@@ -12,6 +12,10 @@ export function readPreferences(
   provider: ChatPreferences | null | undefined,
   route: 'fallback' | 'sort' | null | undefined,
 ): ProviderPreferences {
+  if (!provider) {
+    const sortPartition = route ? PARTITION_OF[route] : undefined
+    return { allowFallbacks: true, requireParameters: false, sortPartition }
+  }
   const sort = typeof provider?.sort === 'string' ? { by: provider.sort } : provider?.sort
   const partition = sort && 'partition' in sort ? sort.partition : undefined
   return defined({

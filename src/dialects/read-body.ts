@@ -19,7 +19,7 @@ export interface Batches {
 }
 
 /**
- * The batches of a body that is one JSON document: its frame, and the last one. Each step of a body of megabytes
+ * The frames of a body that is one JSON document, in one batch. Each step of a body of megabytes
  * takes long by itself: others have a turn in between.
  */
 export const readBody = (text: string, status: number, decoder: ReplyDecoder): Batches =>
@@ -50,22 +50,26 @@ async function* readLongBody(
   return undefined
 }
 
-/** Throws what is wrong with the body after the frame that came with it was given. */
+/** One batch. What is wrong with the body is thrown after the frame that came with it was given. */
 function takeWhole(read: () => unknown, decoder: ReplyDecoder): { next(): Result } {
-  let stage: 'body' | 'end' | 'over' = 'body'
+  let hasBegun = false
+  let failure: { readonly error: unknown } | undefined
   return {
     next() {
-      if (stage === 'over') return END
-      const isBegun = stage === 'end'
-      stage = 'over'
-      const frame = isBegun ? undefined : decoder.takeBody(read())
-      if (frame) {
-        createPieceCount()(frame)
-        stage = 'end'
+      if (failure) throw failure.error
+      if (hasBegun) return END
+      hasBegun = true
+      const frame = decoder.takeBody(read())
+      if (frame) createPieceCount()(frame)
+      try {
+        if (decoder.failure !== null) throw decoder.failure
+        const last = decoder.end()
+        return { done: false, value: frame ? [frame, last] : [last] }
+      } catch (error) {
+        if (!frame) throw error
+        failure = { error }
         return { done: false, value: [frame] }
       }
-      if (decoder.failure !== null) throw decoder.failure
-      return { done: false, value: [decoder.end()] }
     },
   }
 }

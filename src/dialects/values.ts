@@ -10,7 +10,7 @@ export const isString = (value: unknown): value is string => typeof value === 's
 /** The fields of an object that are not in `known`; undefined when there are none. */
 export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
   let rest: [string, unknown][] | undefined
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
     if (known.has(key)) continue
     rest ??= []
     rest.push([key, object[key]])

@@ -31,6 +31,8 @@ export function addressOf(baseUrl: string, path: string): string {
   return baseUrl + path
 }
 
+const AUTHORIZATION = { name: 'authorization', prefix: 'Bearer ' }
+
 /** The dialect's headers, then the provider's own, then the credential: a later one wins. Names in lower case. */
 function headersOf(
   provider: ProviderRecord,
@@ -40,10 +42,12 @@ function headersOf(
   // The boundary of a form is known to whoever sends it.
   const headers: Record<string, string> =
     call.form === undefined ? { 'content-type': 'application/json' } : {}
-  for (const [name, value] of Object.entries(call.headers)) headers[name.toLowerCase()] = value
-  for (const [name, value] of Object.entries(provider.headers ?? {})) headers[name.toLowerCase()] = value
+  for (const name in call.headers) headers[name.toLowerCase()] = call.headers[name] ?? ''
+  if (provider.headers) {
+    for (const [name, value] of Object.entries(provider.headers)) headers[name.toLowerCase()] = value
+  }
   if (credential.secret !== null) {
-    const shown = provider.credentialHeader ?? { name: 'authorization', prefix: 'Bearer ' }
+    const shown = provider.credentialHeader ?? AUTHORIZATION
     headers[shown.name.toLowerCase()] = shown.prefix + credential.secret
   }
   return headers

@@ -112,18 +112,19 @@ function takenBy({ provider: { quirks }, endpoint: { inputModalities } }: Attemp
   }
 }
 
+/** What of the body is sent. Fields that are not are few, so the others are copied by the engine at once. */
 function forwardedBody(body: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(body).filter(
-      ([name, value]) => !NOT_SENT.has(name) && !(value === null && NULL_IS_ABSENT.has(name)),
-    ),
-  )
+  const sent = { ...body }
+  for (const name in body) {
+    if (NOT_SENT.has(name) || (body[name] === null && NULL_IS_ABSENT.has(name))) delete sent[name]
+  }
+  return sent
 }
 
 /** Usage is always asked for in streams: without it the answer could only be estimated. */
 function applyStream(body: JsonObject, request: InferenceRequest, { provider }: Attempt): void {
   const options = isObject(body.stream_options) ? body.stream_options : {}
-  delete body.stream_options
+  if (body.stream_options !== undefined) delete body.stream_options
   if (!request.stream) {
     if (body.stream !== undefined) body.stream = false
     return
@@ -142,7 +143,7 @@ function applyOutputBound(body: JsonObject, request: InferenceRequest, attempt: 
   const bound = attempt.outputBound ?? request.maxOutputTokens
   if (bound === undefined) return
   const field = boundFieldOf(body, attempt)
-  for (const name of BOUND_FIELDS) if (name !== field) delete body[name]
+  for (const name of BOUND_FIELDS) if (name !== field && body[name] !== undefined) delete body[name]
   body[field] = bound
 }
 

@@ -8,29 +8,30 @@ import { createToolCalls, type ToolCalls } from './tool-calls.ts'
 /** What is remembered of one choice between chunks. */
 export interface ChoiceState {
   readonly index: number
-  readonly calls: ToolCalls
+  /** Null until one comes. */
+  calls: ToolCalls | null
   readonly citations: Citations
   /** The provider's own word, once it gave one. */
   finishReason: string | null
   nativeFinishReason: string | null
   hasContent: boolean
   /** Unknown fields that came as null: told once. */
-  readonly nulls: Set<string>
+  nulls: Set<string> | null
 }
 
 export const newChoice = (index: number, citations: Citations): ChoiceState => ({
   index,
-  calls: createToolCalls(index),
+  calls: null,
   citations,
   finishReason: null,
   nativeFinishReason: null,
   hasContent: false,
-  nulls: new Set(),
+  nulls: null,
 })
 
 export function finishOf(choice: ChoiceState): Finish {
   const { finishReason } = choice
-  const hasCalls = choice.calls.has()
+  const hasCalls = choice.calls?.has() ?? false
   return {
     choice: choice.index,
     reason: finishReason === null ? defaultReason(hasCalls) : finishReasonOf(finishReason, hasCalls),
@@ -105,6 +106,11 @@ function messageOf(raw: JsonObject, state: ChoiceState, isWhole: boolean): JsonO
   return isObject(message) && !state.hasContent ? message : undefined
 }
 
+function callsOf(state: ChoiceState): ToolCalls {
+  state.calls ??= createToolCalls(state.index)
+  return state.calls
+}
+
 /** Answers fields that must travel although their names are known. */
 function readMessage(
   message: JsonObject,
@@ -114,20 +120,21 @@ function readMessage(
 ): JsonObject | undefined {
   const before = events.length
   const choice = state.index
-  const unknownParts: unknown[] = []
+  const { content } = message
   readReasoning(message, choice, events)
-  readContent(message['content'], choice, unknownParts, events)
+  const unknownParts = Array.isArray(content) ? readParts(content, choice, events) : NONE
+  if (isString(content) && content !== '') events.push({ type: 'text-delta', choice, text: content })
   if (isString(message['refusal']) && message['refusal'] !== '') {
     events.push({ type: 'refusal-delta', choice, text: message['refusal'] })
   }
   const calls = message['tool_calls']
   if (Array.isArray(calls)) {
-    if (isWhole) state.calls.addWhole(calls, events)
-    else state.calls.addFragments(calls, events)
+    if (isWhole) callsOf(state).addWhole(calls, events)
+    else callsOf(state).addFragments(calls, events)
   }
   const legacy = message['function_call']
   const hasLegacy = isObject(legacy) && (isText(legacy['name']) || isText(legacy['arguments']))
-  if (hasLegacy) state.calls.addLegacy(legacy, events)
+  if (hasLegacy) callsOf(state).addLegacy(legacy, events)
   readMedia(message, choice, events)
   if (Array.isArray(message['annotations'])) {
     state.citations.addAnnotations(choice, message['annotations'], events)
@@ -153,20 +160,15 @@ function readReasoning(message: JsonObject, choice: number, events: InferenceEve
   }
 }
 
-function readContent(
-  content: unknown,
-  choice: number,
-  unknownParts: unknown[],
-  events: InferenceEvent[],
-): void {
-  if (isString(content)) {
-    if (content !== '') events.push({ type: 'text-delta', choice, text: content })
-    return
-  }
-  if (!Array.isArray(content)) return
+const NONE: readonly unknown[] = []
+
+/** Answers the parts of types that are not known. */
+function readParts(content: readonly unknown[], choice: number, events: InferenceEvent[]): unknown[] {
+  const unknownParts: unknown[] = []
   for (const part of content) {
     if (!readPart(part, choice, events)) unknownParts.push(part)
   }
+  return unknownParts
 }
 
 /** Mistral's content becomes a list of parts when the model thinks. False for a part of an unknown type. */
@@ -223,6 +225,7 @@ function withoutToldNulls(rest: JsonObject, place: string, state: ChoiceState): 
   for (const [key, value] of Object.entries(rest)) {
     if (value === null) {
       const told = `${place}.${key}`
+      state.nulls ??= new Set()
       if (state.nulls.has(told)) continue
       state.nulls.add(told)
     }

@@ -15,7 +15,7 @@ export interface ReplyState {
   readonly choices: ChoiceState[]
   readonly citations: Citations
   /** Unknown fields of the top level as they were last told, as JSON: chunks repeat them. */
-  readonly told: Map<string, string>
+  told: Map<string, string> | null
   hasStarted: boolean
   serviceTier: string | null
   /** What an error in the reply says. */
@@ -26,7 +26,7 @@ export const newReply = (status: number): ReplyState => ({
   status,
   choices: [],
   citations: createCitations(),
-  told: new Map(),
+  told: null,
   hasStarted: false,
   serviceTier: null,
   failure: null,
@@ -57,15 +57,19 @@ export function readChunk(
     state.failure ??= new UpstreamError('malformed', 'an event of the stream is no object', state)
     return
   }
-  const entries = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isObject) : []
+  const entries = entriesOf(chunk['choices'])
   start(chunk, entries.length > 0, state, events)
-  const natives: ChoiceNative[] = []
-  entries.forEach((entry, position) => {
-    const choice = choiceAt(entry, position, state)
+  let natives: ChoiceNative[] | undefined
+  let position = 0
+  for (const entry of entries) {
+    const choice = choiceAt(entry, position++, state)
     const native = readChoice(entry, choice, isWhole, events)
-    if (native) natives.push(native)
+    if (native) {
+      natives ??= []
+      natives.push(native)
+    }
     state.failure ??= brokenOff(entry, choice, state.status)
-  })
+  }
   state.citations.addSources(chunk['citations'], chunk['search_results'], events)
   readNative(chunk, natives, state, isWhole, events)
   readUsageOf(chunk, entries, state, events)
@@ -101,10 +105,17 @@ function choiceAt(
   return choice
 }
 
+function entriesOf(choices: unknown): readonly JsonObject[] {
+  if (!Array.isArray(choices)) return []
+  return choices.every(isObject) ? choices : choices.filter(isObject)
+}
+
 /** A choice can fail alone: OpenRouter puts the error into it. `error` as a reason says no more than that. */
 function brokenOff(entry: JsonObject, choice: ChoiceState, status: number): UpstreamError | null {
-  const told = { error: entry['error'] }
-  if (isErrorBody(told)) return errorInReply(told, status)
+  if (entry['error'] !== undefined) {
+    const told = { error: entry['error'] }
+    if (isErrorBody(told)) return errorInReply(told, status)
+  }
   const { finishReason } = choice
   if (finishReason === null || finishReasonOf(finishReason, false) !== 'error') return null
   const kind = finishReason === 'insufficient_system_resource' ? 'overloaded' : 'server'
@@ -113,22 +124,24 @@ function brokenOff(entry: JsonObject, choice: ChoiceState, status: number): Upst
 
 function readNative(
   chunk: JsonObject,
-  natives: ChoiceNative[],
-  { told }: ReplyState,
+  natives: ChoiceNative[] | undefined,
+  state: ReplyState,
   isWhole: boolean,
   events: InferenceEvent[],
 ): void {
   const rest = restOf(chunk, KNOWN)
-  const top = rest && (isWhole ? rest : changed(rest, told))
-  if (!top && natives.length === 0) return
+  const top = rest && (isWhole ? rest : changed(rest, state))
+  if (!top && !natives) return
   const data: ChatNative = {}
   if (top) data.chunk = top
-  if (natives.length > 0) data.choices = natives
+  if (natives) data.choices = natives
   events.push({ type: 'native', dialect: 'chat', data })
 }
 
 /** Chunks repeat `system_fingerprint` and its like hundreds of times: each value is told once. */
-function changed(rest: JsonObject, told: Map<string, string>): JsonObject | undefined {
+function changed(rest: JsonObject, state: ReplyState): JsonObject | undefined {
+  state.told ??= new Map()
+  const { told } = state
   const kept: [string, unknown][] = []
   for (const [key, value] of Object.entries(rest)) {
     const json = JSON.stringify(value)
@@ -139,6 +152,13 @@ function changed(rest: JsonObject, told: Map<string, string>): JsonObject | unde
   return kept.length > 0 ? Object.fromEntries(kept) : undefined
 }
 
+function usageIn(chunk: JsonObject, entry: JsonObject | undefined): JsonObject | undefined {
+  const { usage, x_groq } = chunk
+  if (isObject(usage)) return usage
+  if (isObject(x_groq) && isObject(x_groq['usage'])) return x_groq['usage']
+  return entry !== undefined && isObject(entry['usage']) ? entry['usage'] : undefined
+}
+
 /** Running totals and repeats: the last one counts. Groq has a second place for it, Moonshot a third. */
 function readUsageOf(
   chunk: JsonObject,
@@ -146,8 +166,7 @@ function readUsageOf(
   state: ReplyState,
   events: InferenceEvent[],
 ): void {
-  const groq = isObject(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined
-  const raw = [chunk['usage'], groq, entries[0]?.['usage']].find(isObject)
+  const raw = usageIn(chunk, entries[0])
   state.serviceTier = textOf(chunk['service_tier']) ?? textOf(raw?.['service_tier']) ?? state.serviceTier
   const usage = readUsage(raw)
   if (usage) events.push({ type: 'usage', usage, serviceTier: state.serviceTier })
@@ -161,10 +180,10 @@ export const isFinished = ({ choices }: ReplyState): boolean =>
 export function endReply({ choices }: ReplyState): InferenceEvent[] {
   const events: InferenceEvent[] = []
   const finishes: Finish[] = []
-  for (const choice of choices.toSorted((a, b) => a.index - b.index)) {
+  for (const choice of choices.length > 1 ? choices.toSorted((a, b) => a.index - b.index) : choices) {
     const finish = finishOf(choice)
     finishes.push(finish)
-    choice.calls.end(finish.reason === 'length', events)
+    choice.calls?.end(finish.reason === 'length', events)
   }
   events.push({ type: 'response-end', finishes })
   return events

@@ -11,17 +11,20 @@ export interface Citations {
 }
 
 export function createCitations(): Citations {
-  const told = new Set<string>()
-  const urls = new Set<string>()
+  // Most replies cite nothing.
+  let told: Set<string> | undefined
+  let urls: Set<string> | undefined
 
   function tell(choice: number, key: string, annotation: UrlCitation | JsonObject, events: InferenceEvent[]) {
     const id = `${choice} ${key}`
+    told ??= new Set()
     if (told.has(id)) return
     told.add(id)
     events.push({ type: 'annotation', choice, annotation })
   }
 
   function tellSource(citation: UrlCitation, events: InferenceEvent[]): void {
+    urls ??= new Set()
     if (urls.has(citation.url)) return
     urls.add(citation.url)
     events.push({ type: 'annotation', choice: 0, annotation: citation })
@@ -33,6 +36,7 @@ export function createCitations(): Citations {
       for (const raw of annotations) {
         if (!isObject(raw)) continue
         const citation = readCitation(raw)
+        urls ??= new Set()
         if (citation) urls.add(citation.url)
         const key = citation
           ? `${citation.startIndex} ${citation.endIndex} ${citation.url}`

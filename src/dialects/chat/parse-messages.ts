@@ -10,13 +10,16 @@ import type { ChatContent, ChatMessage, ChatToolCall } from './message-schema.ts
  * 400 that names the field for a tool's message that answers no call before it, and for images that are none.
  */
 export function readMessages(messages: readonly ChatMessage[]): Message[] {
-  const callIds = new Set<string>()
+  let callIds: Set<string> | undefined
   return messages.map((message, index) => {
-    if (message.role === 'tool' && !callIds.has(message.tool_call_id)) {
+    if (message.role === 'tool' && !callIds?.has(message.tool_call_id)) {
       throw badRequest('answers no tool call of the messages before it', `messages[${index}].tool_call_id`)
     }
     const read = readMessage(message, index)
-    for (const { id } of read.toolCalls ?? []) callIds.add(id)
+    if (read.toolCalls !== undefined) {
+      callIds ??= new Set()
+      for (const { id } of read.toolCalls) callIds.add(id)
+    }
     return read
   })
 }
@@ -34,23 +37,23 @@ const KNOWN = new Set([
 ])
 
 function readMessage(message: ChatMessage, index: number): Message {
-  const at = `messages[${index}]`
-  const common = {
-    role: message.role,
-    content: readContent(message.content ?? null, at),
+  const { role, content = null } = message
+  const said: Message = {
+    role,
+    content: Array.isArray(content) ? readParts(content, index) : content,
     name: message.name ?? undefined,
     extra: restOf(message, KNOWN),
+    toolCallId: message.role === 'tool' ? message.tool_call_id : undefined,
   }
-  if (message.role === 'tool') return defined({ ...common, toolCallId: message.tool_call_id })
-  if (message.role !== 'assistant') return defined(common)
-  const calls = message.tool_calls?.map((call, i) => readToolCall(call, `${at}.tool_calls[${i}]`))
-  return defined({
-    ...common,
-    toolCalls: calls && calls.length > 0 ? calls : undefined,
-    reasoning: message.reasoning ?? reasoningContentOf(message),
-    reasoningDetails: message.reasoning_details ?? undefined,
-    refusal: message.refusal ?? undefined,
-  })
+  if (message.role !== 'assistant') return said
+  const calls = message.tool_calls?.map((call, i) =>
+    readToolCall(call, `messages[${index}].tool_calls[${i}]`),
+  )
+  if (calls && calls.length > 0) said.toolCalls = calls
+  said.reasoning = message.reasoning ?? reasoningContentOf(message)
+  said.reasoningDetails = message.reasoning_details ?? undefined
+  said.refusal = message.refusal ?? undefined
+  return said
 }
 
 /** The other name of the field, which several vendors want replayed. */
@@ -59,8 +62,8 @@ function reasoningContentOf(message: JsonObject): string | undefined {
   return typeof reasoning_content === 'string' ? reasoning_content : undefined
 }
 
-const readContent = (content: ChatContent | null, at: string): string | ContentPart[] | null =>
-  Array.isArray(content) ? content.map((part, i) => readPart(part, `${at}.content[${i}]`)) : content
+const readParts = (content: readonly ChatPart[], index: number): ContentPart[] =>
+  content.map((part, i) => readPart(part, `messages[${index}].content[${i}]`))
 
 type ChatPart = Exclude<ChatContent, string>[number]
 

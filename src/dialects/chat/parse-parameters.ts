@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { Sampling } from '../../core/request.ts'
-import { defined } from '../values.ts'
 import type { ChatBody } from './schema.ts'
 
 /** The request's parameters that the catalogue has a word for (`supported_parameters`). */
@@ -34,7 +33,8 @@ const CATALOGUE_PARAMETERS = [
 
 /** Those of them that the caller set; null and an empty list are not set. */
 export function parametersOf(body: JsonObject & ChatBody): string[] {
-  const names: string[] = CATALOGUE_PARAMETERS.filter((name) => isSet(body[name]))
+  const names: string[] = []
+  for (const name of CATALOGUE_PARAMETERS) if (isSet(body[name])) names.push(name)
   if (body.response_format?.type === 'json_schema') names.push('structured_outputs')
   return names
 }
@@ -44,7 +44,7 @@ const isSet = (value: unknown): boolean =>
 
 export function readSampling(body: ChatBody): Sampling {
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop
-  return defined({
+  return {
     temperature: body.temperature ?? undefined,
     topP: body.top_p ?? undefined,
     topK: body.top_k ?? undefined,
@@ -58,5 +58,5 @@ export function readSampling(body: ChatBody): Sampling {
     logitBias: body.logit_bias ?? undefined,
     logprobs: body.logprobs ?? undefined,
     topLogprobs: body.top_logprobs ?? undefined,
-  })
+  }
 }

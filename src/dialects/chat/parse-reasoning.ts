@@ -8,6 +8,7 @@ const KNOWN = new Set(['effort', 'max_tokens', 'enabled', 'exclude', 'summary'])
 /** `reasoning`, `reasoning_effort` and `include_reasoning` are three ways to say the same: they become one. */
 export function readReasoning(body: ChatBody): Reasoning | undefined {
   const { reasoning, reasoning_effort, include_reasoning } = body
+  if (!reasoning && !reasoning_effort && include_reasoning !== false) return undefined
   if (reasoning_effort && reasoning?.effort && reasoning_effort !== reasoning.effort) {
     throw badRequest(
       `is "${reasoning_effort}" but reasoning.effort is "${reasoning.effort}": send one of the two, or the same in both`,

@@ -1,25 +1,26 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
-import { defined, quoted, restOf } from '../values.ts'
+import { quoted, restOf } from '../values.ts'
 import type { ChatBody } from './schema.ts'
 
 const TOOL = new Set(['type', 'function'])
 
 /** Function tools in neutral form; built-in and server tools as they came. */
-export const readTools = (tools: ChatBody['tools']): Tool[] =>
-  (tools ?? []).map((tool) => {
-    if (tool.type !== 'function' || !('function' in tool)) return { type: 'other', data: { ...tool } }
-    const { name, description, parameters, strict } = tool.function
-    return defined({
-      type: 'function',
-      name,
-      description: description ?? undefined,
-      parameters: parameters ?? undefined,
-      strict: strict ?? undefined,
-      extra: restOf(tool, TOOL),
-    })
-  })
+export const readTools = (tools: ChatBody['tools']): Tool[] => (tools ? tools.map(readTool) : [])
+
+function readTool(tool: NonNullable<ChatBody['tools']>[number]): Tool {
+  if (tool.type !== 'function' || !('function' in tool)) return { type: 'other', data: { ...tool } }
+  const { name, description, parameters, strict } = tool.function
+  return {
+    type: 'function',
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? undefined,
+    strict: strict ?? undefined,
+    extra: restOf(tool, TOOL),
+  }
+}
 
 /** Throws a `GatewayError` 400 for a choice that the tools cannot fulfil. */
 export function readToolChoice(

@@ -6,7 +6,6 @@ import { checkPlugins } from '../check-plugins.ts'
 import { refuseResumption } from '../failed-stream.ts'
 import { mismatch } from '../mismatch.ts'
 import { readPreferences } from '../preferences.ts'
-import { defined } from '../values.ts'
 import { ownFieldsOf } from './own-fields.ts'
 import { readMessages } from './parse-messages.ts'
 import { parametersOf, readSampling } from './parse-parameters.ts'
@@ -30,7 +29,7 @@ export function parseChat(body: JsonObject, headers: Headers): InferenceRequest 
   checkMetadata(body.metadata)
   if (body.plugins) checkPlugins(body.plugins)
   const tools = readTools(body.tools)
-  return defined<InferenceRequest>({
+  return {
     apiType: 'completions',
     dialect: 'chat',
     body,
@@ -55,5 +54,5 @@ export function parseChat(body: JsonObject, headers: Headers): InferenceRequest 
     echoUpstreamBody: stream && body.debug?.echo_upstream_body === true,
     parameters: parametersOf(body),
     ownFields: ownFieldsOf(body),
-  })
+  }
 }

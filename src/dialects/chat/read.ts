@@ -14,4 +14,9 @@ export const readChat = (
   streamed: boolean,
   options: ReadOptions = {},
 ): InferenceFrames =>
-  readReply(reply, streamed, createChatDecoder({ status: reply.status, fast: options.fast ?? true }), options)
+  readReply(
+    reply,
+    streamed,
+    createChatDecoder({ status: reply.status, fast: streamed && options.fast !== false }),
+    options,
+  )

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
-import { defined, isObject } from '../values.ts'
+import { isObject } from '../values.ts'
 
 /**
  * Usage as OpenAI counts it: prompt and completion tokens inclusive (cache reads and writes, reasoning), the parts
@@ -12,36 +12,51 @@ export function viewUsage(closing: Closing): JsonObject {
   const { usage } = closing
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)
-  const { prompt_tokens_details, completion_tokens_details, ...native } = nativeOf(usage)
-  return defined({
-    ...native,
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: defined({
-      ...(isObject(prompt_tokens_details) ? prompt_tokens_details : {}),
-      cached_tokens: usage.cacheReadTokens,
-      cache_write_tokens: usage.cacheWriteTokens,
-      audio_tokens: usage.audioInputTokens,
-      image_tokens: usage.imageInputTokens || undefined,
-    }),
-    completion_tokens_details: defined({
-      ...(isObject(completion_tokens_details) ? completion_tokens_details : {}),
-      reasoning_tokens: usage.reasoningTokens,
-      audio_tokens: usage.audioOutputTokens,
-      image_tokens: usage.imageOutputTokens || undefined,
-      accepted_prediction_tokens: usage.acceptedPredictionTokens,
-      rejected_prediction_tokens: usage.rejectedPredictionTokens,
-    }),
-    cost: usdOf(closing.costNanoUsd),
-    is_byok: closing.isByok,
-    cost_details: viewCost(closing),
-    server_tool_use_details:
-      usage.webSearchRequests === undefined ? undefined : { web_search_requests: usage.webSearchRequests },
-  })
+  const native = nativeOf(usage)
+  const view: JsonObject = native === undefined ? {} : withoutDetails(native)
+  view.prompt_tokens = prompt
+  view.completion_tokens = completion
+  view.total_tokens = prompt + completion
+  view.prompt_tokens_details = viewPrompt(usage, native?.prompt_tokens_details)
+  view.completion_tokens_details = viewCompletion(usage, native?.completion_tokens_details)
+  view.cost = usdOf(closing.costNanoUsd)
+  view.is_byok = closing.isByok
+  view.cost_details = viewCost(closing)
+  if (usage.webSearchRequests !== undefined)
+    view.server_tool_use_details = { web_search_requests: usage.webSearchRequests }
+  return view
 }
 
-const nativeOf = ({ native }: Usage): JsonObject => (native?.dialect === 'chat' ? native.fields : {})
+function viewPrompt(usage: Usage, native: unknown): JsonObject {
+  const view: JsonObject = isObject(native) ? { ...native } : {}
+  view.cached_tokens = usage.cacheReadTokens
+  view.cache_write_tokens = usage.cacheWriteTokens
+  view.audio_tokens = usage.audioInputTokens
+  if (usage.imageInputTokens) view.image_tokens = usage.imageInputTokens
+  return view
+}
+
+function viewCompletion(usage: Usage, native: unknown): JsonObject {
+  const view: JsonObject = isObject(native) ? { ...native } : {}
+  const { acceptedPredictionTokens: accepted, rejectedPredictionTokens: rejected } = usage
+  view.reasoning_tokens = usage.reasoningTokens
+  view.audio_tokens = usage.audioOutputTokens
+  if (usage.imageOutputTokens) view.image_tokens = usage.imageOutputTokens
+  if (accepted !== undefined) view.accepted_prediction_tokens = accepted
+  if (rejected !== undefined) view.rejected_prediction_tokens = rejected
+  return view
+}
+
+function withoutDetails({
+  prompt_tokens_details,
+  completion_tokens_details,
+  ...native
+}: JsonObject): JsonObject {
+  return native
+}
+
+const nativeOf = ({ native }: Usage): JsonObject | undefined =>
+  native?.dialect === 'chat' ? native.fields : undefined
 
 /** `upstream_inference_cost` is what the caller's own account at the provider is charged: only with its own key. */
 const viewCost = (closing: Closing): JsonObject => ({

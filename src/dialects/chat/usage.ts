@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { type NativeUsage, NO_USAGE, type Usage } from '../../core/usage.ts'
+import type { Usage } from '../../core/usage.ts'
 import { defined, isObject, restOf } from '../values.ts'
 
 /**
@@ -17,16 +17,24 @@ export function readUsage(raw: unknown): Usage | undefined {
   if (prompt === undefined && completion === undefined && total === undefined) return undefined
   const details = detailsOf(raw)
   const extra = apart(prompt ?? 0, completion ?? 0, total, details)
-  return {
-    ...NO_USAGE,
-    ...splitInput((prompt ?? 0) + extra.input, details),
-    ...splitOutput((completion ?? 0) + extra.output, {
-      ...details,
-      reasoning: details.reasoning + extra.hidden,
-    }),
-    ...optional(raw, details),
-    ...nativeOf(raw, details),
+  const input = splitInput((prompt ?? 0) + extra.input, details)
+  const reasoning = details.reasoning + extra.hidden
+  const output = splitOutput((completion ?? 0) + extra.output, reasoning, details.completion)
+  const usage: Usage = {
+    inputTokens: input.inputTokens,
+    cacheReadTokens: input.cacheReadTokens,
+    cacheWriteTokens: input.cacheWriteTokens,
+    audioInputTokens: input.audioInputTokens,
+    imageInputTokens: input.imageInputTokens,
+    outputTokens: output.outputTokens,
+    reasoningTokens: output.reasoningTokens,
+    audioOutputTokens: output.audioOutputTokens,
+    imageOutputTokens: output.imageOutputTokens,
   }
+  addOptional(usage, raw, details)
+  const fields = nativeOf(raw, details)
+  if (fields !== undefined) usage.native = { dialect: 'chat', fields }
+  return usage
 }
 
 /** What we read, or say ourselves. */
@@ -57,18 +65,19 @@ const OUR_COMPLETION = new Set([
  * Groq's `queue_time`, DeepSeek's `prompt_cache_hit_tokens` and whatever else stands beside the counts, and within
  * their details: OpenRouter's `video_tokens`, xAI's `text_tokens`.
  */
-function nativeOf(raw: JsonObject, { prompt, completion }: Details): { native?: NativeUsage } {
-  const fields = defined({
-    ...restOf(raw, OURS),
-    prompt_tokens_details: countsBeside(prompt, OUR_PROMPT),
-    completion_tokens_details: countsBeside(completion, OUR_COMPLETION),
-  })
-  return Object.keys(fields).length === 0 ? {} : { native: { dialect: 'chat', fields } }
+function nativeOf(raw: JsonObject, details: Details): JsonObject | undefined {
+  const prompt = countsBeside(details.prompt, OUR_PROMPT)
+  const completion = countsBeside(details.completion, OUR_COMPLETION)
+  const rest = restOf(raw, OURS)
+  if (prompt === undefined && completion === undefined) return rest
+  return defined({ ...rest, prompt_tokens_details: prompt, completion_tokens_details: completion })
 }
 
 /** Without nulls: clients parse what stands there as whole numbers. */
 function countsBeside(details: JsonObject, ours: ReadonlySet<string>): JsonObject | undefined {
-  const told = Object.entries(details).filter(([name, value]) => !ours.has(name) && value !== null)
+  const rest = restOf(details, ours)
+  if (rest === undefined) return undefined
+  const told = Object.entries(rest).filter(([, value]) => value !== null)
   return told.length === 0 ? undefined : Object.fromEntries(told)
 }
 
@@ -125,24 +134,30 @@ function apart(prompt: number, completion: number, total: number | undefined, de
 
 /** Each bucket takes at most what the former ones left: some providers report more cached than prompt tokens. */
 function splitInput(all: number, { prompt, cacheRead, cacheWrite }: Details) {
-  const left = remainder(all)
-  const cacheReadTokens = left.take(cacheRead)
-  const cacheWriteTokens = left.take(cacheWrite)
-  const audioInputTokens = left.take(count(prompt['audio_tokens']) ?? 0)
-  const imageInputTokens = left.take(count(prompt['image_tokens']) ?? 0)
-  return { cacheReadTokens, cacheWriteTokens, audioInputTokens, imageInputTokens, inputTokens: left.rest() }
+  let left = all
+  const cacheReadTokens = Math.min(cacheRead, left)
+  left -= cacheReadTokens
+  const cacheWriteTokens = Math.min(cacheWrite, left)
+  left -= cacheWriteTokens
+  const audioInputTokens = Math.min(count(prompt['audio_tokens']) ?? 0, left)
+  left -= audioInputTokens
+  const imageInputTokens = Math.min(count(prompt['image_tokens']) ?? 0, left)
+  const inputTokens = left - imageInputTokens
+  return { cacheReadTokens, cacheWriteTokens, audioInputTokens, imageInputTokens, inputTokens }
 }
 
-function splitOutput(all: number, { completion, reasoning }: Details) {
-  const left = remainder(all)
-  const reasoningTokens = left.take(reasoning)
-  const audioOutputTokens = left.take(count(completion['audio_tokens']) ?? 0)
-  const imageOutputTokens = left.take(count(completion['image_tokens']) ?? 0)
-  return { reasoningTokens, audioOutputTokens, imageOutputTokens, outputTokens: left.rest() }
+function splitOutput(all: number, reasoning: number, completion: JsonObject) {
+  let left = all
+  const reasoningTokens = Math.min(reasoning, left)
+  left -= reasoningTokens
+  const audioOutputTokens = Math.min(count(completion['audio_tokens']) ?? 0, left)
+  left -= audioOutputTokens
+  const imageOutputTokens = Math.min(count(completion['image_tokens']) ?? 0, left)
+  const outputTokens = left - imageOutputTokens
+  return { reasoningTokens, audioOutputTokens, imageOutputTokens, outputTokens }
 }
 
-function optional(raw: JsonObject, { completion }: Details): Partial<Usage> {
-  const found: Partial<Usage> = {}
+function addOptional(usage: Usage, raw: JsonObject, { completion }: Details): void {
   const accepted = count(completion['accepted_prediction_tokens'])
   const rejected = count(completion['rejected_prediction_tokens'])
   const searches =
@@ -150,11 +165,10 @@ function optional(raw: JsonObject, { completion }: Details): Partial<Usage> {
     count(objectOf(raw['server_tool_use'])['web_search_requests']) ??
     count(raw['num_search_queries'])
   const cost = costOf(raw['cost'])
-  if (accepted !== undefined) found.acceptedPredictionTokens = accepted
-  if (rejected !== undefined) found.rejectedPredictionTokens = rejected
-  if (searches !== undefined) found.webSearchRequests = searches
-  if (cost !== undefined) found.providerCostUsd = cost
-  return found
+  if (accepted !== undefined) usage.acceptedPredictionTokens = accepted
+  if (rejected !== undefined) usage.rejectedPredictionTokens = rejected
+  if (searches !== undefined) usage.webSearchRequests = searches
+  if (cost !== undefined) usage.providerCostUsd = cost
 }
 
 /** OpenRouter tells a number of USD, Perplexity an object of them. */
@@ -169,16 +183,7 @@ const count = (value: unknown): number | undefined =>
     ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER)
     : undefined
 
-const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
+/** Never changed. */
+const NOTHING: JsonObject = {}
 
-function remainder(all: number) {
-  let left = all
-  return {
-    take(wanted: number): number {
-      const taken = Math.min(wanted, left)
-      left -= taken
-      return taken
-    },
-    rest: () => left,
-  }
-}
+const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : NOTHING)

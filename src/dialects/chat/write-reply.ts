@@ -18,12 +18,12 @@ import { viewMetadata, viewUsage } from './usage-view.ts'
  * of a stream that was collected, those of its chunks and choices do (the last wins), those of its deltas do not.
  */
 export function writeChatReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject {
-  const natives = result.natives
-    .filter(({ dialect }) => dialect === 'chat')
-    .map(({ data }) => data)
-    .filter(isChatNative)
-  const top = merge(natives.map((native) => foreignFields(native.chunk)))
-  const foreign = foreignChoices(natives)
+  const natives = chatNatives(result)
+  const top = natives.length === 0 ? NOTHING : merge(natives.map((native) => foreignFields(native.chunk)))
+  const foreign = natives.length === 0 ? undefined : foreignChoices(natives)
+  const choices: JsonObject[] = []
+  for (const choice of result.choices)
+    choices.push(viewChoice(choice, foreign?.get(choice.index) ?? NONE, natives.length === 1, reply))
   return {
     id: reply.generationId,
     object: 'chat.completion',
@@ -32,13 +32,20 @@ export function writeChatReply(result: InferenceResult, reply: ReplyContext, clo
     provider: reply.providerName,
     system_fingerprint: null,
     ...top,
-    choices: result.choices.map((choice) =>
-      viewChoice(choice, foreign.get(choice.index) ?? [], natives.length === 1, reply),
-    ),
+    choices,
     usage: viewUsage(closing),
     service_tier: openaiTier(closing.serviceTier ?? top.service_tier),
     ...viewMetadata(closing.serviceMetadata),
   }
+}
+
+const NOTHING: JsonObject = {}
+const NONE: readonly ForeignChoice[] = []
+
+function chatNatives({ natives }: InferenceResult): ChatNative[] {
+  const own: ChatNative[] = []
+  for (const { dialect, data } of natives) if (dialect === 'chat' && isChatNative(data)) own.push(data)
+  return own
 }
 
 type ForeignChoice = NonNullable<ChatNative['choices']>[number]
@@ -66,38 +73,36 @@ function viewChoice(
   reply: ReplyContext,
 ): JsonObject {
   const message = isWhole ? foreignMessage(foreign[0]?.message, reply.hideReasoning) : undefined
-  return {
-    ...merge(foreign.map((each) => each.choice)),
-    index: choice.index,
-    message: { ...message, ...viewMessage(choice, reply.hideReasoning) },
-    finish_reason: choice.finish.reason,
-    native_finish_reason: choice.finish.native,
-    logprobs: choice.logprobs && { refusal: null, ...choice.logprobs },
-  }
+  const said = viewMessage(choice, reply.hideReasoning)
+  const view: JsonObject = foreign.length === 0 ? {} : merge(foreign.map((each) => each.choice))
+  view.index = choice.index
+  view.message = message ? { ...message, ...said } : said
+  view.finish_reason = choice.finish.reason
+  view.native_finish_reason = choice.finish.native
+  view.logprobs = choice.logprobs && { refusal: null, ...choice.logprobs }
+  return view
 }
 
 function viewMessage(choice: ResultChoice, hideReasoning: boolean): JsonObject {
   const { text, toolCalls, refusal, annotations, images, audio } = choice
   const isTextless = toolCalls.length > 0 || refusal !== '' || audio !== null
-  return {
+  const view: JsonObject = {
     role: 'assistant',
     content: text === '' && isTextless ? null : text,
     refusal: refusal === '' ? null : refusal,
-    ...(hideReasoning ? {} : viewReasoning(choice)),
-    ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(viewToolCall) } : {}),
-    ...(annotations.length > 0 ? { annotations: annotations.map(viewAnnotation) } : {}),
-    ...(images.length > 0 ? { images: images.map(viewImage) } : {}),
-    ...(audio === null ? {} : { audio }),
   }
+  if (!hideReasoning) addReasoning(view, choice)
+  if (toolCalls.length > 0) view.tool_calls = toolCalls.map(viewToolCall)
+  if (annotations.length > 0) view.annotations = annotations.map(viewAnnotation)
+  if (images.length > 0) view.images = images.map(viewImage)
+  if (audio !== null) view.audio = audio
+  return view
 }
 
-function viewReasoning({ reasoning, reasoningDetails }: ResultChoice): JsonObject {
-  const made = reasoning === '' ? [] : [reasoningTextDetail(reasoning)]
-  const details = reasoningDetails.length > 0 ? reasoningDetails : made
-  return {
-    ...(reasoning === '' ? {} : { reasoning }),
-    ...(details.length > 0 ? { reasoning_details: details } : {}),
-  }
+function addReasoning(view: JsonObject, { reasoning, reasoningDetails }: ResultChoice): void {
+  if (reasoning !== '') view.reasoning = reasoning
+  if (reasoningDetails.length > 0) view.reasoning_details = reasoningDetails
+  else if (reasoning !== '') view.reasoning_details = [reasoningTextDetail(reasoning)]
 }
 
 /** The last wins. */
