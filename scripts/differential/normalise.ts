@@ -9,6 +9,8 @@ const TIMES =
 
 /** A thought's signature may carry the id of a call inside. */
 const SEALED = /[A-Za-z0-9+/_-]{80,}={0,2}/g
+/** What the gateway seals for a client to carry has a nonce in it. */
+const CARRIED = /\bsluice\.v\d+\.[A-Za-z0-9_-]+/g
 const BOUNDARY = /-{2,}(?:WebKitFormBoundary)?[0-9A-Za-z]{16,}/g
 
 const opened = (sealed: string): string => {
@@ -19,6 +21,7 @@ const opened = (sealed: string): string => {
 export function normalised(text: string): string {
   const names = new Map<string, string>()
   return text
+    .replace(CARRIED, '<carried>')
     .replace(SEALED, opened)
     .replace(BOUNDARY, '<boundary>')
     .replace(TIMES, '"$1":"<time>"')
