@@ -11,7 +11,7 @@ import type { UploadedFiles } from './core/uploaded-file.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
 import type { FileStore } from './files/store.ts'
-import { type AccessLog, noteSettled, quoted } from './http/access-log.ts'
+import { type AccessLog, noteSettled, numeral, quoted } from './http/access-log.ts'
 import type { BodyBudget } from './http/body-budget.ts'
 import type { Incoming } from './http/incoming.ts'
 import type { RateLimit } from './http/rate-limit.ts'
@@ -93,7 +93,7 @@ export function logSettled(log: AccessLog, settlement: Settlement, caller: Calle
   const rest = settledMembers(settlement)
   // The request's own line names the key already.
   if (noteSettled(incoming, `${id},${rest}`)) return
-  const totalMs = Math.round(latencyMs + generationTimeMs)
+  const totalMs = numeral(Math.round(latencyMs + generationTimeMs))
   log.request(
     `"request_id":"${requestId}","status":200,"total_ms":${totalMs},${id},"key":${quoted(caller.key.label)},${rest}`,
   )
@@ -111,8 +111,9 @@ function settledMembers(settlement: Settlement): string {
     `"model":${quoted(settlement.modelId)},"provider":${quoted(settlement.providerSlug)},` +
     `"finish":${finishReason === null ? 'null' : quoted(finishReason)}${cancelled}${byok}${cachedFrom},` +
     `"streamed":${settlement.streamed},` +
-    `"first_token_ms":${hasContent ? Math.round(settlement.latencyMs) : null},` +
-    `"prompt_tokens":${promptTokens},"completion_tokens":${usage.outputTokens + usage.reasoningTokens},` +
-    `"cost_usd":${settlement.costNanoUsd / 1e9}`
+    `"first_token_ms":${hasContent ? numeral(Math.round(settlement.latencyMs)) : null},` +
+    `"prompt_tokens":${numeral(promptTokens)},` +
+    `"completion_tokens":${numeral(usage.outputTokens + usage.reasoningTokens)},` +
+    `"cost_usd":${numeral(settlement.costNanoUsd / 1e9)}`
   )
 }

@@ -40,6 +40,9 @@ const PLAIN = /^[ !#-[\]-~]*$/
 /** A text as JSON. */
 export const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
 
+/** A number as JSON, which knows neither NaN nor infinity. */
+export const numeral = (value: number): number | null => (Number.isFinite(value) ? value : null)
+
 /**
  * What its generation came to, as JSON members for the request's line. False: that line is written already, so that a
  * line of its own is due.
