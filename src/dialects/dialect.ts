@@ -30,6 +30,11 @@ export interface StreamWriter {
   /** Sent before anything else when the caller asked for `debug.echo_upstream_body`. */
   echo(upstreamBody: JsonObject): string
   write(frame: InferenceFrame): string
+  /**
+   * What shows the caller that the model has begun, before there is any content; `write` does not repeat it. Absent:
+   * the dialect has no such event that a reply from another provider could follow.
+   */
+  begin?(): string
   /** Finish, usage, routing metadata and the dialect's terminal marker. */
   end(closing: Closing): string
   /** The dialect's mid-stream error, after which nothing follows. */

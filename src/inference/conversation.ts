@@ -88,7 +88,7 @@ export async function streamedReply(
       starting,
       keeper,
       open: (started) => ingress.writeStream(replyContext(generation, started)),
-      failureWriter: () => ingress.writeStream(unansweredContext(generation)),
+      unansweredWriter: () => ingress.writeStream(unansweredContext(generation)),
     })
   } catch (error) {
     const failure = await fail(generation, error)

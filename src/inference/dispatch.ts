@@ -16,7 +16,7 @@ import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
 import { guarded } from './filters/output.ts'
-import type { Conversation } from './generation.ts'
+import type { Conversation, Generation } from './generation.ts'
 import { withContents } from './url-contents.ts'
 
 /** A reply whose first content is there (or that ended whole without any). */
@@ -79,7 +79,8 @@ const conversation: Asking<InferenceFrames, Conversation> = {
     generation.suspect?.refused()
     const read = egressOf(spokenToBy(attempt, generation)).read(reply, generation.request.stream)
     const use = generation.context
-    const { first, all } = await untilContent(use?.context ? withWriting(read, use.context, use.claim) : read)
+    const frames = use?.context ? withWriting(read, use.context, use.claim) : read
+    const { first, all } = await untilContent(frames, isAnswer, generation)
     return { answer: all, upstreamId: upstreamIdOf(first) }
   },
   readError: (attempt, status, headers, text, generation) =>
@@ -163,7 +164,8 @@ const NO_FIELDS: readonly string[] = []
 /** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
 export async function untilContent(
   frames: InferenceFrames,
-  isFirst: (frame: InferenceFrame) => boolean = isAnswer,
+  isFirst: (frame: InferenceFrame) => boolean,
+  generation?: Pick<Generation, 'begunAt' | 'deps'>,
 ): Promise<{ first: FrameBatch; all: InferenceFrames }> {
   const iterator = frames[Symbol.asyncIterator]()
   let first: FrameBatch = []
@@ -177,10 +179,13 @@ export async function untilContent(
       for (const frame of value) more.push(frame)
     }
     if (value.some(isFirst)) break
+    if (generation && value.some(begins)) generation.begunAt ??= generation.deps.now()
   }
   first = more ?? first
   return { first, all: continued(first, iterator) }
 }
+
+const begins = ({ events }: InferenceFrame): boolean => events.some(({ type }) => type === 'response-start')
 
 const isAnswer = ({ events }: InferenceFrame): boolean =>
   events.some((event) => isContent(event) || event.type === 'response-end')

@@ -107,6 +107,8 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   current: Attempt | null
   /** A provider has the request and has not refused it: a caller who disconnects now leaves what may be charged. */
   isAsked: boolean
+  /** When a provider's reply began, though perhaps without content; null: none has. */
+  begunAt: number | null
   /** What addresses of the request led to; null: none was fetched. */
   contents: UrlContents | null
   /** For whom providers may keep the beginnings of prompts; null: for nobody. */

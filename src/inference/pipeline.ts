@@ -190,6 +190,7 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     sentBodies: 'echoUpstreamBody' in request && request.echoUpstreamBody === true ? [] : null,
     current: null,
     isAsked: false,
+    begunAt: null,
     contents: null,
     contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
     context: null,

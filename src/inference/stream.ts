@@ -12,6 +12,8 @@ import { TIMED_OUT } from './ticker.ts'
 /** Silence that is kept before a stream commits to 200: an earlier failure keeps a status of its own. */
 export const SILENCE_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
+/** How long a model that has begun may think before its caller is shown that it has. */
+const BEGUN_MS = 500
 const SLOW_READER_MS = 60_000
 /** After so much text the event loop gets a turn, so that one stream of large frames does not hold up the others. */
 const BURST_CHARACTERS = 64 * 1024
@@ -30,32 +32,47 @@ export async function streamResponse(
   stream: TextStream,
   form: Ingress['stream'] = EVENTS,
 ): Promise<Response> {
-  const { generation, starting } = stream
-  const { ticker } = generation.deps
-  let isLate = false
+  const { generation } = stream
+  let early: string | null
   try {
-    isLate = (await ticker.within(starting, SILENCE_MS)) === TIMED_OUT
+    early = await untilStarted(stream, form.keepAlive)
   } catch (error) {
     const failure = await fail(generation, error)
     end(generation)
     throw failure
   }
   const headers = streamHeaders(generation, form.mediaType)
-  const begun = isLate ? NOTHING_YET : await beginning(stream)
+  const begun = early === null ? await beginning(stream) : { text: early, rest: stream.next() }
   if (begun.rest === null) return textReply(begun.text, headers)
   const body = directStream(
-    (writer) => send(stream, begun, writer, form.keepAlive, isLate),
+    (writer) => send(stream, begun.text, begun.rest ?? stream.next(), writer, form.keepAlive),
     () => stream.leave(new CallerLeft()),
   )
   return new Response(body, { headers })
 }
 
+/**
+ * Null once the first content is there. Else what is sent before it: what shows that the model has begun, half a second
+ * after it has (until its content is there another endpoint may still answer), or the first keep-alive.
+ */
+async function untilStarted(stream: TextStream, keepAlive: string): Promise<string | null> {
+  const { generation, starting } = stream
+  const { ticker, now } = generation.deps
+  const until = ticker.now() + SILENCE_MS
+  for (let waitMs = BEGUN_MS; waitMs > 0; waitMs = Math.min(BEGUN_MS, until - ticker.now())) {
+    if ((await ticker.within(starting, waitMs)) !== TIMED_OUT) return null
+    const { begunAt } = generation
+    const text = begunAt !== null && now() - begunAt >= BEGUN_MS ? stream.begin() : ''
+    if (text !== '') return text
+  }
+  return keepAlive
+}
+
 /** What of a stream is there already, and its next text; null: the reply has ended. */
 interface Beginning {
   readonly text: string
-  readonly rest: Promise<string | null> | null | undefined
+  readonly rest: Promise<string | null> | null
 }
-const NOTHING_YET: Beginning = { text: '', rest: undefined }
 
 /**
  * What is there in this turn of the event loop. A reply that has ended with it waits for its commit, and is then sent
@@ -83,10 +100,10 @@ const COMMIT_MS = 50
 /** Writes the stream to its connection. Rejects, which breaks the connection, where the caller reads nothing. */
 async function send(
   stream: TextStream,
-  { text, rest }: Beginning,
+  begun: string,
+  rest: Promise<string | null>,
   writer: DirectWriter,
   keepAlive: string,
-  isLate: boolean,
 ): Promise<void> {
   const { ticker } = stream.generation.deps
   let isFull = false
@@ -114,10 +131,9 @@ async function send(
     clock.due = ticker.now() + KEEP_ALIVE_MS
   }
   try {
-    const first = isLate ? keepAlive : text
-    if (first !== '') await write(first)
+    if (begun !== '') await write(begun)
     waitForProvider()
-    await writeAll(stream, rest ?? stream.next(), write, waitForProvider)
+    await writeAll(stream, rest, write, waitForProvider)
     writer.end()
   } finally {
     clock.stop()

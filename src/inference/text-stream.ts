@@ -21,6 +21,8 @@ export interface TextStream {
    * is an error in the dialect's words. Never rejects.
    */
   next(): Promise<string | null>
+  /** What shows the caller that the model has begun, before there is any content; '' where nothing can. */
+  begin(): string
   /** Everything was read: only the commit of its settlement is waited for. */
   readonly isSettling: boolean
   /** The reply ends here: what was delivered is settled, and nothing more is read. */
@@ -32,8 +34,8 @@ export interface TextStreamInput {
   /** Under way; it may still fail, then the stream ends in an error event. */
   readonly starting: Promise<Dispatched>
   open(started: Dispatched): StreamWriter
-  /** For a failure before anybody answered. */
-  failureWriter(): StreamWriter
+  /** Before any provider has answered: of the attempt that is under way. */
+  unansweredWriter(): StreamWriter
   /** Present where the reply is kept. */
   readonly keeper?: Keeper | undefined
 }
@@ -48,7 +50,7 @@ export function createTextStream({
   generation,
   starting,
   open,
-  failureWriter,
+  unansweredWriter,
   keeper,
 }: TextStreamInput): TextStream {
   const { deps, meter, content, cancellation, id } = generation
@@ -64,6 +66,7 @@ export function createTextStream({
   let hasBegun = false
   /** Everything is written. */
   let hasEnded = false
+  let hasShownBeginning = false
   let isSettling = false
   let hasLeft = false
   let isKept = false
@@ -94,6 +97,7 @@ export function createTextStream({
     const started = await starting
     generation.dropped = started.dropped
     writer = open(started)
+    if (hasShownBeginning) writer.begin?.()
     for (const body of generation.sentBodies ?? []) unsent += writer.echo(body)
     iterator = started.frames[Symbol.asyncIterator]()
     return iterator
@@ -122,7 +126,7 @@ export function createTextStream({
     await settle(generation, ending).catch(
       (unsettled: unknown) => isTold(unsettled, error) || lost(unsettled),
     )
-    unsent += await writtenFailure(error, ending, writer ?? failureWriter())
+    unsent += await writtenFailure(error, ending, writer ?? unansweredWriter())
     hasEnded = true
   }
 
@@ -165,6 +169,11 @@ export function createTextStream({
   return {
     generation,
     starting,
+    begin() {
+      const text = unansweredWriter().begin?.() ?? ''
+      hasShownBeginning = text !== ''
+      return text
+    },
     get isSettling() {
       return isSettling
     },

@@ -132,3 +132,19 @@ describe('an early failure keeps its own status', () => {
     expect((await ask()).status).toBe(413)
   })
 })
+
+test('half a second after the model has begun its role is shown, once, and another endpoint may still answer', async () => {
+  const silent = Promise.withResolvers<void>()
+  const [role = ''] = frames([])
+  const gates = [undefined, silent.promise]
+  upstream.on('slow', () => paced([role, ': ping\n\n'], 'error', async () => gates.shift()))
+  upstream.on('other', streamed(['Hello']))
+  const reader = readerOf(await whileTimePasses(ask({ model: undefined, models: ['slow', 'other'] })))
+  const shown = await whileTimePasses(readUntil(reader, /"role":"assistant"/))
+  expect(shown).toContain('"delta":{"role":"assistant","content":""}')
+  expect(shown).not.toContain('Hello')
+  silent.resolve()
+  const rest = await readUntil(reader, /\[DONE\]/)
+  expect(rest).toContain('"content":"Hello"')
+  expect(rest).not.toContain('"role"')
+})

@@ -111,6 +111,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
     sentBodies: null,
     current: attempt,
     isAsked: true,
+    begunAt: null,
     contents: null,
     contextOwner: null,
     context: null,

@@ -79,7 +79,7 @@ function begin() {
     generation,
     starting: Promise.resolve(started),
     open: () => writer,
-    failureWriter: () => writer,
+    unansweredWriter: () => writer,
     keeper: {
       isDetached: false,
       begin: async () => undefined,

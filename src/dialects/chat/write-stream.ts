@@ -46,6 +46,12 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
       state.hasRole = true
       return chunks.splice(frame.plainText.jsons, isFirst)
     },
+    begin() {
+      const state = stateOf(0)
+      if (isOver || state.hasRole) return ''
+      state.hasRole = true
+      return chunks.splice(EMPTY, true)
+    },
     end: (closing) => last(() => writeEnd(closing, chunks, stateOf)),
     fail: (error) =>
       last(() =>
@@ -53,6 +59,8 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
       ),
   }
 }
+
+const EMPTY = ['']
 
 type StateOf = (index: number) => ChoiceState
 

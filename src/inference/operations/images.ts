@@ -147,6 +147,6 @@ function streamedImages(generation: Painting): TextStream {
       ({ attempt, answer, dropped }): Dispatched => ({ attempt, frames: answer, dropped }),
     ),
     open: ({ attempt }) => writerFor(attempt),
-    failureWriter: () => writerFor(generation.current ?? generation.attempts[0]),
+    unansweredWriter: () => writerFor(generation.current ?? generation.attempts[0]),
   })
 }
