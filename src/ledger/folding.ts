@@ -35,7 +35,7 @@ export interface Folding {
 
 /** At most so many rows wait, and so many lines: a fold takes some milliseconds at most. */
 const MOST_ROWS = 1000
-const MOST_LINES = 500
+const MOST_LINES = 150
 /** Rows that are read from the table at a time. */
 const ROWS_A_READ = 1000
 

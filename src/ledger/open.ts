@@ -168,7 +168,8 @@ export function openLedger(
     heldNanoUsd: holds.heldNanoUsd,
     isWritable: () => writer.isWritable() && hasRoom(),
     hasBacklog: () => !writer.isWritable(),
-    fold: folds.fold,
+    // While commits fail, another try would hold up everybody for as long as theirs.
+    fold: () => writer.isWritable() && folds.fold(),
     async close() {
       waiting.close()
       await writer.close()

@@ -22,6 +22,8 @@ export interface OpenHold extends Hold {
 export interface Holds {
   room(gates: readonly Gate[], startedAt: number): Room
   reserve(request: ReserveRequest): OpenHold
+  /** Reserves without asking the gates: in the same turn in which `shutBy` found them open for these amounts. */
+  open(generationId: string, gates: readonly Gate[], startedAt: number, amounts: Amounts): OpenHold
   /** Null: the gates are open for these amounts. */
   shutBy(gates: readonly Gate[], startedAt: number, amounts: Amounts): Shut | null
   /** The counters that a request with these amounts is held against. */
@@ -93,7 +95,24 @@ export function createHolds(counters: Counters): Holds {
     }
   }
 
+  function openHold(
+    generationId: string,
+    gates: readonly Gate[],
+    startedAt: number,
+    { amountNanoUsd, sharedNanoUsd }: Amounts,
+  ): OpenHold {
+    if (open.has(generationId)) throw new Error(`${generationId} has a hold already`)
+    const { windows, charged } = windowsOf(gates, startedAt)
+    const settled = null
+    const made: OpenHold = { generationId, amountNanoUsd, sharedNanoUsd, gates, windows, charged, settled }
+    open.set(generationId, made)
+    hold(made, 1)
+    heldTotal += amountNanoUsd
+    return made
+  }
+
   return {
+    open: openHold,
     room(gates, startedAt) {
       let nanoUsd = Number.POSITIVE_INFINITY
       let unspentNanoUsd = Number.POSITIVE_INFINITY
@@ -119,23 +138,10 @@ export function createHolds(counters: Counters): Holds {
     reserve({ generationId, gates, amountNanoUsd, sharedNanoUsd = amountNanoUsd, startedAt }) {
       mustBeWhole(amountNanoUsd)
       mustBeWhole(sharedNanoUsd ?? 0)
-      if (open.has(generationId)) throw new Error(`${generationId} has a hold already`)
-      const shut = shutBy(gates, startedAt, { amountNanoUsd, sharedNanoUsd })
+      const amounts = { amountNanoUsd, sharedNanoUsd }
+      const shut = shutBy(gates, startedAt, amounts)
       if (shut !== null) throw shut.refusal()
-      const { windows, charged } = windowsOf(gates, startedAt)
-      const made: OpenHold = {
-        generationId,
-        amountNanoUsd,
-        sharedNanoUsd,
-        gates,
-        windows,
-        charged,
-        settled: null,
-      }
-      open.set(generationId, made)
-      hold(made, 1)
-      heldTotal += amountNanoUsd
-      return made
+      return openHold(generationId, gates, startedAt, amounts)
     },
     get: (generationId) => open.get(generationId),
     end(generationId) {

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../core/errors.ts'
 import { unavailable } from '../core/errors.ts'
 import type { Counted } from './held-windows.ts'
-import type { Amounts, Claim, ClaimRequest, Hold } from './ledger.ts'
+import type { Amounts, Claim, ClaimRequest } from './ledger.ts'
 import { type Holds, mustBeWhole, type OpenHold } from './reserve.ts'
 
 /** Requests that wait until running ones give their reservations back. */
@@ -92,9 +92,7 @@ export function createWaiting({ holds, waitMs, mustBeOpen }: WaitingOptions): Wa
       const at = behindAnother(holds.countersOf(gates, startedAt, needed), order)
       if (at !== undefined) return { at, refusal: tooManyWait }
     }
-    const { amountNanoUsd, sharedNanoUsd } = needed
-    const hold: Hold = holds.reserve({ generationId, gates, amountNanoUsd, sharedNanoUsd, startedAt })
-    return { claim: { hold, needed } }
+    return { claim: { hold: holds.open(generationId, gates, startedAt, needed), needed } }
   }
 
   function wait<Needed extends Amounts>(
