@@ -186,7 +186,7 @@ describe('each thing has its place', () => {
 
   test('Elysia: app, http, routes, and its `t` in schemas', () => {
     const isAllowed = (file: string): boolean =>
-      file === 'app.ts' || file.startsWith('http/') || isRoute(file) || isSchema(file)
+      /^app(-\w+)?\.ts$/.test(file) || file.startsWith('http/') || isRoute(file) || isSchema(file)
     expect(importing(/^elysia$|^@elysiajs\//, isAllowed)).toEqual([])
     const schemas = sources.filter(({ file }) => isSchema(file) && !file.startsWith('http/'))
     const more = schemas.flatMap(({ file, text }) =>

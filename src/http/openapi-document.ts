@@ -7,11 +7,9 @@ import type { JsonObject } from '../core/events.ts'
 import { isJsonObject, objectOf } from './json.ts'
 import { schemaOf31 } from './openapi-schema.ts'
 import { IDEMPOTENCY_KEY_HEADER, REFUSAL_HEADERS } from './operation.ts'
+import { DOCUMENTED_PREFIX } from './prefixes.ts'
 import { refusalsOf } from './refusals.ts'
 import { errorReply } from './schemas.ts'
-
-/** The routes are the same under both prefixes; the document shows them once, under this one. */
-export const DOCUMENTED_PREFIX = '/api/v1'
 
 export interface DocumentedRoute {
   readonly method: string

@@ -1,6 +1,9 @@
 /** Routes that are built once and served below two prefixes. */
 import type { Elysia } from 'elysia'
 
+/** The routes are the same under both prefixes; the document shows them once, under this one. */
+export const DOCUMENTED_PREFIX = '/api/v1'
+
 /**
  * Serves every route below `from` below `to` as well, by the same compiled handler. Called once all routes are there,
  * and before they are compiled. Elysia 1.4.30 has two tables: paths without parameters, and a tree for the others, which

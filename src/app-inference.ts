@@ -1,0 +1,55 @@
+import { Elysia } from 'elysia'
+import type { Deps } from './deps.ts'
+import { errorEnvelope } from './http/envelope.ts'
+import { healthRoutes, probeRoutes } from './http/health.ts'
+import { createApplication } from './http/incoming.ts'
+import { DOCUMENTED_PREFIX } from './http/prefixes.ts'
+import { errorFormOf } from './inference/error-forms.ts'
+import { bareGeminiRoutes, geminiRoutes } from './inference/gemini/routes.ts'
+import { operationRoutes } from './inference/operations/routes.ts'
+import { responsesRoutes } from './inference/responses/routes.ts'
+import { inferenceRoutes } from './inference/routes.ts'
+
+/** The API stands below the documented prefix, and below this one too: the base URL of OpenAI's clients ends in it. */
+export const SHORT_PREFIX = '/v1'
+
+/** The route table has each route once, below the documented prefix. */
+const routedPath = (path: string, basePath: string): string =>
+  path.startsWith(`${basePath}${SHORT_PREFIX}/`)
+    ? basePath + DOCUMENTED_PREFIX + path.slice(basePath.length + SHORT_PREFIX.length)
+    : path
+
+function whyNotReady({ run, ledger }: Deps): 'stopping' | 'storage' | null {
+  if (run.running.isDraining()) return 'stopping'
+  return ledger.isWritable() ? null : 'storage'
+}
+
+/** An application with what every one of the server has: the envelope of errors, and health. */
+export function createRoot(deps: Deps, basePath: string) {
+  const { app, answer } = createApplication(basePath)
+  app
+    .use(
+      errorEnvelope(deps.log, {
+        formOf: errorFormOf(basePath),
+        routedPath: (path) => routedPath(path, basePath),
+      }),
+    )
+    .use(healthRoutes({ whyNotReady: () => whyNotReady(deps) }))
+    .use(probeRoutes())
+  return { app, answer }
+}
+
+/**
+ * The routes below the documented prefix that call a model, but for Google's: their wildcard would take the requests of
+ * administration below `/models`.
+ */
+export const inferenceApi = (deps: Deps) =>
+  new Elysia({ prefix: DOCUMENTED_PREFIX })
+    .use(probeRoutes())
+    .use(inferenceRoutes(deps))
+    .use(responsesRoutes(deps))
+    .use(operationRoutes(deps))
+
+/** Google's clients ask below a prefix of their own. */
+export const googleApi = (deps: Deps) =>
+  new Elysia({ prefix: '/v1beta' }).use(probeRoutes()).use(geminiRoutes(deps)).use(bareGeminiRoutes(deps))
