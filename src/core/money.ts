@@ -10,8 +10,8 @@ import { withoutTrailing } from './trailing.ts'
 export type Price = bigint
 
 const ATTO_DIGITS = 18
-const ATTO_PER_NANO = 1_000_000_000n
-const HALF_NANO = ATTO_PER_NANO / 2n
+const ATTO_PER_NANO = 1_000_000_000
+const HALF_NANO = BigInt(ATTO_PER_NANO / 2)
 const NANO_PER_USD = 1_000_000_000
 
 /** Largest amount that a counter may hold: 2^53 nano-dollars are 9,007,199 USD. */
@@ -39,16 +39,36 @@ export function formatPrice(price: Price): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** An exact amount, of atto-dollars: what is added up before it is rounded. */
-export type Amount = bigint
+/**
+ * An exact amount, of atto-dollars: what is added up before it is rounded. A number below 2^53, where all arithmetic
+ * on whole numbers is exact and costs a tenth, else a bigint.
+ */
+export type Amount = number | bigint
 
 /** Units are whole numbers ≥ 0. */
-export const amountOf = (units: number, price: Price): Amount =>
-  units > 0 && price > 0n ? BigInt(units) * price : 0n
+export function amountOf(units: number, price: Price): Amount {
+  if (units <= 0 || price <= 0n) return 0
+  // Rounding never brings a product below 2^53 that is not: what is safe is exact.
+  const product = units * Number(price)
+  return Number.isSafeInteger(product) ? product : BigInt(units) * price
+}
+
+export function added(left: Amount, right: Amount): Amount {
+  if (left === 0) return right
+  if (right === 0) return left
+  if (typeof left === 'number' && typeof right === 'number') {
+    const sum = left + right
+    if (Number.isSafeInteger(sum)) return sum
+  }
+  return BigInt(left) + BigInt(right)
+}
 
 /** Rounded to a nano-dollar, half up. */
-export const roundedNanoUsd = (amount: Amount): number =>
-  amount === 0n ? 0 : Number((amount + HALF_NANO) / ATTO_PER_NANO)
+export function roundedNanoUsd(amount: Amount): number {
+  if (typeof amount === 'bigint') return Number((amount + HALF_NANO) / BigInt(ATTO_PER_NANO))
+  const rest = amount % ATTO_PER_NANO
+  return (amount - rest) / ATTO_PER_NANO + (rest * 2 >= ATTO_PER_NANO ? 1 : 0)
+}
 
 /** A number of USD with at most 9 decimals, for JSON bodies. */
 export const usdOf = (nanoUsd: number): number => nanoUsd / NANO_PER_USD
@@ -58,6 +78,8 @@ export const nanoUsdOf = (usd: number): number => Math.round(usd * NANO_PER_USD)
 
 /** "$0.10", "$12.50", "$0.000123": for sentences; at least two decimals, never an exponent. */
 export function sayUsd(nanoUsd: number): string {
-  const [whole = '0', fraction = ''] = formatPrice(BigInt(Math.max(0, nanoUsd)) * ATTO_PER_NANO).split('.')
+  const [whole = '0', fraction = ''] = formatPrice(
+    BigInt(Math.max(0, nanoUsd)) * BigInt(ATTO_PER_NANO),
+  ).split('.')
   return `$${whole}.${fraction.padEnd(2, '0')}`
 }

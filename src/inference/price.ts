@@ -1,5 +1,5 @@
 import type { PromptMedia } from '../core/generation.ts'
-import { type Amount, amountOf, type Price, roundedNanoUsd } from '../core/money.ts'
+import { type Amount, added, amountOf, type Price, roundedNanoUsd } from '../core/money.ts'
 import { isFree } from '../core/pricing.ts'
 import type { Pricing, PricingTier } from '../core/snapshot.ts'
 import { promptTokens, type Usage } from '../core/usage.ts'
@@ -57,23 +57,13 @@ export const isPriced = (pricing: Pricing): boolean => !isFree(pricing)
 /** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (readings.md, Money). */
 export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
-  const input =
-    amountOf(usage.inputTokens, rates.prompt) +
-    cachedAmount(usage, rates) +
-    amountOf(usage.audioInputTokens, pricing.audio ?? rates.prompt) +
-    amountOf(usage.imageInputTokens, pricing.imageInput ?? rates.prompt) +
-    amountOf(usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n) +
-    secondsAmount(usage, pricing)
-  const output =
-    amountOf(usage.outputTokens, rates.completion) +
-    amountOf(usage.reasoningTokens, reasoningRate(pricing, rates)) +
-    amountOf(usage.audioOutputTokens, pricing.audioOutput ?? rates.completion) +
-    amountOf(usage.imageOutputTokens, imageTokenRate(usage, pricing, rates)) +
-    amountOf(usage.images ?? 0, pricing.image ?? 0n)
-  const fees =
-    amountOf(Math.max(1, usage.searchUnits ?? 1), pricing.request) +
-    amountOf(usage.webSearchRequests ?? 0, pricing.webSearch ?? 0n)
-  const totalNanoUsd = roundedNanoUsd(input + output + fees)
+  const input = inputAmount(usage, pricing, rates)
+  const output = outputAmount(usage, pricing, rates)
+  let total = added(input, output)
+  total = added(total, amountOf(Math.max(1, usage.searchUnits ?? 1), pricing.request))
+  if (usage.webSearchRequests !== undefined)
+    total = added(total, amountOf(usage.webSearchRequests, pricing.webSearch ?? 0n))
+  const totalNanoUsd = roundedNanoUsd(total)
   const promptNanoUsd = Math.min(totalNanoUsd, roundedNanoUsd(input))
   return {
     totalNanoUsd,
@@ -81,6 +71,23 @@ export function costOf(usage: Usage, pricing: Pricing): Cost {
     completionNanoUsd: Math.min(totalNanoUsd - promptNanoUsd, roundedNanoUsd(output)),
     cacheDiscountNanoUsd: cacheDiscount(usage, rates),
   }
+}
+
+function inputAmount(usage: Usage, pricing: Pricing, rates: Rates): Amount {
+  let amount = amountOf(usage.inputTokens, rates.prompt)
+  amount = added(amount, cachedAmount(usage, rates))
+  amount = added(amount, amountOf(usage.audioInputTokens, pricing.audio ?? rates.prompt))
+  amount = added(amount, amountOf(usage.imageInputTokens, pricing.imageInput ?? rates.prompt))
+  amount = added(amount, amountOf(usage.inputCharacters ?? 0, pricing.inputCharacter ?? 0n))
+  return added(amount, secondsAmount(usage, pricing))
+}
+
+function outputAmount(usage: Usage, pricing: Pricing, rates: Rates): Amount {
+  let amount = amountOf(usage.outputTokens, rates.completion)
+  amount = added(amount, amountOf(usage.reasoningTokens, reasoningRate(pricing, rates)))
+  amount = added(amount, amountOf(usage.audioOutputTokens, pricing.audioOutput ?? rates.completion))
+  amount = added(amount, amountOf(usage.imageOutputTokens, imageTokenRate(usage, pricing, rates)))
+  return added(amount, amountOf(usage.images ?? 0, pricing.image ?? 0n))
 }
 
 /** Made images with a price each are not charged by their tokens too. */
@@ -94,18 +101,19 @@ const MS_PER_SECOND = 1_000
 /** Seconds have fractions; their price is per millisecond then, exactly. */
 const secondsAmount = ({ audioSeconds }: Usage, { audioSecond }: Pricing): Amount =>
   audioSeconds === undefined || audioSecond === undefined
-    ? 0n
+    ? 0
     : amountOf(Math.round(audioSeconds * MS_PER_SECOND), audioSecond / BigInt(MS_PER_SECOND))
 
 /** What was read from caches, and what was written to them for minutes and for an hour. */
 function cachedAmount(usage: Usage, rates: Rates): Amount {
   const write = rates.inputCacheWrite ?? rates.prompt
   const hour = Math.min(usage.cacheWriteHourTokens ?? 0, usage.cacheWriteTokens)
-  return (
-    amountOf(usage.cacheReadTokens + (usage.writtenApartTokens ?? 0), rates.inputCacheRead ?? rates.prompt) +
-    amountOf(usage.cacheWriteTokens - hour, write) +
-    amountOf(hour, rates.inputCacheWriteHour ?? write)
+  const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
+  const written = added(
+    amountOf(usage.cacheWriteTokens - hour, write),
+    amountOf(hour, rates.inputCacheWriteHour ?? write),
   )
+  return added(amountOf(read, rates.inputCacheRead ?? rates.prompt), written)
 }
 
 function cacheDiscount(usage: Usage, rates: Rates): number | null {
@@ -154,15 +162,13 @@ export function holdOf(
 ): number {
   const rates = ratesFor(pricing, tokensIn(prompt))
   const text = dearestTextRate(rates, kinds.writes)
-  return roundedNanoUsd(
-    amountOf(prompt.text, text) +
-      // Not every provider counts them apart: then they are the prompt's, and written as it is.
-      amountOf(prompt.audio, dearest(text, pricing.audio)) +
-      amountOf(prompt.image, dearest(text, pricing.imageInput)) +
-      amountOf(outputBound, dearestOutputRate(pricing, rates, kinds)) +
-      amountOf(1, pricing.request) +
-      amountOf(prompt.searches ?? 0, pricing.webSearch ?? 0n),
-  )
+  let amount = amountOf(prompt.text, text)
+  // Not every provider counts them apart: then they are the prompt's, and written as it is.
+  amount = added(amount, amountOf(prompt.audio, dearest(text, pricing.audio)))
+  amount = added(amount, amountOf(prompt.image, dearest(text, pricing.imageInput)))
+  amount = added(amount, amountOf(outputBound, dearestOutputRate(pricing, rates, kinds)))
+  amount = added(amount, amountOf(1, pricing.request))
+  return roundedNanoUsd(added(amount, amountOf(prompt.searches ?? 0, pricing.webSearch ?? 0n)))
 }
 
 function dearestTextRate(rates: Rates, writes: CacheWriting | undefined): Price {
