@@ -1,5 +1,5 @@
 /** The one place that knows which SQL dialect is in use. Tables are declared once, against this kit. */
-import { getTableColumns, type Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
+import { getTableColumns, type Placeholder, sql, type Table } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 
@@ -86,12 +86,3 @@ export const placeholders = <T extends Table>(of: T) =>
   Object.fromEntries(Object.keys(getTableColumns(of)).map((name) => [name, sql.placeholder(name)])) as {
     [Name in keyof T['$inferSelect']]: Placeholder
   }
-
-/** Every column set to the value that the conflicting insert brought. */
-export const replaced = <T extends Table>(of: T) =>
-  Object.fromEntries(
-    Object.entries(getTableColumns(of)).map(([name, column]) => [
-      name,
-      sql`excluded.${sql.identifier(column.name)}`,
-    ]),
-  ) as { [Name in keyof T['$inferSelect']]: SQL }

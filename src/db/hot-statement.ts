@@ -4,12 +4,10 @@ import type { Database } from './database.ts'
 type Row = Readonly<Record<string, unknown>>
 export type Bound = string | number | bigint | boolean | null | Uint8Array
 
-/** A prepared statement for the ledger's writer: rows go in by column name, encoded as the columns say. */
+/** A prepared statement for sums: lines go in by column name, encoded as the columns say. */
 export interface HotStatement {
-  /** Gives back how many rows were changed. */
-  run(row: Row): number
-  /** The first row of the answer, by column name; null for none. */
-  get(row: Row): Row | null
+  /** Returns how many rows were changed. */
+  run(line: Row): number
 }
 
 interface Query {
@@ -32,7 +30,7 @@ interface Source {
  */
 export function prepareHot({ file }: Database, query: Query): HotStatement {
   const { sql, params } = query.toSQL()
-  const statement = file.prepare<Row, Bound[]>(sql)
+  const statement = file.prepare<unknown, Bound[]>(sql)
   const sources = params.map(sourceOf)
   const bound: Bound[] = sources.map((source) => source.fixed)
   // One array for all calls: the driver has copied every value before it returns.
@@ -46,10 +44,7 @@ export function prepareHot({ file }: Database, query: Query): HotStatement {
     }
     return bound
   }
-  return {
-    run: (row) => statement.run(...bind(row)).changes,
-    get: (row) => statement.get(...bind(row)),
-  }
+  return { run: (line) => statement.run(...bind(line)).changes }
 }
 
 function sourceOf(param: unknown): Source {
@@ -59,28 +54,9 @@ function sourceOf(param: unknown): Source {
     const { name } = param.value
     const storesAsGiven = encoder.mapToDriverValue === Column.prototype.mapToDriverValue
     const encode = (value: unknown) => encoder.mapToDriverValue(value)
-    if (storesAsGiven) return { name, fixed: null, encode: null }
-    return {
-      name,
-      fixed: null,
-      encode: is(encoder, Column) && encoder.dataType === 'json' ? onceFrozen(encode) : encode,
-    }
+    return { name, fixed: null, encode: storesAsGiven ? null : encode }
   }
   return { name: null, fixed: boundOf(param), encode: null }
-}
-
-/** What is frozen, all through, is encoded once: the same list stands in row after row. */
-function onceFrozen(encode: (value: unknown) => unknown): (value: unknown) => unknown {
-  const kept = new WeakMap<object, unknown>()
-  return (value) => {
-    if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return encode(value)
-    let encoded = kept.get(value)
-    if (encoded === undefined) {
-      encoded = encode(value)
-      kept.set(value, encoded)
-    }
-    return encoded
-  }
 }
 
 function boundOf(value: unknown): Bound {

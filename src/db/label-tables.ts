@@ -25,7 +25,7 @@ const labelColumns = () => ({
   byok_usage_nano_usd: nanoUsd().notNull().default(0),
 })
 
-/** Written with the rows, by UTC day. Bounded by day and key, see `ledger/labels.ts`; kept for ever. */
+/** They follow the rows, by UTC day. Bounded by day and key, see `ledger/labels.ts`; kept for ever. */
 export const usageLabels = table('usage_labels', labelColumns(), (t) => [
   primaryKey({
     columns: [

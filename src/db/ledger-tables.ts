@@ -171,7 +171,7 @@ const usageColumns = () => ({
   byok_usage_nano_usd: nanoUsd().notNull().default(0),
 })
 
-/** Sums per hour, written with the rows: usage pages read sums and never the rows. Kept for ever. */
+/** Sums per hour, which follow the rows: usage pages read sums and never the rows. Kept for ever. */
 export const usageHourly = table(
   'usage_hourly',
   {
