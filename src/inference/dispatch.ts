@@ -192,22 +192,20 @@ const isAnswer = ({ events }: InferenceFrame): boolean =>
 
 function continued(first: FrameBatch, rest: AsyncIterator<FrameBatch>): InferenceFrames {
   let isFirst = first.length > 0
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => {
-        if (!isFirst) return rest.next()
-        isFirst = false
-        return Promise.resolve({ value: first, done: false as const })
-      },
-      return: async () => {
-        isFirst = false
-        await rest.return?.()
-        return { value: undefined, done: true as const }
-      },
-    }),
+  const iterator: AsyncIterator<FrameBatch> = {
+    next: () => {
+      if (!isFirst) return rest.next()
+      isFirst = false
+      return Promise.resolve({ value: first, done: false as const })
+    },
+    return: async () => {
+      isFirst = false
+      await rest.return?.()
+      return { value: undefined, done: true as const }
+    },
   }
+  return { [Symbol.asyncIterator]: () => iterator }
 }
-
 export function upstreamIdOf(frames: FrameBatch): string | null {
   for (const frame of frames) {
     for (const event of frame.events)

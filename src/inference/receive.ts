@@ -74,7 +74,6 @@ export async function receive(
   return {
     snapshot,
     caller,
-    incoming,
     request: inference,
     wantsMetadata,
     signal: request.signal,
@@ -90,15 +89,21 @@ export async function infer(
   options: { prepare?: Prepare; ingress?: Ingress } = {},
 ): Promise<Response> {
   const received = await receive(incoming, dialect, deps, options.prepare)
-  const response = await answer(
-    {
-      ...received,
-      origin: originOf(incoming),
-      ingress: options.ingress ?? ingresses[dialect],
-      cache: cacheAsked(incoming.request.headers, received.caller),
-    },
-    deps.run,
-  )
+  const { snapshot, caller, request, wantsMetadata, signal, startedAt } = received
+  const opening: ConversationOpening = {
+    incoming,
+    snapshot,
+    caller,
+    origin: originOf(incoming),
+    request,
+    wantsMetadata,
+    ingress: options.ingress ?? ingresses[dialect],
+    keeper: undefined,
+    cache: cacheAsked(incoming.request.headers, caller),
+    signal,
+    startedAt,
+  }
+  const response = await answer(opening, deps.run)
   deferLine(incoming)
   return response
 }

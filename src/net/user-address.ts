@@ -67,6 +67,25 @@ const NO_SCHEME: Start = { scheme: null, next: '' }
 
 /** The scheme, read as the most lenient parser reads it. */
 function startOf(text: string): Start {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isAsciiLetter(code) || (at > 0 && isDigitOrSign(code))) continue
+    if (code === COLON && at > 0 && at <= LONGEST_SCHEME)
+      return { scheme: text.slice(0, at).toLowerCase(), next: visibleFrom(text, at + 1) }
+    return isLenient(code) ? lenientStartOf(text) : NO_SCHEME
+  }
+  return NO_SCHEME
+}
+
+const isAsciiLetter = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+const isDigitOrSign = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e
+/** What some parser drops or takes for another character: anything but visible ASCII, and `<`. */
+const isLenient = (code: number): boolean => code <= 0x20 || code === 0x3c || code > 0x7e
+
+/** The same of a text whose start holds what some parser drops, or takes for ASCII. */
+function lenientStartOf(text: string): Start {
   let scheme = ''
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
