@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises'
-import { fileTypeFromBlob } from 'file-type'
 
 /** Text has no marks to be known by; its kind is what its name says, and it must be UTF-8. */
 const TEXT_TYPES: Readonly<Record<string, string>> = {
@@ -16,6 +15,7 @@ const SAMPLE_BYTES = 64 * 1024
 
 /** What a file is, by its content; `application/octet-stream` where nobody knows. A name alone never makes it an image. */
 export async function mediaTypeOf(path: string, filename: string): Promise<string> {
+  const { fileTypeFromBlob } = await import('file-type')
   // By its path the library would load a package at run time (file-type 22), which the binary does not have.
   const known = await fileTypeFromBlob(Bun.file(path))
   if (known !== undefined) return known.mime

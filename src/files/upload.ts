@@ -3,7 +3,6 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Busboy } from '@fastify/busboy'
 import { badRequest, GatewayError, payloadTooLarge, storageFailure } from '../core/errors.ts'
 
 /** A file as it arrived, beside its name: bytes at `path`, nothing of them in memory. */
@@ -52,6 +51,7 @@ async function receive(
   path: string,
   limitBytes: number,
 ): Promise<Upload> {
+  const { Busboy } = await import('@fastify/busboy')
   const parser = new Busboy({
     headers: { 'content-type': type },
     limits: { files: 1, fileSize: limitBytes, fields: 16, fieldSize: 4096, parts: 17 },

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../../http/json.ts'
 import { hostOf, type OutboundAllow } from '../../../net/address.ts'
 import { type GuardedOptions, guardedFetch } from '../../../net/guarded.ts'
 import { failed, unproven } from './failure.ts'
-import { createKeySource, verifyIdToken } from './id-token.ts'
+import { createKeySource } from './key-source.ts'
 
 export interface OidcSettings {
   /** Without a trailing slash. */
@@ -129,6 +129,7 @@ export function createOidcClient(
       const tokens = await ask(provider.tokenEndpoint, asked)
       const { id_token: idToken, access_token: accessToken } = tokens
       if (typeof idToken !== 'string') throw unproven('the token endpoint gave no ID token')
+      const { verifyIdToken } = await import('./id-token.ts')
       const claims = await verifyIdToken(idToken, keys, {
         issuer: provider.issuer,
         audience: settings.clientId,
