@@ -4,7 +4,7 @@ import { documentFetcher } from './admin/models/service.ts'
 import { createOnce } from './admin/once.ts'
 import { createResponseStore } from './bodies/responses.ts'
 import { openCarried } from './carried-bodies.ts'
-import { recordPrices } from './catalog/history.ts'
+import { createPriceKeeper, recordPrices } from './catalog/history.ts'
 import { sayWarning } from './catalog/outliers.ts'
 import type { CatalogStore } from './catalog/store.ts'
 import { unusualPricesOf } from './catalog/unusual-prices.ts'
@@ -102,6 +102,8 @@ export interface Assembled {
   deps: Deps
   /** Routes by this from the next request on, and keeps what it costs. */
   route(routing: Routing): void
+  /** Records what models cost now, where that has changed. The start does it once it listens. */
+  keepPrices(): Promise<void>
   /** Commits what waits and closes every connection; the database stays open. */
   stopParts(): Promise<void>
 }
@@ -156,13 +158,10 @@ export function assemble({
       ),
   }
   const snapshot = createSnapshotSource(database, models.live.current(), secrets, builtinsWith(personNames))
-  const keepPrices = (): void => {
-    try {
-      recordPrices(database, snapshot.current().models, now())
-    } catch (error) {
-      logger.error({ err: error }, 'what models cost now could not be kept')
-    }
-  }
+  const keepPrices = createPriceKeeper(
+    () => recordPrices(database, snapshot.current().models, now()),
+    (error) => logger.error({ err: error }, 'the current prices of models could not be recorded'),
+  )
   const route = (changed: Routing): void => {
     snapshot.route(changed)
     keepPrices()
@@ -257,9 +256,8 @@ export function assemble({
       remembered,
     },
   }
-  keepPrices()
   const stopParts = async (): Promise<void> => {
-    keepPrices()
+    await keepPrices()
     deps.wrongKeys.close()
     upstream.close()
     ticker.close()
@@ -272,5 +270,5 @@ export function assemble({
       await remembered?.close()
     }
   }
-  return { deps, route, stopParts }
+  return { deps, route, keepPrices, stopParts }
 }

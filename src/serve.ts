@@ -38,6 +38,8 @@ const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
 /** Nobody presses Ctrl-C twice in so little time. */
 const PASSED_ON_MS = 100
+/** Between pieces of work that the start need not wait for: requests come first. */
+const PIECE_PAUSE_MS = 50
 const MOST_WARNINGS = 10
 const FEW_DESCRIPTORS =
   'few file descriptors are left: new connections are refused until some are free. Raise the limit (ulimit -n, LimitNOFILE)'
@@ -71,7 +73,7 @@ export async function serve(config: Config): Promise<number> {
       'what is stored of providers is not used: the settings or the environment name these providers',
     )
   const room = await watchDisk(config.data, logger)
-  const { deps, route, stopParts } = assemble({
+  const { deps, route, keepPrices, stopParts } = assemble({
     database,
     hasRoom: room.hasRoom,
     files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * MEGABYTE),
@@ -112,13 +114,14 @@ export async function serve(config: Config): Promise<number> {
   if (!hasManagementKey(database))
     logger.warn('no management key is enabled, as when SLUICE_MANAGEMENT_KEY is named no more: name it again')
   warnOfDescriptors(logger, config.maxInFlight)
-  warnOfPrices(routing, store, live.current(), logger)
   flush()
   welcome(address, made)
+  const later = inTurns([keepPrices, () => warnOfPrices(routing, store, live.current(), logger)])
 
   const signal = await stopping
   logger.info({ signal, running: deps.run.running.count() }, 'stopping: running requests may finish')
   flush()
+  later.stop()
   discovery?.stop()
   schedule.stop()
   await deps.run.running.drain(config.shutdownGraceMs)
@@ -207,6 +210,16 @@ function listen(config: Config, deps: Deps): Door {
       proxies,
     )
   return door
+}
+
+/** What the start need not wait for, one piece each time the thread is free. */
+function inTurns(pieces: readonly (() => void)[]): { stop(): void } {
+  const clocks = pieces.map((piece, index) => setTimeout(piece, index * PIECE_PAUSE_MS))
+  return {
+    stop() {
+      for (const clock of clocks) clearTimeout(clock)
+    },
+  }
 }
 
 /** Ends every connection, once the replies of what has finished are on their way: a reply that is made is not yet sent. */

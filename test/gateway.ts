@@ -106,7 +106,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   )
   const live = createLiveRouting(routing)
   const logger = options.log ? pino({ level: 'trace' }, { write: options.log }) : pino({ level: 'silent' })
-  const { deps, stopParts } = assemble({
+  const { deps, keepPrices, stopParts } = assemble({
     database,
     bodies: {
       file: bodies,
@@ -134,6 +134,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),
     ...(options.lateMs === undefined ? {} : { lateMs: options.lateMs }),
   })
+  await keepPrices()
   deps.corsOrigins = config.corsOrigins
   const app = createApp(deps)
   const server = options.listens

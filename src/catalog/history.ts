@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { and, asc, eq, inArray, lte, max } from 'drizzle-orm'
 import type { EndpointRecord, ModelDirectory } from '../core/snapshot.ts'
-import { type Database, transact } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import { priceHistory } from '../db/tables.ts'
 import { pricingView } from './view.ts'
 
@@ -16,10 +17,11 @@ export interface EndpointPrices {
 }
 
 /**
- * Keeps the price of every endpoint that can be called now and whose price is not that of its last row. Runs on this
- * thread, in one transaction: not for the hot path. Answers how many rows were written.
+ * Records the price of every endpoint that can be called now and whose price is not that of its last row. Runs on this
+ * thread, a slice of some milliseconds at a time; a list of one slice is recorded when it returns. Two runs must not
+ * overlap.
  */
-export function recordPrices(database: Database, models: ModelDirectory, now: number): number {
+export async function recordPrices(database: Database, models: ModelDirectory, now: number): Promise<void> {
   const newest = database.sync
     .select({ id: max(priceHistory.id) })
     .from(priceHistory)
@@ -32,31 +34,50 @@ export function recordPrices(database: Database, models: ModelDirectory, now: nu
       .all()
       .map(({ endpoint, pricing }) => [endpoint, JSON.stringify(pricing)]),
   )
-  const changed = models
-    .list()
-    .flatMap(({ endpoints }) => endpoints.map((endpoint) => ({ endpoint, pricing: priceOf(endpoint) })))
-    .filter(({ endpoint, pricing }) => known.get(endpoint.id) !== JSON.stringify(pricing))
-  if (changed.length === 0) return 0
-  const rows = changed.map(({ endpoint, pricing }) => ({
-    endpoint_id: endpoint.id,
-    provider: endpoint.providerSlug,
-    model: endpoint.modelId,
-    pricing,
-    valid_from: new Date(now),
-  }))
-  transact(database.file, () => {
-    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-      database.sync
-        .insert(priceHistory)
-        .values(rows.slice(at, at + ROWS_AT_ONCE))
-        .run()
-    }
-  })
-  return changed.length
+  const all = models.list().flatMap(({ endpoints }) => endpoints)
+  for (let from = 0; from < all.length; from += SLICE) {
+    if (from > 0) await setImmediate()
+    const rows = all
+      .slice(from, from + SLICE)
+      .map((endpoint) => ({
+        endpoint_id: endpoint.id,
+        provider: endpoint.providerSlug,
+        model: endpoint.modelId,
+        pricing: priceOf(endpoint),
+        valid_from: new Date(now),
+      }))
+      .filter(({ endpoint_id, pricing }) => known.get(endpoint_id) !== JSON.stringify(pricing))
+    if (rows.length > 0) database.sync.insert(priceHistory).values(rows).run()
+  }
 }
 
-/** Below SQLite's bound on parameters, and few enough to be built at once. */
-const ROWS_AT_ONCE = 500
+/** Records with one run at a time: a change during a run is recorded by one more. */
+export function createPriceKeeper(
+  record: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): () => Promise<void> {
+  let running: Promise<void> | null = null
+  let isStale = false
+  const run = async (): Promise<void> => {
+    while (isStale) {
+      isStale = false
+      try {
+        await record()
+      } catch (error) {
+        onFailure(error)
+      }
+    }
+    running = null
+  }
+  return () => {
+    isStale = true
+    running ??= run()
+    return running
+  }
+}
+
+/** Endpoints at a time; their rows are one statement, below SQLite's bound on parameters. */
+const SLICE = 300
 
 const priceOf = ({ pricing }: EndpointRecord): Record<string, unknown> | null =>
   pricing === null ? null : { ...pricingView(pricing) }
