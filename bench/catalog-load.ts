@@ -20,6 +20,7 @@ createDirectory(
     models: [],
     isRetired: () => false,
     named: () => undefined,
+    withId: () => undefined,
     endpointsOf: () => [],
     providersOf: () => [],
   },

@@ -13,6 +13,8 @@ export interface Catalog {
    * (`claude-sonnet-4-5`, `claude-sonnet-4.5`).
    */
   named(name: string): SeedModel | undefined
+  /** The model of exactly this id. */
+  withId(id: string): SeedModel | undefined
   /** An id of an earlier catalogue that this one has no more. */
   isRetired(name: string): boolean
   /**
@@ -31,6 +33,7 @@ export interface Catalog {
 export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalog {
   const pricings: (Pricing | undefined)[] = []
   let names: ReadonlyMap<string, SeedModel> | undefined
+  let byId: ReadonlyMap<string, SeedModel> | undefined
 
   const pricingAt = (index: number | null): Pricing | null => {
     const written = index === null ? undefined : seed.pricings[index]
@@ -47,6 +50,10 @@ export function openCatalog(seed: Seed, retired: readonly string[] = []): Catalo
     named(name) {
       names ??= namesOf(seed.models)
       return names.get(folded(name))
+    },
+    withId(id) {
+      byId ??= new Map(seed.models.map((model) => [model.id, model]))
+      return byId.get(id)
     },
     providersOf(model) {
       const index = seed.models.indexOf(model)

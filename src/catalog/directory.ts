@@ -119,8 +119,7 @@ const idsOf = (models: readonly { readonly id: string }[]): string[] => models.m
 function draftOf(drafts: Map<string, Draft>, catalog: Catalog, id: string): Draft {
   const existing = drafts.get(id)
   if (existing !== undefined) return existing
-  const known = catalog.named(id)
-  const facts = known?.id === id ? known : undefined
+  const facts = catalog.withId(id)
   const draft: Draft = {
     id,
     canonicalSlug: facts?.canonical_slug ?? id,

@@ -4,15 +4,14 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import { awaitable } from './columns.ts'
-import * as tables from './tables.ts'
 
 /**
  * Queries for everyone but the ledger: `await db.select()…`. Typed as asynchronous, because Postgres will be; on
  * SQLite each query runs at once, on this thread. Never open a transaction with it: use `atomically`.
  */
-export type Db = BaseSQLiteDatabase<'async', unknown, typeof tables>
+export type Db = BaseSQLiteDatabase<'async', unknown>
 /** The same database for the ledger's writer, which runs prepared statements inside its own transactions. */
-export type SyncDb = BaseSQLiteDatabase<'sync', void, typeof tables>
+export type SyncDb = BaseSQLiteDatabase<'sync', void>
 export type { SqliteFile }
 
 export interface Database {
@@ -105,7 +104,7 @@ export function openForReading(path: string): Database {
 
 /** A handle over a file that is already open. */
 export function databaseOf(path: string, file: SqliteFile, isReadOnly = false): Database {
-  const sync = drizzle({ client: file, schema: tables })
+  const sync = drizzle({ client: file })
   let isClosed = false
   return {
     path,
