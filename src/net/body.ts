@@ -8,9 +8,9 @@ import { connectionFailure } from './failure.ts'
 const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
 /**
  * A body that is announced as no longer than this is taken whole by the engine: a stream of it would cost as much as
- * the call itself. It is a few packets: the clock between bytes runs once, from its head to its end.
+ * the call itself. It comes at once or nearly so: the clock between bytes runs once, from its head to its end.
  */
-const SHORT_BODY_BYTES = 64 * 1024
+const SHORT_BODY_BYTES = 256 * 1024
 
 /** What has arrived already is read without a turn of the event loop: others have one after so much. */
 const TURN_BYTES = 512 * 1024
