@@ -5,7 +5,8 @@ import { NO_USAGE } from '../src/core/usage.ts'
 import { DATABASE_FILE, type Database, openDatabase, transact } from '../src/db/database.ts'
 import { prepareRows } from '../src/db/hot-rows.ts'
 import { migrate } from '../src/db/migrations.ts'
-import { type NewRow, rowOf } from '../src/ledger/row.ts'
+import type { Waiting } from '../src/ledger/queue.ts'
+import { rowOf } from '../src/ledger/row.ts'
 import { ROW_COLUMNS } from '../src/ledger/row-values.ts'
 import { createWriter, type Writer } from '../src/ledger/writer.ts'
 import { MODELS, USAGE } from './answers.ts'
@@ -28,9 +29,9 @@ export function startRecordingProxy(upstream: string, folder: string) {
       { ...ANSWER, generationId: newGenerationId(), streamed, startedAt: at, endedAt: at },
       null,
     )
-    return new Promise<void>((resolve, reject) => writer.settle({ row, resolve, reject })).finally(
-      () => running--,
-    )
+    return new Promise<void>((resolve, reject) =>
+      writer.settle({ row, resolve, reject, since: 0, isLate: false }),
+    ).finally(() => running--)
   }
 
   const server = Bun.serve({
@@ -67,8 +68,7 @@ export function startRecordingProxy(upstream: string, folder: string) {
   }
 }
 
-interface Settled {
-  readonly row: NewRow
+interface Settled extends Waiting {
   resolve(): void
   reject(error: unknown): void
 }

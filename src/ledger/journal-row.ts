@@ -10,6 +10,8 @@ export type JournalRow = typeof journal.$inferSelect
 export interface Journaled {
   readonly entry: JournalEntry
   readonly charged: ChargedScopes | null
+  /** When it is written, of `performance.now()`. */
+  dueAt: number
 }
 
 export const JOURNAL_COLUMNS = [
@@ -89,4 +91,5 @@ export const journaledOf = (row: JournalRow): Journaled => ({
     ...(row.labels && { labels: row.labels }),
   },
   charged: chargedScopes(row.charged_scopes ?? []),
+  dueAt: 0,
 })

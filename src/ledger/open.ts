@@ -8,7 +8,7 @@ import { fillDays } from './days.ts'
 import { createFoldTimer } from './fold-timer.ts'
 import { prepareFolding } from './folding.ts'
 import type { KeyUsage, Ledger } from './ledger.ts'
-import type { Next } from './queue.ts'
+import type { Next, Waiting } from './queue.ts'
 import { recover } from './recover.ts'
 import { createHolds, type OpenHold } from './reserve.ts'
 import { type NewRow, rowOf } from './row.ts'
@@ -44,8 +44,7 @@ const lateSettlement = () =>
 const always = (): boolean => true
 
 /** A settlement on its way into the table. */
-interface Settled {
-  readonly row: NewRow
+interface Settled extends Waiting {
   readonly hold: OpenHold
   resolve(): void
   reject(error: unknown): void
@@ -129,7 +128,9 @@ export function openLedger(
   /** A row that cannot be made rejects, and the hold stays as it is. */
   function settle(hold: OpenHold, settlement: Settlement): Promise<void> {
     const row = rowOf(settlement, hold.charged)
-    hold.settled = new Promise((resolve, reject) => writer.settle({ row, hold, resolve, reject }))
+    hold.settled = new Promise((resolve, reject) =>
+      writer.settle({ row, hold, resolve, reject, since: 0, isLate: false }),
+    )
     return hold.settled
   }
 
@@ -150,7 +151,7 @@ export function openLedger(
       const hold = holds.get(entry.generationId)
       if (hold === undefined || hold.settled !== null) return
       amount(entry.promptCostNanoUsd)
-      writer.journal({ entry, charged: hold.charged })
+      writer.journal({ entry, charged: hold.charged, dueAt: 0 })
     },
     settle({ generationId }, settlement) {
       const hold = holds.get(generationId)

@@ -5,6 +5,10 @@ import type { NewRow } from './row.ts'
 /** A settlement on its way into the table. */
 export interface Waiting {
   readonly row: NewRow
+  /** When it came, of `performance.now()`: set by the queue. */
+  since: number
+  /** `onLate` was called. */
+  isLate: boolean
 }
 
 export interface Endings<Settled> {
@@ -24,8 +28,8 @@ export interface Next<Settled> extends Batch {
 /** What waits to be written, kept until it is known to be. */
 export interface Queue<Settled extends Waiting> {
   settle(settled: Settled, at: number): void
-  /** Not taken before `dueAt`, and dropped when the settlement comes before that. */
-  journal(journaled: Journaled, dueAt: number): void
+  /** Not taken before it is due, and dropped when the settlement comes before that. */
+  journal(journaled: Journaled): void
   /** Takes a journal row back; false when it was not in the table. */
   forget(generationId: string): boolean
   /** The next rows to write, oldest first: at most `maxRows` of each kind. They stay in the queue. */
@@ -41,15 +45,9 @@ export interface Queue<Settled extends Waiting> {
   isEmpty(): boolean
 }
 
-interface Place<Settled> {
-  readonly settled: Settled
-  readonly since: number
-  isLate: boolean
-}
-
 export function createQueue<Settled extends Waiting>(endings: Endings<Settled>): Queue<Settled> {
-  const places: Place<Settled>[] = []
-  const unwritten = new Map<string, { journaled: Journaled; dueAt: number }>()
+  const settlements: Settled[] = []
+  const unwritten = new Map<string, Journaled>()
   /** Generations whose journal row is in the table. */
   const inTable = new Set<string>()
   /** Those of them whose row must go although nothing is settled. */
@@ -57,9 +55,9 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
 
   function dueEntries(at: number, maxRows: number): Journaled[] {
     const due: Journaled[] = []
-    for (const entry of unwritten.values()) {
-      if (entry.dueAt > at || due.length === maxRows) break
-      due.push(entry.journaled)
+    for (const journaled of unwritten.values()) {
+      if (journaled.dueAt > at || due.length === maxRows) break
+      due.push(journaled)
     }
     return due
   }
@@ -67,12 +65,13 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
   return {
     settle(settled, since) {
       if (unwritten.size > 0) unwritten.delete(settled.row.id)
-      places.push({ settled, since, isLate: false })
+      settled.since = since
+      settlements.push(settled)
     },
-    journal(journaled, dueAt) {
+    journal(journaled) {
       const { generationId } = journaled.entry
       unwritten.delete(generationId)
-      unwritten.set(generationId, { journaled, dueAt })
+      unwritten.set(generationId, journaled)
     },
     forget(generationId) {
       unwritten.delete(generationId)
@@ -81,14 +80,13 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
       return true
     },
     next(at, maxRows) {
-      const waiting: Settled[] = []
-      const settled: NewRow[] = []
-      for (let index = 0; index < places.length && index < maxRows; index++) {
-        const place = places[index]!
-        waiting.push(place.settled)
-        settled.push(place.settled.row)
+      const waiting = settlements.slice(0, maxRows)
+      return {
+        waiting,
+        settled: waiting.map(({ row }) => row),
+        journaled: dueEntries(at, maxRows),
+        forgotten: [...forgotten],
       }
-      return { waiting, settled, journaled: dueEntries(at, maxRows), forgotten: [...forgotten] }
     },
     written(batch) {
       for (const { entry } of batch.journaled) {
@@ -99,7 +97,7 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
         inTable.delete(id)
         forgotten.delete(id)
       }
-      places.splice(0, batch.waiting.length)
+      settlements.splice(0, batch.waiting.length)
       for (const settled of batch.waiting) {
         if (inTable.size > 0) inTable.delete(settled.row.id)
         endings.onWritten(settled)
@@ -107,23 +105,23 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
     },
     giveUp(batch, error) {
       for (const { entry } of batch.journaled) unwritten.delete(entry.generationId)
-      places.splice(0, batch.waiting.length)
+      settlements.splice(0, batch.waiting.length)
       for (const settled of batch.waiting) {
         inTable.delete(settled.row.id)
         endings.onGivenUp(settled, error)
       }
     },
     tellLate(before) {
-      for (const place of places) {
-        if (place.since > before) break
-        if (place.isLate) continue
-        place.isLate = true
-        endings.onLate(place.settled)
+      for (const settled of settlements) {
+        if (settled.since > before) break
+        if (settled.isLate) continue
+        settled.isLate = true
+        endings.onLate(settled)
       }
     },
-    settlements: () => places.length,
+    settlements: () => settlements.length,
     // They come in the order in which they are due.
     dueAt: () => unwritten.values().next().value?.dueAt,
-    isEmpty: () => places.length + unwritten.size + forgotten.size === 0,
+    isEmpty: () => settlements.length + unwritten.size + forgotten.size === 0,
   }
 }

@@ -98,7 +98,8 @@ export function createWriter<Settled extends Waiting>(options: WriterOptions<Set
       schedule()
     },
     journal(journaled) {
-      queue.journal(journaled, performance.now() + JOURNAL_DELAY_MS)
+      journaled.dueAt = performance.now() + JOURNAL_DELAY_MS
+      queue.journal(journaled)
       schedule()
     },
     forget(generationId) {

@@ -21,7 +21,7 @@ test('journal rows that are due wait for nothing but their turn, however many th
     },
   })
   const startedAt = performance.now()
-  for (let row = 0; row < ROWS; row++) writer.journal({ entry: entryOf(), charged: null })
+  for (let row = 0; row < ROWS; row++) writer.journal({ entry: entryOf(), charged: null, dueAt: 0 })
   await all.promise
   const tookMs = performance.now() - startedAt
   await writer.close()
