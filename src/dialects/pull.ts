@@ -67,7 +67,21 @@ export function createPuller(bytes: AsyncIterable<Uint8Array>, lingerMs: number)
   }
 }
 
-function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+/** Turns of the microtask queue within which a read answers whose bytes, or whose end, are there already. */
+const READY_TURNS = 8
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let isSettled = false
+  const settle = (): void => {
+    isSettled = true
+  }
+  promise.then(settle, settle)
+  // Nearly every body ends with its last bytes: it needs no timer.
+  for (let turn = 0; turn < READY_TURNS && !isSettled; turn++) await undefined
+  return isSettled ? promise : withTimer(promise, ms)
+}
+
+function withTimer<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms, undefined)
     promise.then(

@@ -70,10 +70,24 @@ function createValueList(): EntryList {
 
 export function jsonWith(object: JsonObject, known: ReadonlyMap<string, string>): string {
   let fields = ''
-  for (const name of Object.keys(object)) {
-    const json = known.get(name) ?? textOf(object[name])
-    if (json !== undefined) fields += `${fields.length > 0 ? ',' : ''}${JSON.stringify(name)}:${json}`
+  /** Fields since the last one that is known: written out at once. */
+  let others: JsonObject = {}
+  const add = (json: string | undefined): void => {
+    if (json !== undefined && json !== '') fields += fields === '' ? json : `,${json}`
   }
+  for (const name of Object.keys(object)) {
+    const json = known.get(name)
+    // An assignment to a field of this name would not be one.
+    if (json === undefined && name !== '__proto__') {
+      others[name] = object[name]
+      continue
+    }
+    add(textOf(others)?.slice(1, -1))
+    others = {}
+    const value = json ?? textOf(object[name])
+    if (value !== undefined) add(`${JSON.stringify(name)}:${value}`)
+  }
+  add(textOf(others)?.slice(1, -1))
   return `{${fields}}`
 }
 
@@ -93,7 +107,9 @@ export function jsonList(texts: readonly string[]): string {
 const isName = (type: string): boolean => /^[\w.:-]+$/.test(type)
 
 const TEXT_DELTA = 'response.output_text.delta'
+const TEXT_DELTA_CLOSE = '","logprobs":[]}\n\n'
 const TEXT_DELTA_OPEN = `event: ${TEXT_DELTA}\ndata: {"type":"${TEXT_DELTA}","sequence_number":`
+const TEXT_DELTA_BETWEEN = TEXT_DELTA_CLOSE + TEXT_DELTA_OPEN
 
 export function createEventWriter(): EventWriter {
   let next = 0
@@ -112,9 +128,10 @@ export function createEventWriter(): EventWriter {
       return `event: ${type}\ndata: ${head},"${name}":${json}}\n\n`
     },
     splice(head, jsons) {
-      let text = ''
-      for (const json of jsons) text += `${TEXT_DELTA_OPEN}${next++},${head}${json}","logprobs":[]}\n\n`
-      return text
+      // Joined, because a text of hundreds of links is encoded at half the speed.
+      const pieces: string[] = []
+      for (const json of jsons) pieces.push(`${next++},${head}${json}`)
+      return `${TEXT_DELTA_OPEN}${pieces.join(TEXT_DELTA_BETWEEN)}${TEXT_DELTA_CLOSE}`
     },
     jsonOf(value) {
       if (typeof value === 'string') {
