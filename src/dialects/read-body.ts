@@ -62,7 +62,8 @@ function takeWhole(read: () => unknown, decoder: ReplyDecoder): { next(): Result
       const frame = decoder.takeBody(read())
       if (frame) createPieceCount()(frame)
       try {
-        if (decoder.failure !== null) throw decoder.failure
+        const said = decoder.failure()
+        if (said !== null) throw said
         const last = decoder.end()
         return { done: false, value: frame ? [frame, last] : [last] }
       } catch (error) {

@@ -117,7 +117,7 @@ export function readStream(
         if (batch.length === 0 && taker.long !== undefined) batch = await takeLong(taker.long)
         if (batch.length > 0) return handOn(batch)
         throwFailure()
-        if (decoder.isTerminated) {
+        if (decoder.isTerminated()) {
           hasBodyEnded = await body.drain(options.drainMs ?? DRAIN_MS)
           stage = 'end'
           break
@@ -125,7 +125,7 @@ export function readStream(
         const turn = turnAfter(fed)
         if (turn) await turn
         if (fed < input.length) feed(input.subarray(fed))
-        else receive(await (decoder.isFinished ? body.nextAfterFinish() : body.next()))
+        else receive(await (decoder.isFinished() ? body.nextAfterFinish() : body.next()))
       }
       if (stage === 'tail') {
         stage = 'end'
@@ -168,7 +168,7 @@ const goesOn = ({ events, plainText }: InferenceFrame): boolean =>
   })
 
 /** A reset in the middle of an answer is one more way to cut it short; before it, nothing was answered. */
-function inMidAnswer(error: unknown, { hasContent }: ReplyDecoder): unknown {
-  if (!hasContent || !(error instanceof UpstreamError) || error.kind !== 'connect') return error
+function inMidAnswer(error: unknown, decoder: ReplyDecoder): unknown {
+  if (!decoder.hasContent() || !(error instanceof UpstreamError) || error.kind !== 'connect') return error
   return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })
 }

@@ -16,12 +16,12 @@ export interface ReplyDecoder {
   /** The last frame. Throws `truncated` or `malformed` where the reply is not whole. */
   end(): InferenceFrame
   /** What an error in the reply says: to be thrown once the frame that came with it was given. */
-  readonly failure: UpstreamError | null
+  failure(): UpstreamError | null
   /** The terminal marker came: nothing after it counts. */
-  readonly isTerminated: boolean
+  isTerminated(): boolean
   /** Every choice has its finish reason; only usage may follow. */
-  readonly isFinished: boolean
-  readonly hasContent: boolean
+  isFinished(): boolean
+  hasContent(): boolean
   /** Reads events that are like one that was read before as text, without `takeEvent`; absent: none. */
   readonly shortcut?: Shortcut | undefined
 }

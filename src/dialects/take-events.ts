@@ -32,7 +32,8 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
         if (frame.plainText === undefined) countPieces(frame)
         batch.push(frame)
       }
-      if (decoder.failure !== null) failure = { error: decoder.failure }
+      const said = decoder.failure()
+      if (said !== null) failure = { error: said }
     } catch (error) {
       failure = { error }
     }
@@ -49,7 +50,7 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
   }
 
   function following(parser: StreamParser): SseEvent | undefined {
-    if (failure !== undefined || decoder.isTerminated) return undefined
+    if (failure !== undefined || decoder.isTerminated()) return undefined
     try {
       if (shortcut?.isFramed) parser.skip?.(readRuns)
       return parser.next()
@@ -81,7 +82,7 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
     },
     takeTail(events) {
       for (const event of events) {
-        if (failure === undefined && !decoder.isTerminated) takeOne(event, true)
+        if (failure === undefined && !decoder.isTerminated()) takeOne(event, true)
       }
       return taken()
     },

@@ -78,19 +78,11 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder
       return frameOf(events)
     },
     end,
-    get failure() {
-      return state.failure
-    },
-    get isTerminated() {
-      return isTerminated
-    },
-    get isFinished() {
-      return isFinished(state)
-    },
+    failure: () => state.failure,
+    isTerminated: () => isTerminated,
+    isFinished: () => isFinished(state),
     shortcut,
-    get hasContent() {
-      return state.choices.some((each) => each.hasContent)
-    },
+    hasContent: () => state.choices.some((each) => each.hasContent),
   }
 }
 

@@ -88,18 +88,10 @@ export function createCohereDecoder(status: number): ReplyDecoder {
       return frameOf(state, (events) => readWhole(body, message, state, events))
     },
     end: () => endReply(state),
-    get failure() {
-      return state.failure
-    },
-    get isTerminated() {
-      return state.isTerminated
-    },
-    get isFinished() {
-      return state.native !== null
-    },
-    get hasContent() {
-      return state.hasContent
-    },
+    failure: () => state.failure,
+    isTerminated: () => state.isTerminated,
+    isFinished: () => state.native !== null,
+    hasContent: () => state.hasContent,
   }
 }
 

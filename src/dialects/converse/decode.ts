@@ -57,18 +57,10 @@ export function createConverseDecoder(status: number): ReplyDecoder {
       endMessage(state, events)
       return { events }
     },
-    get failure() {
-      return failure
-    },
-    get isTerminated() {
-      return state.isTerminated
-    },
-    get isFinished() {
-      return state.stopReason !== null
-    },
-    get hasContent() {
-      return hasContent
-    },
+    failure: () => failure,
+    isTerminated: () => state.isTerminated,
+    isFinished: () => state.stopReason !== null,
+    hasContent: () => hasContent,
   }
 }
 

@@ -71,16 +71,10 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
       return takeChunks(body)
     },
     end: () => endReply(state, isWholeBody),
-    get failure() {
-      return state.failure
-    },
-    isTerminated: false,
-    get isFinished() {
-      return state.hasUsage && isFinished(state)
-    },
-    get hasContent() {
-      return state.candidates.some((candidate) => candidate.hasContent)
-    },
+    failure: () => state.failure,
+    isTerminated: () => false,
+    isFinished: () => state.hasUsage && isFinished(state),
+    hasContent: () => state.candidates.some((candidate) => candidate.hasContent),
   }
 }
 

@@ -89,19 +89,11 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
     },
     takeBody,
     end,
-    get failure() {
-      return failure
-    },
-    get isTerminated() {
-      return state.isTerminated
-    },
-    get isFinished() {
-      return state.stopReason !== null
-    },
+    failure: () => failure,
+    isTerminated: () => state.isTerminated,
+    isFinished: () => state.stopReason !== null,
     shortcut,
-    get hasContent() {
-      return hasContent
-    },
+    hasContent: () => hasContent,
   }
 }
 

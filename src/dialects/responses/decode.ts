@@ -98,19 +98,11 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
     },
     takeBody,
     end,
-    get failure() {
-      return state.failure
-    },
-    get isTerminated() {
-      return isDone || state.finish !== null
-    },
-    get isFinished() {
-      return state.finish !== null
-    },
+    failure: () => state.failure,
+    isTerminated: () => isDone || state.finish !== null,
+    isFinished: () => state.finish !== null,
     shortcut,
-    get hasContent() {
-      return hasContent
-    },
+    hasContent: () => hasContent,
   }
 }
 
