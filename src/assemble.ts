@@ -10,7 +10,7 @@ import type { CatalogStore } from './catalog/store.ts'
 import { unusualPricesOf } from './catalog/unusual-prices.ts'
 import type { Database } from './db/database.ts'
 import type { Sealer } from './db/seal.ts'
-import { type Deps, logSettled } from './deps.ts'
+import { type Connections, type Deps, logSettled } from './deps.ts'
 import { uploadedFiles } from './files/contents.ts'
 import type { FileStore } from './files/store.ts'
 import { builtinsWith } from './filters/builtins/index.ts'
@@ -86,6 +86,10 @@ export interface Parts {
   oidc?: OidcSettings | null
   /** How much memory request bodies in flight may take together; default 512 MB. */
   bodiesInFlightBytes?: number
+  /** Whose web pages may call; default: none. */
+  corsOrigins?: readonly string[]
+  /** Of the server that listens; absent: there is none. */
+  connections?: Connections
   /** Most calls to all providers at the same time; absent: without bound. */
   maxInFlight?: number
   /** How long a request waits for money that running ones hold; default 0: it is refused at once. */
@@ -108,6 +112,7 @@ export interface Assembled {
   stopParts(): Promise<void>
 }
 
+const NO_CONNECTIONS: Connections = { keepOpen: () => undefined, addressOf: () => null }
 const DAY_MS = 24 * 3_600_000
 const CANNOT_WRITE =
   'the ledger cannot be written: settlements wait and are tried again, and no new request is taken until then'
@@ -129,6 +134,8 @@ export function assemble({
   contextCache = true,
   oidc = null,
   bodiesInFlightBytes = 512_000_000,
+  corsOrigins = [],
+  connections = NO_CONNECTIONS,
   maxInFlight,
   roomWaitMs = 0,
   lateMs,
@@ -217,14 +224,13 @@ export function assemble({
         route(models.live.current())
       },
     },
-    keepOpen: () => undefined,
-    addressOf: () => null,
+    ...connections,
     bodies: createBodyBudget(bodiesInFlightBytes),
     rateLimit: createRateLimit({ perMinute: adminRateLimit, now }),
     wrongKeys: createWrongKeys({ warn: (fields, message) => logger.warn(fields, message) }),
     outboundAllow,
     names: createNames({ resolve }),
-    corsOrigins: [],
+    corsOrigins,
     run: {
       now,
       random: Math.random,

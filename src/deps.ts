@@ -26,61 +26,64 @@ import type { OutboundAllow } from './net/address.ts'
 import type { Names } from './net/names.ts'
 import type { SnapshotSource } from './snapshot/source.ts'
 
-/** The few things that route modules are given. No globals, no container. */
+/** What the server knows of a request's connection, and can do with it. */
+export type Connections = Pick<Deps, 'keepOpen' | 'addressOf'>
+
+/** The few things that route modules are given, made once. No globals, no container. */
 export interface Deps {
-  log: Logger
+  readonly log: Logger
   /** One line for each request. */
-  accessLog: AccessLog
+  readonly accessLog: AccessLog
   /** Milliseconds since 1970. */
-  now(): number
-  database: Database
+  readonly now: () => number
+  readonly database: Database
   /** Seals what is stored and secret. */
-  sealer: Sealer
+  readonly sealer: Sealer
   /** Answers a repeated `Idempotency-Key` with what the first request made. */
-  once: Once
+  readonly once: Once
   /** People who have signed in. */
-  sessions: SessionSource
+  readonly sessions: SessionSource
   /** How people sign in. */
-  auth: Auth
-  snapshot: SnapshotSource
-  ledger: Ledger
+  readonly auth: Auth
+  readonly snapshot: SnapshotSource
+  readonly ledger: Ledger
   /** How long rows of generations are kept. */
-  retention: Retention
+  readonly retention: Retention
   /** Uploaded files, to administer and to send along with requests that name them. */
-  files: FileStore
-  uploads: UploadedFiles
+  readonly files: FileStore
+  readonly uploads: UploadedFiles
   /** Whether content filters know names of people. */
-  knowsNames: boolean
+  readonly knowsNames: boolean
   /** What was measured of the endpoints, for the lists. */
-  measurements: Measurements
+  readonly measurements: Measurements
   /** What was asked and answered, where a workspace logs it. */
-  contents: ContentLog
+  readonly contents: ContentLog
   /** How the catalogue of models is replaced. */
-  refresh: RefreshDeps
+  readonly refresh: RefreshDeps
   /** What the operator says of models. */
-  overrides: OverrideDeps['overrides']
+  readonly overrides: OverrideDeps['overrides']
   /** What is stored of providers, and where those come from that are called. */
-  providers: ProviderDeps['providers']
+  readonly providers: ProviderDeps['providers']
   /** What one inference needs. */
-  run: RunDeps
+  readonly run: RunDeps
   /** Stored responses, and those that run in the background. */
-  responses: ResponsesDeps['responses']
+  readonly responses: ResponsesDeps['responses']
   /** Private hosts that URLs of callers may name all the same. */
-  outboundAllow: OutboundAllow
+  readonly outboundAllow: OutboundAllow
   /** Resolves host names in the URLs of callers. */
-  names: Names
-  /** Whose web pages may call; `*`: all. Set before the routes are made. */
-  corsOrigins: readonly string[]
+  readonly names: Names
+  /** Whose web pages may call; `*`: all. */
+  readonly corsOrigins: readonly string[]
   /** Lifts the server's idle timeout of a connection, once its request has been read. */
-  keepOpen(request: Request): void
+  readonly keepOpen: (request: Request) => void
   /** The memory of request bodies in flight. */
-  bodies: BodyBudget
+  readonly bodies: BodyBudget
   /** How often a key may call administration. */
-  rateLimit: RateLimit
+  readonly rateLimit: RateLimit
   /** Counts requests with wrong keys. */
-  wrongKeys: WrongKeys
+  readonly wrongKeys: WrongKeys
   /** The client's address, told by a trusted proxy where there is one; null where it is not known. */
-  addressOf(request: Request): string | null
+  readonly addressOf: (request: Request) => string | null
 }
 
 /**

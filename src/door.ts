@@ -1,4 +1,6 @@
+import type { Connections } from './deps.ts'
 import type { Descriptors } from './descriptors.ts'
+import { clientAddress, parseTrustedProxies } from './net/client-address.ts'
 
 /** The socket that the server listens at; closed while file descriptors are scarce. */
 export interface Door {
@@ -79,5 +81,19 @@ export function openDoor({ listen, descriptors, onChange, onFailure }: DoorOptio
       clearInterval(timer)
       await Promise.all([...all()].map((server) => server.stop(true)))
     },
+  }
+}
+
+/** No request comes before the door is open. */
+export function connectionsOf(trustedProxies: readonly string[], door: () => Door | null): Connections {
+  const proxies = parseTrustedProxies(trustedProxies)
+  return {
+    keepOpen: (request) => door()?.server().timeout(request, 0),
+    addressOf: (request) =>
+      clientAddress(
+        door()?.server().requestIP(request)?.address ?? null,
+        request.headers.get('x-forwarded-for'),
+        proxies,
+      ),
   }
 }

@@ -16,7 +16,7 @@ import { closeSecretKey, openSealer, type Sealer } from './db/seal.ts'
 import type { Deps } from './deps.ts'
 import { descriptorLimit, isLowLimit, ownDescriptors, requestsWith } from './descriptors.ts'
 import { type DiskRoom, watchRoom } from './disk-room.ts'
-import { type Door, openDoor } from './door.ts'
+import { connectionsOf, type Door, openDoor } from './door.ts'
 import { createFileStore, FILES_FOLDER } from './files/store.ts'
 import { readNameList } from './filters/name-list.ts'
 import { ensureFirstRun, hasKeys, hasManagementKey, makeFirstKeys } from './first-run.ts'
@@ -24,7 +24,6 @@ import { retentionOf } from './ledger/retention.ts'
 import { openListener, refuseTaken } from './listener.ts'
 import { createLog, type Logger } from './log.ts'
 import { parseOutboundAllow } from './net/address.ts'
-import { clientAddress, parseTrustedProxies } from './net/client-address.ts'
 import { probeJson } from './net/probe.ts'
 import { type Discovered, watchLocalServers } from './providers/discovery.ts'
 import type { ProviderDefaults } from './providers/environment.ts'
@@ -73,8 +72,11 @@ export async function serve(config: Config): Promise<number> {
       'what is stored of providers is not used: the settings or the environment name these providers',
     )
   const room = await watchDisk(config.data, logger)
+  let door: Door | null = null
   const { deps, route, keepPrices, stopParts } = assemble({
     database,
+    corsOrigins: config.corsOrigins,
+    connections: connectionsOf(config.trustedProxies, () => door),
     hasRoom: room.hasRoom,
     files: createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * MEGABYTE),
     bodies: {
@@ -101,7 +103,7 @@ export async function serve(config: Config): Promise<number> {
   const upkeep = await startUpkeep(folder.bodies, deps, config.bodiesMaxMb * MEGABYTE)
   // Before anyone is told that we listen: a signal that comes at once must find its handler.
   const stopping = stopSignal()
-  const door = listen(config, deps)
+  door = listen(config, deps)
   const address = publicAddress(config, door.port ?? config.port)
   deps.auth.site.address = address
   const made = await makeFirstKeys(database)
@@ -189,10 +191,9 @@ const openStored = (
   )
 
 function listen(config: Config, deps: Deps): Door {
-  deps.corsOrigins = config.corsOrigins
   const app = createApp(deps, config.basePath)
   const { log } = deps
-  const door = openDoor({
+  return openDoor({
     listen: (port = config.port) => openListener({ host: config.host, port }, app),
     descriptors: ownDescriptors(),
     onChange(isOpen, about) {
@@ -201,15 +202,6 @@ function listen(config: Config, deps: Deps): Door {
     },
     onFailure: (error) => log.error({ err: error }, 'the server cannot listen again; the next try is in 2 s'),
   })
-  deps.keepOpen = (request) => door.server().timeout(request, 0)
-  const proxies = parseTrustedProxies(config.trustedProxies)
-  deps.addressOf = (request) =>
-    clientAddress(
-      door.server().requestIP(request)?.address ?? null,
-      request.headers.get('x-forwarded-for'),
-      proxies,
-    )
-  return door
 }
 
 /** What the start need not wait for, one piece each time the thread is free. */

@@ -106,7 +106,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   )
   const live = createLiveRouting(routing)
   const logger = options.log ? pino({ level: 'trace' }, { write: options.log }) : pino({ level: 'silent' })
+  let server: Bun.Server<undefined> | null = null
   const { deps, keepPrices, stopParts } = assemble({
+    corsOrigins: config.corsOrigins,
+    connections: { keepOpen: (request) => server?.timeout(request, 0), addressOf: () => null },
     database,
     bodies: {
       file: bodies,
@@ -135,12 +138,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(options.lateMs === undefined ? {} : { lateMs: options.lateMs }),
   })
   await keepPrices()
-  deps.corsOrigins = config.corsOrigins
   const app = createApp(deps)
-  const server = options.listens
-    ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app })
-    : null
-  if (server) deps.keepOpen = (request) => server.timeout(request, 0)
+  server = options.listens ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app }) : null
   const url = server ? `http://127.0.0.1:${server.port}` : ''
   const send = async (
     method: string,

@@ -15,8 +15,7 @@ let handler: Handler
 
 beforeAll(async () => {
   gateway = await startGateway({ now: () => now })
-  gateway.deps.addressOf = () => '203.0.113.7'
-  handler = createApp(gateway.deps)
+  handler = createApp({ ...gateway.deps, addressOf: () => '203.0.113.7' })
   await addWorkspace(gateway)
 })
 afterAll(() => gateway.stop())

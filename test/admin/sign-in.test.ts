@@ -21,8 +21,7 @@ beforeAll(async () => {
     now: () => now,
     environment: { SLUICE_ADMIN_EMAIL: 'Owner@Example.org', SLUICE_ADMIN_PASSWORD: OWNER_PASSWORD },
   })
-  gateway.deps.addressOf = () => address
-  handler = createApp(gateway.deps)
+  handler = createApp({ ...gateway.deps, addressOf: () => address })
 })
 afterAll(() => gateway.stop())
 // Nobody is held back by the failures of an earlier test.

@@ -14,8 +14,7 @@ const lines: string[] = []
 beforeAll(async () => {
   countStatements()
   gateway = await startGateway({ log: (line) => lines.push(line) })
-  gateway.deps.addressOf = () => '203.0.113.9'
-  handler = createApp(gateway.deps)
+  handler = createApp({ ...gateway.deps, addressOf: () => '203.0.113.9' })
 })
 afterAll(async () => {
   countNoMore()
