@@ -23,6 +23,8 @@ const PACES = ['steps', 'burst'] as const
 type Pace = (typeof PACES)[number]
 const WITHOUT_TRANSLATION = 1.3
 const WITH_TRANSLATION = 1.8
+/** Chat behind another dialect, or another behind chat. */
+const WITH_CHAT = 1.4
 const WARMUP_MS = 300
 
 const pairs: readonly Pair[] = WIRE_NAMES.flatMap((asked) =>
@@ -74,10 +76,15 @@ async function askInTurns(
   return { rows, answers, errors }
 }
 
+function limitOf(asked: WireName, answered: WireName): number {
+  if (asked === answered) return WITHOUT_TRANSLATION
+  return asked === 'chat' || answered === 'chat' ? WITH_CHAT : WITH_TRANSLATION
+}
+
 function table(rows: readonly Row[]): string[][] {
   const reference = rows.find(({ pair }) => pair.asked === 'chat' && pair.answered === 'chat')
   const cells = ({ pair: { asked, answered }, micros }: Row): string[] => {
-    const limit = asked === answered ? WITHOUT_TRANSLATION : WITH_TRANSLATION
+    const limit = limitOf(asked, answered)
     const ratios = PACES.map((pace) => median(micros[pace]) / median(reference?.micros[pace] ?? []))
     const isReference = asked === 'chat' && answered === 'chat'
     return [
