@@ -2,13 +2,21 @@ import { endOfString, readJsonString } from './json-text.ts'
 import { isObject } from './values.ts'
 
 /** Where the events of a dialect have the text that comes in pieces, and what else differs from piece to piece. */
-export interface TextForm {
+export interface TextPlace {
   /** The field whose string is the text. */
   readonly field: string
   /** The text of a parsed event; anything else where it is none. */
   textOf(event: unknown): unknown
   /** A field of the event with a whole number that counts up. */
   readonly counter?: string
+}
+
+export interface TextForm extends TextPlace {
+  /** What stands before the text. */
+  readonly opening: RegExp
+  /** A field that differs from piece to piece; without the names of all of them there is none. */
+  readonly hole: RegExp
+  readonly names: readonly string[]
 }
 
 /**
@@ -43,7 +51,7 @@ export function cutTemplate(
   text: string,
   form: TextForm,
 ): { template: TextTemplate; json: string } | undefined {
-  const { opening, hole } = patternsOf(form)
+  const { opening } = form
   opening.lastIndex = 0
   for (let match = opening.exec(data); match; match = opening.exec(data)) {
     const from = opening.lastIndex
@@ -52,8 +60,8 @@ export function cutTemplate(
     const json = data.slice(from, to)
     if (readJsonString(json) !== text) continue
     const template = {
-      before: cutHoles(data.slice(0, from), hole),
-      after: cutHoles(data.slice(to), hole),
+      before: cutHoles(data.slice(0, from), form),
+      after: cutHoles(data.slice(to), form),
     }
     if (isProven(template, form)) return { template, json }
   }
@@ -102,28 +110,21 @@ const fills = (hole: Hole, code: number): boolean =>
   (code >= 0x30 && code <= 0x39) ||
   (hole === 'padding' && ((code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)))
 
-interface Patterns {
-  readonly opening: RegExp
-  readonly hole: RegExp
-}
-
-/** There are as many forms as dialects. */
-const patterns = new WeakMap<TextForm, Patterns>()
-
-function patternsOf(form: TextForm): Patterns {
-  const known = patterns.get(form)
-  if (known) return known
+/** Made once for each dialect. */
+export function createTextForm(place: TextPlace): TextForm {
+  const { field, counter } = place
   const padding = `"(?:${PADDINGS.join('|')})"\\s*:\\s*"(?<letters>[A-Za-z0-9]*)"`
-  const number = form.counter === undefined ? '' : `|"${form.counter}"\\s*:\\s*(?<digits>\\d+)`
-  const made = {
-    opening: new RegExp(`"${form.field}"\\s*:\\s*"`, 'g'),
+  const number = counter === undefined ? '' : `|"${counter}"\\s*:\\s*(?<digits>\\d+)`
+  return {
+    ...place,
+    opening: new RegExp(`"${field}"\\s*:\\s*"`, 'g'),
     hole: new RegExp(padding + number, 'g'),
+    names: [...PADDINGS, ...(counter === undefined ? [] : [counter])].map((name) => `"${name}"`),
   }
-  patterns.set(form, made)
-  return made
 }
 
-function cutHoles(text: string, holes: RegExp): Holed {
+function cutHoles(text: string, { hole: holes, names }: TextForm): Holed {
+  if (!names.some((name) => text.includes(name))) return { first: text, others: [] }
   const pieces: { hole: Hole; literal: string }[] = []
   let hole: Hole = 'digits'
   let from = 0

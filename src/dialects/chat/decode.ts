@@ -4,7 +4,7 @@ import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
-import type { TextForm } from '../text-template.ts'
+import { createTextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
 import { endReply, isFinished, newReply, readChunk } from './chunk.ts'
 
@@ -86,14 +86,14 @@ export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder
   }
 }
 
-const CONTENT: TextForm = {
+const CONTENT = createTextForm({
   field: 'content',
   textOf(chunk) {
     const choices = isObject(chunk) && Array.isArray(chunk['choices']) ? chunk['choices'] : []
     const delta = isObject(choices[0]) ? choices[0]['delta'] : undefined
     return isObject(delta) ? delta['content'] : undefined
   },
-}
+})
 
 /** Only a fragment of a call can change what is remembered each time that it comes; all else is told once. */
 function mayRepeat(chunk: unknown): boolean {

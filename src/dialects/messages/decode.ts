@@ -4,7 +4,7 @@ import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
-import type { TextForm } from '../text-template.ts'
+import { createTextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
 import { endMessage, isPlainText, newMessage, readEvent, readMessage } from './message.ts'
 
@@ -97,11 +97,11 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
   }
 }
 
-const TEXT_FORM: TextForm = {
+const TEXT_FORM = createTextForm({
   field: 'text',
   textOf: (event) =>
     isPlainText(event) && isObject(event) && isObject(event['delta']) ? event['delta']['text'] : undefined,
-}
+})
 
 /** A 200 with `{}`, or with another dialect's answer. */
 const noAnswer = (status: number): UpstreamError =>

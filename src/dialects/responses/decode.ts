@@ -5,7 +5,7 @@ import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
-import type { TextForm } from '../text-template.ts'
+import { createTextForm } from '../text-template.ts'
 import { isObject } from '../values.ts'
 import { newResponse, readEvent, readResponse } from './decode-events.ts'
 
@@ -106,12 +106,12 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
   }
 }
 
-const DELTA: TextForm = {
+const DELTA = createTextForm({
   field: 'delta',
   counter: 'sequence_number',
   textOf: (event) =>
     isObject(event) && event['type'] === 'response.output_text.delta' ? event['delta'] : undefined,
-}
+})
 
 /** A 200 with `{}`, with another dialect's answer, or with nothing in it. */
 const noAnswer = (status: number): UpstreamError =>
