@@ -1,5 +1,6 @@
 import type { FrameBatch, InferenceFrames } from '../core/events.ts'
 import type { UpstreamReply } from '../core/reply.ts'
+import { turnOfLoop } from '../core/turn.ts'
 import { formOfText } from './pull.ts'
 import { type Batches, END, MAX_BODY_BYTES, type Result, readBody } from './read-body.ts'
 import { type ReadOptions, readStream } from './read-stream.ts'
@@ -39,12 +40,23 @@ function readWhole(reply: UpstreamReply, decoder: ReplyDecoder): AsyncIterator<F
 function batchesOf(text: string, { status }: UpstreamReply, decoder: ReplyDecoder): Batches {
   if (formOfText(text) !== 'events') return readBody(text, status, decoder)
   // A stream that was not asked for.
-  return readStream({ status, bytes: onlyOf(Buffer.from(text)) }, decoder, {})
+  return readStream({ status, bytes: piecesOf(Buffer.from(text)) }, decoder, {})
 }
 
-const onlyOf = (bytes: Uint8Array): AsyncIterable<Uint8Array> => ({
+/** As the network would give them: the event loop has a turn between two. */
+const PIECE_BYTES = 256 * 1024
+
+const piecesOf = (bytes: Uint8Array): AsyncIterable<Uint8Array> => ({
   [Symbol.asyncIterator]() {
-    const parts = [bytes].values()
-    return { next: () => Promise.resolve(parts.next()) }
+    let at = 0
+    return {
+      async next() {
+        if (at >= bytes.length) return END
+        if (at > 0) await turnOfLoop()
+        const value = bytes.subarray(at, at + PIECE_BYTES)
+        at += PIECE_BYTES
+        return { done: false, value }
+      },
+    }
   },
 })
