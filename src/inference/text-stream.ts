@@ -59,7 +59,7 @@ export function createTextStream({
   /** What the last network read said, and how much of it has been written. */
   let batch: FrameBatch = []
   let written = 0
-  /** Frames since the last turn of the event loop: those that wait for the first content may all write nothing. */
+  /** Frames since the last turn of the event loop. */
   let silentFrames = 0
   /** Written and not taken yet. */
   let unsent = ''
@@ -76,6 +76,8 @@ export function createTextStream({
 
   /** Reads on to frames that can be written, or to the end. */
   async function readOn(): Promise<void> {
+    // Frames that wait for the first content may all write nothing.
+    if (written < batch.length) return turnOfLoop()
     const { value, done } = await (iterator ?? (await begun())).next()
     if (!done) {
       batch = value
@@ -105,7 +107,9 @@ export function createTextStream({
 
   /** Writes frames of the batch, a burst of them at most. */
   function writeBurst(): void {
-    for (let frame = batch[written]; frame && unsent.length < BURST_CHARACTERS; frame = batch[written]) {
+    const end = Math.min(batch.length, written + SILENT_FRAMES)
+    while (written < end && unsent.length < BURST_CHARACTERS) {
+      const frame = batch[written]!
       written += 1
       meter.see(frame)
       content?.see(frame)
