@@ -8,8 +8,8 @@ export const isObject = (value: unknown): value is JsonObject =>
  * values overflows the stack.
  */
 export const MAX_TEXT_DEPTH = 128
-/** The most strings (names of fields, too), objects and lists of such JSON: 16,000 tokens with 20 alternatives each. */
-const MAX_TEXT_PARTS = 2_000_000
+/** The most strings (names of fields, too), objects and lists of such JSON: 12,000 tokens with 20 alternatives each. */
+const MAX_TEXT_PARTS = 1_600_000
 /** From here on it matters whether strings repeat: the parser takes 0.5 µs for each new short one, else a tenth. */
 const FEW_TEXT_PARTS = 400_000
 const SHORT_STRING = 32
