@@ -25,6 +25,8 @@ export interface Shortcut {
 
 /** Where no event is like the one before, cutting is given up after this many in vain. */
 const MAX_VAIN_CUTS = 16
+/** Characters. A model is parsed once more to prove it, which takes long for a longer event. */
+const LONGEST_MODEL = 64 * 1024
 /** Of one frame: writers make of it some 300 characters for each. */
 const MOST_PIECES = 128
 
@@ -76,7 +78,7 @@ export function createShortcut(form: TextForm, onText: (text: string) => void = 
       forget()
       const only = events[0]
       if (events.length !== 1 || only?.type !== 'text-delta' || only.choice !== 0) return undefined
-      if (vainCuts >= MAX_VAIN_CUTS) return undefined
+      if (vainCuts >= MAX_VAIN_CUTS || data.length > LONGEST_MODEL) return undefined
       vainCuts++
       const cut = cutTemplate(data, only.text, form)
       if (cut === undefined) return undefined

@@ -106,13 +106,13 @@ async function send(
   keepAlive: string,
 ): Promise<void> {
   const { ticker } = stream.generation.deps
-  let isFull = false
-  const stuck = Promise.withResolvers<void>()
+  /** Gives up a write that waits for a full connection; null: none waits. */
+  let giveUp: (() => void) | null = null
   /** Nothing came for a while, from the provider or from the caller. */
   const clock = ticker.watch(() => {
-    if (isFull) {
+    if (giveUp !== null) {
       stream.leave(new CallerLeft('the caller reads nothing'))
-      return stuck.reject()
+      return giveUp()
     }
     writer.write(keepAlive)
     writer.flush()
@@ -122,12 +122,13 @@ async function send(
     const writing = writer.write(piece)
     writer.flush()
     if (!(writing instanceof Promise)) return undefined
-    isFull = true
+    const stuck = Promise.withResolvers<never>()
+    giveUp = () => stuck.reject()
     clock.due = ticker.now() + SLOW_READER_MS
     return Promise.race([writing, stuck.promise])
   }
   const waitForProvider = (): void => {
-    isFull = false
+    giveUp = null
     clock.due = ticker.now() + KEEP_ALIVE_MS
   }
   try {

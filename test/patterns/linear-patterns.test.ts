@@ -59,8 +59,8 @@ function leastOf(most: number, measure: () => number): number {
   return least
 }
 
-const TRIED_CHARACTERS = 16_384
-/** A linear search takes less than 1 ms, a quadratic one 15 and more. */
+const TRIED_CHARACTERS = 32_768
+/** A linear search takes less than 1 ms, a quadratic one 20 and more. */
 const MOST_TRIED_MS = 5
 const LONG_CHARACTERS = 20_000_000
 /** A quadratic search takes hours. */
