@@ -69,8 +69,8 @@ const NO_SCHEME: Start = { scheme: null, next: '' }
 function startOf(text: string): Start {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (isAsciiLetter(code) || (at > 0 && isDigitOrSign(code))) continue
-    if (code === COLON && at > 0 && at <= LONGEST_SCHEME)
+    if (at < LONGEST_SCHEME && (isAsciiLetter(code) || (at > 0 && isDigitOrSign(code)))) continue
+    if (code === COLON && at > 0)
       return { scheme: text.slice(0, at).toLowerCase(), next: visibleFrom(text, at + 1) }
     return isLenient(code) ? lenientStartOf(text) : NO_SCHEME
   }
