@@ -40,8 +40,8 @@ export function createRoot(deps: Deps, basePath: string) {
 }
 
 /**
- * The routes below the documented prefix that call a model, but for Google's: their wildcard would take the requests of
- * administration below `/models`.
+ * The routes below the documented prefix that call a model, without Google's: their wildcard would also match
+ * administration's requests below `/models`.
  */
 export const inferenceApi = (deps: Deps) =>
   new Elysia({ prefix: DOCUMENTED_PREFIX })

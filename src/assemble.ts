@@ -88,7 +88,7 @@ export interface Parts {
   bodiesInFlightBytes?: number
   /** Whose web pages may call; default: none. */
   corsOrigins?: readonly string[]
-  /** Of the server that listens; absent: there is none. */
+  /** The connections of the listening server; absent in tests that call the application without one. */
   connections?: Connections
   /** Most calls to all providers at the same time; absent: without bound. */
   maxInFlight?: number

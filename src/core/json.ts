@@ -23,7 +23,7 @@ export const MAX_TEXT_ESCAPES = 6_000_000
 /** What JSON text has too much of to be parsed; null: nothing. */
 export type TextExcess = 'depth' | 'parts' | 'escapes'
 
-/** Parses JSON text; undefined for text that is none, is nested deeper than 128 levels, or holds too much. */
+/** Parses JSON text; undefined if it is not JSON, is nested deeper than 128 levels, or exceeds the bounds above. */
 export const parseJson = (text: string): unknown => (excessOf(text) === null ? parsed(text) : undefined)
 
 /** The same for text that `excessOf` has found nothing in. */
@@ -89,7 +89,7 @@ function hasManyEscapes(text: string): boolean {
   return count > MAX_TEXT_ESCAPES
 }
 
-/** True for text that cannot be nested too deep, because no more brackets open in it, strings included. */
+/** True if the text has too few opening brackets, those in strings included, to be nested too deep. */
 function hasFewBrackets(text: string): boolean {
   let count = 0
   for (const bracket of ['{', '[']) {

@@ -21,8 +21,8 @@ export interface ReadOptions {
 const LINGER_MS = 10_000
 const DRAIN_MS = 50
 /**
- * A read of more (Bun gives up to 1 MB at once) becomes several batches, so that others may have a turn in between
- * and no more than this is text and events at a time: with 100 streams of 4 MB the peak is 610 MB, else 850 MB.
+ * A longer read (Bun returns up to 1 MB at once) is split into several batches. Other requests run between them, and
+ * only one batch is held as text and events at a time: 100 streams of 4 MB peak at 610 MB instead of 850 MB.
  */
 const BATCH_BYTES = 64 * 1024
 /** Others have a turn after this much, also where it says nothing: 64 kB of the smallest events take some 15 ms. */

@@ -72,12 +72,11 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
     deps.running.begin(planned.cancellation)
     const admitted = admit(planned, opening, cached?.hit ? FROM_CACHE : course, deps)
     if (!(admitted instanceof Promise)) return opened(planned, admitted, opening, course.meter, deps)
-    return whileConnected(admitted, opening, planned).then(
-      (admission) => opened(planned, admission, opening, course.meter, deps),
-      (error: unknown) => {
+    return whileConnected(admitted, opening, planned)
+      .then((admission) => opened(planned, admission, opening, course.meter, deps))
+      .catch((error: unknown) => {
         throw refused(error, planned, opening, deps)
-      },
-    )
+      })
   } catch (error) {
     throw refused(error, planned, opening, deps)
   }
