@@ -1,7 +1,7 @@
 import { GatewayError } from '../src/core/errors.ts'
 import type { GuardrailRecord } from '../src/core/guardrail.ts'
 import { type BuiltinEntry, compileFilters, type PatternEntry } from '../src/filters/compile.ts'
-import { withFilters } from '../src/inference/filters/apply.ts'
+import { withFilters } from '../src/inference/filters/input/apply.ts'
 import { qualities } from './filter-samples.ts'
 import { type Answered, answerRows } from './output-filters.ts'
 import { aligned, markdown } from './print.ts'

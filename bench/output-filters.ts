@@ -2,9 +2,9 @@ import { newCancellation } from '../src/core/cancellation.ts'
 import type { FrameBatch, InferenceFrames } from '../src/core/events.ts'
 import type { GuardrailRecord } from '../src/core/guardrail.ts'
 import type { InferenceRequest } from '../src/core/request.ts'
-import type { Dispatched } from '../src/inference/dispatch.ts'
-import { guarded, metered } from '../src/inference/filters/output.ts'
-import { createMeter } from '../src/inference/meter.ts'
+import { guarded, metered } from '../src/inference/filters/output/apply.ts'
+import { createMeter } from '../src/inference/reply/meter.ts'
+import type { Dispatched } from '../src/inference/upstream/dispatch.ts'
 import { percentile } from './statistics.ts'
 
 /** What content filters add to an answer, over the whole of its stream. */

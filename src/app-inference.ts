@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
-import type { Deps } from './deps.ts'
 import { errorEnvelope } from './http/envelope.ts'
 import { healthRoutes, probeRoutes } from './http/health.ts'
 import { createApplication } from './http/incoming.ts'
 import { DOCUMENTED_PREFIX } from './http/prefixes.ts'
-import { errorFormOf } from './inference/error-forms.ts'
 import { bareGeminiRoutes, geminiRoutes } from './inference/gemini/routes.ts'
 import { operationRoutes } from './inference/operations/routes.ts'
+import { errorFormOf } from './inference/reply/error-forms.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
+import type { Deps } from './server/deps.ts'
 
 /** The API stands below the documented prefix, and below this one too: the base URL of OpenAI's clients ends in it. */
 export const SHORT_PREFIX = '/v1'

@@ -22,10 +22,10 @@ import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { createRoot, googleApi, inferenceApi, SHORT_PREFIX } from './app-inference.ts'
 import { imageModelRoutes } from './catalog/images/routes.ts'
 import { catalogRoutes, googleCatalogRoutes } from './catalog/routes.ts'
-import type { Deps } from './deps.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { DOCUMENTED_PREFIX, serveBelow } from './http/prefixes.ts'
 import { geminiRoutes } from './inference/gemini/routes.ts'
+import type { Deps } from './server/deps.ts'
 
 /** All other routes below the documented prefix. */
 const administrationApi = (deps: Deps, basePath: string) =>

@@ -1,9 +1,9 @@
 import { createRoot, googleApi, inferenceApi, SHORT_PREFIX } from './app-inference.ts'
 import { onFirstUse } from './core/first-use.ts'
-import type { Deps } from './deps.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { DOCUMENTED_PREFIX, serveBelow } from './http/prefixes.ts'
-import { errorFormOf } from './inference/error-forms.ts'
+import { errorFormOf } from './inference/reply/error-forms.ts'
+import type { Deps } from './server/deps.ts'
 
 /**
  * The whole server as one function from request to response, below `basePath` ('' or '/…'). The routes that call a model

@@ -31,6 +31,7 @@ const ranks: Readonly<Record<string, number>> = {
   backup: 4,
   dashboard: 4,
   config: 5,
+  server: 5,
   cli: 5,
 }
 /** Routes wire a folder to HTTP: they rank above what they serve. */

@@ -4,11 +4,11 @@ import type { Settlement } from '../../src/core/generation.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import { DATABASE_FILE, type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations.ts'
-import { ensureFirstRun } from '../../src/first-run.ts'
 import { prepareCommit } from '../../src/ledger/batch.ts'
 import { prepareFolding } from '../../src/ledger/folding.ts'
 import { chargedScopes, type NewRow, rowOf } from '../../src/ledger/row.ts'
 import { hourStart } from '../../src/ledger/windows.ts'
+import { ensureFirstRun } from '../../src/server/first-run.ts'
 import { makeWorld, type SeededKey, type World } from './world.ts'
 
 /** What a row takes with its indexes, its part of the hourly sums, and some room. */

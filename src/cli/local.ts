@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, loadConfig } from '../config.ts'
-import { type DataFolder, openDataFolder } from '../data-folder.ts'
 import { DATABASE_FILE } from '../db/database.ts'
+import { type DataFolder, openDataFolder } from '../server/data-folder.ts'
 import { CommandError, EXIT, type Terminal } from './terminal.ts'
 
 export type Options = Readonly<Record<string, unknown>>

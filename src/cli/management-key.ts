@@ -1,5 +1,5 @@
 import { labelOf } from '../core/keys.ts'
-import { renewManagementKey } from '../first-run.ts'
+import { renewManagementKey } from '../server/first-run.ts'
 import { configOf, type Options, openKnownFolder, within } from './local.ts'
 import { EXIT, printJson, type Terminal } from './terminal.ts'
 

@@ -1,5 +1,5 @@
 import type { Flags } from '../config.ts'
-import { serve } from '../serve.ts'
+import { serve } from '../server/serve.ts'
 import { exposure, loadServerConfig } from './server-config.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -2,9 +2,9 @@ import { exposureProblem } from '../config/exposure.ts'
 import { isLoopback } from '../config/readers.ts'
 import { type Config, type Flags, loadConfig } from '../config.ts'
 import { readNameList } from '../filters/name-list.ts'
-import { mayHaveKeys } from '../first-run.ts'
 import { readEntries } from '../providers/entries.ts'
-import { readModels } from '../routing.ts'
+import { mayHaveKeys } from '../server/first-run.ts'
+import { readModels } from '../server/routing.ts'
 import type { Terminal } from './terminal.ts'
 
 /**

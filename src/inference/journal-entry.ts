@@ -1,11 +1,11 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { JournalEntry } from '../core/generation.ts'
 import { NO_USAGE } from '../core/usage.ts'
-import type { Admission } from './admission.ts'
-import { pricingOf } from './fit.ts'
+import type { Admission } from './admission/admit.ts'
+import { pricingOf } from './admission/fit.ts'
+import { costOf } from './admission/price.ts'
 import type { Generation, Opening } from './generation.ts'
 import { labelsOf } from './labels.ts'
-import { costOf } from './price.ts'
 
 /** What a crash is charged, should `attempt` have the request then. */
 export function journalEntry(

@@ -3,11 +3,11 @@ import { type CompletionAsked, chatBodyOf } from '../dialects/chat/completion-bo
 import { completionIngress } from '../dialects/chat/completion-view.ts'
 import { type Incoming, routes } from '../http/incoming.ts'
 import { JSON_TYPE, replyHeaders } from '../http/reply-headers.ts'
-import { chatOperation } from './chat-operation.ts'
-import { completionOperation } from './completion-operation.ts'
-import { countTokens } from './count-tokens.ts'
-import { countTokensOperation, messagesOperation } from './messages-operation.ts'
-import { type InferenceRouteDeps, infer, receive } from './receive.ts'
+import { chatOperation } from './conversation/chat.ts'
+import { completionOperation } from './conversation/completion.ts'
+import { countTokens } from './conversation/count-tokens.ts'
+import { countTokensOperation, messagesOperation } from './conversation/messages.ts'
+import { type InferenceRouteDeps, infer, receive } from './request/receive.ts'
 
 export type { InferenceRouteDeps }
 

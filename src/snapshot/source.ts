@@ -3,6 +3,7 @@ import type { KeyRecord, ProviderKind, Snapshot, WorkspaceRecord } from '../core
 import { type ChangedRows, type Part, watchRows } from '../db/changed-rows.ts'
 import type { Database } from '../db/database.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
+import { createOwnKeys, type OwnKeySecrets } from './byok.ts'
 import {
   guardrailsUnder,
   type HeldGuardrail,
@@ -13,7 +14,6 @@ import {
   type StoredGuardrail,
 } from './guardrails.ts'
 import { keysUnder, readKeys } from './keys.ts'
-import { createOwnKeys, type OwnKeySecrets } from './own-keys.ts'
 import { type PersistentMap, persistentMap } from './persistent-map.ts'
 import { type PresetsOfWorkspace, readPresets } from './presets.ts'
 import { createReach, type Reach, type Routing } from './routing.ts'

@@ -16,7 +16,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import { makeSealer, openSealer } from '../../src/db/seal.ts'
 import { vendors } from '../../src/providers/compatible.ts'
-import { createRoutingSource } from '../../src/routing.ts'
+import { createRoutingSource } from '../../src/server/routing.ts'
 import { defaults } from '../providers/defaults.ts'
 import { removeVerified } from '../verified.ts'
 

@@ -11,9 +11,9 @@ import {
   workspaceBudgets,
   workspaceMembers,
 } from '../../src/db/tables.ts'
-import { ensureFirstRun } from '../../src/first-run.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
+import { ensureFirstRun } from '../../src/server/first-run.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
 import { call, type Reply, runScenarios, type Scenario } from '../scenario.ts'
 

@@ -4,7 +4,7 @@ import { sayWarning } from '../../src/catalog/outliers.ts'
 import { builtInStore } from '../../src/catalog/store.ts'
 import { unusualPrices } from '../../src/catalog/unusual-prices.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
-import { createRoutingSource, NOTHING_DISCOVERED } from '../../src/routing.ts'
+import { createRoutingSource, NOTHING_DISCOVERED } from '../../src/server/routing.ts'
 import { BOOTSTRAP, inFolder, killServers, startServer } from '../cli/process.ts'
 
 afterEach(killServers)

@@ -13,8 +13,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDataFolder } from '../../src/data-folder.ts'
 import { openDatabase } from '../../src/db/database.ts'
+import { openDataFolder } from '../../src/server/data-folder.ts'
 import { removeBroken, removeVerified } from '../verified.ts'
 import { BOOTSTRAP, inFolder, killServers, type Served, sluice, startServer } from './process.ts'
 

@@ -2,8 +2,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDataFolder } from '../../src/data-folder.ts'
 import { openBodies } from '../../src/db/database.ts'
+import { openDataFolder } from '../../src/server/data-folder.ts'
 import { inFolder, killServers, sluice } from './process.ts'
 
 afterEach(killServers)

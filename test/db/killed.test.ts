@@ -2,11 +2,11 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDataFolder } from '../../src/data-folder.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { readMigrations } from '../../src/db/embedded-migrations.ts'
 import { appliedTags, migrate, newestTag } from '../../src/db/migrations.ts'
 import { verifyFolder } from '../../src/ledger/verify.ts'
+import { openDataFolder } from '../../src/server/data-folder.ts'
 
 setDefaultTimeout(30_000)
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { usedBytes } from '../../src/bodies/room.ts'
 import { isSampled } from '../../src/core/generation-content.ts'
 import { objectOf } from '../../src/http/json.ts'
-import { startUpkeep } from '../../src/upkeep.ts'
+import { startUpkeep } from '../../src/server/upkeep.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { chunk, frames, paced, sse, unary } from '../upstream.ts'
 

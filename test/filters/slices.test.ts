@@ -7,8 +7,8 @@ import {
 } from '../../src/core/content-filter.ts'
 import type { GuardrailRecord } from '../../src/core/guardrail.ts'
 import { compileFilters, type PatternEntry } from '../../src/filters/compile.ts'
-import { withFilters } from '../../src/inference/filters/apply.ts'
-import { turn } from '../../src/inference/filters/turns.ts'
+import { withFilters } from '../../src/inference/filters/input/apply.ts'
+import { turn } from '../../src/inference/filters/input/turns.ts'
 
 /** Long prompts are scanned in slices, and what a filter that only flags costs refuses nothing. */
 

@@ -41,12 +41,12 @@ test('a load that fails is a 500 with its cause in the log, and the next request
 
 test('the start evaluates no module of administration', async () => {
   const script = `
-    await import(${JSON.stringify(join(import.meta.dir, '../../src/serve.ts'))})
+    await import(${JSON.stringify(join(import.meta.dir, '../../src/server/serve.ts'))})
     console.log(JSON.stringify(Object.keys(require.cache)))
   `
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
   const loaded: string[] = JSON.parse(await new Response(child.stdout).text())
-  expect(loaded.filter((file) => file.endsWith('src/serve.ts'))).toHaveLength(1)
+  expect(loaded.filter((file) => file.endsWith('src/server/serve.ts'))).toHaveLength(1)
   const early = loaded.filter((file) => /\/admin\/.*routes\.ts$|\/@elysiajs\//.test(file))
   expect(early).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { logSettled } from '../../src/deps.ts'
 import { deferLine, logRequest } from '../../src/http/access-log.ts'
+import { logSettled } from '../../src/server/deps.ts'
 import { incomingOf } from '../incoming.ts'
 import { settlementOf } from '../ledger/fixture.ts'
 import { keyRecordOf, workspace } from './snapshots.ts'

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
-import type { Metering, Settled } from '../meter.ts'
+import type { Metering, Settled } from '../reply/meter.ts'
 import type { Scanners } from './scanners.ts'
 
 /** A settlement with what filters did to the answer: it was found after the journal was written. */

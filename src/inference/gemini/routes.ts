@@ -6,10 +6,10 @@ import { geminiIngress, geminiListIngress } from '../../dialects/gemini/ingress.
 import { canonicalBody } from '../../dialects/gemini/names.ts'
 import { type Incoming, routes } from '../../http/incoming.ts'
 import { wildcard } from '../../http/operation.ts'
-import { countTokens } from '../count-tokens.ts'
+import { countTokens } from '../conversation/count-tokens.ts'
 import { embeddings } from '../operations/embeddings.ts'
 import { operate } from '../operations/routes.ts'
-import { type InferenceRouteDeps, infer, receive } from '../receive.ts'
+import { type InferenceRouteDeps, infer, receive } from '../request/receive.ts'
 import {
   batchEmbedContentsOperation,
   countTokensOperation,

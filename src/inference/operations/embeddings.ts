@@ -2,7 +2,7 @@ import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../
 import { NO_USAGE } from '../../core/usage.ts'
 import { embeddingsIngress } from '../../dialects/operations/embeddings.ts'
 import { embeddingsSpeakers } from '../../dialects/operations.ts'
-import { partTokens, textTokens } from '../estimate.ts'
+import { partTokens, textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
 /** POST /embeddings: priced by the tokens that go in. */

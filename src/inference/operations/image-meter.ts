@@ -3,8 +3,8 @@ import type { ImagesRequest } from '../../core/operation.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { addedUsage, inputOf, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { PIXELS, sidesOf } from '../../dialects/operations/image-shape.ts'
-import { partTokens, textTokens } from '../estimate.ts'
-import { type Counted, type Ending, type Meter, settledAs } from '../meter.ts'
+import { partTokens, textTokens } from '../admission/estimate.ts'
+import { type Counted, type Ending, type Meter, settledAs } from '../reply/meter.ts'
 
 export type ImageMeter = Meter
 

@@ -5,7 +5,7 @@ import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core
 import type { ImageReference } from '../../core/operation.ts'
 import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../../dialects/operations/image-content.ts'
 import type { RunDeps } from '../generation.ts'
-import { type FetchContent, dataUrlOf as fetchedDataUrl } from '../url-contents.ts'
+import { type FetchContent, dataUrlOf as fetchedDataUrl } from '../request/url-contents.ts'
 
 const HTTP = /^https?:/i
 

@@ -2,7 +2,7 @@ import type { ModerationRequest, ModerationResult } from '../../core/operation.t
 import { NO_USAGE } from '../../core/usage.ts'
 import { moderationsIngress } from '../../dialects/operations/moderations.ts'
 import { moderationSpeakers } from '../../dialects/operations.ts'
-import { textTokens } from '../estimate.ts'
+import { textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
 /** POST /moderations: priced by the tokens that go in, where a provider charges for them at all. */

@@ -1,9 +1,9 @@
 import { cancel, onCancel } from '../../core/cancellation.ts'
-import { CallerLeft } from '../abort.ts'
-import { whatToTell } from '../failure.ts'
 import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
+import { CallerLeft } from '../upstream/abort.ts'
+import { whatToTell } from '../upstream/failure.ts'
 
 const SLOW_READER_MS = 60_000
 

@@ -2,7 +2,7 @@ import type { RerankDocument, RerankRequest, RerankResult } from '../../core/ope
 import { NO_USAGE, promptTokens } from '../../core/usage.ts'
 import { ranked, rerankIngress } from '../../dialects/operations/rerank.ts'
 import { rerankSpeakers } from '../../dialects/operations.ts'
-import { textTokens } from '../estimate.ts'
+import { textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
 /**

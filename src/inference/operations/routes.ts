@@ -9,11 +9,11 @@ import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
 import { type Incoming, routes } from '../../http/incoming.ts'
-import { cacheAsked } from '../cache/asked.ts'
-import { withFilters } from '../filters/apply.ts'
+import { withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
-import { wantsRoutingMetadata } from '../routing-metadata.ts'
-import { checkUrls, type UserUrlDeps } from '../user-names.ts'
+import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
+import { cacheAsked } from '../response-cache/asked.ts'
+import { wantsRoutingMetadata } from '../routing/metadata.ts'
 import {
   embeddingsOperation,
   imageEditsOperation,

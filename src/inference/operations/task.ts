@@ -4,7 +4,7 @@ import type { Pricing } from '../../core/snapshot.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Operation, OperationIngress } from '../../dialects/operation.ts'
 import type { Scanners } from '../filters/scanners.ts'
-import type { Counted } from '../meter.ts'
+import type { Counted } from '../reply/meter.ts'
 
 /** One kind of inference that is a question and an answer: how it is spoken, and what it uses. */
 export interface Task<Request extends RoutedRequest, Result> {

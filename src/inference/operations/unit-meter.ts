@@ -1,7 +1,7 @@
 import type { Finish } from '../../core/events.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { inputOf, NO_USAGE, type Usage } from '../../core/usage.ts'
-import { type Counted, type Ending, type Metering, settledAs } from '../meter.ts'
+import { type Counted, type Ending, type Metering, settledAs } from '../reply/meter.ts'
 
 /** What was delivered, where that is one answer. */
 export interface UnitMeter extends Metering {

@@ -9,7 +9,7 @@ import {
 } from '../../dialects/responses/compact.ts'
 import { deferLine } from '../../http/access-log.ts'
 import type { Incoming } from '../../http/incoming.ts'
-import { estimatePrompt } from '../estimate.ts'
+import { estimatePrompt } from '../admission/estimate.ts'
 import { runOperation } from '../operations/run.ts'
 import type { Task } from '../operations/task.ts'
 import { type ResponsesDeps, receive } from './create.ts'

@@ -1,4 +1,4 @@
-import type { Ticker } from '../ticker.ts'
+import type { Ticker } from '../reply/ticker.ts'
 import type { EventSource, Stretch } from './event-log.ts'
 
 export interface FollowInput {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isFinal, isResponseStatus, type ResponseStatus } from '../../core/response-status.ts'
-import type { Ending } from '../meter.ts'
+import type { Ending } from '../reply/meter.ts'
 
 /** How a reply is kept: its status, and the Response object that says it. */
 export interface KeptReply {

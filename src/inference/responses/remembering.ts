@@ -4,8 +4,8 @@ import { retainsNothing } from '../../core/guardrail.ts'
 import { isObject } from '../../core/json.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import { mayKeep } from '../context-cache/apply.ts'
-import type { Keeper } from '../keeper.ts'
+import type { Keeper } from '../reply/recorder.ts'
+import { mayKeep } from '../upstream/context-cache/apply.ts'
 import { outputItems } from './items.ts'
 
 /**

@@ -7,7 +7,7 @@ import { NO_USAGE } from '../../../src/core/usage.ts'
 import { readChat } from '../../../src/dialects/chat/read.ts'
 import { writeChatReply } from '../../../src/dialects/chat/write-reply.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
-import { collect } from '../../../src/inference/collect.ts'
+import { collect } from '../../../src/inference/reply/collect.ts'
 import { REQUEST } from '../request.ts'
 
 /** Chat in, chat out: what upstream sent reaches the caller, whichever way it was read. */

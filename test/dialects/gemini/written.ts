@@ -4,7 +4,7 @@ import type { Closing, ReplyContext } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { geminiIngress, geminiListIngress } from '../../../src/dialects/gemini/ingress.ts'
 import { isObject } from '../../../src/dialects/values.ts'
-import { collect } from '../../../src/inference/collect.ts'
+import { collect } from '../../../src/inference/reply/collect.ts'
 import { REQUEST } from '../request.ts'
 
 /** Replies as this dialect writes them, read again. */

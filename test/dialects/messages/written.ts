@@ -3,7 +3,7 @@ import type { InferenceFrame, InferenceFrames } from '../../../src/core/events.t
 import type { Closing, ReplyContext } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
-import { collect } from '../../../src/inference/collect.ts'
+import { collect } from '../../../src/inference/reply/collect.ts'
 import { REQUEST } from '../request.ts'
 
 /** Replies as this dialect writes them, and what Anthropic's own client makes of them. */

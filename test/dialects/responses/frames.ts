@@ -4,7 +4,7 @@ import { NO_USAGE } from '../../../src/core/usage.ts'
 import { parseResponses } from '../../../src/dialects/responses/parse.ts'
 import { writeResponsesReply } from '../../../src/dialects/responses/write-reply.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
-import { collect } from '../../../src/inference/collect.ts'
+import { collect } from '../../../src/inference/reply/collect.ts'
 import { type CheckedStream, checkStream } from './stream-order.ts'
 
 /** Events by hand, and what callers of this dialect see of them. */

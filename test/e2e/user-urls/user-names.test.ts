@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { ingresses } from '../../../src/dialects/index.ts'
 import { authenticate } from '../../../src/http/caller.ts'
-import { checkUrls } from '../../../src/inference/user-names.ts'
+import { checkUrls } from '../../../src/inference/request/user-names.ts'
 import { parseOutboundAllow } from '../../../src/net/address.ts'
 import { createNames } from '../../../src/net/names.ts'
 import { API_KEY, type Gateway, startGateway } from '../../gateway.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createTicker, type Ticker } from '../../../src/inference/reply/ticker.ts'
 import type { EventSource, Stretch } from '../../../src/inference/responses/event-log.ts'
 import { follow } from '../../../src/inference/responses/follow.ts'
-import { createTicker, type Ticker } from '../../../src/inference/ticker.ts'
 
 let at: number
 let ticker: Ticker

@@ -1,0 +1,179 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { Caller } from '../../core/caller.ts'
+import { type Cancellation, signalOf } from '../../core/cancellation.ts'
+import type { Gate } from '../../core/gate.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import type { Pricing } from '../../core/snapshot.ts'
+import { inputOf, promptTokens, type Usage } from '../../core/usage.ts'
+import type { Claim, Hold, Ledger, Room } from '../../ledger/ledger.ts'
+import { type Fitted, fitConversation, LEAST_BOUND_TOKENS, pricingOf } from './fit.ts'
+import { gatesOf } from './gates.ts'
+import { costOf, type PromptBound, tokensIn } from './price.ts'
+import type { RateHold, TokensNeeded } from './rates.ts'
+
+export interface Admission {
+  hold: Hold
+  /** With the bound that money sets, where it sets one. */
+  attempts: Attempt[]
+  promptTokensEstimate: number
+  promptMedia?: PromptBound['media']
+  /** What is charged when the process dies before the answer; absent: the prompt's tokens. */
+  promptOnly?: Usage
+  /** Absent: nothing bounds how often this key may ask. */
+  rates?: RateHold
+}
+
+/** Who claims, and for which generation. */
+export interface Claiming {
+  readonly caller: Caller
+  readonly ledger: Ledger
+  readonly generationId: string
+  readonly startedAt: number
+  /** Once nobody waits for the answer any longer. */
+  readonly cancellation: Cancellation
+}
+
+/** A promise only if running reservations keep the request out and it waits for them. */
+export type Admitted = Admission | Promise<Admission>
+
+/**
+ * Reserves the most that the request can cost at its dearest endpoint. A request without a bound of its own is given
+ * one if a limit bounds its caller, see `fitConversation`.
+ */
+export function admit(
+  request: InferenceRequest,
+  prompt: PromptBound,
+  attempts: Attempt[],
+  claiming: Claiming,
+): Admitted {
+  const { maxOutputTokens, choiceCount: choices = 1 } = request
+  const speaks = request.modalities?.includes('audio') === true
+  const priced = { prompt, maxOutputTokens, choices, speaks }
+  const fit: Fit = (group, room, isLast) => fitConversation(group, priced, room, isLast)
+  const hint = maxOutputTokens === undefined ? UNBOUNDED_HINT : BOUNDED_HINT
+  const promptTokensEstimate = tokensIn(prompt)
+  return claimGroups(attempts, fit, claiming, hint, ({ hold, needed }) => ({
+    hold,
+    attempts: needed.attempts,
+    promptTokensEstimate,
+    ...(prompt.media && { promptMedia: prompt.media }),
+  }))
+}
+
+const UNBOUNDED_HINT = `The request sets no max_tokens, so at least ${LEAST_BOUND_TOKENS.toLocaleString('en')} output tokens are reserved for it: a smaller max_tokens needs less`
+const BOUNDED_HINT = 'A smaller max_tokens needs less'
+
+/** What `admit` is about to let in, in tokens. */
+export const tokensOf = (request: InferenceRequest, prompt: PromptBound): TokensNeeded => ({
+  prompt: tokensIn(prompt),
+  output: (request.maxOutputTokens ?? 0) * (request.choiceCount ?? 1),
+})
+
+type Fit = (group: Attempt[], room: Room, isLast: boolean) => Fitted
+
+/** What both accounts reserve, and the attempts that it is reserved for. */
+interface Needed {
+  readonly amountNanoUsd: number
+  readonly sharedNanoUsd: number | null
+  readonly attempts: Attempt[]
+}
+
+/**
+ * Reserves the most that either account can cost: the gateway's, which every gate counts, and the workspace's own keys,
+ * which only some do. Own keys stay usable where the gateway's own credentials are beyond a limit: then they are used
+ * alone.
+ */
+function claimGroups(
+  attempts: Attempt[],
+  fit: Fit,
+  { caller, ledger, generationId, startedAt, cancellation }: Claiming,
+  hint: string | undefined,
+  admission: (claim: Claim<Needed>) => Admission,
+): Admitted {
+  const gates = gatesOf(caller)
+  const claim = ledger.claim<Needed>({
+    generationId,
+    gates,
+    startedAt,
+    get signal() {
+      return signalOf(cancellation)
+    },
+    need: (roomOf, isLast) => neededBy(attempts, fit, gates, roomOf, isLast),
+    ...(hint === undefined ? {} : { hint }),
+  })
+  return claim instanceof Promise ? claim.then(admission) : admission(claim)
+}
+
+function neededBy(
+  attempts: Attempt[],
+  fit: Fit,
+  gates: readonly Gate[],
+  roomOf: (gates: readonly Gate[]) => Room,
+  isLast: boolean,
+): Needed {
+  if (!attempts.some(hasOwnKey)) {
+    const { attempts: fitted, amountNanoUsd } = fit(attempts, roomOf(gates), isLast)
+    return { attempts: fitted, amountNanoUsd, sharedNanoUsd: amountNanoUsd }
+  }
+  const own = attempts.filter(hasOwnKey)
+  const counting = gates.filter(({ includeByok }) => includeByok === true)
+  const ownFit = fit(own, roomOf(counting), isLast)
+  const shared = attempts.filter(({ ownKey }) => ownKey === undefined)
+  const sharedFit = ownFit.fits && shared.length > 0 ? fit(shared, roomOf(gates), isLast) : null
+  if (!sharedFit?.fits)
+    return { attempts: ownFit.attempts, amountNanoUsd: ownFit.amountNanoUsd, sharedNanoUsd: null }
+  return {
+    attempts: inOrder(attempts, ownFit, sharedFit),
+    amountNanoUsd: Math.max(ownFit.amountNanoUsd, sharedFit.amountNanoUsd),
+    sharedNanoUsd: sharedFit.amountNanoUsd,
+  }
+}
+
+const hasOwnKey = ({ ownKey }: Attempt): boolean => ownKey !== undefined
+
+/** The order of the plan, with the bounds of each account. */
+function inOrder(attempts: readonly Attempt[], own: Fitted, shared: Fitted): Attempt[] {
+  const queues = { own: [...own.attempts], shared: [...shared.attempts] }
+  return attempts.flatMap(({ ownKey }) => (ownKey === undefined ? queues.shared : queues.own).shift() ?? [])
+}
+
+/** Reserves what `bound` says is the most that this request can use, at its dearest endpoint. */
+export function admitUnits(
+  bound: (pricing: Pricing) => Usage,
+  attempts: Attempt[],
+  claiming: Claiming,
+): Admitted {
+  const [first] = attempts
+  if (!first) throw new Error('a plan without attempts')
+  const most = bound(pricingOf(first))
+  const costAt = (attempt: Attempt): number =>
+    costOf(bound(pricingOf(attempt)), pricingOf(attempt)).totalNanoUsd
+  const fit: Fit = (group, { nanoUsd }) => {
+    const amountNanoUsd = Math.max(...group.map(costAt))
+    return { attempts: group, amountNanoUsd, fits: amountNanoUsd <= nanoUsd }
+  }
+  return claimGroups(attempts, fit, claiming, undefined, ({ hold, needed }) => ({
+    hold,
+    attempts: needed.attempts,
+    promptTokensEstimate: promptTokens(most),
+    promptOnly: inputOf(most),
+  }))
+}
+
+/** What `admitUnits` is about to let in: its callers set no bound on the answer. */
+export function tokensOfUnits(
+  bound: (pricing: Pricing) => Usage,
+  attempts: readonly Attempt[],
+): TokensNeeded {
+  const most = attempts.map((attempt) => promptTokens(bound(pricingOf(attempt))))
+  return { prompt: Math.max(0, ...most), output: 0 }
+}
+
+const NO_GATES: readonly Gate[] = []
+
+/** For an answer that costs nothing, whatever its caller has left to spend. */
+export const admitFree = (attempts: Attempt[], { ledger, generationId, startedAt }: Claiming): Admission => ({
+  hold: ledger.reserve({ generationId, gates: NO_GATES, amountNanoUsd: 0, startedAt }),
+  attempts,
+  promptTokensEstimate: 0,
+})

@@ -1,0 +1,109 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+import type { ContentPart, InferenceRequest } from '../../core/request.ts'
+import { type PromptBound, tokensIn } from './price.ts'
+
+/**
+ * An upper guess of the prompt's tokens, for reservations: three bytes of UTF-8 a token (English has four and
+ * more, CJK about three) and fixed figures for what is not text. It never reads the network and costs one pass.
+ */
+export function estimatePrompt(request: InferenceRequest, mayBeApart = false): PromptBound {
+  const media = { audio: 0, image: 0 }
+  let images = 0
+  let recordings = 0
+  let bytes = 0
+  let tokens = 3
+  for (const message of request.messages) {
+    tokens += MESSAGE_OVERHEAD
+    if (typeof message.content === 'string') bytes += utf8Bytes(message.content)
+    else
+      for (const part of message.content ?? []) {
+        if (part.type === 'audio') {
+          media.audio += partTokens(part)
+          recordings += 1
+        } else if (part.type === 'image' || part.type === 'video') {
+          media.image += partTokens(part)
+          images += 1
+        } else tokens += partTokens(part)
+      }
+    for (const call of message.toolCalls ?? []) bytes += utf8Bytes(call.name) + utf8Bytes(call.arguments)
+    if (message.reasoning !== undefined) bytes += utf8Bytes(message.reasoning)
+  }
+  for (const tool of request.tools) bytes += utf8Bytes(JSON.stringify(tool))
+  if (request.responseFormat) bytes += utf8Bytes(JSON.stringify(request.responseFormat))
+  return {
+    text: tokens + Math.ceil(bytes / BYTES_PER_TOKEN),
+    audio: media.audio,
+    image: media.image,
+    media: { images, recordings },
+    marked: markedOf(request),
+    mayBeApart,
+    searches: searchesOf(request),
+  }
+}
+
+/** Of a search that nothing bounds: models seldom search more often for one answer. */
+const UNBOUNDED_SEARCHES = 10
+const SEARCH_TOOL = /(?:^|:)(?:web_search|x_search|googleSearch)/
+
+/** How often the web may be searched, by its tool or by an option of chat: `max_uses` where the caller says so. */
+function searchesOf({ tools, body }: InferenceRequest): number {
+  let most = isObject(body['web_search_options']) ? UNBOUNDED_SEARCHES : 0
+  for (const tool of tools) {
+    if (tool.type !== 'other' || !SEARCH_TOOL.test(String(tool.data['type']))) continue
+    const { max_uses: uses } = tool.data
+    most += typeof uses === 'number' && uses >= 0 ? Math.floor(uses) : UNBOUNDED_SEARCHES
+  }
+  return most
+}
+
+/** For how long what the caller marks is to be kept: the longest of all marks, of which each has its own. */
+function markedOf({ body, messages, tools }: InferenceRequest): PromptBound['marked'] {
+  let longest: PromptBound['marked']
+  const look = (fields: JsonObject | undefined): void => {
+    const mark = fields?.['cache_control']
+    if (!isObject(mark)) return
+    if (longest !== 'hour') longest = mark['ttl'] === '1h' ? 'hour' : 'minutes'
+  }
+  look(body)
+  for (const tool of tools) look(tool.type === 'other' ? tool.data : tool.extra)
+  for (const { content, extra, toolCalls } of messages) {
+    look(extra)
+    for (const call of toolCalls ?? []) look(call.extra)
+    if (!Array.isArray(content)) continue
+    for (const part of content) look(part.type === 'unknown' ? part.data : part.extra)
+  }
+  return longest
+}
+
+export const estimatePromptTokens = (request: InferenceRequest): number => tokensIn(estimatePrompt(request))
+
+const BYTES_PER_TOKEN = 3
+const MESSAGE_OVERHEAD = 4
+const IMAGE_TOKENS = 1_500
+/** What a text comes to at most. */
+export const textTokens = (text: string): number => Math.ceil(utf8Bytes(text) / BYTES_PER_TOKEN)
+
+const utf8Bytes = (text: string): number => Buffer.byteLength(text, 'utf8')
+/** base64 is four characters for three bytes. */
+const decodedBytes = (base64: string): number => Math.ceil((base64.length * 3) / 4)
+
+/** What one piece of a message comes to at most. */
+export function partTokens(part: ContentPart): number {
+  switch (part.type) {
+    case 'text':
+      return Math.ceil(utf8Bytes(part.text) / BYTES_PER_TOKEN)
+    case 'image':
+      return IMAGE_TOKENS
+    case 'audio':
+      // Compressed speech is 4 to 16 kB a second and at most 25 tokens a second.
+      return Math.ceil(decodedBytes(part.data) / 160)
+    case 'file':
+      // A PDF page is some 50 kB and at most 3,000 tokens.
+      return Math.ceil(decodedBytes(part.data ?? '') / 16) + IMAGE_TOKENS
+    case 'video':
+      return 20 * IMAGE_TOKENS
+    case 'unknown':
+      return Math.ceil(utf8Bytes(JSON.stringify(part.data)) / BYTES_PER_TOKEN)
+  }
+}

@@ -1,0 +1,44 @@
+import type { GatewayError } from '../../core/errors.ts'
+import type { AttemptOutcome } from '../../core/generation.ts'
+import type { FailedAttempt, GenerationFailure } from '../../core/generation-content.ts'
+import type { Ending } from '../reply/meter.ts'
+
+/** What is kept of a failure: what the caller was told, and no more. Null where it ended whole. */
+export function failureOf(
+  ending: Ending,
+  told: GatewayError | null,
+  tries: readonly AttemptOutcome[],
+): GenerationFailure | null {
+  // An answer that came whole and was blocked has a reason.
+  if (ending === 'whole' && told === null) return null
+  const before = { raw: null, previous_errors: tries.slice(0, -1).map(failedAttempt) }
+  const last = tries.at(-1)?.providerName ?? null
+  if (ending === 'left')
+    return {
+      ...before,
+      message: 'The caller left, or cancelled it, before the end',
+      provider_name: last,
+      status: null,
+    }
+  const provider = told?.metadata?.provider_name ?? null
+  return {
+    ...before,
+    message: told?.message ?? 'The answer broke off',
+    provider_name: provider,
+    status: told?.status ?? null,
+  }
+}
+
+/** Nobody answered: the statuses that this gateway says in such a case. */
+const GATEWAY_TIMEOUT = 524
+const BAD_GATEWAY = 502
+
+function failedAttempt({ providerName, status, code }: AttemptOutcome): FailedAttempt {
+  const what = status === null ? 'gave no answer' : `answered with status ${status}`
+  return {
+    code: status ?? (code === 'timeout' ? GATEWAY_TIMEOUT : BAD_GATEWAY),
+    message: `${providerName} ${what}${code === null ? '' : ` (${code})`}`,
+    provider_name: providerName,
+    raw: null,
+  }
+}

@@ -1,0 +1,158 @@
+import type { Caller } from '../../core/caller.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import type { InferenceFrame } from '../../core/events.ts'
+import type { AttemptOutcome } from '../../core/generation.ts'
+import { type EndedContent, type GenerationContent, isSampled } from '../../core/generation-content.ts'
+import { isObject } from '../../core/json.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+import type { InferenceResult } from '../../core/result.ts'
+import { addEvent } from '../reply/collect.ts'
+import type { Ending } from '../reply/meter.ts'
+import { failureOf } from './failure.ts'
+import { inputOf } from './input.ts'
+import { limited, MOST_CHARACTERS, shortened, weigh } from './limited.ts'
+import { completionOf, cutEvent, lengthOf, reasoningOf } from './output.ts'
+import { type Recording, recordingOf, withRecording } from './recording.ts'
+import { createSound, type Sound } from './sound.ts'
+
+/** What is noted of one generation that its workspace logs: what the caller gets, as it gets it. */
+export interface ContentRecord {
+  /** A frame of a stream, once it is written to the caller. */
+  see(frame: InferenceFrame): void
+  /** The whole answer of a conversation that was not streamed. */
+  take(result: InferenceResult): void
+  /** The whole answer of anything else: text as it is, the rest as JSON. */
+  say(answer: unknown): void
+  /** The same sound, noted as it passes. */
+  hear(mediaType: string, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  /** What the caller is told in place of an answer, or of its rest. */
+  fail(told: GatewayError): void
+  /** Nothing more is noted after it. */
+  end(ending: Ending): EndedContent
+}
+
+export interface RecordInput {
+  caller: Caller
+  request: RoutedRequest
+  generationId: string
+  tries: readonly AttemptOutcome[]
+}
+
+/** Null where the workspace does not log this generation. */
+export function recordFor(input: RecordInput): ContentRecord | null {
+  const { caller, generationId } = input
+  const logging = caller.workspace.contentLogging
+  if (logging === undefined) return null
+  if (logging.keyIds !== null && !logging.keyIds.has(caller.key.id)) return null
+  return isSampled(generationId, logging.samplingRate) ? createRecord(input) : null
+}
+
+/** For the mark of a cut, and what stands around a text in JSON: what was cut is not cut again. */
+const FRAME_CHARACTERS = 1_000
+
+function createRecord({ caller, request, generationId, tries }: RecordInput): ContentRecord {
+  let result: InferenceResult = { created: null, choices: [], natives: [] }
+  let answer: unknown
+  let sound: Sound | null = null
+  let told: GatewayError | null = null
+  let room = MOST_CHARACTERS - FRAME_CHARACTERS
+  let isCut = false
+  let isOver = false
+
+  function see({ events }: InferenceFrame): void {
+    for (const event of events) {
+      const length = isOver || isCut ? 0 : lengthOf(event)
+      if (length === 0) continue
+      isCut = length > room
+      addEvent(result, isCut ? cutEvent(event, room) : event)
+      room -= length
+    }
+  }
+
+  return {
+    see,
+    take(whole) {
+      result = whole
+    },
+    say(said) {
+      answer = said
+    },
+    hear(mediaType, chunks) {
+      sound = createSound(mediaType)
+      return sound.through(chunks)
+    },
+    fail(failure) {
+      if (!isOver) told ??= failure
+    },
+    end(ending) {
+      isOver = true
+      const said: Said = {
+        input: inputOf(request),
+        recording: recordingOf(request),
+        completion: answer ?? completionOf(result.choices),
+        reasoning: hidesReasoning(request) ? null : reasoningOf(result.choices),
+        sound,
+        error: failureOf(ending, told, tries),
+      }
+      return { generationId, workspaceId: caller.workspace.id, ...waiting(said) }
+    },
+  }
+}
+
+/** Bodies are no larger, but for forms with files: beyond this they are cut before they wait. */
+const MOST_HELD = 25_000_000
+
+interface Said {
+  readonly input: GenerationContent['input']
+  readonly recording: Recording | null
+  readonly completion: unknown
+  readonly reasoning: string | null
+  readonly sound: Sound | null
+  readonly error: GenerationContent['error']
+}
+
+/** References to what was said: it is cut to size and written down later, when no answer waits for that. */
+function waiting(said: Said): Pick<EndedContent, 'weight' | 'content'> {
+  const { recording, reasoning, sound, error } = said
+  const input = held(said.input)
+  const completion = held(said.completion)
+  return {
+    weight:
+      input.weight +
+      completion.weight +
+      (reasoning?.length ?? 0) +
+      (recording?.bytes ?? 0) +
+      (sound?.bytes() ?? 0),
+    async content() {
+      return {
+        input: await withRecording(limitedInput(input.value), recording),
+        output: {
+          completion: textOf(sound?.said() ?? limited(completion.value)),
+          reasoning: reasoning === null ? null : shortened(reasoning, MOST_CHARACTERS),
+        },
+        error,
+      }
+    },
+  }
+}
+
+function held(value: unknown): { value: unknown; weight: number } {
+  const weight = weigh(value)
+  if (weight <= MOST_HELD) return { value, weight }
+  const cut = limited(value)
+  return { value: cut, weight: weigh(cut) }
+}
+
+function limitedInput(input: unknown): GenerationContent['input'] {
+  const cut = limited(input)
+  if (!isObject(cut)) return { messages: [] }
+  const { prompt, messages } = cut
+  return typeof prompt === 'string' ? { prompt } : { messages: Array.isArray(messages) ? messages : [] }
+}
+
+const textOf = (said: unknown): string | null =>
+  typeof said === 'string' || said === null ? said : JSON.stringify(said)
+
+/** What a caller asked not to be shown is not shown to whoever reads the log either. */
+const hidesReasoning = (request: RoutedRequest): boolean =>
+  'reasoning' in request && isObject(request.reasoning) && request.reasoning['exclude'] === true

@@ -1,0 +1,125 @@
+import { Type as t } from '@sinclair/typebox'
+import { messagesBody } from '../../dialects/messages/schema.ts'
+import {
+  CACHE_HEADERS,
+  CACHE_REPLY_HEADERS,
+  operation,
+  SERVICE_METADATA_HEADER,
+} from '../../http/operation.ts'
+import { nullable } from '../../http/schemas.ts'
+
+const count = t.Integer({ minimum: 0 })
+const usd = t.Number({ description: 'USD, at most 9 decimals.' })
+
+const block = t.Object(
+  {
+    type: t.String({
+      description:
+        'text, thinking, redacted_thinking, tool_use, or a type of the provider (server_tool_use …).',
+    }),
+  },
+  { additionalProperties: true },
+)
+
+const usage = t.Object({
+  input_tokens: t.Integer({ description: 'Without what was read from or written to a cache.' }),
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation: nullable(t.Object({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count })),
+  output_tokens: t.Integer({ description: 'Thinking included.' }),
+  output_tokens_details: t.Object({ thinking_tokens: count }),
+  server_tool_use: nullable(t.Object({ web_search_requests: count, web_fetch_requests: count })),
+  inference_geo: nullable(t.String()),
+  service_tier: nullable(t.String()),
+  cost: usd,
+  is_byok: t.Boolean(),
+  cost_details: t.Object({
+    upstream_inference_cost: nullable(usd),
+    upstream_inference_prompt_cost: usd,
+    upstream_inference_completions_cost: usd,
+  }),
+})
+
+const message = t.Object({
+  id: t.String({ description: 'The generation id under the prefix `msg_`; GET /generation takes it too.' }),
+  type: t.Literal('message'),
+  role: t.Literal('assistant'),
+  model: t.String(),
+  provider: t.String(),
+  content: t.Array(block),
+  stop_reason: nullable(
+    t.Union(
+      [
+        'end_turn',
+        'max_tokens',
+        'stop_sequence',
+        'tool_use',
+        'pause_turn',
+        'refusal',
+        'compaction',
+        'model_context_window_exceeded',
+      ].map((reason) => t.Literal(reason)),
+    ),
+  ),
+  stop_sequence: nullable(t.String()),
+  stop_details: nullable(t.Object({}, { description: 'Why an answer was refused.' })),
+  container: nullable(t.Object({})),
+  usage,
+  service_metadata: t.Optional(t.Object({}, { description: 'How it was routed, when asked for by header.' })),
+})
+
+const error = t.Object({
+  type: t.Literal('error'),
+  error: t.Object({
+    type: t.String({ description: 'invalid_request_error, authentication_error, rate_limit_error …' }),
+    message: t.String({ description: 'What was wrong, where, and what is allowed.' }),
+    error_type: t.Optional(t.String({ description: "The gateway's own word for it." })),
+    metadata: t.Optional(t.Object({})),
+  }),
+  request_id: nullable(t.String()),
+})
+
+const KEY = {
+  name: 'x-api-key',
+  description: 'The key, where no Authorization header is sent.',
+  schema: { type: 'string' as const },
+}
+const BETA = {
+  name: 'anthropic-beta',
+  description: "Betas of Anthropic's API; forwarded to providers that speak it.",
+  schema: { type: 'string' as const },
+}
+
+/** POST /messages, as the API document shows it. */
+export const messagesOperation = operation({
+  id: 'createMessage',
+  tag: 'Inference',
+  summary: "Create a message (Anthropic's Messages API)",
+  description:
+    "For Anthropic's own clients, and for coding agents that speak nothing else; any model can be named. Fields that " +
+    'are not listed are forwarded to providers that speak this API. With `stream: true` the reply is a stream of ' +
+    "Anthropic's events that ends in `message_stop`; one that breaks off ends in an `error` event instead. Errors " +
+    'are `{type: "error", error: {type, message}, request_id}`.',
+  asksProvider: true,
+  body: messagesBody,
+  reply: message,
+  streams: true,
+  replyHeaders: CACHE_REPLY_HEADERS,
+  headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, KEY, BETA],
+  error,
+})
+
+/** POST /messages/count_tokens, as the API document shows it. */
+export const countTokensOperation = operation({
+  id: 'countMessageTokens',
+  tag: 'Inference',
+  summary: 'Count the tokens of a message',
+  description:
+    "Takes the body of POST /messages. The provider counts where it speaks Anthropic's API and has the route; " +
+    'elsewhere the answer is an estimate of the gateway, which is rather too high. Costs nothing, and counts as a ' +
+    'request without tokens where rates are limited.',
+  body: messagesBody,
+  reply: t.Object({ input_tokens: count }),
+  headers: [KEY, BETA],
+  error,
+})

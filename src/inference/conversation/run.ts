@@ -1,0 +1,126 @@
+import type { JsonObject } from '../../core/events.ts'
+import { retainsNothing } from '../../core/guardrail.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import type { ReplyContext } from '../../core/result.ts'
+import { turnAfterLong } from '../../core/turn.ts'
+import type { Ingress } from '../../dialects/dialect.ts'
+import { admit, tokensOf } from '../admission/admit.ts'
+import { estimatePrompt } from '../admission/estimate.ts'
+import { metered } from '../filters/output/apply.ts'
+import type { Conversation, Opening, RunDeps } from '../generation.ts'
+import { begin, end } from '../pipeline.ts'
+import { collect } from '../reply/collect.ts'
+import { createMeter } from '../reply/meter.ts'
+import type { Keeper } from '../reply/recorder.ts'
+import { createTextStream, type TextStream } from '../reply/text-stream.ts'
+import { fail, metadataOf, settle } from '../settle.ts'
+import { mayKeep } from '../upstream/context-cache/apply.ts'
+import { type Dispatched, dispatch } from '../upstream/dispatch.ts'
+
+/** A conversation, as a route has read it. */
+export interface ConversationOpening extends Opening<InferenceRequest> {
+  readonly ingress: Ingress
+  /** Present where the reply is kept. */
+  readonly keeper?: Keeper | undefined
+}
+
+/** Plans a conversation and lets it in; see `begin`. */
+export function beginConversation(
+  opening: ConversationOpening,
+  deps: RunDeps,
+): Conversation | Promise<Conversation> {
+  const { request, caller, startedAt } = opening
+  const mayBeApart = deps.contexts !== null && mayKeep(request.preferences) && !retainsNothing(caller.key)
+  const prompt = estimatePrompt(request, mayBeApart)
+  return begin<Conversation['meter'], InferenceRequest>(
+    // An echo is of what was sent to a provider, which is nothing where the reply comes from the cache.
+    request.echoUpstreamBody && opening.cache ? { ...opening, cache: undefined } : opening,
+    {
+      meter: metered(createMeter(deps.now, startedAt), caller.key, request),
+      tokens: () => tokensOf(request, prompt),
+      admit: (attempts, claiming) => admit(request, prompt, attempts, claiming),
+    },
+    deps,
+  )
+}
+
+/** The whole reply as JSON in the caller's dialect, once it is on the ledger. Throws the error that the caller gets. */
+export async function wholeReply(
+  generation: Conversation,
+  { ingress, keeper }: ConversationOpening,
+): Promise<string> {
+  try {
+    if (keeper) await keeper.begin(unansweredContext(generation))
+    const dispatched = await dispatch(generation, ingress.gather)
+    generation.dropped = dispatched.dropped
+    const result = await collect(dispatched.frames, generation.meter.see)
+    generation.content?.take(result)
+    const closing = await settle(generation, 'whole')
+    const writtenAt = performance.now()
+    const reply = ingress.writeReply(result, replyContext(generation, dispatched), closing)
+    const turn = turnAfterLong(writtenAt)
+    if (turn) await turn
+    if (keeper) await kept(keeper, reply)
+    return JSON.stringify(reply)
+  } catch (error) {
+    throw await fail(generation, error)
+  } finally {
+    end(generation)
+  }
+}
+
+async function kept(keeper: Keeper, reply: JsonObject): Promise<void> {
+  const begunAt = performance.now()
+  await keeper.end('whole', reply)
+  await turnAfterLong(begunAt)
+}
+
+/** The reply as the text of a stream, in the caller's dialect. Rejects before anything was sent, with what the caller gets. */
+export async function streamedReply(
+  generation: Conversation,
+  { ingress, keeper }: ConversationOpening,
+): Promise<TextStream> {
+  try {
+    if (keeper) await keeper.begin(unansweredContext(generation))
+    const starting = dispatch(generation)
+    return createTextStream({
+      generation,
+      starting,
+      keeper,
+      open: (started) => ingress.writeStream(replyContext(generation, started)),
+      unansweredWriter: () => ingress.writeStream(unansweredContext(generation)),
+    })
+  } catch (error) {
+    const failure = await fail(generation, error)
+    end(generation)
+    throw failure
+  }
+}
+
+function replyContext(generation: Conversation, { attempt }: Dispatched): ReplyContext {
+  const { id, startedAt, request } = generation
+  return {
+    generationId: id,
+    created: Math.floor(startedAt / 1000),
+    model: attempt.model.id,
+    providerName: attempt.provider.name,
+    request,
+    hideReasoning: request.reasoning?.exclude === true,
+    routing: () => metadataOf(generation),
+  }
+}
+
+/** For an error event before any endpoint answered: the first choice stands for the model. */
+function unansweredContext(generation: Conversation): ReplyContext {
+  const { id, startedAt, request, current, attempts } = generation
+  const attempt = current ?? attempts[0]
+  return {
+    generationId: id,
+    created: Math.floor(startedAt / 1000),
+    model: attempt?.model.id ?? request.models[0] ?? '',
+    providerName: attempt?.provider.name ?? '',
+    request,
+    hideReasoning: false,
+    routing: () => metadataOf(generation),
+  }
+}

@@ -1,0 +1,188 @@
+import {
+  type ContentFilter,
+  type ContentFilters,
+  OverBudget,
+  type Purpose,
+  type Span,
+  type Steps,
+} from '../../../core/content-filter.ts'
+import { GatewayError } from '../../../core/errors.ts'
+import type { JsonObject } from '../../../core/events.ts'
+import type { GuardrailRecord } from '../../../core/guardrail.ts'
+import type { RoutingMetadata } from '../../../core/result.ts'
+import type { KeyRecord } from '../../../core/snapshot.ts'
+import { createBudget, type GrowingBudget, OF_REQUESTS } from '../../../filters/budget.ts'
+import { createReport, type FilterReport } from '../report.ts'
+import { replaceTexts } from './texts.ts'
+import { turn } from './turns.ts'
+
+export interface FilteredBody {
+  /** The body itself where nothing was redacted. */
+  body: JsonObject
+  /** What was done, for the routing metadata; absent: nothing was. */
+  pipeline?: JsonObject[]
+}
+
+type Guarding = GuardrailRecord & { filters: ContentFilters }
+
+/**
+ * The body of an inference request with what the guardrails of its key redact, before anything of it is sent, held or
+ * kept. Works in slices of a few milliseconds, between which other requests run. Throws a `GatewayError` 403 if one of
+ * them blocks it, or if it would take too long to find out what must be redacted or blocked. A filter that only flags
+ * refuses nothing: over its budget it stops, and the report says so.
+ */
+export function withFilters(
+  body: JsonObject,
+  { key: { guardrails } }: { key: Pick<KeyRecord, 'guardrails'> },
+  wantsMetadata: boolean,
+): FilteredBody | Promise<FilteredBody> {
+  return guardrails === undefined ? { body } : filtered(body, guardrails, wantsMetadata)
+}
+
+async function filtered(
+  body: JsonObject,
+  all: readonly GuardrailRecord[],
+  wantsMetadata: boolean,
+): Promise<FilteredBody> {
+  for (const { filters } of all) if (filters?.output) await inSlices(filters.output.compile())
+  const guardrails = all.filter(hasFilters)
+  if (guardrails.length === 0) return { body }
+  const report = createReport()
+  const scan = createScan(guardrails, report)
+  const results: string[] = []
+  let isChanged = false
+  for (const { text, isUser } of textsOf(body)) {
+    const result = await scan(text, isUser)
+    isChanged ||= result !== text
+    results.push(result)
+  }
+  if (report.blocking.length > 0) throw blocked(report, body, wantsMetadata)
+  const pipeline = report.stages()
+  let at = 0
+  const clean = isChanged ? replaceTexts(body, (text) => results[at++] ?? text) : body
+  return pipeline.length === 0 ? { body: clean } : { body: clean, pipeline }
+}
+
+interface Text {
+  readonly text: string
+  readonly isUser: boolean
+}
+
+async function inSlices<Value>(steps: Steps<Value>, resume?: () => void): Promise<Value> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await turn()
+    resume?.()
+  }
+}
+
+/** In the order in which `replaceTexts` asks for them. */
+function textsOf(body: JsonObject): Text[] {
+  const texts: Text[] = []
+  replaceTexts(body, (text, isUser) => {
+    texts.push({ text, isUser })
+    return text
+  })
+  return texts
+}
+
+const hasFilters = (guardrail: GuardrailRecord): guardrail is Guarding =>
+  guardrail.filters?.holdOnInput === true
+
+interface Place extends Span {
+  readonly filter: ContentFilter
+}
+
+/** Of beginning with a text, so that many small ones pause too. */
+const UNITS_OF_TEXT = 50
+
+/** Answers a text as the filters leave it. */
+function createScan(guardrails: readonly Guarding[], report: FilterReport) {
+  const rewriting = createBudget(OF_REQUESTS)
+  const recording = createBudget(OF_REQUESTS)
+  let isRecording = true
+
+  function* placesIn({ text, isUser }: Text, which: Purpose, budget: GrowingBudget): Steps<Place[]> {
+    budget.grow(text.length)
+    budget.spend(UNITS_OF_TEXT)
+    const places: Place[] = []
+    for (const guardrail of guardrails) {
+      for (const { filter, spans } of yield* guardrail.filters.scan(text, isUser, which, budget)) {
+        report.add(guardrail, filter, spans.length)
+        for (const span of spans) places.push({ ...span, filter })
+      }
+    }
+    if (budget.isPauseDue) yield
+    return places
+  }
+
+  function placesOf(text: Text, which: Purpose, budget: GrowingBudget): Promise<Place[]> {
+    return inSlices(placesIn(text, which, budget), budget.resume)
+  }
+
+  async function record(text: Text): Promise<void> {
+    try {
+      await placesOf(text, 'recording', recording)
+    } catch (error) {
+      if (!(error instanceof OverBudget)) throw error
+      isRecording = false
+      report.unfinished()
+    }
+  }
+
+  return async (text: string, isUser: boolean): Promise<string> => {
+    const places = await placesOf({ text, isUser }, 'rewriting', rewriting).catch((error: unknown) => {
+      throw error instanceof OverBudget ? tooMuch(error) : error
+    })
+    if (isRecording) await record({ text, isUser })
+    return places.length === 0 ? text : redacted(text, places)
+  }
+}
+
+/** Places of several filters that overlap become one, under the name of the first and longest. */
+function redacted(text: string, places: Place[]): string {
+  places.sort((a, b) => a.start - b.start || b.end - a.end)
+  let result = ''
+  let done = 0
+  for (const { start, end, filter } of places) {
+    if (start >= done) {
+      result += text.slice(done, start) + filter.placeholder
+      done = end
+    } else done = Math.max(done, end)
+  }
+  return result + text.slice(done)
+}
+
+function blocked(report: FilterReport, body: JsonObject, wantsMetadata: boolean): GatewayError {
+  const names = [...new Set(report.blocking.map(({ name }) => name))]
+  const pipeline = report.stages()
+  return new GatewayError(
+    403,
+    `The request was blocked by ${names.length === 1 ? 'a content filter' : 'content filters'} of a guardrail: ${names.join(', ')}`,
+    {
+      metadata: { error_type: 'permission_denied', patterns: names },
+      routing: wantsMetadata ? unrouted(body, pipeline) : null,
+    },
+  )
+}
+
+/** Nobody was asked, and it was not found out who could be. */
+const unrouted = ({ model }: JsonObject, pipeline: JsonObject[]): RoutingMetadata => ({
+  requested: typeof model === 'string' ? model : '',
+  strategy: 'direct',
+  summary: 'available=0, selected=none',
+  attempt: 0,
+  is_byok: false,
+  region: null,
+  endpoints: { total: 0, available: [] },
+  attempts: [],
+  pipeline,
+})
+
+const tooMuch = (cause: OverBudget): GatewayError =>
+  new GatewayError(
+    403,
+    'The request was blocked: the content filters of its guardrails would take too long to look through it. A shorter text, or simpler patterns, would pass',
+    { cause, metadata: { error_type: 'permission_denied', patterns: [] } },
+  )

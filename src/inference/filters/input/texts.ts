@@ -1,0 +1,219 @@
+import type { JsonObject } from '../../../core/events.ts'
+import { isObject } from '../../../core/json.ts'
+import { inFile, isSealed } from './text-file.ts'
+
+/** Answers what stands in the place of a text: the text itself where nothing is to be changed. */
+export type Replace = (text: string, isUser: boolean) => string
+
+/** Definitions of tools and formats: what they say of themselves is read, names, schemas and credentials are not. */
+const DEFINITIONS: readonly string[] = [
+  'tools',
+  'functions',
+  'response_format',
+  'text',
+  'output_config',
+  'output_format',
+  'generationConfig',
+]
+
+/** The fields of a body, in any dialect and on any inference route, that hold what a model is given to read. */
+const ROOTS = [
+  'messages',
+  'contents',
+  'systemInstruction',
+  'input',
+  'prompt',
+  'negative_prompt',
+  'system',
+  'instructions',
+  'prediction',
+  'suffix',
+  'query',
+  'documents',
+  ...DEFINITIONS,
+]
+/** What the application wrote, where no role says who did. */
+const NOT_OF_USERS: readonly string[] = ['system', 'systemInstruction', 'instructions', 'prediction']
+
+/** Names of fields that hold ids, addresses, contents of files, marks and words of the protocol. */
+const NO_TEXT = new Set([
+  'type',
+  'role',
+  'id',
+  'object',
+  'status',
+  'name',
+  'model',
+  'url',
+  'image',
+  'image_url',
+  'video_url',
+  'audio_url',
+  'file_url',
+  'fileUri',
+  'input_audio',
+  'format',
+  'detail',
+  'media_type',
+  'mime_type',
+  'mimeType',
+  'signature',
+  'thoughtSignature',
+  'encrypted_content',
+  'cache_control',
+  'server_label',
+  'phase',
+])
+/** What a model thought, in the forms of all dialects. */
+const THOUGHTS = /^(?:thinking|redacted_thinking|reasoning(?:\..*)?)$/
+/** Signed or sealed by its provider, so that it cannot be changed. Without that anybody may have written it. */
+const isSealedThought = ({
+  type,
+  signature,
+  encrypted_content: sealed,
+  thought,
+  thoughtSignature,
+}: JsonObject): boolean =>
+  (thought === true && isFilled(thoughtSignature)) ||
+  (typeof type === 'string' && THOUGHTS.test(type) && (isFilled(signature) || isFilled(sealed)))
+const isFilled = (value: unknown): boolean => typeof value === 'string' && value !== ''
+/** Of these the name of who says it is given to the model as well. */
+const NAMED_ROLES: readonly unknown[] = ['user', 'system', 'developer', 'assistant']
+/** Arguments of a call, in the forms of all dialects: there any name of a field may be the caller's own. */
+const ARGUMENTS = new Set(['arguments', 'input', 'output'])
+
+/** The body with its texts replaced; the body itself where none was. */
+export function replaceTexts(body: JsonObject, replace: Replace): JsonObject {
+  let changed = body
+  for (const root of ROOTS) {
+    const value = body[root]
+    if (value === undefined || value === null) continue
+    const isUser = !NOT_OF_USERS.includes(root)
+    const next = inRoot(root, value, isUser, replace)
+    if (next !== value) changed = { ...changed, [root]: next }
+  }
+  return changed
+}
+
+function inRoot(root: string, value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (DEFINITIONS.includes(root)) return inDefinition(value, replace)
+  // A document's fields have names of the caller's own.
+  return root === 'documents' ? inValues(value, isUser, replace) : inContent(value, isUser, replace)
+}
+
+function inContent(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (typeof value === 'string') return isSealed(value) ? value : replace(value, isUser)
+  if (Array.isArray(value)) return mapped(value, (item) => inContent(item, isUser, replace))
+  if (!isObject(value)) return value
+  const { type, role } = value
+  if (isSealedThought(value)) return value
+  const byUser = isUser && isByUser(type, role)
+  return mappedFields(value, (name, field) => {
+    if (ARGUMENTS.has(name) && typeof type === 'string' && !Array.isArray(field))
+      return inArguments(field, byUser, replace)
+    if (name === 'variables') return inValues(field, byUser, replace)
+    if (name === 'file_data') return inFile(field, byUser, replace)
+    if (name === 'function') return inCall(field, replace)
+    if (name === 'functionCall' || name === 'functionResponse') return inGoogleCall(field, replace)
+    if (name === 'inlineData') return inInline(field, byUser, replace)
+    if (name === 'name' && NAMED_ROLES.includes(role)) return inContent(field, byUser, replace)
+    // Anthropic's documents of plain text; everywhere else it is base64.
+    if (name === 'data') return type === 'text' ? inContent(field, byUser, replace) : field
+    if (NO_TEXT.has(name) || name.endsWith('_id')) return field
+    return inContent(field, byUser, replace)
+  })
+}
+
+/** A result of a tool is not what the user wrote, wherever it stands. */
+const isByUser = (type: unknown, role: unknown): boolean =>
+  (role === undefined || role === 'user') &&
+  !(typeof type === 'string' && /(?:_call|_output|_result|tool_use)$/.test(type))
+
+/** `function: {name, arguments}` of a call in chat. */
+const inCall = (value: unknown, replace: Replace): unknown =>
+  isObject(value)
+    ? mappedFields(value, (name, field) =>
+        name === 'arguments' ? inArguments(field, false, replace) : field,
+      )
+    : value
+
+/** Arguments and answers of Google's functions are objects, whose names are the caller's own. */
+const inGoogleCall = (value: unknown, replace: Replace): unknown =>
+  isObject(value)
+    ? mappedFields(value, (name, field) => {
+        if (name === 'args' || name === 'response') return inValues(field, false, replace)
+        return name === 'parts' ? inContent(field, false, replace) : field
+      })
+    : value
+
+/** The data of a file, as if it stood in a data URL. */
+function inInline(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (!isObject(value) || typeof value['data'] !== 'string') return value
+  if (/^(?:image|audio|video)\//i.test(String(value['mimeType']))) return value
+  const begin = `data:${String(value['mimeType'])};base64,`
+  const next = inFile(begin + value['data'], isUser, replace)
+  if (typeof next !== 'string' || next === begin + value['data']) return value
+  return { ...value, data: next.slice(begin.length) }
+}
+
+/** JSON in a string is changed value by value, so that it stays JSON. */
+function inArguments(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (typeof value !== 'string') return inValues(value, isUser, replace)
+  if (!/^\s*[[{]/.test(value)) return inContent(value, isUser, replace)
+  try {
+    const parsed: unknown = JSON.parse(value)
+    const next = inValues(parsed, isUser, replace)
+    return next === parsed ? value : JSON.stringify(next)
+  } catch {
+    return replace(value, isUser)
+  }
+}
+
+/** Below this many digits a number says nothing. */
+const LEAST_NUMBER = 1e6
+
+function inValues(value: unknown, isUser: boolean, replace: Replace): unknown {
+  if (typeof value === 'string') return isSealed(value) ? value : replace(value, isUser)
+  if (typeof value === 'number' && Math.abs(value) >= LEAST_NUMBER) {
+    const text = String(value)
+    const next = replace(text, isUser)
+    return next === text ? value : next
+  }
+  if (Array.isArray(value)) return mapped(value, (item) => inValues(item, isUser, replace))
+  if (!isObject(value)) return value
+  // What an image holds is not looked at, what stands beside it is.
+  if (value['type'] === 'image' || value['type'] === 'input_image') return inContent(value, isUser, replace)
+  return mappedFields(value, (_, field) => inValues(field, isUser, replace))
+}
+
+function inDefinition(value: unknown, replace: Replace): unknown {
+  if (Array.isArray(value)) return mapped(value, (item) => inDefinition(item, replace))
+  if (!isObject(value)) return value
+  return mappedFields(value, (name, field) =>
+    name === 'description' && typeof field === 'string'
+      ? replace(field, false)
+      : inDefinition(field, replace),
+  )
+}
+
+function mapped(items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+  let next: unknown[] | null = null
+  for (const [index, item] of items.entries()) {
+    const changed = change(item)
+    if (changed === item) continue
+    next ??= [...items]
+    next[index] = changed
+  }
+  return next ?? items
+}
+
+function mappedFields(value: JsonObject, change: (name: string, field: unknown) => unknown): JsonObject {
+  let next: JsonObject | null = null
+  for (const [name, field] of Object.entries(value)) {
+    const changed = change(name, field)
+    if (changed === field) continue
+    next ??= { ...value }
+    next[name] = changed
+  }
+  return next ?? value
+}

@@ -1,0 +1,250 @@
+import { type Cancellation, cancel } from '../../../core/cancellation.ts'
+import { OverBudget } from '../../../core/content-filter.ts'
+import {
+  eachOf,
+  type Finish,
+  type FrameBatch,
+  type InferenceEvent,
+  type InferenceFrame,
+  type InferenceFrames,
+  isContent,
+} from '../../../core/events.ts'
+import type { InferenceRequest } from '../../../core/request.ts'
+import type { KeyRecord } from '../../../core/snapshot.ts'
+import { dropInto } from '../../../dialects/dropped.ts'
+import type { Generation } from '../../generation.ts'
+import type { Meter } from '../../reply/meter.ts'
+import type { Dispatched } from '../../upstream/dispatch.ts'
+import { withFindings } from '../findings.ts'
+import { createScanners, type Scanners } from '../scanners.ts'
+import { type ChoiceOutput, createChoiceOutput } from './choice.ts'
+import { createNativeOutput, type NativeOutput } from './natives.ts'
+
+/** A meter that counts what the provider delivered, and tells of what filters let pass of it. */
+export interface GuardingMeter extends Meter {
+  guard<Started extends Answering>(started: Started, cancellation: Cancellation): Started
+}
+
+type Answering = Pick<Dispatched, 'frames' | 'dropped'>
+
+/** The meter itself for a key whose guardrails do not look at what is answered. */
+export function metered(
+  meter: Meter,
+  { guardrails }: Pick<KeyRecord, 'guardrails'>,
+  request: InferenceRequest,
+): Meter {
+  const scanners = createScanners(guardrails)
+  return scanners === null ? meter : guarding(meter, scanners, request)
+}
+
+/** The frames of an answer as the filters of its key let them pass: all that come after are shown no others. */
+export const guarded = <Started extends Answering>(
+  { meter, cancellation }: Pick<Generation<Meter>, 'meter' | 'cancellation'>,
+  started: Started,
+): Started => (isGuarding(meter) ? meter.guard(started, cancellation) : started)
+
+/** Whether filters look at what is answered. */
+const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
+
+function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): GuardingMeter {
+  const blocked: Finish[] = []
+  /** The reply came in one piece, with its usage. */
+  let isWhole = false
+  let isGuarded = false
+  function see(frame: InferenceFrame): void {
+    meter.see(frame)
+    isWhole ||= !request.stream && frame.events.some(isContent) && frame.events.some(isUsage)
+  }
+  return {
+    // It has seen them before they were filtered; but not what is given again, which was filtered when it was kept.
+    see(frame) {
+      if (!isGuarded) meter.see(frame)
+    },
+    guard(started, cancellation) {
+      isGuarded = true
+      const dropped = [...started.dropped]
+      const filter = createFrameFilter(scanners, request, blocked, dropped)
+      return { ...started, dropped, frames: filtered(started.frames, filter, see, cancellation) }
+    },
+    settlement(ending, context) {
+      const isCut = blocked.length > 0 && ending === 'whole'
+      const wasLeft = isCut && !isWhole && meter.finishes.length === 0
+      const own = meter.settlement(wasLeft ? 'cut' : ending, context)
+      if (!isCut) return withFindings(own, scanners)
+      return withFindings(
+        { ...own, settlement: { ...own.settlement, finishReason: 'content_filter' } },
+        scanners,
+      )
+    },
+    get pipeline() {
+      return scanners.report.stages()
+    },
+    get finishes() {
+      return blocked.length > 0 ? blocked : meter.finishes
+    },
+    get serviceTier() {
+      return meter.serviceTier
+    },
+  }
+}
+
+const isUsage = ({ type }: InferenceEvent): boolean => type === 'usage'
+
+async function* filtered(
+  frames: InferenceFrames,
+  filter: FrameFilter,
+  see: (frame: InferenceFrame) => void,
+  cancellation: Cancellation,
+): AsyncGenerator<FrameBatch> {
+  const iterator = frames[Symbol.asyncIterator]()
+  let isOver = false
+  try {
+    for (;;) {
+      const result = await iterator.next().catch((error: unknown) => {
+        isOver = true
+        return { error }
+      })
+      if ('error' in result) {
+        const rest = filter.rest()
+        if (rest.length > 0) yield rest
+        throw result.error
+      }
+      if (result.done) {
+        isOver = true
+        return
+      }
+      for (const frame of result.value) see(frame)
+      const batch = filter.take(result.value)
+      if (filter.isBlocked) cancel(cancellation, new Error('a content filter ended the answer'))
+      if (batch.length > 0) yield batch
+      if (filter.isBlocked) return
+    }
+  } finally {
+    if (!isOver) iterator.return?.().catch(() => undefined)
+  }
+}
+
+interface FrameFilter {
+  readonly isBlocked: boolean
+  take(batch: FrameBatch): FrameBatch
+  /** What was held back, where the answer breaks off. */
+  rest(): FrameBatch
+}
+
+/** `blocked` is told how the choices end where a filter ends the answer. */
+function createFrameFilter(
+  scanners: Scanners,
+  { dialect, stream }: InferenceRequest,
+  blocked: Finish[],
+  dropped: string[],
+): FrameFilter {
+  const choices = new Map<number, ChoiceOutput>()
+  const drop = (name: string): void => {
+    dropInto(dropped, name)
+  }
+  const leave = (out: InferenceEvent[]): void => {
+    for (const choice of choices.values()) beside(out, (own) => choice.leave(own))
+  }
+  const natives: NativeOutput = createNativeOutput({ dialect, isStream: stream, scanners, leave, drop })
+
+  function beside(out: InferenceEvent[], say: (own: InferenceEvent[]) => void): void {
+    const own: InferenceEvent[] = []
+    say(own)
+    for (const event of own) {
+      out.push(event)
+      if (scanners.rewrites) natives.beside(event, out)
+    }
+  }
+
+  function choiceOf(index: number): ChoiceOutput {
+    const known = choices.get(index)
+    if (known) return known
+    const made = createChoiceOutput(index, scanners, drop)
+    choices.set(index, made)
+    return made
+  }
+
+  function takeEvent(event: InferenceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void {
+    if ('choice' in event) {
+      const choice = choiceOf(event.choice)
+      beside(out, (own) => choice.take(event, next, own))
+    } else if (event.type === 'native' && scanners.rewrites) natives.take(event, out)
+    else if (event.type === 'response-end') {
+      leave(out)
+      if (scanners.isBlocked) return
+      if (scanners.rewrites) natives.end(out)
+      out.push(event)
+    } else out.push(event)
+  }
+
+  /** Everything ends: what was found before in other choices goes out still. */
+  function block(out: InferenceEvent[]): void {
+    try {
+      leave(out)
+    } catch (error) {
+      if (!(error instanceof OverBudget)) throw error
+    }
+    natives.end(out)
+    const indexes = choices.size === 0 ? [0] : [...choices.keys()].sort((a, b) => a - b)
+    for (const choice of indexes) blocked.push({ choice, reason: 'content_filter', native: null })
+    out.push({ type: 'response-end', finishes: blocked })
+  }
+
+  /** What the frame ends was said before it: it goes out in a frame of its own. */
+  function leftBefore({ events }: InferenceFrame): InferenceFrame[] {
+    const out: InferenceEvent[] = []
+    const at = events.findIndex((event) => 'choice' in event)
+    const first = events[at]
+    if (first && 'choice' in first) {
+      beside(out, (own) => choices.get(first.choice)?.before(first, events[at + 1], own))
+    }
+    return out.length === 0 ? [] : [{ events: out }]
+  }
+
+  function takeFrame(frame: InferenceFrame): InferenceFrame[] {
+    const frames: InferenceFrame[] = []
+    const out: InferenceEvent[] = []
+    let isOver = false
+    try {
+      frames.push(...leftBefore(frame))
+      for (const [at, event] of frame.events.entries()) {
+        isOver = scanners.isBlocked
+        if (isOver) break
+        takeEvent(event, frame.events[at + 1], out)
+      }
+      isOver = scanners.isBlocked
+    } catch (error) {
+      if (!(error instanceof OverBudget)) throw error
+      scanners.giveUp()
+      isOver = true
+    }
+    if (isOver) block(out)
+    const isSame = out.length === frame.events.length && out.every((event, at) => event === frame.events[at])
+    if (out.length > 0) frames.push(isSame ? frame : { events: out })
+    return frames
+  }
+
+  return {
+    get isBlocked() {
+      return blocked.length > 0
+    },
+    take(batch) {
+      const frames: InferenceFrame[] = []
+      for (const frame of batch.flatMap((each) => [...eachOf(each)])) {
+        frames.push(...takeFrame(frame))
+        if (blocked.length > 0) break
+      }
+      return frames
+    },
+    rest() {
+      const out: InferenceEvent[] = []
+      try {
+        leave(out)
+      } catch (error) {
+        if (!(error instanceof OverBudget)) throw error
+        scanners.giveUp()
+      }
+      return out.length === 0 ? [] : [{ events: out }]
+    },
+  }
+}

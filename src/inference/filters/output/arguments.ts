@@ -1,0 +1,186 @@
+import type { Piece } from '../../../core/content-filter.ts'
+import { type Scan, type Scanners, textOf } from '../scanners.ts'
+
+/**
+ * The arguments of a tool call, as they come. JSON is looked through string by string, as it says and not as it is
+ * escaped, so that it stays JSON; a number of which something is replaced becomes a string. What is no JSON (the free
+ * text of custom tools) is a text like any other. What is not changed keeps its bytes.
+ */
+export interface ArgumentsScan {
+  push(json: string): string
+  end(): string
+}
+
+/** Below this many digits a number says nothing, as in what is asked. */
+const LEAST_NUMBER = 1e6
+/** What stands outside of strings and is longer is no number and no word of JSON: it is read as a text. */
+const LONGEST_TOKEN = 256
+const STRUCTURE = /[\s{}[\],:"]/
+
+type State = 'begin' | 'free' | 'between' | 'string'
+
+/** Nothing of it comes behind what is blocked. */
+export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): ArgumentsScan {
+  const { open } = scanners
+  let state: State = 'begin'
+  let free: Scan | null = null
+  let text: StringScan | null = null
+  let token = ''
+
+  function between(json: string, from: number): { said: string; at: number } {
+    let said = ''
+    for (let at = from; at < json.length; at++) {
+      const character = json.charAt(at)
+      if (!STRUCTURE.test(character)) {
+        token += character
+        if (token.length > LONGEST_TOKEN) said += wholeToken()
+        continue
+      }
+      said += wholeToken()
+      if (scanners.isBlocked) break
+      said += character
+      if (character !== '"') continue
+      state = 'string'
+      text = openString(scanners)
+      return { said, at: at + 1 }
+    }
+    return { said, at: json.length }
+  }
+
+  function wholeToken(): string {
+    const own = token
+    token = ''
+    if (own === '' || Math.abs(Number(own)) < LEAST_NUMBER || /^(?:true|false|null)$/.test(own)) return own
+    const scan = open()
+    const pieces = [...scan.push(own), ...scan.end()]
+    return pieces.every(({ kind }) => kind === 'kept') ? own : JSON.stringify(textOf(pieces))
+  }
+
+  function push(json: string): string {
+    let said = ''
+    for (let at = 0; at < json.length && !scanners.isBlocked; ) {
+      if (state === 'begin') {
+        const first = json.slice(at).search(/\S/)
+        if (first === -1) return said + json.slice(at)
+        state = /[{[]/.test(json.charAt(at + first)) ? 'between' : 'free'
+      }
+      if (state === 'free') {
+        free ??= open()
+        return said + textOf(free.push(json.slice(at)))
+      }
+      if (state === 'string' && text !== null) {
+        const read = text.push(json, at)
+        said += read.said
+        at = read.at
+        if (read.isEnd) state = 'between'
+        continue
+      }
+      const read = between(json, at)
+      said += read.said
+      at = read.at
+    }
+    return said
+  }
+
+  return {
+    push,
+    end() {
+      if (state === 'free') return free === null ? '' : textOf(free.end())
+      if (state === 'string' && text !== null) return text.end()
+      return wholeToken()
+    },
+  }
+}
+
+interface StringScan {
+  /** Reads up to the closing quotation mark, or to the end of the piece. */
+  push(json: string, from: number): { said: string; at: number; isEnd: boolean }
+  /** The string was broken off. */
+  end(): string
+}
+
+const SPECIAL = /["\\]/g
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan {
+  const scan = scanners.open()
+  /** The JSON text of what has not gone out, and where in it characters are escaped. */
+  let raw = ''
+  let escapes: { at: number; length: number }[] = []
+  /** How many of them have gone out. */
+  let taken = 0
+  /** Places of `escapes` count the string's own characters from here. */
+  let gone = 0
+  let come = 0
+  /** An escape that is not whole yet. */
+  let broken = ''
+
+  function written(pieces: readonly Piece[]): string {
+    let said = ''
+    for (const { kind, text, length } of pieces) {
+      const own = takeRaw(length)
+      said += kind === 'kept' ? own : JSON.stringify(text).slice(1, -1)
+    }
+    return said
+  }
+
+  function takeRaw(length: number): string {
+    let rawLength = length
+    for (let next = escapes[taken]; next && next.at < gone + length; next = escapes[taken]) {
+      rawLength += next.length - 1
+      taken++
+    }
+    if (taken === escapes.length) {
+      escapes = []
+      taken = 0
+    }
+    gone += length
+    const own = raw.slice(0, rawLength)
+    raw = raw.slice(rawLength)
+    return own
+  }
+
+  function add(own: string, json: string): string {
+    if (json.length !== own.length) escapes.push({ at: come, length: json.length })
+    raw += json
+    come += own.length
+    return own
+  }
+
+  /** The piece of the string that an escape says; '' while it is not whole. */
+  function escaped(character: string): string {
+    broken += character
+    const kind = broken.charAt(1)
+    if (kind === '' || (kind === 'u' && broken.length < 6)) return ''
+    const json = broken
+    broken = ''
+    const code = Number.parseInt(json.slice(2), 16)
+    if (kind === 'u') return add(Number.isNaN(code) ? json : String.fromCharCode(code), json)
+    return add(ESCAPES[kind] ?? kind, json)
+  }
+
+  return {
+    push(json, from) {
+      let own = ''
+      let at = from
+      let isEnd = false
+      while (at < json.length && !isEnd) {
+        if (broken !== '') {
+          own += escaped(json.charAt(at++))
+          continue
+        }
+        SPECIAL.lastIndex = at
+        const next = SPECIAL.exec(json)?.index ?? json.length
+        if (next > at) own += add(json.slice(at, next), json.slice(at, next))
+        at = next + 1
+        if (json.charAt(next) === '\\') broken = '\\'
+        else isEnd = next < json.length
+      }
+      let said = written(scan.push(own))
+      if (isEnd) said += written(scan.end())
+      if (isEnd && !scanners.isBlocked) said += '"'
+      return { said, at: Math.min(at, json.length), isEnd }
+    },
+    end: () => written(scan.end()) + broken,
+  }
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../../core/events.ts'
+import { isObject } from '../../../core/json.ts'
+import type { NativeInput, NativeOutput } from './natives.ts'
+
+/**
+ * The chunks of a provider that speaks the caller's dialect, Gemini. What neutral events tell of them is taken out, since
+ * it goes out as the filters let it pass; of the rest every text is looked through, and what repeats the answer's own
+ * words in another place is left out by name.
+ */
+export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput {
+  function restOf(candidate: unknown): unknown {
+    if (!isObject(candidate)) return candidate
+    const rest: JsonObject = {}
+    for (const [name, value] of Object.entries(candidate)) {
+      if (name === 'content' && isObject(value)) {
+        const parts = Array.isArray(value['parts']) ? value['parts'].filter(isUntold) : []
+        if (parts.length > 0) rest['content'] = { ...value, parts }
+      } else if (REPEATING.has(name)) drop(`candidates.${name}`)
+      else if (!TOLD_FIELDS.has(name)) rest[name] = value
+    }
+    return rest
+  }
+
+  return {
+    take(event, out) {
+      const chunk = isObject(event.data) ? event.data['chunk'] : undefined
+      if (!isObject(chunk)) return
+      const { candidates, ...fields } = chunk
+      const rest = Array.isArray(candidates) ? { ...fields, candidates: candidates.map(restOf) } : fields
+      const passed = scanners.whole(rest)
+      if (scanners.isBlocked || !isObject(passed)) return
+      out.push({ ...event, data: { chunk: passed, isRest: true } })
+    },
+    beside: () => undefined,
+    end: () => undefined,
+  }
+}
+
+/** Parts that neutral events tell, with the fields that may stand beside them. */
+const TOLD_PARTS = ['text', 'functionCall', 'inlineData', 'fileData']
+const isUntold = (part: unknown): boolean => isObject(part) && !TOLD_PARTS.some((name) => name in part)
+
+const TOLD_FIELDS: ReadonlySet<string> = new Set(['groundingMetadata', 'citationMetadata', 'logprobsResult'])
+/** They hold tokens of the answer that nobody looks through. */
+const REPEATING: ReadonlySet<string> = new Set(['finishMessage'])

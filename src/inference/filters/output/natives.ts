@@ -1,0 +1,133 @@
+import type { DialectName, InferenceEvent, JsonObject } from '../../../core/events.ts'
+import { isObject } from '../../../core/json.ts'
+import { NO_TEXT, type Scanners } from '../scanners.ts'
+import { createGeminiRelay } from './gemini.ts'
+import { createMessagesRelay } from './messages.ts'
+import { createResponsesRelay } from './responses.ts'
+
+export type Native = Extract<InferenceEvent, { type: 'native' }>
+
+/** What only the caller's own dialect can carry, as filters that change texts let it pass. */
+export interface NativeOutput {
+  take(event: Native, out: InferenceEvent[]): void
+  /** What is said beside an event that goes out, for a writer that listens to `native` events alone. */
+  beside(event: InferenceEvent, out: InferenceEvent[]): void
+  /** The answer ends. */
+  end(out: InferenceEvent[]): void
+}
+
+export interface NativeInput {
+  dialect: DialectName
+  isStream: boolean
+  scanners: Scanners
+  /** All texts that are under way end here. */
+  leave(out: InferenceEvent[]): void
+  drop(name: string): void
+}
+
+/** Other dialects than the caller's have nobody who would read them. */
+export function createNativeOutput(input: NativeInput): NativeOutput {
+  const own = input.isStream || input.dialect === 'gemini' ? relayOf(input) : keepWhole(input)
+  return {
+    ...own,
+    take(event, out) {
+      if (event.dialect === input.dialect) own.take(event, out)
+    },
+  }
+}
+
+function relayOf(input: NativeInput): NativeOutput {
+  if (input.dialect === 'messages') return createMessagesRelay(input)
+  if (input.dialect === 'gemini') return createGeminiRelay(input)
+  return input.dialect === 'responses' ? createResponsesRelay(input) : chatRelay(input)
+}
+
+/**
+ * Of a reply that is not streamed they hold all texts once more, in places of their own. They go out with it as they
+ * came, or where a filter changed the reply or would change them, not at all: the neutral events say what is left.
+ */
+function keepWhole({ scanners, drop }: NativeInput): NativeOutput {
+  const natives: Native[] = []
+  return {
+    take(event) {
+      natives.push(event)
+    },
+    beside: () => undefined,
+    end(out) {
+      if (
+        scanners.replaced === 0 &&
+        !scanners.isBlocked &&
+        natives.every(({ data }) => scanners.isClean(data))
+      ) {
+        out.push(...natives)
+      } else for (const { data } of natives) for (const name of namesIn(data)) drop(name)
+    },
+  }
+}
+
+/** Blocks and items that neutral events tell of. */
+const TOLD = new Set<unknown>([
+  'text',
+  'thinking',
+  'redacted_thinking',
+  'tool_use',
+  'message',
+  'reasoning',
+  'function_call',
+  'custom_tool_call',
+])
+
+/** What is lost with it, by name. */
+function namesIn(data: unknown): string[] {
+  if (!isObject(data)) return []
+  const { message, event, chunk, choices } = data
+  const blocks = isObject(message) && Array.isArray(message['content']) ? message['content'] : []
+  const item = isObject(event) ? (event['item'] ?? event['content_block']) : undefined
+  const types = [...blocks, item].flatMap((block: unknown) =>
+    isObject(block) && typeof block['type'] === 'string' && !TOLD.has(block['type']) ? [block['type']] : [],
+  )
+  const fields = Array.isArray(choices)
+    ? choices.flatMap((choice: unknown) => (isObject(choice) ? namesOfChoice(choice) : []))
+    : []
+  return [...types, ...(isObject(chunk) ? Object.keys(chunk) : []), ...fields]
+}
+
+const namesOfChoice = ({ choice, message }: JsonObject): string[] => [
+  ...(isObject(choice) ? Object.keys(choice).map((name) => `choices.${name}`) : []),
+  ...(isObject(message) ? Object.keys(message).map((name) => `message.${name}`) : []),
+]
+
+/** Unknown texts of a delta come in pieces, and nobody here knows how they go together. */
+function chatRelay({ scanners, drop }: NativeInput): NativeOutput {
+  function choiceOf(choice: unknown): unknown {
+    if (!isObject(choice) || !isObject(choice['message'])) return choice
+    const { message, ...rest } = choice
+    const kept = Object.entries(message).filter(([name, value]) => {
+      const isKept = NO_TEXT.has(name) || !hasText(value)
+      if (!isKept) drop(`message.${name}`)
+      return isKept
+    })
+    return kept.length === 0 ? rest : { ...rest, message: Object.fromEntries(kept) }
+  }
+
+  return {
+    take(event, out) {
+      const { data } = event
+      if (!isObject(data)) return
+      const { choices } = data
+      const known = Array.isArray(choices) ? { ...data, choices: choices.map(choiceOf) } : data
+      const next = scanners.whole(known)
+      out.push({ ...event, data: next })
+    },
+    beside: () => undefined,
+    end: () => undefined,
+  }
+}
+
+function hasText(value: unknown): boolean {
+  if (typeof value === 'string') return value !== ''
+  if (Array.isArray(value)) return value.some(hasText)
+  return (
+    isObject(value) && Object.entries(value).some(([name, field]) => !NO_TEXT.has(name) && hasText(field))
+  )
+}

@@ -1,0 +1,107 @@
+import type { InferenceEvent, JsonObject } from '../../../core/events.ts'
+import { isObject } from '../../../core/json.ts'
+import { NO_TEXT } from '../scanners.ts'
+import type { NativeInput, NativeOutput } from './natives.ts'
+
+/**
+ * The events of a provider that speaks the caller's dialect, Responses, in a stream. Items begin and end as they
+ * came; of one that a filter changed, the end leaves its content out, and the writer shows what was streamed of it.
+ */
+export function createResponsesRelay({ scanners, leave, drop }: NativeInput): NativeOutput {
+  const last: InferenceEvent[] = []
+  const replacedBefore = new Map<unknown, number>()
+
+  const native = (event: JsonObject): InferenceEvent => ({
+    type: 'native',
+    dialect: 'responses',
+    data: { event },
+  })
+
+  function item(event: JsonObject, whole: JsonObject, out: InferenceEvent[]): void {
+    const { output_index: at } = event
+    if (!TOLD.has(whole['type'])) {
+      const next = scanners.whole(event)
+      if (isObject(next)) out.push(native(next))
+    } else if (event['type'] === 'response.output_item.added') {
+      replacedBefore.set(at, scanners.replaced)
+      out.push(native({ ...event, item: emptied(whole) }))
+    } else {
+      leave(out)
+      if (scanners.isBlocked) return
+      const isAsItCame = (replacedBefore.get(at) ?? 0) === scanners.replaced && scanners.isClean(whole)
+      out.push(native(isAsItCame ? event : { ...event, item: emptied(whole) }))
+    }
+  }
+
+  /** Its items are told by themselves; what else it says is looked through, but for what it repeats of the question. */
+  function wholeResponse(response: JsonObject): JsonObject {
+    const entries = Object.entries(response).map(([name, value]) => [
+      name,
+      ASKED.has(name) || NO_TEXT.has(name) || name.endsWith('_id') ? value : scanners.whole(value),
+    ])
+    return Object.fromEntries(entries)
+  }
+
+  return {
+    take({ data }, out) {
+      if (!isObject(data)) return
+      const { event, response } = data
+      if (isObject(response)) {
+        const shown = wholeResponse(response)
+        if (scanners.isBlocked) return
+        const told: InferenceEvent = { type: 'native', dialect: 'responses', data: { response: shown } }
+        // Why a response is not complete is said at the end, where a filter may know better.
+        if (isObject(response['incomplete_details'])) last.push(told)
+        else out.push(told)
+      }
+      if (!isObject(event)) return
+      if (isObject(event['item'])) item(event, event['item'], out)
+      // Pieces of what only this dialect has: the item that they belong to tells it whole at its end.
+      else if (typeof event['delta'] === 'string') drop(String(event['type']))
+      else {
+        const next = scanners.whole(event)
+        if (isObject(next)) out.push(native(next))
+      }
+    },
+    beside: () => undefined,
+    end(out) {
+      if (!scanners.isBlocked) out.push(...last)
+    },
+  }
+}
+
+/** What it repeats of the question, says of its end, or the writer says itself. */
+const ASKED: ReadonlySet<string> = new Set([
+  'error',
+  'incomplete_details',
+  'instructions',
+  'metadata',
+  'output_text',
+  'prompt',
+  'prompt_cache_key',
+  'reasoning',
+  'safety_identifier',
+  'text',
+  'tool_choice',
+  'tools',
+  'truncation',
+  'user',
+])
+
+/** Items whose content neutral events tell. */
+const TOLD = new Set<unknown>(['message', 'reasoning', 'function_call', 'custom_tool_call'])
+
+function emptied(item: JsonObject): JsonObject {
+  switch (item['type']) {
+    case 'message':
+      return { ...item, content: [] }
+    case 'reasoning': {
+      const { content: _, ...rest } = item
+      return { ...rest, summary: [] }
+    }
+    case 'function_call':
+      return { ...item, arguments: '' }
+    default:
+      return { ...item, input: '' }
+  }
+}

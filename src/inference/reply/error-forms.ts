@@ -1,0 +1,31 @@
+import { ingresses } from '../../dialects/index.ts'
+import type { FormOf } from '../../http/envelope.ts'
+import { VERBS } from '../gemini/path.ts'
+
+/** How the operations of Google's API end. */
+const VERB = new RegExp(`(?::|%3a)(?:${VERBS.join('|')})$`, 'i')
+
+/**
+ * Which requests are answered errors in the form of another API: those of its routes, and of whatever its clients
+ * look for below them, so that they understand that too. The lists of models stand at one address for several APIs, so
+ * that a header decides there.
+ */
+export function errorFormOf(basePath: string): FormOf {
+  const prefixes = ['/api/v1', '/v1'].map((prefix) => `${basePath}${prefix}`)
+  const google = `${basePath}/v1beta`
+  return ({ url, headers }) => {
+    // A malformed Host makes an address that cannot be read.
+    const pathname = URL.parse(url)?.pathname ?? ''
+    if (isAtOrBelow(pathname, google)) return ingresses.gemini.viewError
+    const prefix = prefixes.find((each) => pathname.startsWith(`${each}/`))
+    if (prefix === undefined) return undefined
+    const path = pathname.slice(prefix.length)
+    if (isAtOrBelow(path, '/messages')) return ingresses.messages.viewError
+    if (!isAtOrBelow(path, '/models')) return undefined
+    if (VERB.test(path) || headers.has('x-goog-api-key')) return ingresses.gemini.viewError
+    return headers.has('anthropic-version') ? ingresses.messages.viewError : undefined
+  }
+}
+
+const isAtOrBelow = (pathname: string, path: string): boolean =>
+  pathname === path || pathname.startsWith(`${path}/`)

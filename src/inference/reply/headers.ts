@@ -1,0 +1,25 @@
+import { replyHeaders } from '../../http/reply-headers.ts'
+import type { Generation } from '../generation.ts'
+
+/** The headers of a whole reply. Anthropic's clients read the id of a request from a header of its own name. */
+export function wholeHeaders(
+  { id, request, opening, cached }: Generation,
+  contentType: string,
+): Record<string, string> {
+  const headers = replyHeaders(opening.incoming, contentType)
+  headers['x-generation-id'] = id
+  if (request.apiType === 'messages') headers['request-id'] = opening.incoming.id
+  return cached ? Object.assign(headers, cached.headers) : headers
+}
+
+/** The headers of a whole reply in JSON. */
+export const jsonHeaders = (generation: Generation): Record<string, string> =>
+  wholeHeaders(generation, 'application/json')
+
+/** The headers of a reply in pieces, which proxies must pass on as they come. */
+export function streamHeaders(generation: Generation, mediaType: string): Record<string, string> {
+  const headers = wholeHeaders(generation, mediaType)
+  headers['cache-control'] = 'no-cache, no-transform'
+  headers['x-accel-buffering'] = 'no'
+  return headers
+}

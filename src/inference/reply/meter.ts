@@ -1,0 +1,227 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { Finish, InferenceFrame, JsonObject } from '../../core/events.ts'
+import type { AttemptOutcome, JournalEntry, Settlement } from '../../core/generation.ts'
+import type { Pricing } from '../../core/snapshot.ts'
+import {
+  completionTokens,
+  estimateTokens,
+  NO_USAGE,
+  promptTokens,
+  type Usage,
+  type UsageSource,
+} from '../../core/usage.ts'
+import { type Cost, costOf, FREE, isPriced } from '../admission/price.ts'
+
+/**
+ * How a generation ended.
+ * - `whole`: finish reason and a clean end
+ * - `failed`: no content ever came
+ * - `cut`: the provider (or our shutdown) broke it off in the middle
+ * - `left`: the caller went away
+ */
+export type Ending = 'whole' | 'failed' | 'cut' | 'left'
+
+/** What was delivered in one generation, and what it comes to. */
+export interface Metering {
+  readonly finishes: Finish[]
+  /** What content filters did to the answer, for the routing metadata; absent: nothing looked at it. */
+  readonly pipeline?: readonly JsonObject[]
+  settlement(ending: Ending, context: SettlementContext): Settled
+}
+
+export interface Settled {
+  settlement: Settlement
+  cost: Cost
+}
+
+/** What the frames told so far. One for each generation; every frame passes `see` before it is written. */
+export interface Meter extends Metering {
+  see(frame: InferenceFrame): void
+  readonly serviceTier: string | null
+}
+
+export interface SettlementContext {
+  journal: JournalEntry
+  attempt: Attempt
+  tries: readonly AttemptOutcome[]
+  /** Somebody has the request and has not refused it. */
+  isAsked: boolean
+  pricing: Pricing
+  /** What may be charged at most where we estimate. */
+  holdNanoUsd: number
+  router: string
+  endedAt: number
+}
+
+export function createMeter(now: () => number, startedAt: number): Meter {
+  let upstreamId: string | null = null
+  let usage: Usage | null = null
+  let serviceTier: string | null = null
+  let finishes: Finish[] = []
+  let firstContentAt: number | null = null
+  let textLength = 0
+  let reasoningLength = 0
+  let images = 0
+
+  function see(frame: InferenceFrame): void {
+    for (const event of frame.events) {
+      switch (event.type) {
+        case 'text-delta':
+        case 'refusal-delta':
+          textLength += event.text.length
+          if (event.text !== '') firstContentAt ??= now()
+          break
+        case 'reasoning-delta':
+          reasoningLength += event.text.length
+          if (event.text !== '') firstContentAt ??= now()
+          break
+        case 'tool-call-start':
+          textLength += event.name.length
+          firstContentAt ??= now()
+          break
+        case 'tool-call-delta':
+          textLength += event.json.length
+          break
+        case 'image':
+          images += 1
+          firstContentAt ??= now()
+          break
+        case 'audio-delta':
+          firstContentAt ??= now()
+          break
+        case 'response-start':
+          upstreamId = event.upstreamId ?? upstreamId
+          break
+        case 'usage':
+          usage = event.usage
+          serviceTier = event.serviceTier ?? serviceTier
+          break
+        case 'response-end':
+          finishes = event.finishes
+      }
+    }
+  }
+
+  return {
+    see,
+    settlement(ending, context) {
+      const { promptTokensEstimate } = context.journal
+      const counted = count(ending, usage, { textLength, reasoningLength }, promptTokensEstimate)
+      const finish = finishes[0]
+      return settledAs(ending, context, {
+        counted,
+        upstreamId,
+        finish,
+        startedAt,
+        firstContentAt,
+        serviceTier,
+        images,
+      })
+    },
+    get finishes() {
+      return finishes
+    },
+    get serviceTier() {
+      return serviceTier
+    },
+  }
+}
+
+export interface Counted {
+  usage: Usage
+  source: UsageSource
+}
+
+export interface Delivered {
+  counted: Counted
+  upstreamId: string | null
+  /** Undefined: none came. */
+  finish: Finish | undefined
+  startedAt: number
+  /** Null: no content came. */
+  firstContentAt: number | null
+  serviceTier: string | null
+  /** Of the answer, where its usage does not count them. */
+  images?: number
+}
+
+const NOTHING: Counted = { usage: NO_USAGE, source: 'none' }
+
+/** The row of a generation of any kind, and its cost. */
+export function settledAs(ending: Ending, context: SettlementContext, delivered: Delivered): Settled {
+  const { journal, endedAt, attempt } = context
+  const { finish, startedAt } = delivered
+  // Who leaves before anybody was asked, or when all who were have refused, leaves nothing to charge.
+  const isInVain = ending === 'left' && !context.isAsked
+  const counted = isInVain ? NOTHING : delivered.counted
+  const cost = isInVain ? FREE : costFor(ending, counted, context)
+  const contentAt = delivered.firstContentAt ?? endedAt
+  return {
+    cost,
+    settlement: {
+      ...journal,
+      modelId: attempt.model.id,
+      providerSlug: attempt.provider.slug,
+      providerName: attempt.provider.name,
+      endpointId: attempt.endpoint.id,
+      isByok: attempt.ownKey !== undefined,
+      upstreamId: delivered.upstreamId,
+      finishReason: ending === 'whole' && finish ? finish.reason : 'error',
+      nativeFinishReason: finish?.native ?? null,
+      cancelled: ending === 'left',
+      usage: counted.usage,
+      usageSource: counted.source,
+      ...(delivered.images ? { answerImages: delivered.images } : {}),
+      costNanoUsd: cost.totalNanoUsd,
+      cacheDiscountNanoUsd: cost.cacheDiscountNanoUsd,
+      latencyMs: Math.max(0, contentAt - startedAt),
+      generationTimeMs: Math.max(0, endedAt - contentAt),
+      endedAt,
+      serviceTier: delivered.serviceTier,
+      router: context.router,
+      tries: context.tries,
+    },
+  }
+}
+
+/** The provider's figures where it told any; else our count of what was delivered. 0 that was told stays 0. */
+function count(
+  ending: Ending,
+  told: Usage | null,
+  delivered: { textLength: number; reasoningLength: number },
+  promptTokensEstimate: number,
+): Counted {
+  if (ending === 'failed') return NOTHING
+  const outputTokens = estimateTokens(delivered.textLength)
+  const reasoningTokens = estimateTokens(delivered.reasoningLength)
+  if (told === null) {
+    return {
+      usage: { ...NO_USAGE, inputTokens: promptTokensEstimate, outputTokens, reasoningTokens },
+      source: 'estimated',
+    }
+  }
+  const isRunningTotal = ending !== 'whole' && completionTokens(told) < outputTokens + reasoningTokens
+  if (!isRunningTotal) return { usage: told, source: 'provider' }
+  const inputTokens = promptTokens(told) === 0 ? promptTokensEstimate : told.inputTokens
+  return { usage: { ...told, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }
+}
+
+/** readings.md, Money: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
+function costFor(
+  ending: Ending,
+  { usage, source }: Counted,
+  { pricing, holdNanoUsd }: SettlementContext,
+): Cost {
+  if (ending === 'failed') return FREE
+  const cost = costOf(usage, pricing)
+  // A figure that no ledger holds is a mistake: then the hold bounds it, as it bounds estimates.
+  if (source === 'provider' && Number.isSafeInteger(cost.totalNanoUsd)) return cost
+  const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced(pricing) ? 1 : 0))
+  const promptNanoUsd = Math.min(cost.promptNanoUsd, totalNanoUsd)
+  return {
+    ...cost,
+    totalNanoUsd,
+    promptNanoUsd,
+    completionNanoUsd: Math.min(cost.completionNanoUsd, totalNanoUsd - promptNanoUsd),
+  }
+}

@@ -1,0 +1,160 @@
+import { turnOfLoop } from '../../core/turn.ts'
+import type { Ingress } from '../../dialects/dialect.ts'
+import { type DirectWriter, directStream } from '../../http/direct-stream.ts'
+import { textReply } from '../../http/text-reply.ts'
+import { end } from '../pipeline.ts'
+import { fail } from '../settle.ts'
+import { CallerLeft } from '../upstream/abort.ts'
+import { streamHeaders } from './headers.ts'
+import type { TextStream } from './text-stream.ts'
+import { TIMED_OUT } from './ticker.ts'
+
+/** Silence that is kept before a stream commits to 200: an earlier failure keeps a status of its own. */
+export const SILENCE_MS = 5_000
+const KEEP_ALIVE_MS = 5_000
+/** How long a model that has begun may think before its caller is shown that it has. */
+const BEGUN_MS = 500
+const SLOW_READER_MS = 60_000
+/** After so much text the event loop gets a turn, so that one stream of large frames does not hold up the others. */
+const BURST_CHARACTERS = 64 * 1024
+
+/** How a stream is sent by default: a comment keeps proxies and the caller's own clock quiet, and clients skip it. */
+const EVENTS: NonNullable<Ingress['stream']> = {
+  mediaType: 'text/event-stream',
+  keepAlive: ': SLUICE PROCESSING\n\n',
+}
+
+/**
+ * Sends a streamed reply to its caller, who slows the provider by reading slowly. Rejects, before anything was sent,
+ * with the error that the caller gets.
+ */
+export async function streamResponse(
+  stream: TextStream,
+  form: Ingress['stream'] = EVENTS,
+): Promise<Response> {
+  const { generation } = stream
+  let early: string | null
+  try {
+    early = await untilStarted(stream, form.keepAlive)
+  } catch (error) {
+    const failure = await fail(generation, error)
+    end(generation)
+    throw failure
+  }
+  const headers = streamHeaders(generation, form.mediaType)
+  const begun = early === null ? await beginning(stream) : { text: early, rest: stream.next() }
+  if (begun.rest === null) return textReply(begun.text, headers)
+  const body = directStream(
+    (writer) => send(stream, begun.text, begun.rest ?? stream.next(), writer, form.keepAlive),
+    () => stream.leave(new CallerLeft()),
+  )
+  return new Response(body, { headers })
+}
+
+/**
+ * Null once the first content is there. Else what is sent before it: what shows that the model has begun, half a second
+ * after it has (until its content is there another endpoint may still answer), or the first keep-alive.
+ */
+async function untilStarted(stream: TextStream, keepAlive: string): Promise<string | null> {
+  const { generation, starting } = stream
+  const { ticker, now } = generation.deps
+  const until = ticker.now() + SILENCE_MS
+  for (let waitMs = BEGUN_MS; waitMs > 0; waitMs = Math.min(BEGUN_MS, until - ticker.now())) {
+    if ((await ticker.within(starting, waitMs)) !== TIMED_OUT) return null
+    const { begunAt } = generation
+    const text = begunAt !== null && now() - begunAt >= BEGUN_MS ? stream.begin() : ''
+    if (text !== '') return text
+  }
+  return keepAlive
+}
+
+/** What of a stream is there already, and its next text; null: the reply has ended. */
+interface Beginning {
+  readonly text: string
+  readonly rest: Promise<string | null> | null
+}
+
+/**
+ * What is there in this turn of the event loop. A reply that has ended with it waits for its commit, and is then sent
+ * in one write: a stream that is opened and closed costs several times as much.
+ */
+async function beginning(stream: TextStream): Promise<Beginning> {
+  let text = ''
+  const turn = turnOfLoop()
+  for (;;) {
+    const rest = stream.next()
+    const first = await Promise.race([rest, turn])
+    const next = first === undefined && stream.isSettling ? await committed(rest) : first
+    if (next === undefined) return { text, rest }
+    if (next === null) return { text, rest: null }
+    text += next
+    if (text.length > BURST_CHARACTERS) return { text, rest: stream.next() }
+  }
+}
+
+/** A commit takes a few milliseconds; undefined: it takes longer, and what is there goes out first. */
+const committed = (rest: Promise<string | null>): Promise<string | null | undefined> =>
+  Promise.race([rest, new Promise<undefined>((resolve) => setTimeout(resolve, COMMIT_MS))])
+const COMMIT_MS = 50
+
+/** Writes the stream to its connection. Rejects, which breaks the connection, where the caller reads nothing. */
+async function send(
+  stream: TextStream,
+  begun: string,
+  rest: Promise<string | null>,
+  writer: DirectWriter,
+  keepAlive: string,
+): Promise<void> {
+  const { ticker } = stream.generation.deps
+  /** Gives up a write that waits for a full connection; null: none waits. */
+  let giveUp: (() => void) | null = null
+  /** Nothing came for a while, from the provider or from the caller. */
+  const clock = ticker.watch(() => {
+    if (giveUp !== null) {
+      stream.leave(new CallerLeft('the caller reads nothing'))
+      return giveUp()
+    }
+    writer.write(keepAlive)
+    writer.flush()
+    clock.due = ticker.now() + KEEP_ALIVE_MS
+  })
+  const write = (piece: string): Promise<unknown> | undefined => {
+    const writing = writer.write(piece)
+    writer.flush()
+    if (!(writing instanceof Promise)) return undefined
+    const stuck = Promise.withResolvers<never>()
+    giveUp = () => stuck.reject()
+    clock.due = ticker.now() + SLOW_READER_MS
+    return Promise.race([writing, stuck.promise])
+  }
+  const waitForProvider = (): void => {
+    giveUp = null
+    clock.due = ticker.now() + KEEP_ALIVE_MS
+  }
+  try {
+    if (begun !== '') await write(begun)
+    waitForProvider()
+    await writeAll(stream, rest, write, waitForProvider)
+    writer.end()
+  } finally {
+    clock.stop()
+  }
+}
+
+async function writeAll(
+  stream: TextStream,
+  first: Promise<string | null>,
+  write: (text: string) => Promise<unknown> | undefined,
+  waitForProvider: () => void,
+): Promise<void> {
+  let burst = 0
+  for (let text = await first; text !== null; text = await stream.next()) {
+    const writing = write(text)
+    if (writing) await writing
+    waitForProvider()
+    burst += text.length
+    if (burst <= BURST_CHARACTERS) continue
+    burst = 0
+    await turnOfLoop()
+  }
+}

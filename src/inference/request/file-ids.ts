@@ -1,0 +1,139 @@
+import type { Caller } from '../../core/caller.ts'
+import { GatewayError, notFound } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+import type { UploadedFile, UploadedFiles } from '../../core/uploaded-file.ts'
+import { type BodyLease, takeBody } from '../../http/body-budget.ts'
+
+/** Our own ids; what looks otherwise is a provider's, and goes to it as it is. */
+const OWN_ID = /^file_[0-9a-f]{32}$/
+/** What providers take in one request, about; and what we hold in memory for one. */
+const MOST_BYTES = 50_000_000
+
+type Dialect = 'chat' | 'responses' | 'messages' | 'gemini'
+
+const FIELDS: Readonly<Record<Dialect, string>> = {
+  chat: 'messages',
+  responses: 'input',
+  messages: 'messages',
+  gemini: 'contents',
+}
+
+interface Named {
+  /** The object that has the id. */
+  holder: JsonObject
+  file: UploadedFile
+}
+
+/**
+ * The body with the content of each uploaded file in the place of its `file_id`, in the dialect's words. The body
+ * itself where it names none. Throws a `GatewayError`: 404 for a file that the workspace does not have, 413 for more
+ * than 50 MB together, 503 if the memory of bodies in flight has no room for them.
+ */
+export function withFiles(
+  body: JsonObject,
+  dialect: Dialect,
+  caller: Caller,
+  files: UploadedFiles,
+  lease: BodyLease,
+): JsonObject | Promise<JsonObject> {
+  return namesFile(body[FIELDS[dialect]]) ? withContents(body, dialect, caller, files, lease) : body
+}
+
+function namesFile(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(namesFile)
+  for (const name in value) if (namesFile(Reflect.get(value, name))) return true
+  return isObject(value) && isOwnId(idIn(value))
+}
+
+const idIn = (holder: JsonObject): unknown => holder['file_id'] ?? holder['fileUri']
+const isOwnId = (id: unknown): id is string => typeof id === 'string' && OWN_ID.test(id)
+
+async function withContents(
+  body: JsonObject,
+  dialect: Dialect,
+  { workspace }: Caller,
+  files: UploadedFiles,
+  lease: BodyLease,
+): Promise<JsonObject> {
+  const field = FIELDS[dialect]
+  const named: Named[] = []
+  collect(body[field], field, workspace.id, files, named)
+  const total = named.reduce((sum, { file }) => sum + file.sizeBytes, 0)
+  if (total > MOST_BYTES) {
+    throw new GatewayError(
+      413,
+      `The files that the request names have ${(total / 1_000_000).toFixed(1)} MB together; at most ${MOST_BYTES / 1_000_000} MB may be sent at once`,
+    )
+  }
+  // As base64.
+  takeBody(lease, Math.ceil((total * 4) / 3))
+  const contents = new Map<JsonObject, JsonObject>()
+  for (const { holder, file } of named) contents.set(holder, await contentFor[dialect](holder, file))
+  return { ...body, [field]: replaced(body[field], contents) }
+}
+
+function collect(
+  value: unknown,
+  place: string,
+  workspaceId: string,
+  files: UploadedFiles,
+  named: Named[],
+): void {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      collect(item, `${place}[${index}]`, workspaceId, files, named)
+    return
+  }
+  if (!isObject(value)) return
+  const id = idIn(value)
+  if (isOwnId(id)) {
+    const file = files.find(id, workspaceId)
+    if (file === undefined) throw notFound(`${place}.file_id: there is no file with this id`)
+    named.push({ holder: value, file })
+    return
+  }
+  for (const [name, item] of Object.entries(value)) {
+    if (typeof item === 'object' && item !== null)
+      collect(item, `${place}.${name}`, workspaceId, files, named)
+  }
+}
+
+const base64 = async (file: UploadedFile): Promise<string> =>
+  Buffer.from(await file.bytes()).toString('base64')
+const dataUrl = async (file: UploadedFile): Promise<string> =>
+  `data:${file.mimeType};base64,${await base64(file)}`
+
+const contentFor: Record<Dialect, (holder: JsonObject, file: UploadedFile) => Promise<JsonObject>> = {
+  /** `file: {file_id}` */
+  async chat({ file_id: _, filename, ...rest }, file) {
+    return { filename: filename ?? file.filename, ...rest, file_data: await dataUrl(file) }
+  },
+  /** `{type: "input_file" | "input_image", file_id}` */
+  async responses({ file_id: _, ...rest }, file) {
+    const content = await dataUrl(file)
+    return rest['type'] === 'input_image'
+      ? { ...rest, image_url: content }
+      : { filename: file.filename, ...rest, file_data: content }
+  },
+  /** `source: {type: "file", file_id}` */
+  async messages(_, file) {
+    if (!/^text\/|json$|xml$/.test(file.mimeType)) {
+      return { type: 'base64', media_type: file.mimeType, data: await base64(file) }
+    }
+    return { type: 'text', media_type: 'text/plain', data: new TextDecoder().decode(await file.bytes()) }
+  },
+  /** `fileData: {fileUri}` */
+  async gemini({ fileUri: _, ...rest }, file) {
+    return { displayName: file.filename, ...rest, mimeType: file.mimeType, fileUri: await dataUrl(file) }
+  },
+}
+
+function replaced(value: unknown, contents: ReadonlyMap<JsonObject, JsonObject>): unknown {
+  if (Array.isArray(value)) return value.map((item) => replaced(item, contents))
+  if (!isObject(value)) return value
+  const content = contents.get(value)
+  if (content !== undefined) return content
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replaced(item, contents)]))
+}

@@ -1,0 +1,124 @@
+import type { Caller } from '../../core/caller.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+import type { PresetRecord, Snapshot } from '../../core/snapshot.ts'
+import { type PresetDialect, presetForms } from '../../dialects/presets/index.ts'
+
+const MARK = '@preset/'
+
+export interface PresetBody {
+  body: JsonObject
+  /** Null: none was named. */
+  presetId: string | null
+}
+
+/**
+ * The body with the settings of the preset that it names: by `model: "@preset/<slug>"`, `model: "<model>@preset/<slug>"`,
+ * `preset: "<slug>"`, or in Responses `prompt: {id, variables}`, where the id is a slug or the preset's own. What the
+ * request sets itself wins; lists of tools are joined, the request's own ahead of the preset's of the same name.
+ *
+ * Throws a `GatewayError`: 404 for a preset that the workspace does not have, or that is not active, and 400 for two
+ * that are not the same.
+ */
+export function withPreset(
+  body: JsonObject,
+  dialect: PresetDialect,
+  { workspace }: Caller,
+  snapshot: Snapshot,
+): PresetBody {
+  const { model, preset: named, prompt } = body
+  const isNamed = typeof model === 'string' && model.includes(MARK)
+  if (!isNamed && named === undefined && (dialect !== 'responses' || prompt === undefined))
+    return { body, presetId: null }
+  const [ownModel, marked] = typeof model === 'string' ? splitModel(model) : [undefined, undefined]
+  const template = dialect === 'responses' && isObject(prompt) ? prompt : undefined
+  const names = [marked, textOf(named, 'preset'), template && textOf(template['id'], 'prompt.id')]
+  const slugs = new Set(names.filter((name) => name !== undefined))
+  const [slug] = slugs
+  if (slug === undefined) return { body, presetId: null }
+  if (slugs.size > 1) throw badRequest('The request names two presets: name one', 'preset')
+  const preset = findPreset(snapshot.presets.get(workspace.id), slug)
+  const { preset: _preset, model: _model, ...own } = body
+  const request = ownModel === undefined ? own : { ...own, model: ownModel }
+  const merged = merge(request, preset, dialect)
+  const prompted =
+    preset.systemPrompt === null
+      ? merged
+      : presetForms[dialect].withSystem(merged, filled(preset.systemPrompt, template?.['variables']))
+  return { body: prompted, presetId: preset.id }
+}
+
+function splitModel(model: string): [model: string | undefined, slug: string | undefined] {
+  const at = model.indexOf(MARK)
+  if (at === -1) return [model, undefined]
+  return [at === 0 ? undefined : model.slice(0, at), model.slice(at + MARK.length)]
+}
+
+function textOf(value: unknown, path: string): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string' && value !== '')
+    return value.startsWith(MARK) ? value.slice(MARK.length) : value
+  throw badRequest('must be the slug of a preset', path)
+}
+
+function findPreset(presets: ReadonlyMap<string, PresetRecord> | undefined, name: string): PresetRecord {
+  const preset = presets?.get(name)
+  const shown = JSON.stringify(name.slice(0, 100))
+  if (preset === undefined) throw notFound(`There is no preset ${shown} in this workspace`)
+  if (preset.status === 'active') return preset
+  throw notFound(`The preset ${shown} is ${preset.status}`)
+}
+
+function merge(request: JsonObject, preset: PresetRecord, dialect: PresetDialect): JsonObject {
+  const form = presetForms[dialect]
+  const config = form.give(preset.config)
+  const isSet = (name: string): boolean => request[name] !== undefined && request[name] !== null
+  for (const names of form.synonyms) {
+    if (names.some(isSet)) for (const name of names) delete config[name]
+  }
+  const chosen = Object.fromEntries(
+    Object.entries(request).filter(([name]) => isSet(name) || !(name in config)),
+  )
+  for (const name of form.nested ?? []) {
+    const [own, kept] = [request[name], config[name]]
+    if (isObject(own) && isObject(kept)) chosen[name] = { ...kept, ...own }
+  }
+  const tools = joinedTools(request['tools'], config['tools'])
+  return { ...config, ...chosen, ...(tools === undefined ? {} : { tools }) }
+}
+
+function joinedTools(own: unknown, kept: unknown): unknown[] | undefined {
+  if (!Array.isArray(kept)) return undefined
+  if (!Array.isArray(own)) return kept
+  const taken = new Set(own.flatMap(namesOf))
+  return [...own, ...kept.filter((tool: unknown) => !namesOf(tool).some((name) => taken.has(name)))]
+}
+
+/** A tool of Google's declares several functions. */
+function namesOf(tool: unknown): string[] {
+  const declared = isObject(tool) ? tool['functionDeclarations'] : undefined
+  return Array.isArray(declared) ? declared.map(nameOf) : [nameOf(tool)]
+}
+
+/** Functions are known by their name, what the gateway or a provider runs by its type. */
+function nameOf(tool: unknown): string {
+  if (!isObject(tool)) return ''
+  const inner = isObject(tool['function']) ? tool['function'] : tool
+  const name = typeof inner['name'] === 'string' ? inner['name'] : undefined
+  const isFunction = tool['type'] === undefined || tool['type'] === 'function' || tool['type'] === 'custom'
+  return isFunction ? `function:${name ?? ''}` : `type:${String(tool['type'])}`
+}
+
+/** `{{name}}` is the variable of this name; one that the request does not give stays as it is written. */
+function filled(prompt: string, variables: unknown): string {
+  if (variables === undefined || variables === null) return prompt
+  if (!isObject(variables)) throw badRequest('must be an object from names to values', 'prompt.variables')
+  return prompt.replace(/\{\{\s*([\w.-]{1,64})\s*\}\}/g, (whole, name: string) => {
+    if (!Object.hasOwn(variables, name)) return whole
+    const value = variables[name]
+    if (typeof value === 'string') return value
+    if (isObject(value) && typeof value['text'] === 'string') return value['text']
+    throw badRequest('must be a text, or an input_text', `prompt.variables.${name}`)
+  })
+}

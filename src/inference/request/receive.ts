@@ -1,0 +1,123 @@
+import type { JsonObject } from '../../core/events.ts'
+import type { Snapshot } from '../../core/snapshot.ts'
+import { turnAfterLong } from '../../core/turn.ts'
+import type { UploadedFiles } from '../../core/uploaded-file.ts'
+import type { Ingress } from '../../dialects/dialect.ts'
+import { ingresses } from '../../dialects/index.ts'
+import { deferLine } from '../../http/access-log.ts'
+import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
+import { authenticate, originOf } from '../../http/caller.ts'
+import type { Incoming } from '../../http/incoming.ts'
+import { textReply } from '../../http/text-reply.ts'
+import {
+  beginConversation,
+  type ConversationOpening,
+  streamedReply,
+  wholeReply,
+} from '../conversation/run.ts'
+import { withFilters } from '../filters/input/apply.ts'
+import type { RunDeps } from '../generation.ts'
+import { jsonHeaders } from '../reply/headers.ts'
+import { streamResponse } from '../reply/stream.ts'
+import { cacheAsked } from '../response-cache/asked.ts'
+import { wantsRoutingMetadata } from '../routing/metadata.ts'
+import { withCarried } from './carried.ts'
+import { withFiles } from './file-ids.ts'
+import { withPreset } from './preset.ts'
+import { checkUrls, type UserUrlDeps } from './user-names.ts'
+
+export interface InferenceRouteDeps extends UserUrlDeps {
+  snapshot: { current(): Snapshot }
+  now(): number
+  keepOpen(request: Request): void
+  uploads: UploadedFiles
+  run: RunDeps
+}
+
+export type Conversation = 'chat' | 'messages' | 'gemini'
+
+/** A body as the dialect's reader takes it; absent: as it came. */
+export type Prepare = (sent: JsonObject) => JsonObject
+
+/** What every route of a conversation begins with. */
+export async function receive(
+  incoming: Incoming,
+  dialect: Conversation,
+  deps: InferenceRouteDeps,
+  prepare: Prepare = (sent) => sent,
+) {
+  const { request } = incoming
+  const startedAt = deps.now()
+  const snapshot = deps.snapshot.current()
+  const caller = authenticate(incoming, snapshot, 'inference', startedAt)
+  const sent = prepare(await readJsonBody(incoming, INFERENCE_BODY_LIMIT))
+  const readAt = performance.now()
+  const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
+  const filling = withFiles(body, dialect, caller, deps.uploads, incoming.body)
+  const whole = filling instanceof Promise ? await filling : filling
+  const wantsMetadata = wantsRoutingMetadata(request.headers)
+  const filtering = withFilters(whole, caller, wantsMetadata)
+  const { body: clean, pipeline } = filtering instanceof Promise ? await filtering : filtering
+  const carrier = deps.run.carrierOf(caller.workspace.id)
+  const opened = withCarried(clean, dialect, carrier)
+  const inference = ingresses[dialect].parse(opened.body, request.headers)
+  inference.carrier = carrier
+  if (opened.unreadable.length > 0) inference.unreadable = opened.unreadable
+  if (pipeline) inference.pipeline = pipeline
+  if (presetId !== null) inference.presetId = presetId
+  // The log names files, and does not repeat them.
+  if (whole !== body && caller.workspace.contentLogging !== undefined)
+    inference.asked = (await withFilters(body, caller, false)).body
+  const turn = turnAfterLong(readAt)
+  if (turn) await turn
+  const translatedAt = performance.now()
+  const checking = checkUrls(inference, caller, snapshot, deps)
+  if (checking) await checking
+  const turnAgain = turnAfterLong(translatedAt)
+  if (turnAgain) await turnAgain
+  deps.keepOpen(request)
+  return {
+    snapshot,
+    caller,
+    request: inference,
+    wantsMetadata,
+    signal: request.signal,
+    startedAt,
+  }
+}
+
+/** Authenticate, read, parse, run: the same for every dialect. */
+export async function infer(
+  incoming: Incoming,
+  dialect: Conversation,
+  deps: InferenceRouteDeps,
+  options: { prepare?: Prepare; ingress?: Ingress } = {},
+): Promise<Response> {
+  const received = await receive(incoming, dialect, deps, options.prepare)
+  const { snapshot, caller, request, wantsMetadata, signal, startedAt } = received
+  const opening: ConversationOpening = {
+    incoming,
+    snapshot,
+    caller,
+    origin: originOf(incoming),
+    request,
+    wantsMetadata,
+    ingress: options.ingress ?? ingresses[dialect],
+    keeper: undefined,
+    cache: cacheAsked(incoming.request.headers, caller),
+    signal,
+    startedAt,
+  }
+  const response = await answer(opening, deps.run)
+  deferLine(incoming)
+  return response
+}
+
+/** Lets a conversation in and encodes its reply: whole, or as a stream. */
+export async function answer(opening: ConversationOpening, deps: RunDeps): Promise<Response> {
+  const begun = beginConversation(opening, deps)
+  const generation = begun instanceof Promise ? await begun : begun
+  if (opening.request.stream)
+    return streamResponse(await streamedReply(generation, opening), opening.ingress.stream)
+  return textReply(await wholeReply(generation, opening), jsonHeaders(generation))
+}

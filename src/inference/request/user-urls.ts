@@ -1,0 +1,177 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
+import type { ContentPart } from '../../core/request.ts'
+import type { OutboundAllow } from '../../net/address.ts'
+import { checkAddress, type Place } from '../../net/user-address.ts'
+
+/**
+ * Refuses addresses of private networks wherever a request can hold one: `readings.md`, user-given URLs. The program
+ * that fetches them, this gateway or a provider on the operator's own machine, must not be led where the caller could
+ * not go. The walk judges every string that is not known to be text, so that a field that no schema here names is
+ * judged too. Throws a `GatewayError` 400 that names the field. Returns the hosts that are names; null: there are none.
+ */
+export function checkUserUrls(body: JsonObject, allow: OutboundAllow): UserNames | null {
+  const walk = newWalk(allow)
+  walkObject(body, false, walk)
+  return walk.names
+}
+
+/** Hosts that one request may name before a provider of the operator's network. */
+export const MOST_NAMES = 32
+
+/** Host names in a request's URLs, each with the first place where it stands; one more than the bound ends the list. */
+export type UserNames = ReadonlyMap<string, string>
+
+/** From the body to the value that is looked at, and what the operator excepts. */
+interface Walk extends Place {
+  readonly allow: OutboundAllow
+  readonly path: (string | number)[]
+  names: Map<string, string> | null
+}
+
+function newWalk(allow: OutboundAllow): Walk {
+  const path: (string | number)[] = []
+  return {
+    allow,
+    path,
+    names: null,
+    isAddress() {
+      const name = path.findLast((step) => typeof step === 'string')
+      return typeof name === 'string' && ADDRESS_NAME.test(name)
+    },
+    written: () =>
+      path
+        .map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`))
+        .join(''),
+  }
+}
+
+/** Fields whose strings are read by models and people, and fetched by no program. Objects in them are walked. */
+const TEXT_FIELDS = new Set(
+  (
+    'text content prompt input query documents instructions system arguments reasoning reasoning_content ' +
+    'reasoning_text thinking refusal signature thoughtSignature encrypted_content title context description name filename ' +
+    'file_name stop stop_sequences suffix prefix user session_id output summary snippet cited_text quote logs ' +
+    'stdout stderr error code command commands diff definition search_prompt texts inputs ref_text transcript'
+  ).split(' '),
+)
+
+/** Labels, and what earlier answers cited: no program fetches them. */
+const LABELS = new Set(['metadata', 'trace', 'annotations', 'citations', 'reasoning_details', 'logit_bias'])
+
+/** Schemas, and examples of what a tool is called with. In content the names mean nothing and are walked. */
+const SCHEMAS = new Set(
+  (
+    'parameters parametersJsonSchema input_schema inputSchema output_schema schema json_schema responseSchema ' +
+    'responseJsonSchema response_format input_examples headers guided_json structured_outputs'
+  ).split(' '),
+)
+
+/** What holds content at the top of a body, in every dialect and operation. */
+const CONTENT = new Set(
+  'messages input contents system systemInstruction system_instruction documents query prompt images'.split(
+    ' ',
+  ),
+)
+
+const ADDRESS_NAME =
+  /^(?:image|images|video|videos|audio|audios|mask|href|src|file_data)$|(?:^|[_-])ur[il]s?$|[a-z]Ur[il]s?$/
+
+/** `isContent`: this is a part of a message, where tool definitions and schemas have no meaning. */
+function walkObject(object: JsonObject, isContent: boolean, walk: Walk): void {
+  const skipped = GOOGLES.get(walk.path.at(-1)) ?? skippedOf(object['type'])
+  for (const name in object) {
+    const value = object[name]
+    if (typeof value === 'number' || typeof value === 'boolean' || value === null) continue
+    if (LABELS.has(name) || skipped?.has(name) || (!isContent && SCHEMAS.has(name))) continue
+    walk.path.push(name)
+    walkValue(value, name, isContentIn(name, isContent, walk), walk)
+    walk.path.pop()
+  }
+}
+
+const isContentIn = (name: string, isContent: boolean, { path }: Walk): boolean =>
+  name !== 'tools' && (isContent || (path.length === 1 && CONTENT.has(name)))
+
+function walkValue(value: unknown, name: string, isContent: boolean, walk: Walk): void {
+  if (typeof value === 'string') {
+    if (TEXT_FIELDS.has(name) || isGooglesFile(value, walk)) return
+    const host = checkAddress(value, walk, walk.allow)
+    if (host !== null) note(host, walk)
+  } else if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      walk.path.push(index)
+      walkValue(value[index], name, isContent, walk)
+      walk.path.pop()
+    }
+  } else if (isObject(value)) walkObject(value, isContent, walk)
+}
+
+function note(host: string, walk: Walk): void {
+  walk.names ??= new Map()
+  if (walk.names.size <= MOST_NAMES && !walk.names.has(host)) walk.names.set(host, walk.written())
+}
+
+/** What a model asked of a function, and what that answered, in Google's words. */
+const GOOGLES: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ['functionCall', new Set(['args'])],
+  ['functionResponse', new Set(['response'])],
+])
+
+/** A bucket of Google's storage, in the one field where Google alone reads it: no network leads there. */
+const isGooglesFile = (text: string, { path }: Walk): boolean =>
+  path.at(-1) === 'fileUri' && path.at(-2) === 'fileData' && /^gs:\/\/[a-z0-9]/.test(text)
+
+const PLAIN_DOCUMENT = new Set(['data'])
+const SEARCH_RESULT = new Set(['source'])
+const FOUND = new Set(['url'])
+const CALLED = new Set(['input', 'action', 'results', 'sources', 'queries', 'args'])
+
+/**
+ * The fields of an object of this type that are words: a plain-text document, the source that a search result is
+ * labelled with, and what a model asked of a tool or a search found. A conversation that holds those goes on for ever.
+ */
+function skippedOf(type: unknown): ReadonlySet<string> | null {
+  if (typeof type !== 'string') return null
+  if (type === 'text') return PLAIN_DOCUMENT
+  if (type === 'search_result') return SEARCH_RESULT
+  if (type === 'web_search_result' || type === 'web_fetch_result') return FOUND
+  return type.endsWith('_use') || type.endsWith('_call') ? CALLED : null
+}
+
+/** The parts of a message that may name an address instead of holding their content. */
+export type AddressedPart = Extract<ContentPart, { type: 'image' | 'file' | 'video' }>
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i
+
+/** The address that a part names; null where it holds its content itself (`data:`, bare base64) or can name none. */
+export function addressOf(part: ContentPart): string | null {
+  const text =
+    part.type === 'file' ? part.data : part.type === 'image' || part.type === 'video' ? part.url : ''
+  return text === undefined || !SCHEME.test(text) || /^data:/i.test(text) ? null : text
+}
+
+/** The fields that hold addresses, in every dialect that callers speak. */
+const ADDRESS_FIELDS = new Set(['url', 'image_url', 'video_url', 'file_data', 'file_url', 'fileUri', 'data'])
+export const isAddressField = (name: string): boolean => ADDRESS_FIELDS.has(name)
+
+/** Where an address stands in a body (`messages[0].content[1].image_url.url`), in any dialect; undefined: nowhere. */
+export function placeOf(url: string, body: JsonObject): string | undefined {
+  return placeIn(url, body, '', '')
+}
+
+function placeIn(url: string, value: unknown, field: string, place: string): string | undefined {
+  if (value === url) return isAddressField(field) ? place : undefined
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const found = placeIn(url, item, field, `${place}[${index}]`)
+      if (found !== undefined) return found
+    }
+  } else if (isObject(value)) {
+    for (const [name, item] of Object.entries(value)) {
+      const found = placeIn(url, item, name, place === '' ? name : `${place}.${name}`)
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,59 @@
+import type { Attempt } from '../../core/attempt.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { accountOf, type Plan, type PlanInput, plan } from '../routing/plan.ts'
+import type { CacheAsked } from './asked.ts'
+import { hitHeaders, missHeaders } from './headers.ts'
+import { cacheKey } from './key.ts'
+import type { KeptAnswer, ResponseCache } from './store.ts'
+
+/** What the cache has for one request. */
+export interface Lookup {
+  /** Null: nothing. */
+  readonly hit: Hit | null
+  /** Of the reply. */
+  readonly headers: Readonly<Record<string, string>>
+  /** No larger answer is kept. */
+  readonly mostBytes: number
+  /** For later requests. The generation is on the ledger. */
+  keep(generationId: string, attempt: Attempt, bytes: Uint8Array): void
+}
+
+export interface Hit {
+  readonly answer: KeptAnswer
+  /** Whose answer it is, as they are now. */
+  readonly attempt: Attempt
+  /** Of them alone. */
+  readonly plan: Plan
+}
+
+/**
+ * Looks for an answer to the same request. It is given only to who could get one from the same account now: not where
+ * a guardrail, a preference, a price or the absence of the provider stands against it. That the provider is down
+ * does not.
+ */
+export function lookUp(asked: CacheAsked, cache: ResponseCache, input: PlanInput): Lookup {
+  const { request, caller, now } = input
+  const key = cacheKey(request, caller)
+  if (asked.isRefreshed) cache.drop(key)
+  const answer = cache.find(key)
+  const hit = answer === undefined ? null : hitOf(answer, input)
+  return {
+    hit,
+    headers: hit ? hitHeaders(hit.answer, now) : missHeaders(asked.ttlSeconds),
+    mostBytes: cache.mostBytes,
+    keep: (sourceId, attempt, bytes) =>
+      cache.keep(key, { sourceId, account: accountOf(attempt), bytes }, asked.ttlSeconds),
+  }
+}
+
+function hitOf(answer: KeptAnswer, input: PlanInput): Hit | null {
+  try {
+    const planned = plan({ ...input, blockOf: () => null })
+    const attempt = planned.attempts.find((each) => accountOf(each) === answer.account)
+    return attempt ? { answer, attempt, plan: { ...planned, attempts: [attempt] } } : null
+  } catch (error) {
+    // Told where nothing is kept: the request is planned again then.
+    if (error instanceof GatewayError) return null
+    throw error
+  }
+}

@@ -1,0 +1,98 @@
+import type { Clock, Ticker } from '../reply/ticker.ts'
+
+/** A whole answer that may be given again. */
+export interface KeptAnswer {
+  /** The generation that it was. */
+  readonly sourceId: string
+  /** Who gave it: `accountOf` its attempt. */
+  readonly account: string
+  readonly bytes: Uint8Array
+  /** Milliseconds since 1970. */
+  readonly keptAt: number
+  readonly expiresAt: number
+}
+
+/** Answers by the hash of what was asked, in memory alone: a restart forgets them all. */
+export interface ResponseCache {
+  /** No larger answer is kept. */
+  readonly mostBytes: number
+  /** Undefined: there is none, or no longer. */
+  find(key: string): KeptAnswer | undefined
+  /** From now on, in place of what was there; what was not used for longest makes room. */
+  keep(key: string, answer: Pick<KeptAnswer, 'sourceId' | 'account' | 'bytes'>, ttlSeconds: number): void
+  drop(key: string): void
+  heldBytes(): number
+}
+
+export interface ResponseCacheOptions {
+  maxBytes: number
+  now(): number
+  ticker: Pick<Ticker, 'watch' | 'now'>
+}
+
+/** One answer takes at most this part of all. */
+const MOST_OF_ALL = 1 / 16
+/** About what an entry takes beside its bytes: the hash, the ids and the objects around them. */
+const ENTRY_BYTES = 512
+/** What has expired is gone within this time, asked for or not. */
+const SWEEP_MS = 1_000
+
+export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOptions): ResponseCache {
+  /** The longest unused first. */
+  const entries = new Map<string, KeptAnswer>()
+  let held = 0
+  let clock: Clock | null = null
+
+  function drop(key: string): void {
+    const known = entries.get(key)
+    if (known === undefined) return
+    entries.delete(key)
+    held -= sizeOf(known)
+  }
+
+  function sweep(): void {
+    const at = now()
+    let next = Number.POSITIVE_INFINITY
+    for (const [key, { expiresAt }] of entries) {
+      if (expiresAt <= at) drop(key)
+      else next = Math.min(next, expiresAt)
+    }
+    if (clock) clock.due = ticker.now() + Math.max(next - at, SWEEP_MS)
+    if (entries.size > 0) return
+    clock?.stop()
+    clock = null
+  }
+
+  return {
+    mostBytes: Math.floor(maxBytes * MOST_OF_ALL) - ENTRY_BYTES,
+    find(key) {
+      const known = entries.get(key)
+      if (known === undefined) return undefined
+      // One of the future was kept before the clock was set back: nobody knows how old it is.
+      if (known.expiresAt <= now() || known.keptAt > now()) {
+        drop(key)
+        return undefined
+      }
+      entries.delete(key)
+      entries.set(key, known)
+      return known
+    },
+    keep(key, { sourceId, account, bytes }, ttlSeconds) {
+      const keptAt = now()
+      const answer = { sourceId, account, bytes, keptAt, expiresAt: keptAt + ttlSeconds * 1000 }
+      drop(key)
+      entries.set(key, answer)
+      held += sizeOf(answer)
+      for (const [oldest] of entries) {
+        if (held <= maxBytes) break
+        drop(oldest)
+      }
+      clock ??= ticker.watch(sweep)
+      clock.due = Math.min(clock.due, ticker.now() + ttlSeconds * 1000)
+    },
+    drop,
+    heldBytes: () => held,
+  }
+}
+
+const sizeOf = ({ bytes }: KeptAnswer): number => bytes.byteLength + ENTRY_BYTES

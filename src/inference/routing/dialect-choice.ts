@@ -1,0 +1,74 @@
+import type { DialectName } from '../../core/events.ts'
+import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
+import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
+import { isKnownToReason } from '../../dialects/responses/reasoners.ts'
+import { dialectsOf } from './eligible.ts'
+
+/** What of a conversation decides the choice; absent: the request is no conversation. */
+export type AskedOfModel = Partial<
+  Pick<InferenceRequest, 'sampling' | 'tools' | 'choiceCount' | 'modalities' | 'reasoning'>
+>
+
+interface Choosing {
+  readonly request: RoutedRequest & AskedOfModel
+  refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
+}
+
+/**
+ * The dialect in which an endpoint is called: the caller's own where the endpoint speaks it, else its first. A caller
+ * of chat is carried by Responses instead if that keeps the model's reasoning from turn to turn (`prefersResponses`).
+ * What is no conversation has one form toward callers: it goes in the endpoint's first dialect that can carry it.
+ */
+export function dialectFor(
+  { request, refusal }: Choosing,
+  provider: ProviderRecord,
+  endpoint: EndpointRecord,
+): DialectName {
+  const dialects = dialectsOf(provider, endpoint)
+  const [first] = dialects
+  if (refusal) return dialects.find((dialect) => refusal(dialect, endpoint) === null) ?? first
+  const usual = dialects.includes(request.dialect) ? request.dialect : first
+  if (usual !== 'chat' || !dialects.includes('responses')) return usual
+  return prefersResponses(request, provider, endpoint) ? 'responses' : usual
+}
+
+/**
+ * OpenAI's reasoning models since gpt-5.4 refuse tools on chat completions unless reasoning is switched off
+ * (openai/openai-openapi#541, BerriAI/litellm#34569; 2026), and chat completions replay no reasoning. So Responses
+ * carries a model that reasons, except
+ * - where the provider's chat completions replay reasoning themselves, or the model is better served there;
+ * - for audio output, which Responses does not have;
+ * - for parameters that Responses does not have, unless chat would refuse the request: they are dropped by name then.
+ */
+function prefersResponses(
+  request: RoutedRequest & AskedOfModel,
+  { quirks }: ProviderRecord,
+  endpoint: EndpointRecord,
+): boolean {
+  if (request.sampling === undefined || !isKnownToReason(endpoint)) return false
+  if (quirks.chatModels?.test(endpoint.upstreamId)) return false
+  const { thoughtsField, thinkingParts } = quirks.chat ?? {}
+  if (quirks.reasoningField === 'reasoning' || thoughtsField !== undefined || thinkingParts) return false
+  if (request.modalities?.includes('audio')) return false
+  const { tools = [], reasoning } = request
+  const isOff = reasoning?.effort === 'none' || reasoning?.enabled === false
+  return (tools.length > 0 && !isOff) || !needsChat(request, endpoint)
+}
+
+/** True if the request has a parameter that chat completions carry to this model and Responses cannot. */
+function needsChat(
+  { sampling = {}, choiceCount = 1, body }: RoutedRequest & AskedOfModel,
+  { supportedParameters }: EndpointRecord,
+): boolean {
+  const asked: Readonly<Record<string, boolean>> = {
+    seed: sampling.seed !== undefined,
+    stop: sampling.stop !== undefined,
+    logit_bias: sampling.logitBias !== undefined,
+    frequency_penalty: Boolean(sampling.frequencyPenalty),
+    presence_penalty: Boolean(sampling.presencePenalty),
+    prediction: body['prediction'] !== undefined && body['prediction'] !== null,
+  }
+  const isTaken = (name: string): boolean =>
+    supportedParameters === null || supportedParameters.includes(name)
+  return choiceCount > 1 || Object.keys(asked).some((name) => asked[name] && isTaken(name))
+}

@@ -1,0 +1,171 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { UpstreamError } from '../../core/errors.ts'
+import { neverBack } from '../../core/never-back.ts'
+
+/** Why an endpoint is not tried now, and until when (milliseconds since 1970). */
+export interface Block {
+  /** `refused`: what failed last was the gateway's credential. */
+  reason: 'rate-limit' | 'failing' | 'refused'
+  until: number
+}
+
+/** What this gateway has seen of its endpoints. In memory: a restart forgets. Kept per (endpoint, credential). */
+export interface Health {
+  /** `isOnly`: no other endpoint could serve the request, which makes the breaker far slower to open. */
+  blockOf(attempt: Attempt, isOnly: boolean): Block | null
+  /** Marks a try: of a breaker that is due again, one request probes and the others wait for what it finds. */
+  trying(attempt: Attempt): void
+  succeeded(attempt: Attempt, firstContentMs: number): void
+  /** Failures before the first content. Cuts in mid-stream, callers' mistakes and aborts are not reported here. */
+  failed(attempt: Attempt, error: UpstreamError): void
+  /** Median of the last first-content times, in ms; null before the first. */
+  latencyMs(attempt: Attempt): number | null
+  /** What was seen with this credential says nothing any more: it was replaced. */
+  forget(credentialId: string): void
+}
+
+interface Second {
+  second: number
+  failures: number
+  successes: number
+}
+
+interface State {
+  consecutive: number
+  /** What ended in each second of the last half minute; a slot is used anew when its second has passed. */
+  seconds: Second[]
+  ejections: number
+  openUntil: number
+  coolUntil: number
+  /** The provider named the time itself, so even an only endpoint is left alone until then. */
+  isCoolHinted: boolean
+  /** The last failure was a refusal of the credential. */
+  isRefused: boolean
+  latencies: number[]
+}
+
+const WINDOW_SECONDS = 30
+const CONSECUTIVE_TO_OPEN = 5
+const SAMPLES_TO_OPEN = 20
+const OPEN_MS = 30_000
+const OPEN_CAP_MS = 300_000
+const PROBE_MS = 1_000
+const COOL_WITHOUT_HINT_MS = 5_000
+const LATENCIES_KEPT = 32
+
+export function createHealth(clock: () => number): Health {
+  const now = neverBack(clock)
+  /** On the caller's clock. */
+  const told = (reason: Block['reason'], until: number, at: number): Block => ({
+    reason,
+    until: clock() + until - at,
+  })
+  /** By endpoint, then by credential. */
+  const states = new Map<string, Map<string, State>>()
+  const stateOf = ({ endpoint, credential }: Attempt): State => {
+    let ofEndpoint = states.get(endpoint.id)
+    if (!ofEndpoint) {
+      ofEndpoint = new Map()
+      states.set(endpoint.id, ofEndpoint)
+    }
+    let state = ofEndpoint.get(credential.id)
+    if (!state) {
+      state = {
+        consecutive: 0,
+        seconds: [],
+        ejections: 0,
+        openUntil: 0,
+        coolUntil: 0,
+        isCoolHinted: false,
+        isRefused: false,
+        latencies: [],
+      }
+      ofEndpoint.set(credential.id, state)
+    }
+    return state
+  }
+  return {
+    blockOf(attempt, isOnly) {
+      const state = stateOf(attempt)
+      const at = now()
+      if (state.coolUntil > at && (!isOnly || state.isCoolHinted))
+        return told('rate-limit', state.coolUntil, at)
+      if (state.openUntil > at && (!isOnly || isHopeless(state, at)))
+        return told(state.isRefused ? 'refused' : 'failing', state.openUntil, at)
+      return null
+    },
+    trying(attempt) {
+      const state = stateOf(attempt)
+      const at = now()
+      if (state.openUntil > 0 && state.openUntil <= at) state.openUntil = at + PROBE_MS
+    },
+    succeeded(attempt, firstContentMs) {
+      const state = stateOf(attempt)
+      state.consecutive = 0
+      state.ejections = 0
+      state.openUntil = 0
+      state.coolUntil = 0
+      secondOf(state, now()).successes += 1
+      state.latencies.push(firstContentMs)
+      if (state.latencies.length > LATENCIES_KEPT) state.latencies.shift()
+    },
+    failed(attempt, error) {
+      const state = stateOf(attempt)
+      const at = now()
+      if (error.kind === 'rate-limit') {
+        state.isCoolHinted = error.retryAfterMs !== null
+        state.coolUntil = Math.max(state.coolUntil, at + (error.retryAfterMs ?? COOL_WITHOUT_HINT_MS))
+        return
+      }
+      if (error.kind === 'caller' || error.kind === 'capacity') return
+      state.isRefused = error.kind === 'credential'
+      state.consecutive += 1
+      secondOf(state, at).failures += 1
+      if (shouldOpen(state, at)) open(state, at)
+    },
+    latencyMs(attempt) {
+      const sorted = [...stateOf(attempt).latencies].sort((a, b) => a - b)
+      return sorted[sorted.length >> 1] ?? null
+    },
+    forget(credentialId) {
+      for (const ofEndpoint of states.values()) ofEndpoint.delete(credentialId)
+    },
+  }
+}
+
+function secondOf(state: State, at: number): Second {
+  const second = Math.floor(at / 1000)
+  const slot = second % WINDOW_SECONDS
+  const known = state.seconds[slot]
+  if (known?.second === second) return known
+  const fresh = { second, failures: 0, successes: 0 }
+  state.seconds[slot] = fresh
+  return fresh
+}
+
+function lately(state: State, at: number): { failures: number; successes: number } {
+  const oldest = Math.floor(at / 1000) - WINDOW_SECONDS
+  const sum = { failures: 0, successes: 0 }
+  for (const known of state.seconds) {
+    if (!known || known.second <= oldest) continue
+    sum.failures += known.failures
+    sum.successes += known.successes
+  }
+  return sum
+}
+
+function shouldOpen(state: State, at: number): boolean {
+  if (state.consecutive >= CONSECUTIVE_TO_OPEN) return true
+  const { failures, successes } = lately(state, at)
+  return failures + successes >= SAMPLES_TO_OPEN && failures >= successes
+}
+
+/** The rule for a model's only endpoint: twenty failures within 30 s and not one success. */
+const isHopeless = (state: State, at: number): boolean =>
+  state.consecutive >= SAMPLES_TO_OPEN && lately(state, at).failures >= SAMPLES_TO_OPEN
+
+function open(state: State, at: number): void {
+  if (state.openUntil > at + PROBE_MS && !isHopeless(state, at)) return
+  state.ejections += 1
+  state.openUntil = at + Math.min(OPEN_CAP_MS, OPEN_MS * state.ejections)
+}

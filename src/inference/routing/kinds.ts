@@ -1,0 +1,54 @@
+import type { ApiType } from '../../core/request.ts'
+import type { WorkspaceRecord } from '../../core/snapshot.ts'
+
+/** What a kind of inference asks of a model. */
+interface Kind {
+  /** One of these must be among what the model gives. */
+  readonly outputs: readonly string[]
+  /** Completes "cannot be called for …". */
+  readonly purpose: string
+  readonly route: string
+  /** The workspace's model for requests that name none, and what it is called. */
+  readonly defaultName?: string
+  defaultModel?(workspace: WorkspaceRecord): string | null | undefined
+}
+
+const text = {
+  outputs: ['text', 'image', 'audio'],
+  purpose: 'text',
+  route: 'POST /chat/completions',
+  defaultName: 'default text model',
+  defaultModel: ({ defaultTextModel }: WorkspaceRecord) => defaultTextModel,
+} as const
+
+export const KINDS: Readonly<Record<ApiType, Kind>> = {
+  completions: text,
+  responses: text,
+  messages: text,
+  gemini: text,
+  embeddings: { outputs: ['embeddings'], purpose: 'embeddings', route: 'POST /embeddings' },
+  rerank: { outputs: ['rerank'], purpose: 'ranking', route: 'POST /rerank' },
+  moderation: { outputs: ['moderation'], purpose: 'moderation', route: 'POST /moderations' },
+  image: {
+    outputs: ['image'],
+    purpose: 'images',
+    route: 'POST /images',
+    defaultName: 'default image model',
+    defaultModel: ({ defaultImageModel }) => defaultImageModel,
+  },
+  tts: { outputs: ['speech', 'audio'], purpose: 'speech', route: 'POST /audio/speech' },
+  stt: { outputs: ['transcription'], purpose: 'transcription', route: 'POST /audio/transcriptions' },
+}
+
+/** True too where nobody says what a model gives. */
+export const gives = (outputModalities: readonly string[], apiType: ApiType): boolean =>
+  outputModalities.length === 0 || outputModalities.some((name) => KINDS[apiType].outputs.includes(name))
+
+/** The routes that serve a model, as the end of a sentence; '' where none does. */
+export function sayRoute(outputModalities: readonly string[]): string {
+  const served = Object.values(KINDS).filter(({ outputs }) =>
+    outputs.some((name) => outputModalities.includes(name)),
+  )
+  const routes = [...new Set(served.map(({ route }) => route))]
+  return routes.length === 0 ? '' : `: it is served by ${routes.join(' or ')}`
+}

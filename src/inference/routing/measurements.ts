@@ -1,0 +1,98 @@
+import type { UpstreamError } from '../../core/errors.ts'
+import { gaveContent, type Settlement } from '../../core/generation.ts'
+import type { EndpointMeasurements, Measurements } from '../../core/measurements.ts'
+import { completionTokens } from '../../core/usage.ts'
+import type { Health } from './health.ts'
+import { createSamples, type Samples } from './samples.ts'
+import { createUptime, type Uptime } from './uptime.ts'
+
+/** What is told of each try and of each settled generation; every call is O(1) and touches memory alone. */
+export interface Meters extends Measurements {
+  /** A try gave its first content. */
+  answered(endpointId: string, latencyMs: number): void
+  /** A try gave none. */
+  failed(endpointId: string, error: UpstreamError): void
+  /** A generation has ended; one that had no content counts nothing here. */
+  settled(settlement: Settlement): void
+}
+
+interface Meter {
+  readonly latency: Samples
+  readonly speed: Samples
+  readonly uptime: Uptime
+}
+
+/** In memory: a restart forgets. As many endpoints as the directory has, each a few kilobytes at most. */
+export function createMeasurements(now: () => number): Meters {
+  const meters = new Map<string, Meter>()
+  const meterOf = (endpointId: string): Meter => {
+    const known = meters.get(endpointId)
+    if (known !== undefined) return known
+    const meter = {
+      latency: createSamples('smaller'),
+      speed: createSamples('larger'),
+      uptime: createUptime(),
+    }
+    meters.set(endpointId, meter)
+    return meter
+  }
+  return {
+    of(endpointId) {
+      const meter = meters.get(endpointId)
+      return meter === undefined ? null : readingOf(meter, now())
+    },
+    answered: (endpointId, latencyMs) => meterOf(endpointId).latency.add(now(), latencyMs),
+    failed(endpointId, { kind }) {
+      // Not the endpoint's fault, or its right: a mistake of the caller, our own full bulkhead, a rate limit.
+      if (kind === 'caller' || kind === 'capacity' || kind === 'rate-limit') return
+      meterOf(endpointId).uptime.count(now(), false)
+    },
+    settled(settlement) {
+      const { endpointId, finishReason, cancelled, tries } = settlement
+      // Who left before anything came has learnt nothing about the endpoint.
+      const last = tries.at(-1)
+      if (last?.endpointId !== endpointId || !gaveContent(last)) return
+      const meter = meterOf(endpointId)
+      meter.uptime.count(now(), cancelled || finishReason !== 'error')
+      const speed = speedOf(settlement)
+      if (speed !== null) meter.speed.add(now(), speed)
+    },
+  }
+}
+
+function readingOf({ latency, speed, uptime }: Meter, at: number): EndpointMeasurements {
+  return {
+    latencyMs: latency.percentiles(at),
+    tokensPerSecond: speed.percentiles(at),
+    uptime5m: uptime.percent(at, 5),
+    uptime30m: uptime.percent(at, 30),
+    uptime1d: uptime.percent(at, 1440),
+  }
+}
+
+/**
+ * Tokens per second from the first content to the end. A reply that was not streamed comes at once, so its whole time
+ * counts. Only whole replies whose tokens the provider has told.
+ */
+function speedOf(settlement: Settlement): number | null {
+  const { usage, usageSource, finishReason, cancelled, streamed, generationTimeMs, tries } = settlement
+  if (usageSource !== 'provider' || cancelled || finishReason === 'error') return null
+  const tokens = completionTokens(usage)
+  const timeMs = streamed ? generationTimeMs : (tries.at(-1)?.latencyMs ?? 0) + generationTimeMs
+  // Everything within one tick of the clock is taken for a millisecond.
+  return tokens === 0 ? null : Math.round((tokens * 100_000) / Math.max(1, timeMs)) / 100
+}
+
+/** A health that also tells the meters how each try ended. */
+export const metered = (health: Health, meters: Meters): Health => ({
+  ...health,
+  succeeded(attempt, firstContentMs) {
+    health.succeeded(attempt, firstContentMs)
+    meters.answered(attempt.endpoint.id, firstContentMs)
+  },
+  failed(attempt, error) {
+    health.failed(attempt, error)
+    // A workspace's own key that is refused says nothing of the endpoint, which is everybody's.
+    if (error.kind !== 'credential' || attempt.ownKey === undefined) meters.failed(attempt.endpoint.id, error)
+  },
+})

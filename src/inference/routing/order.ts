@@ -1,0 +1,115 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { EndpointMeasurements, Percentiles } from '../../core/measurements.ts'
+import type { Cutoffs, ProviderPreferences } from '../../core/request.ts'
+import { isNamed } from './eligible.ts'
+
+export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto'
+
+export interface OrderInput {
+  preferences: ProviderPreferences
+  sort: SortKey | undefined
+  latencyMs(attempt: Attempt): number | null
+  measured?(endpointId: string): EndpointMeasurements | null
+  random(): number
+}
+
+/**
+ * The order in which the endpoints of one model are tried, or of several that are sorted together: the caller's own
+ * list first, then those that are as quick as was preferred, then by the asked sort, else spread by price (an endpoint
+ * twice as dear gets a quarter of the first tries).
+ */
+export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
+  if (attempts.length < 2) return attempts
+  const sorted = input.sort ? bySort(attempts, input.sort, input) : byWeight(attempts, input.random)
+  const listed = ownKeysFirst(listedFirst(preferredFirst(sorted, input), input.preferences.order), input)
+  if (input.preferences.allowFallbacks || input.preferences.order) return listed
+  const first = listed[0]
+  return listed.filter((attempt) => attempt.endpoint.id === first?.endpoint.id)
+}
+
+/**
+ * The workspace's own keys go before the gateway's credentials, whatever is preferred among providers; those that are
+ * for falling back go last. Where the caller has no wish, own keys stand in their own order.
+ */
+function ownKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): Attempt[] {
+  if (attempts.every(({ ownKey }) => ownKey === undefined)) return attempts
+  const rank = ({ ownKey }: Attempt): number => (ownKey === undefined ? 1 : ownKey.isFallback ? 2 : 0)
+  const hasWish = sort !== undefined || preferences.order !== undefined
+  const own = ({ ownKey }: Attempt): number => (hasWish || ownKey === undefined ? 0 : ownKey.sortOrder)
+  return [...attempts].sort((a, b) => rank(a) - rank(b) || own(a) - own(b))
+}
+
+function listedFirst(attempts: Attempt[], order: readonly string[] | undefined): Attempt[] {
+  if (!order) return attempts
+  const rank = ({ provider }: Attempt): number => {
+    const index = order.findIndex((name) => isNamed([name], provider))
+    return index === -1 ? order.length : index
+  }
+  return [...attempts].sort((a, b) => rank(a) - rank(b))
+}
+
+/** As quick as was preferred, then those that nobody has measured, then those that are known to be slower. */
+function preferredFirst(attempts: Attempt[], { preferences, measured }: OrderInput): Attempt[] {
+  const { preferredMinThroughput: speeds, preferredMaxLatency: seconds } = preferences
+  if (!speeds && !seconds) return attempts
+  const rank = ({ endpoint }: Attempt): number => {
+    const known = measured?.(endpoint.id) ?? null
+    const isQuick = isWithin(known?.tokensPerSecond ?? null, speeds, (value, least) => value >= least)
+    const isPrompt = isWithin(known?.latencyMs ?? null, seconds, (value, most) => value <= most * 1_000)
+    if (isQuick === false || isPrompt === false) return 2
+    return isQuick === null || isPrompt === null ? 1 : 0
+  }
+  return [...attempts].sort((a, b) => rank(a) - rank(b))
+}
+
+/** Null: not known. */
+function isWithin(
+  measured: Percentiles | null,
+  cutoffs: Cutoffs | undefined,
+  passes: (value: number, bound: number) => boolean,
+): boolean | null {
+  if (!cutoffs) return true
+  if (measured === null) return null
+  return PERCENTS.every((percent) => {
+    const bound = cutoffs[percent]
+    return bound === undefined || passes(measured[percent], bound)
+  })
+}
+const PERCENTS = ['p50', 'p75', 'p90', 'p99'] as const
+
+/** What is not measured stands last. Quality is not measured: the quickest first content stands for it. */
+function bySort(attempts: Attempt[], sort: SortKey, { latencyMs, measured }: OrderInput): Attempt[] {
+  const slowness = ({ endpoint }: Attempt): number =>
+    -(measured?.(endpoint.id)?.tokensPerSecond?.p50 ?? Number.NEGATIVE_INFINITY)
+  const lateness = (attempt: Attempt): number => latencyMs(attempt) ?? Number.POSITIVE_INFINITY
+  if (sort === 'price') return [...attempts].sort((a, b) => compare(priceOf(a), priceOf(b)))
+  const byLateness = [...attempts].sort((a, b) => compare(lateness(a), lateness(b)))
+  return sort === 'throughput' ? byLateness.sort((a, b) => compare(slowness(a), slowness(b))) : byLateness
+}
+
+const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
+
+/** A typical request is three parts prompt to one part answer. */
+function priceOf({ endpoint: { pricing } }: Attempt): number {
+  if (!pricing) return 0
+  const { request, image = 0n, audioSecond = 0n, inputCharacter = 0n } = pricing
+  const perThing = (request + image) / 1_000n + audioSecond / 100n + inputCharacter
+  return Number(pricing.prompt * 3n + pricing.completion + perThing)
+}
+
+function byWeight(attempts: Attempt[], random: () => number): Attempt[] {
+  const cheapest = Math.min(...attempts.map(priceOf))
+  const weigh = (attempt: Attempt): number => {
+    const price = priceOf(attempt)
+    if (price === cheapest) return 1
+    return cheapest === 0 ? 1e-6 : (cheapest / price) ** 2
+  }
+  // Efraimidis and Spirakis: sorting by u^(1/w) draws without replacement, by weight. One draw for each endpoint:
+  // several credentials are no larger share, and stay in their own order.
+  const keys = new Map<string, number>()
+  for (const attempt of attempts) {
+    if (!keys.has(attempt.endpoint.id)) keys.set(attempt.endpoint.id, random() ** (1 / weigh(attempt)))
+  }
+  const keyOf = ({ endpoint }: Attempt): number => keys.get(endpoint.id) ?? 0
+  return [...attempts].sort((a, b) => keyOf(b) - keyOf(a))
+}

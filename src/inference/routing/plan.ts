@@ -1,0 +1,287 @@
+import type { Attempt } from '../../core/attempt.ts'
+import { type NoWay, ownKeysOf, type Way, waysTo } from '../../core/byok.ts'
+import type { Caller } from '../../core/caller.ts'
+import { badRequest, GatewayError, NEVER_RETRY, notFound, unavailable } from '../../core/errors.ts'
+import type { DialectName } from '../../core/events.ts'
+import { forbids } from '../../core/guardrail.ts'
+import type { EndpointMeasurements } from '../../core/measurements.ts'
+import type { RoutedRequest } from '../../core/request.ts'
+import type {
+  CredentialRecord,
+  EndpointRecord,
+  ModelRecord,
+  ProviderRecord,
+  Snapshot,
+} from '../../core/snapshot.ts'
+import { findVariant, type Variant } from '../../core/variant.ts'
+import { howToConfigure } from '../../providers/how-to-configure.ts'
+import { type AskedOfModel, dialectFor } from './dialect-choice.ts'
+import { admits, type Exclusion } from './eligible.ts'
+import type { Block } from './health.ts'
+import { KINDS } from './kinds.ts'
+import { ordered, type SortKey } from './order.ts'
+
+export interface PlanInput {
+  request: RoutedRequest & AskedOfModel
+  caller: Caller
+  snapshot: Snapshot
+  now: number
+  blockOf(attempt: Attempt, isOnly: boolean): Block | null
+  latencyMs(attempt: Attempt): number | null
+  /** What the last half hour says of an endpoint; absent: nothing is known of any. */
+  measured?(endpointId: string): EndpointMeasurements | null
+  /** What stands against asking in a dialect, to complete "<provider> …"; null: nothing. Absent: nothing, in any. */
+  refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
+  /** In [0, 1): spreads load over equal endpoints. */
+  random(): number
+}
+
+export interface Plan {
+  /** Best first, never empty. */
+  attempts: Attempt[]
+  /** What the caller asked for, variant included. */
+  requested: string
+  strategy: 'direct' | 'alias' | 'fallback'
+  /** Variants that were asked for and change nothing here: told in the routing metadata. */
+  unserved: string[]
+  /** With every endpoint that could have served, those that are blocked included: for the routing metadata. */
+  eligible: readonly Attempt[]
+}
+
+interface Resolved {
+  model: ModelRecord
+  ways: Way[]
+  closed: NoWay[]
+  sort: SortKey | undefined
+  isFree: boolean
+  unserved: string[]
+}
+
+/** Request + caller + snapshot + health → attempts in order. No I/O, no clock but `now`, no chance but `random`. */
+export function plan(input: PlanInput): Plan {
+  const names = requestedModels(input)
+  const requested = names[0] ?? ''
+  const known: Resolved[] = []
+  for (const name of names) {
+    const resolved = resolve(name, input)
+    if (resolved) known.push(resolved)
+  }
+  if (known.length === 0) throw unknownModel(requested, input.snapshot)
+
+  const exclusions: Exclusion[] = []
+  const attempts = attemptsFor(known, input, exclusions)
+  if (attempts.length === 0) throw nothingEligible(requested, exclusions)
+
+  return {
+    attempts: openOf(attempts, input),
+    requested,
+    strategy: strategyOf(names, known, requested),
+    unserved: known.length === 1 && known[0] ? known[0].unserved : known.flatMap((entry) => entry.unserved),
+    eligible: attempts,
+  }
+}
+
+/** Those that are not blocked. Throws the refusal if all are. */
+function openOf(attempts: Attempt[], { blockOf, now }: PlanInput): Attempt[] {
+  const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
+  const blocks = attempts.map((attempt) => blockOf(attempt, isOnly))
+  if (blocks.every((block) => block === null)) return attempts
+  const open = attempts.filter((_, index) => blocks[index] === null)
+  if (open.length === 0) throw allBlocked(attempts, blocks, now)
+  return open
+}
+
+/** At one endpoint the gateway's credentials are one account, and each of the workspace's own keys is another. */
+export const accountOf = ({ endpoint, ownKey }: Attempt): string => `${endpoint.id}\n${ownKey?.id ?? ''}`
+
+function requestedModels({ request, caller }: Pick<PlanInput, 'request' | 'caller'>): string[] {
+  if (request.models.length > 0) return request.models
+  const kind = KINDS[request.apiType]
+  const usual = kind.defaultModel?.(caller.workspace)
+  if (usual) return [usual]
+  throw badRequest(
+    kind.defaultName === undefined
+      ? 'is required: name a model'
+      : `name a model: neither "model" nor "models" is set, and this workspace has no ${kind.defaultName}`,
+    'model',
+  )
+}
+
+function strategyOf(names: string[], known: Resolved[], requested: string): Plan['strategy'] {
+  if (names.length > 1) return 'fallback'
+  const id = known[0]?.model.id
+  return id === requested || id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
+}
+
+/** Every provider that the caller's models may lead to, before preferences, guardrails and health choose. */
+export function providersAsked(
+  input: Pick<PlanInput, 'request' | 'caller' | 'snapshot'>,
+): readonly ProviderRecord[] {
+  const found = requestedModels(input).flatMap((name) => resolve(name, input)?.ways ?? [])
+  return [...new Set(found.map(({ provider }) => provider))]
+}
+
+const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
+
+/** What the gateway has is looked up first: what a workspace brings along changes no name of it. */
+function resolve(
+  name: string,
+  { caller, snapshot }: Pick<PlanInput, 'caller' | 'snapshot'>,
+): Resolved | undefined {
+  const ownKeys = ownKeysOf(caller, snapshot)
+  const shared = findVariant(name, snapshot.models)
+  const found =
+    shared ?? (ownKeys.length > 0 && findVariant(name, snapshot.brought?.models ?? snapshot.models))
+  if (!found) return undefined
+  const { model, variant } = found
+  const { ways, closed } = waysTo(model, ownKeys, snapshot)
+  // Another workspace brought it along.
+  if (!shared && ways.length === 0 && closed.length === 0) return undefined
+  const sort = variant ? SORT_OF[variant] : undefined
+  const isFree = variant === 'free'
+  return { model, ways, closed, sort, isFree, unserved: variant && !sort && !isFree ? [`:${variant}`] : [] }
+}
+
+/** Model after model, or where the caller's `sort.partition` is `none`, the endpoints of all of them as those of one. */
+function attemptsFor(known: readonly Resolved[], input: PlanInput, exclusions: Exclusion[]): Attempt[] {
+  const { request, caller } = input
+  const { preferences } = request
+  const inOrder = (eligible: Attempt[], variant: SortKey | undefined): Attempt[] => {
+    if (eligible.length < 2) return eligible
+    const sort = preferences.sort ?? variant ?? sortKey(caller.workspace.defaultProviderSort)
+    return ordered(eligible, { ...input, sort, preferences })
+  }
+  const [only] = known
+  if (only && known.length === 1) return inOrder(eligibleFor(only, input, exclusions), only.sort)
+  const eligible = known.map((entry) => eligibleFor(entry, input, exclusions))
+  if (preferences.sortPartition !== 'none') {
+    return eligible.flatMap((attempts, index) => inOrder(attempts, known[index]?.sort))
+  }
+  return inOrder(eligible.flat(), known.find(({ sort }) => sort !== undefined)?.sort)
+}
+
+function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
+  const eligible: Attempt[] = []
+  for (const way of entry.ways) {
+    const exclusion =
+      admits(way.endpoint, way.provider, entry.isFree, input) ?? guarded(entry.model, way, input)
+    if (exclusion) exclusions.push(exclusion)
+    else for (const attempt of withCredentials(entry.model, way, input)) eligible.push(attempt)
+  }
+  for (const { why } of entry.closed) exclusions.push({ rule: 'byok', sentence: why })
+  return eligible
+}
+
+/** Last of the rules: what it excludes would serve the request but for a guardrail. */
+function guarded(
+  model: ModelRecord,
+  { endpoint, provider }: Way,
+  { caller: { key } }: PlanInput,
+): Exclusion | null {
+  const reason = key.guardrails ? forbids(key.guardrails, model, endpoint, provider) : null
+  return reason === null ? null : { rule: 'guardrail', sentence: reason }
+}
+
+const sortKey = (name: string | null): SortKey | undefined =>
+  name === 'price' || name === 'throughput' || name === 'latency' || name === 'exacto' ? name : undefined
+
+function withCredentials(
+  model: ModelRecord,
+  { endpoint, provider, ownKey }: Way,
+  input: PlanInput,
+): Attempt[] {
+  const { random } = input
+  const dialect = dialectFor(input, provider, endpoint)
+  if (ownKey) return [{ model, endpoint, provider, credential: ownKey.credential, ownKey, dialect }]
+  const keyless: CredentialRecord = { id: 'none', secret: null }
+  const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
+  return drawn(credentials, random).map((credential) => ({ model, endpoint, provider, credential, dialect }))
+}
+
+/** Those with a weight share the requests by it, one of the others weighs 1; without any they stay in their order. */
+function drawn(credentials: readonly CredentialRecord[], random: () => number): readonly CredentialRecord[] {
+  if (credentials.length < 2 || credentials.every(({ weight }) => weight === undefined)) return credentials
+  // Efraimidis and Spirakis: see byWeight in order.ts.
+  return credentials
+    .map((credential) => ({ credential, place: random() ** (1 / (credential.weight ?? 1)) }))
+    .sort((a, b) => b.place - a.place)
+    .map(({ credential }) => credential)
+}
+
+function unknownModel(name: string, snapshot: Snapshot): GatewayError {
+  const shown = JSON.stringify(name.slice(0, 120))
+  if (snapshot.models.isKnown(name)) {
+    return notFound(
+      `The model ${shown} is known, but no provider that offers it is configured here. ${howToConfigure(snapshot.models.offeredBy?.(name) ?? [])}`,
+    )
+  }
+  const nearest = snapshot.models.nearest(name, 3)
+  const hint = nearest.length > 0 ? ` The nearest names are ${nearest.join(', ')}` : ''
+  return new GatewayError(404, `There is no model ${shown}.${hint}`, {
+    metadata: { error_type: 'not_found' },
+  })
+}
+
+/** The first exclusion decides the status: a price to set is the operator's 400, a preference that excludes all is a 404. */
+function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
+  const shown = JSON.stringify(name.slice(0, 120))
+  const unpriced = exclusions.find((exclusion) => exclusion.rule === 'unpriced')
+  if (unpriced) return badRequest(unpriced.sentence)
+  const wrongRoute = exclusions.find(({ rule }) => rule === 'modality' || rule === 'input')
+  if (wrongRoute) return badRequest(wrongRoute.sentence)
+  const guardrail = exclusions.find(({ rule }) => rule === 'guardrail')
+  if (guardrail) {
+    return new GatewayError(403, `${shown} may not be used with this key: ${guardrail.sentence}`, {
+      metadata: { error_type: 'permission_denied' },
+    })
+  }
+  if (exclusions.length === 0) {
+    return notFound(`The model ${shown} is known, but no provider that offers it is configured here`)
+  }
+  const rules = [...new Set(exclusions.map((exclusion) => exclusion.sentence))].slice(0, 4).join('; ')
+  return new GatewayError(404, `No endpoint of ${shown} fits this request: ${rules}`, {
+    metadata: { error_type: 'not_found', excluded_by: [...new Set(exclusions.map(({ rule }) => rule))] },
+  })
+}
+
+/** Of several endpoints the one that is free first decides what is said. */
+function allBlocked(
+  attempts: readonly Attempt[],
+  blocks: readonly (Block | null)[],
+  now: number,
+): GatewayError {
+  const blocked = attempts.flatMap((attempt, index) => {
+    const block = blocks[index]
+    return block ? [{ attempt, block }] : []
+  })
+  const soonest = blocked.toSorted((a, b) => a.block.until - b.block.until)[0]
+  const limited = blocked.filter(({ block }) => block.reason === 'rate-limit')
+  const first = limited.toSorted((a, b) => a.block.until - b.block.until)[0] ?? soonest
+  const names = [...new Set(blocked.map(({ attempt }) => attempt.provider.name))].join(', ')
+  const seconds = Math.max(1, Math.ceil(((soonest?.block.until ?? now) - now) / 1000))
+  if (first?.block.reason === 'rate-limit') {
+    const { model, provider } = first.attempt
+    return new GatewayError(
+      429,
+      `${provider.name}'s rate limit for ${model.id} is reached; the next try is in ${seconds} s`,
+      {
+        metadata: { error_type: 'rate_limit_exceeded', provider_name: provider.name },
+        headers: { 'retry-after': String(seconds) },
+      },
+    )
+  }
+  if (blocked.every(({ block }) => block.reason === 'refused')) {
+    return new GatewayError(
+      503,
+      `${names} refused the credential of this gateway; the operator must renew it`,
+      {
+        metadata: { error_type: 'provider_unavailable' },
+        headers: { 'retry-after': String(seconds), ...NEVER_RETRY },
+      },
+    )
+  }
+  return unavailable(
+    `Every endpoint of this model has failed lately (${names}); the next try is in ${seconds} s`,
+    seconds,
+  )
+}

@@ -1,0 +1,62 @@
+import type { Percentiles } from '../../core/measurements.ts'
+
+/** The last values that were measured, with their times. Adding is O(1); memory is bounded. */
+export interface Samples {
+  add(at: number, value: number): void
+  /** Of the values of the last half hour; null without any. Reckoned at most once a second. */
+  percentiles(at: number): Percentiles | null
+}
+
+const WINDOW_MS = 30 * 60_000
+const LEAST_KEPT = 16
+const MOST_KEPT = 256
+const FRESH_MS = 1_000
+
+/** `better`: whether a smaller value is the better one (a latency) or a larger one (a speed). */
+export function createSamples(better: 'smaller' | 'larger'): Samples {
+  // Most endpoints see a few requests: room is made as it is needed.
+  let times = new Float64Array(LEAST_KEPT)
+  let values = new Float64Array(LEAST_KEPT)
+  let added = 0
+  let known: { at: number; added: number; percentiles: Percentiles | null } | null = null
+
+  const grow = (): void => {
+    const [oldTimes, oldValues] = [times, values]
+    times = new Float64Array(oldTimes.length * 2)
+    values = new Float64Array(oldValues.length * 2)
+    times.set(oldTimes)
+    values.set(oldValues)
+  }
+
+  const reckon = (at: number): Percentiles | null => {
+    const recent: number[] = []
+    for (let index = 0; index < Math.min(added, values.length); index++) {
+      if ((times[index] ?? 0) > at - WINDOW_MS) recent.push(values[index] ?? 0)
+    }
+    recent.sort((left, right) => (better === 'smaller' ? left - right : right - left))
+    return recent.length === 0 ? null : percentilesOf(recent)
+  }
+
+  return {
+    add(at, value) {
+      if (added === values.length && added < MOST_KEPT) grow()
+      const slot = added % values.length
+      times[slot] = at
+      values[slot] = value
+      added += 1
+    },
+    percentiles(at) {
+      const isFresh = known !== null && at - known.at < FRESH_MS && at >= known.at
+      if (isFresh && known !== null && (known.added === added || known.percentiles !== null))
+        return known.percentiles
+      known = { at, added, percentiles: reckon(at) }
+      return known.percentiles
+    },
+  }
+}
+
+/** By nearest rank; `best` stands first. */
+function percentilesOf(sorted: readonly number[]): Percentiles {
+  const at = (percent: number): number => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0
+  return { p50: at(50), p75: at(75), p90: at(90), p99: at(99) }
+}

@@ -1,0 +1,230 @@
+import type { Attempt } from '../../core/attempt.ts'
+import { type Cancellation, signalOf } from '../../core/cancellation.ts'
+import { UpstreamError } from '../../core/errors.ts'
+import type { AttemptOutcome } from '../../core/generation.ts'
+import type { UpstreamReply } from '../../core/reply.ts'
+import { turnAfterLong } from '../../core/turn.ts'
+import type { DialectCall } from '../../dialects/dialect.ts'
+import { providers } from '../../providers/index.ts'
+import type { Generation, RunDeps } from '../generation.ts'
+import { journalAttempt } from '../journal-entry.ts'
+import { accountOf } from '../routing/plan.ts'
+import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
+
+/** How one kind of request is put to an endpoint, and its answer read as far as it must be before nobody else is asked. */
+export interface Asking<Answer, Asked extends Generation> {
+  build(attempt: Attempt, generation: Asked): DialectCall | Promise<DialectCall>
+  /** Reads a 2xx reply; throws `UpstreamError` for what is no answer. */
+  read(
+    reply: UpstreamReply,
+    attempt: Attempt,
+    generation: Asked,
+  ): Promise<{ answer: Answer; upstreamId: string | null }>
+  readError(
+    attempt: Attempt,
+    status: number,
+    headers: Headers,
+    text: string,
+    generation: Asked,
+  ): UpstreamError
+  /** True where the call may have been refused for what `build` builds otherwise the next time. */
+  mayBuildAgain?(error: UpstreamError, generation: Asked, built: DialectCall): boolean
+}
+
+export interface Answered<Answer> {
+  attempt: Attempt
+  answer: Answer
+  /** The caller's parameters that this endpoint could not carry. */
+  dropped: string[]
+}
+
+/** Of each account at it: the gateway's, and each key that the workspace brought along. */
+const TRIES_PER_ENDPOINT = 2
+const OWN_WAITING_MS = 5_000
+const RETRY_AFTER_WAIT_MS = 2_000
+const BACKOFF_MS = 250
+/** Calls that differ in what a provider refused of the one before: the dialect, then each part that may be left out. */
+const MOST_BUILT_AGAIN = 3
+
+/**
+ * Tries the attempts of a generation in order until one answers. Throws a `GatewayError` when none does, or when the
+ * request itself is at fault; rethrows the reason of a cancellation.
+ */
+export async function tryAttempts<Answer, Asked extends Generation>(
+  asking: Asking<Answer, Asked>,
+  generation: Asked,
+): Promise<Answered<Answer>> {
+  const { deps, cancellation, tries } = generation
+  const queue = [...generation.attempts]
+  let triesOf: Map<string, number> | null = null
+  let waitedMs = 0
+  let last: { error: UpstreamError; attempt: Attempt } | null = null
+  for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
+    const account = accountOf(attempt)
+    const count: number = (triesOf?.get(account) ?? 0) + 1
+    if (count > TRIES_PER_ENDPOINT) continue
+    try {
+      return await tryOne(asking, attempt, generation)
+    } catch (caught) {
+      const error = asUpstreamError(caught)
+      if (!error || cancellation.reason !== null) throw caught
+      triesOf ??= new Map()
+      triesOf.set(account, count)
+      deps.health.failed(attempt, error)
+      last = { error, attempt }
+      if (!mayFailOver(error)) break
+      const pauseMs = pauseBefore(error, queue.length === 0, count, waitedMs, deps.random)
+      if (pauseMs === null) continue
+      waitedMs += pauseMs
+      await deps.wait(pauseMs, signalOf(cancellation))
+      queue.unshift(attempt)
+    }
+  }
+  if (!last) throw new UpstreamError('connect', 'there was no attempt to make')
+  throw publicError(last.error, last.attempt, tries)
+}
+
+/**
+ * How long to wait before the same endpoint is tried once more; null: do not. A connection that broke is worth a
+ * second try at once; a refusal for now only where there is nobody else to ask.
+ */
+function pauseBefore(
+  error: UpstreamError,
+  isLastChoice: boolean,
+  tries: number,
+  waitedMs: number,
+  random: () => number,
+): number | null {
+  if (tries >= TRIES_PER_ENDPOINT) return null
+  if (error.kind === 'rate-limit' || error.kind === 'overloaded') {
+    const hint = error.retryAfterMs
+    return isLastChoice && hint !== null && hint <= RETRY_AFTER_WAIT_MS && waitedMs + hint <= OWN_WAITING_MS
+      ? hint
+      : null
+  }
+  if (!isLastChoice || !mayTryAgain(error)) return null
+  const pauseMs = Math.round(BACKOFF_MS * random())
+  return waitedMs + pauseMs <= OWN_WAITING_MS ? pauseMs : null
+}
+
+async function tryOne<Answer, Asked extends Generation>(
+  asking: Asking<Answer, Asked>,
+  attempt: Attempt,
+  generation: Asked,
+): Promise<Answered<Answer>> {
+  const { deps, current, cancellation, tries } = generation
+  const startedAt = deps.now()
+  if (current !== null && current !== attempt) journalAttempt(generation, attempt)
+  generation.current = attempt
+  deps.health.trying(attempt)
+  try {
+    const { reply, dropped } = await send(asking, attempt, generation)
+    const { answer, upstreamId } = await asking.read(reply, attempt, generation)
+    const latencyMs = deps.now() - startedAt
+    tries.push(outcomeOf(attempt, upstreamId, reply.status, null, latencyMs))
+    deps.health.succeeded(attempt, latencyMs)
+    return { attempt, answer, dropped }
+  } catch (caught) {
+    const error = asUpstreamError(caught)
+    if (cancellation.reason === null) generation.isAsked = false
+    const code = error?.code ?? error?.kind ?? null
+    tries.push(outcomeOf(attempt, null, error?.status ?? null, code, deps.now() - startedAt))
+    throw caught
+  }
+}
+
+const outcomeOf = (
+  { endpoint, model, provider, ownKey }: Attempt,
+  upstreamId: string | null,
+  status: number | null,
+  code: string | null,
+  latencyMs: number,
+): AttemptOutcome => ({
+  endpointId: endpoint.id,
+  modelId: model.id,
+  providerSlug: provider.slug,
+  providerName: provider.name,
+  upstreamId,
+  status,
+  code,
+  latencyMs,
+  isByok: ownKey !== undefined,
+})
+
+/** Builds and sends one call, again where the endpoint refused what may be left out. Throws what a refusal says. */
+export async function send<Answer, Asked extends Generation>(
+  asking: Asking<Answer, Asked>,
+  attempt: Attempt,
+  generation: Asked,
+): Promise<{ reply: UpstreamReply; dropped: string[] }> {
+  for (let builtAgain = 0; ; builtAgain++) {
+    const begunAt = performance.now()
+    const building = asking.build(attempt, generation)
+    const built = building instanceof Promise ? await building : building
+    // What is written next is as long as what was translated.
+    const turn = turnAfterLong(begunAt)
+    if (turn) await turn
+    generation.sentBodies?.push(built.body)
+    const reply = await ask(built, attempt, generation.deps, generation.cancellation, { generation })
+    if (isGood(reply)) return { reply, dropped: built.dropped }
+    const error = await refusalOf(reply, attempt, (status, headers, text) =>
+      asking.readError(attempt, status, headers, text, generation),
+    )
+    const mayBuildAgain =
+      builtAgain < MOST_BUILT_AGAIN && asking.mayBuildAgain?.(error, generation, built) === true
+    if (!mayBuildAgain) throw error
+    generation.isAsked = false
+  }
+}
+
+interface AskOptions {
+  /** Marked as asked when the call is sent; absent: the call is of no generation. */
+  generation?: Pick<Generation, 'isAsked'>
+  /** Absent: those of the provider. */
+  places?: { group: string; maxInFlight: number }
+}
+
+/** Sends one call to the provider of the attempt, in one of the provider's places or of others. */
+export async function ask(
+  built: DialectCall,
+  { provider, credential }: Attempt,
+  deps: Pick<RunDeps, 'upstream' | 'now'>,
+  cancellation: Cancellation,
+  { generation, places }: AskOptions = {},
+): Promise<UpstreamReply> {
+  const kind = providers[provider.kind]
+  const preparing = kind.prepare(provider, credential, built, {
+    send: deps.upstream.send,
+    now: deps.now,
+    cancellation,
+  })
+  const call = preparing instanceof Promise ? await preparing : preparing
+  if (generation) generation.isAsked = true
+  return deps.upstream.send(call, {
+    group: places?.group ?? provider.slug,
+    maxInFlight: places?.maxInFlight ?? provider.maxInFlight,
+    timeouts: provider.timeouts,
+    cancellation,
+    answer: kind.answer,
+  })
+}
+
+export const isGood = ({ status }: UpstreamReply): boolean => status >= 200 && status < 300
+
+/** What a reply with an error status says. */
+export async function refusalOf(
+  reply: UpstreamReply,
+  attempt: Attempt,
+  readError: (status: number, headers: Headers, text: string) => UpstreamError,
+): Promise<UpstreamError> {
+  const text = await reply.beginning(ERROR_BODY_LIMIT_BYTES, ERROR_BODY_MS)
+  if (reply.status === 401) providers[attempt.provider.kind].refused?.(attempt.credential)
+  return readError(reply.status, reply.headers, text)
+}
+
+/**
+ * Some servers repeat the prompt in an error, even once per mistake (vllm#49239, 2026: more than 100 MB), and a broken
+ * one may never end it: the status with what was read says enough, and the next endpoint is waiting.
+ */
+const ERROR_BODY_LIMIT_BYTES = 64 * 1024
+const ERROR_BODY_MS = 5_000

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import type { Attempt } from '../../../core/attempt.ts'
+import { CONTEXT_TTL_SECONDS } from '../../../core/pricing.ts'
+import type { ProviderPreferences } from '../../../core/request.ts'
+import { promptTokens, type Usage } from '../../../core/usage.ts'
+import type { ContextCut, DialectCall, MadeContext } from '../../../dialects/dialect.ts'
+import { type Claim, settleClaim } from './charge.ts'
+import type { ContextStore, KeptContext } from './store.ts'
+
+/** Nobody keeps less: to ask would be in vain (Google's least of all its models, 2026). */
+const LEAST_TOKENS = 1_024
+
+/** One call whose beginning may be kept, from its making to the settlement of what came of it. */
+export interface ContextUse {
+  readonly call: DialectCall
+  /** What its beginning is read from; null: it goes as it is. */
+  readonly context: KeptContext | null
+  readonly claim: Claim
+  /** The call was refused as it is. */
+  refused(): void
+  /**
+   * Once it is settled, with what the provider counted; null: it failed, or nothing was counted. A beginning that came
+   * again, and of which less than half was read from a cache, whoever made that, is kept from now on: so a cache is
+   * made where Google's automatic one does not do, and a longer one only once it holds twice as much.
+   */
+  settled(usage: Usage | null): void
+}
+
+export interface ContextAsked {
+  readonly preferences: ProviderPreferences
+  readonly attempt: Attempt
+  /** For whom it is kept: nobody else reads it. Null: nothing may be kept. */
+  readonly owner: string | null
+}
+
+/** The call with the longest of its beginnings read from a cache that is kept; null: it does not come into question. */
+export function throughContext(
+  call: DialectCall,
+  { preferences, attempt, owner }: ContextAsked,
+  contexts: ContextStore | null,
+  make: (making: DialectCall) => Promise<MadeContext>,
+): ContextUse | null {
+  if (contexts === null || call.cuts === undefined || owner === null) return null
+  if (!mayKeep(preferences) || attempt.endpoint.pricing?.inputCacheWrite === undefined) return null
+  const account = JSON.stringify([
+    owner,
+    attempt.provider.slug,
+    attempt.credential.id,
+    attempt.endpoint.upstreamId,
+  ])
+  const choices = keyed(call.cuts(), account)
+  const kept = choices.findLast(({ key }) => contexts.find(key) !== null)
+  const context = kept ? contexts.find(kept.key) : null
+  const claim: Claim = { isSettled: false }
+  return {
+    call: kept && context ? named(call, kept, context) : call,
+    context,
+    claim,
+    refused() {
+      if (context !== null) contexts.refuse(context, account)
+    },
+    settled(usage) {
+      if (context !== null) settleClaim(context, claim, (usage?.writtenApartTokens ?? 0) > 0)
+      if (usage === null) return
+      const missed = missedOf(choices, kept, usage, contexts)
+      for (const { key, isMarked } of choices) if (isMarked) contexts.see(key)
+      if (missed) contexts.make({ key: missed.key, account }, () => make(missed.make(CONTEXT_TTL_SECONDS)))
+    },
+  }
+}
+
+/** The longest that came again and of which less than half was read; none while another of them is being made. */
+function missedOf(
+  choices: readonly Choice[],
+  kept: Choice | undefined,
+  usage: Usage,
+  contexts: ContextStore,
+): Choice | undefined {
+  if (choices.some(({ key }) => contexts.isMaking(key))) return undefined
+  const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
+  // By the provider's count; and by ours too, so that a wrong one makes no more of them than it should.
+  return choices.findLast(
+    ({ key, share, tokens }) =>
+      contexts.wasSeen(key) && 2 * read < share * promptTokens(usage) && tokens >= 2 * (kept?.tokens ?? 0),
+  )
+}
+
+/** False for who wants that nothing is retained. */
+export const mayKeep = ({ zdr, dataCollection }: ProviderPreferences): boolean =>
+  zdr !== true && dataCollection !== 'deny'
+
+/** A beginning without what told it apart: that is as long as the prompt, and not needed again. */
+type Choice = Omit<ContextCut, 'adds'> & { readonly key: string }
+
+/** Each beginning by all that it holds, of the same account. */
+function keyed(cuts: readonly ContextCut[], account: string): Choice[] {
+  const hash = createHash('sha256').update(account)
+  return cuts
+    .map(({ adds, ...cut }) => ({ ...cut, key: hash.update(adds).copy().digest('base64url') }))
+    .filter(({ tokens }) => tokens >= LEAST_TOKENS)
+}
+
+const named = (call: DialectCall, { bodyWith }: Choice, { name }: KeptContext): DialectCall => ({
+  ...call,
+  body: bodyWith(name),
+  dropped: call.dropped.filter((dropped) => dropped !== 'cache_control'),
+})

@@ -1,0 +1,48 @@
+import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../../core/events.ts'
+import type { Usage } from '../../../core/usage.ts'
+import type { KeptContext } from './store.ts'
+
+/** What an answer is charged with: what made the cache that it is read from, or nothing. */
+export interface Claim {
+  /** What comes later is charged to nobody. */
+  isSettled: boolean
+}
+
+/**
+ * The same answer, whose usage tells what it was that made the cache, where no other answer is charged for that: the
+ * first one that reads it. `claim` names the answer; it is to be settled by `settleClaim`.
+ */
+export function withWriting(frames: InferenceFrames, context: KeptContext, claim: Claim): InferenceFrames {
+  const written = (event: InferenceEvent): InferenceEvent => {
+    if (event.type !== 'usage') return event
+    if (context.making === 'open' && !claim.isSettled) context.making = claim
+    return context.making === claim ? { ...event, usage: asWritten(event.usage, context.tokens) } : event
+  }
+  const told = (frame: InferenceFrame): InferenceFrame =>
+    frame.events.some(({ type }) => type === 'usage')
+      ? { ...frame, events: frame.events.map(written) }
+      : frame
+  return {
+    async *[Symbol.asyncIterator]() {
+      for await (const batch of frames) yield batch.map(told)
+    },
+  }
+}
+
+/** Charged, or open to the next answer again. */
+export function settleClaim(context: KeptContext, claim: Claim, isCharged: boolean): void {
+  claim.isSettled = true
+  if (context.making === claim) context.making = isCharged ? 'paid' : 'open'
+}
+
+/** What was read is what was written before; it was paid for twice. */
+function asWritten(usage: Usage, tokens: number | null): Usage {
+  const { cacheReadTokens, cacheWriteTokens } = usage
+  const made = Math.min(tokens ?? cacheReadTokens, cacheReadTokens)
+  return {
+    ...usage,
+    cacheReadTokens: cacheReadTokens - made,
+    cacheWriteTokens: cacheWriteTokens + made,
+    writtenApartTokens: made,
+  }
+}

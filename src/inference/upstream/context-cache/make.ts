@@ -1,0 +1,47 @@
+import type { Attempt } from '../../../core/attempt.ts'
+import { cancellationOf } from '../../../core/cancellation.ts'
+import { UpstreamError } from '../../../core/errors.ts'
+import { parseJson } from '../../../core/json.ts'
+import type { DialectCall, Egress, MadeContext } from '../../../dialects/dialect.ts'
+import { ask, isGood, refusalOf } from '../attempts.ts'
+import { Busy, TooShort } from './store.ts'
+
+/**
+ * Has a provider keep what `making` says. Throws as `ContextStore.make` wants it. The request that led to it has its
+ * answer already: its signal ends nothing here.
+ */
+export async function makeContext(
+  making: DialectCall,
+  attempt: Attempt,
+  egress: Egress,
+  deps: Parameters<typeof ask>[2],
+): Promise<MadeContext> {
+  try {
+    return await made(making, attempt, egress, deps)
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error
+    if (egress.contextCache?.isTooShort(error)) throw new TooShort(error.reason, { cause: error })
+    throw error.kind === 'capacity' ? new Busy(error.reason, { cause: error }) : error
+  }
+}
+
+async function made(
+  making: DialectCall,
+  attempt: Attempt,
+  { contextCache, readError }: Egress,
+  deps: Parameters<typeof ask>[2],
+): Promise<MadeContext> {
+  // Places of its own: it takes none of those of requests.
+  const places = { group: `${attempt.provider.slug} contexts`, maxInFlight: MOST_AT_ONCE }
+  const cancellation = cancellationOf(AbortSignal.timeout(MOST_MS))
+  const reply = await ask(making, attempt, deps, cancellation, { places })
+  if (!isGood(reply)) throw await refusalOf(reply, attempt, readError)
+  const context = contextCache?.read(parseJson(await reply.text(CONTEXT_LIMIT_BYTES)))
+  if (!context) throw new UpstreamError('malformed', 'the reply tells of no cache')
+  return context
+}
+
+/** At one provider. */
+const MOST_AT_ONCE = 4
+const MOST_MS = 60_000
+const CONTEXT_LIMIT_BYTES = 64 * 1024

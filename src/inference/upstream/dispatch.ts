@@ -1,0 +1,215 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { UpstreamError } from '../../core/errors.ts'
+import {
+  type DialectName,
+  type FrameBatch,
+  type InferenceFrame,
+  type InferenceFrames,
+  isContent,
+} from '../../core/events.ts'
+import type { InferenceRequest } from '../../core/request.ts'
+import type { DialectCall, Egress, Lesser } from '../../dialects/dialect.ts'
+import { egresses } from '../../dialects/index.ts'
+import { guarded } from '../filters/output/apply.ts'
+import type { Conversation, Generation } from '../generation.ts'
+import { withContents } from '../request/url-contents.ts'
+import { type Gather, throughCache } from '../response-cache/conversation.ts'
+import { type Asking, tryAttempts } from './attempts.ts'
+import { throughContext } from './context-cache/apply.ts'
+import { withWriting } from './context-cache/charge.ts'
+import { makeContext } from './context-cache/make.ts'
+
+/** A reply whose first content is there (or that ended whole without any). */
+export interface Dispatched {
+  attempt: Attempt
+  frames: InferenceFrames
+  dropped: string[]
+}
+
+/** Settings let no provider through whose dialect has no code. */
+const spoken: Partial<Record<DialectName, Egress>> = egresses
+
+function egressOf({ dialect }: Attempt): Egress {
+  const egress = spoken[dialect]
+  if (!egress) throw new Error(`no code speaks the dialect ${dialect}`)
+  return egress
+}
+
+/**
+ * The reply to a conversation: from the cache, or of the first attempt that gives content, as the content filters of
+ * the caller's key let it pass. Throws a `GatewayError` when no attempt answers, or when the request itself is at
+ * fault; rethrows the reason of a cancellation.
+ */
+export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dispatched> =>
+  generation.cached
+    ? throughCache(generation, generation.cached, fromProviders, gather)
+    : fromProviders(generation)
+
+async function fromProviders(generation: Conversation): Promise<Dispatched> {
+  const { attempt, answer, dropped } = await tryAttempts(conversation, generation)
+  return guarded(generation, { attempt, frames: answer, dropped })
+}
+
+/** What an endpoint refused of one request. */
+export interface Refused {
+  /** By the name under which each is dropped. */
+  readonly parts: readonly string[]
+  /** The attempt in the dialect that it wants to be called in. */
+  readonly instead?: Attempt
+}
+
+/**
+ * `Please use /v1/responses instead` for tools with reasoning, `This model is only supported in v1/responses` (OpenAI,
+ * 2026). An endpoint that names Responses speaks it, even where neither catalogue nor settings say so.
+ */
+const WANTS_RESPONSES = /\bv1\/responses\b/
+
+const conversation: Asking<InferenceFrames, Conversation> = {
+  build(attempt, generation) {
+    const spokenTo = spokenToBy(attempt, generation)
+    const egress = egressOf(spokenTo)
+    const whole = withContents(generation, spokenTo, egress)
+    if (whole instanceof Promise)
+      return whole.then((fetched) =>
+        throughContexts(built(fetched, attempt, generation), attempt, generation),
+      )
+    return throughContexts(built(whole, attempt, generation), attempt, generation)
+  },
+  async read(reply, attempt, generation) {
+    generation.suspect?.refused()
+    const read = egressOf(spokenToBy(attempt, generation)).read(reply, generation.request.stream)
+    const use = generation.context
+    const frames = use?.context ? withWriting(read, use.context, use.claim) : read
+    const { first, all } = await untilContent(frames, isAnswer, generation)
+    return { answer: all, upstreamId: upstreamIdOf(first) }
+  },
+  readError: (attempt, status, headers, text, generation) =>
+    egressOf(spokenToBy(attempt, generation)).readError(status, headers, text),
+  mayBuildAgain(error, generation, { lessers = [] }) {
+    const { context: use, current } = generation
+    if (current !== null && learnt(current, error, lessers, generation)) return true
+    const { status } = error
+    // Whatever the words: it may well be the cache, and without it the call is one like all others.
+    if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
+    generation.suspect = use
+    return true
+  },
+}
+
+const spokenToBy = (attempt: Attempt, { refused }: Conversation): Attempt =>
+  refused?.get(attempt)?.instead ?? attempt
+
+function built(whole: InferenceRequest, attempt: Attempt, generation: Conversation): DialectCall {
+  const spokenTo = spokenToBy(attempt, generation)
+  const call = called(whole, spokenTo, egressOf(spokenTo))
+  const parts = generation.refused?.get(attempt)?.parts ?? []
+  if (parts.length === 0) return call
+  const left = (call.lessers ?? []).filter(({ without }) => parts.includes(without))
+  return {
+    ...call,
+    body: left.reduce((body, lesser) => lesser.bodyFrom(body), call.body),
+    dropped: [...new Set([...call.dropped, ...left.map(({ without }) => without)])],
+  }
+}
+
+/** True if the next call to the same endpoint is another one. */
+function learnt(
+  attempt: Attempt,
+  { status, reason }: UpstreamError,
+  lessers: readonly Lesser[],
+  generation: Conversation,
+): boolean {
+  if (status !== 400 && status !== 404) return false
+  generation.refused ??= new Map()
+  const { refused } = generation
+  const known = refused.get(attempt) ?? { parts: [] }
+  if (attempt.dialect === 'chat' && known.instead === undefined && WANTS_RESPONSES.test(reason)) {
+    refused.set(attempt, { ...known, instead: { ...attempt, dialect: 'responses' } })
+    return true
+  }
+  const part = lessers.find(({ without, isRefused }) => !known.parts.includes(without) && isRefused(reason))
+  if (status !== 400 || part === undefined) return false
+  refused.set(attempt, { ...known, parts: [...known.parts, part.without] })
+  return true
+}
+
+/** The call with its beginning read from a cache at the provider, where one is kept. */
+function throughContexts(call: DialectCall, attempt: Attempt, generation: Conversation): DialectCall {
+  const { context: former, request, deps, contextOwner } = generation
+  // It is built anew since it failed: what was claimed for it is open to others again, and nothing is read any more.
+  const isWithout = former !== null && former.context !== null
+  former?.settled(null)
+  generation.context = null
+  if (call.cuts === undefined || isWithout || generation.suspect !== null) return call
+  const asked = { preferences: request.preferences, attempt, owner: contextOwner }
+  const make = (making: DialectCall) => makeContext(making, attempt, egressOf(attempt), deps)
+  generation.context = throughContext(call, asked, deps.contexts, make)
+  return generation.context?.call ?? call
+}
+
+/** What only the caller's own dialect can carry is dropped wherever another one is spoken. */
+function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
+  const call = egress.build(request, attempt)
+  const { ownFields = NO_FIELDS, unreadable = NO_FIELDS } = request
+  const isOwn = attempt.dialect === request.dialect
+  if (unreadable.length === 0 && (isOwn || ownFields.length === 0)) return call
+  // Some dialects have a field of the same name and meaning.
+  const isLost = (name: string): boolean =>
+    request.body[name] === undefined || call.body[name] !== request.body[name]
+  const lost = [...unreadable, ...(isOwn ? [] : ownFields.filter(isLost))]
+  return lost.length === 0 ? call : { ...call, dropped: [...new Set([...call.dropped, ...lost])] }
+}
+const NO_FIELDS: readonly string[] = []
+
+/** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
+export async function untilContent(
+  frames: InferenceFrames,
+  isFirst: (frame: InferenceFrame) => boolean,
+  generation?: Pick<Generation, 'begunAt' | 'deps'>,
+): Promise<{ first: FrameBatch; all: InferenceFrames }> {
+  const iterator = frames[Symbol.asyncIterator]()
+  let first: FrameBatch = []
+  let more: InferenceFrame[] | null = null
+  for (;;) {
+    const { value, done } = await iterator.next()
+    if (done) break
+    if (first.length === 0) first = value
+    else {
+      more ??= [...first]
+      for (const frame of value) more.push(frame)
+    }
+    if (value.some(isFirst)) break
+    if (generation && value.some(begins)) generation.begunAt ??= generation.deps.now()
+  }
+  first = more ?? first
+  return { first, all: continued(first, iterator) }
+}
+
+const begins = ({ events }: InferenceFrame): boolean => events.some(({ type }) => type === 'response-start')
+
+const isAnswer = ({ events }: InferenceFrame): boolean =>
+  events.some((event) => isContent(event) || event.type === 'response-end')
+
+function continued(first: FrameBatch, rest: AsyncIterator<FrameBatch>): InferenceFrames {
+  let isFirst = first.length > 0
+  const iterator: AsyncIterator<FrameBatch> = {
+    next: () => {
+      if (!isFirst) return rest.next()
+      isFirst = false
+      return Promise.resolve({ value: first, done: false as const })
+    },
+    return: async () => {
+      isFirst = false
+      await rest.return?.()
+      return { value: undefined, done: true as const }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+export function upstreamIdOf(frames: FrameBatch): string | null {
+  for (const frame of frames) {
+    for (const event of frame.events)
+      if (event.type === 'response-start' && event.upstreamId) return event.upstreamId
+  }
+  return null
+}

@@ -1,0 +1,203 @@
+import type { Attempt } from '../../core/attempt.ts'
+import {
+  type ErrorMetadata,
+  type ErrorType,
+  GatewayError,
+  NEVER_RETRY,
+  storageFailure,
+  UpstreamError,
+  type UpstreamFailure,
+} from '../../core/errors.ts'
+import type { AttemptOutcome } from '../../core/generation.ts'
+import type { PublicError, RoutingMetadata } from '../../core/result.ts'
+import type { Generation } from '../generation.ts'
+import { ShutdownError } from './abort.ts'
+
+/** True if a settlement was refused, and the refusal is what the caller gets. */
+export const isTold = (lost: unknown, told: unknown): boolean => lost === told && lost instanceof GatewayError
+
+/** Another endpoint may answer where this one could not: all but the caller's own mistakes. */
+export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'caller'
+
+/** The same endpoint may be tried once more: nothing was answered, so nothing was begun. */
+export const mayTryAgain = (error: UpstreamError): boolean =>
+  error.kind === 'connect' || error.kind === 'server'
+
+const statusOf: Record<Exclude<UpstreamFailure, 'caller'>, number> = {
+  connect: 502,
+  malformed: 502,
+  truncated: 502,
+  server: 502,
+  credential: 502,
+  timeout: 524,
+  overloaded: 529,
+  'rate-limit': 429,
+  capacity: 503,
+}
+
+const errorTypeOf: Record<UpstreamFailure, ErrorType> = {
+  connect: 'provider_unavailable',
+  malformed: 'provider_unavailable',
+  truncated: 'provider_unavailable',
+  server: 'provider_unavailable',
+  credential: 'provider_unavailable',
+  timeout: 'timeout',
+  overloaded: 'provider_overloaded',
+  'rate-limit': 'rate_limit_exceeded',
+  capacity: 'provider_overloaded',
+  caller: 'invalid_request',
+}
+
+const sentenceOf: Record<Exclude<UpstreamFailure, 'caller'>, (provider: string) => string> = {
+  connect: (provider) => `${provider} could not be reached`,
+  malformed: (provider) => `${provider} answered with something that is no completion`,
+  truncated: (provider) => `${provider} ended the answer before it was complete`,
+  server: (provider) => `${provider} answered with an error of its own`,
+  credential: (provider) => `${provider} refused the credential that this gateway holds for it`,
+  timeout: (provider) => `${provider} did not answer in time`,
+  overloaded: (provider) => `${provider} is overloaded`,
+  'rate-limit': (provider) => `${provider}'s rate limit is reached`,
+  capacity: (provider) => `Too many requests to ${provider} are running`,
+}
+
+/** What the caller is told of a provider's failure. The provider's own text is shown only where it is about the request. */
+export function publicError(
+  error: UpstreamError,
+  attempt: Attempt,
+  tries: readonly AttemptOutcome[],
+): GatewayError {
+  const metadata: ErrorMetadata = {
+    error_type: error.errorType ?? errorTypeOf[error.kind],
+    provider_name: attempt.provider.name,
+  }
+  if (error.code !== null && error.kind !== 'credential') metadata.provider_code = error.code
+  if (tries.length > 1) {
+    metadata.previous_errors = tries.slice(0, -1).map(({ providerName, code, status }) => ({
+      provider: providerName,
+      code,
+      status,
+    }))
+  }
+  const cause = forLog(error, attempt)
+  if (error.kind === 'caller') {
+    return new GatewayError(callerStatus(error), cause.reason, { cause, metadata })
+  }
+  const headers: Record<string, string> = {}
+  if (error.retryAfterMs !== null)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
+  // The provider will answer the same until a person has acted.
+  if (error.kind === 'credential' || isOutOfMoney(error)) Object.assign(headers, NEVER_RETRY)
+  return new GatewayError(statusOf[error.kind], sentenceFor(error, error.kind, attempt), {
+    cause,
+    metadata,
+    headers,
+  })
+}
+
+/** OpenAI says it with a 429 that no waiting helps against. */
+const isOutOfMoney = ({ kind, status, code }: UpstreamError): boolean =>
+  (kind === 'credential' && status === 402) || (kind === 'rate-limit' && code === 'insufficient_quota')
+
+/** Says who can mend it: the operator, or the workspace that stored the key. */
+function sentenceFor(
+  error: UpstreamError,
+  kind: Exclude<UpstreamFailure, 'caller'>,
+  { provider: { name }, ownKey }: Attempt,
+): string {
+  if (isOutOfMoney(error))
+    return `${ownKey ? "The workspace's own account" : "This gateway's account"} at ${name} has no balance left: add credits there`
+  return kind === 'credential' && ownKey
+    ? `${name} refused the workspace's own key for it (BYOK): store a valid one, or disable it`
+    : sentenceOf[kind](name)
+}
+
+/** Keys and tokens as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
+const KEY_LIKE =
+  /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ)[\w.-]{16,}/g
+
+/** `http://user:password@`: what stands before the `@`. */
+const USER_INFO = /(?<=:\/\/)[^\s/@]+(?=@)/g
+/** Fewer characters at the end of a reason that was cut are no key yet. */
+const LEAST_OF_A_KEY = 6
+
+/** Without keys, and without where the operator's own servers are. */
+function withoutSecrets(reason: string, { credential: { secret, aws, entra }, provider }: Attempt): string {
+  const secrets = [secret, aws?.secretAccessKey, aws?.sessionToken, entra?.clientSecret]
+  const masked = secrets.reduce<string>(
+    (text, known) => (known ? withoutEnd(text.replaceAll(known, '…'), known) : text),
+    reason,
+  )
+  return masked
+    .replace(KEY_LIKE, '…')
+    .replace(USER_INFO, '…')
+    .replaceAll(new URL(provider.baseUrl).origin, '…')
+}
+
+/** Reasons are cut to a length, perhaps in the middle of a key. */
+function withoutEnd(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= LEAST_OF_A_KEY; length--) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}…`
+  }
+  return text
+}
+
+/** The same failure without the keys that a provider repeats in its text: they belong in no log. */
+function forLog(error: UpstreamError, attempt: Attempt): UpstreamError {
+  const { kind, status, code, errorType, retryAfterMs, cause } = error
+  const reason = withoutSecrets(error.reason, attempt)
+  if (reason === error.reason) return error
+  const more = {
+    ...(status === null ? {} : { status }),
+    ...(errorType === undefined ? {} : { errorType }),
+  }
+  return new UpstreamError(kind, reason, { code, retryAfterMs, cause, ...more })
+}
+
+const CALLER_STATUSES = [400, 403, 404, 413, 422]
+const callerStatus = (error: UpstreamError): number =>
+  error.status !== null && CALLER_STATUSES.includes(error.status) ? error.status : 400
+
+/** The same, for the error event of a stream that has begun. */
+export const inStream = (error: GatewayError): PublicError => ({
+  status: error.status,
+  message: error.message,
+  ...(error.metadata ? { metadata: { ...error.metadata } } : {}),
+})
+
+/** The error that the caller gets, whatever broke. Private causes stay in `cause`. */
+export function whatToTell(
+  error: unknown,
+  { cancellation, current, tries }: Pick<Generation, 'cancellation' | 'current' | 'tries'>,
+): GatewayError {
+  if (cancellation.reason instanceof ShutdownError) return shuttingDown(error)
+  if (error instanceof GatewayError) return error
+  if (error instanceof UpstreamError && current) return publicError(error, current, tries)
+  return storageFailure(error) ?? new GatewayError(500, 'Internal server error', { cause: error })
+}
+
+/** Retry-After is long enough for a replacement process to start. */
+export const shuttingDown = (cause: unknown): GatewayError =>
+  new GatewayError(503, 'The gateway is shutting down', { cause, headers: { 'retry-after': '5' } })
+
+/** nginx's status for a request whose caller is gone: it is seen in the log alone. */
+const CLIENT_CLOSED_REQUEST = 499
+
+export const callerClosed = (cause: unknown): GatewayError =>
+  new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause })
+
+/** The same error with what only its generation knows. */
+export const withRouting = (
+  { status, message, cause, headers, metadata }: GatewayError,
+  routing: RoutingMetadata | null,
+  moreHeaders: Record<string, string> = {},
+): GatewayError =>
+  new GatewayError(status, message, {
+    cause,
+    headers: { ...headers, ...moreHeaders },
+    ...(metadata ? { metadata } : {}),
+    routing,
+  })
+
+/** Anything that is not an `UpstreamError` was our own mistake, or an abort: it is not the provider's. */
+export const asUpstreamError = (error: unknown): UpstreamError | null =>
+  error instanceof UpstreamError ? error : null

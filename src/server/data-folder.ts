@@ -1,0 +1,64 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from '../db/database.ts'
+import { lockFolder } from '../db/lock.ts'
+import {
+  appliedTags,
+  BODIES_MIGRATIONS,
+  type MigrationReport,
+  migrate,
+  type OnCopy,
+} from '../db/migrations.ts'
+
+export interface DataFolder {
+  readonly database: Database
+  /** The file of sealed bodies. */
+  readonly bodies: Database
+  /** What was migrated on opening, file by file. */
+  readonly migrated: readonly MigrationReport[]
+  /** The ledger was missing or empty although stored bodies are there: it is a new one now. */
+  readonly hasNewLedger: boolean
+  /** Closes the databases and gives the folder free. */
+  close(): void
+}
+
+/**
+ * Takes the folder for this process, with its databases migrated; makes them where there are none. Throws a sentence
+ * for the operator: another process has the folder, it cannot be made, a database is damaged or newer.
+ */
+export function openDataFolder(folder: string, onCopy?: OnCopy): DataFolder {
+  makeFolder(folder)
+  const unlock = lockFolder(folder)
+  const open: Database[] = []
+  const close = (): void => {
+    for (const database of open.toReversed()) database.close()
+    unlock()
+  }
+  const opened = (database: Database): Database => {
+    open.push(database)
+    return database
+  }
+  const hasBodies = sizeOf(join(folder, BODIES_FILE)) > 0
+  try {
+    const database = opened(openDatabase(join(folder, DATABASE_FILE)))
+    const isNew = appliedTags(database.file).length === 0
+    const migrated = [migrate(database, undefined, onCopy)]
+    const bodies = opened(openBodies(join(folder, BODIES_FILE)))
+    migrated.push(migrate(bodies, BODIES_MIGRATIONS, onCopy))
+    return { database, bodies, migrated, hasNewLedger: isNew && hasBodies, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? error.code : error
+    throw new Error(`The data folder ${folder} cannot be made (${why}): name another with SLUICE_DATA`)
+  }
+}

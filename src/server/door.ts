@@ -1,0 +1,99 @@
+import { clientAddress, parseTrustedProxies } from '../net/client-address.ts'
+import type { Connections } from './deps.ts'
+import type { Descriptors } from './descriptors.ts'
+
+/** The socket that the server listens at; closed while file descriptors are scarce. */
+export interface Door {
+  readonly port: number | undefined
+  pendingRequests(): number
+  /** The server, for what it knows of a request of any connection. */
+  server(): Bun.Server<undefined>
+  /** Ends every connection. */
+  stop(): Promise<void>
+}
+
+export interface DoorOptions {
+  /** Listens at this port; without one, at the port of the settings. */
+  listen(port?: number): Bun.Server<undefined>
+  /** Null: the door is never closed. */
+  descriptors: Descriptors | null
+  onChange(isOpen: boolean, descriptors: { used: number; limit: number }): void
+  onFailure(error: unknown): void
+}
+
+const LOOK_EVERY_MS = 100
+/** Two backlogs of connections. */
+const MOST_RESERVED = 1_024
+const SHARE_RESERVED = 1 / 8
+/** Then one free place is enough: connections that stay open may hold the count above the threshold for hours. */
+const LONG_CLOSED_LOOKS = 20
+
+/**
+ * Stops listening while few descriptors are left. Running requests need them for the connection to their provider, and
+ * Bun 1.4.5 spends a whole core on accepting again and again once none is left. Meanwhile new connections are refused,
+ * idle ones are closed, and running requests go on.
+ */
+export function openDoor({ listen, descriptors, onChange, onFailure }: DoorOptions): Door {
+  let current = listen()
+  const { port } = current
+  const closed = new Set<Bun.Server<undefined>>()
+  const all = (): Set<Bun.Server<undefined>> => new Set([...closed, current])
+  let isOpen = true
+  let looks = 0
+
+  function close(): void {
+    const leaving = current
+    closed.add(leaving)
+    leaving.stop(false).then(() => closed.delete(leaving), onFailure)
+    isOpen = false
+    looks = 0
+  }
+
+  function open(): void {
+    try {
+      current = listen(port)
+      isOpen = true
+    } catch (error) {
+      // Once: it is tried again at every look.
+      if (looks % LONG_CLOSED_LOOKS === 0) onFailure(error)
+    }
+  }
+
+  const timer = descriptors === null ? undefined : setInterval(look, LOOK_EVERY_MS, descriptors)
+  const base = descriptors?.used() ?? 0
+
+  function look({ limit, used: count }: Descriptors): void {
+    const used = count()
+    const reserve = Math.min(MOST_RESERVED, Math.max(1, Math.floor((limit - base) * SHARE_RESERVED)))
+    const isScarce = used > limit - reserve
+    const wasOpen = isOpen
+    looks++
+    if (isOpen && isScarce) close()
+    else if (!isOpen && !isScarce && (used <= limit - 2 * reserve || looks > LONG_CLOSED_LOOKS)) open()
+    if (isOpen !== wasOpen) onChange(isOpen, { used, limit })
+  }
+
+  return {
+    port,
+    pendingRequests: () => [...all()].reduce((sum, server) => sum + server.pendingRequests, 0),
+    server: () => current,
+    async stop() {
+      clearInterval(timer)
+      await Promise.all([...all()].map((server) => server.stop(true)))
+    },
+  }
+}
+
+/** No request comes before the door is open. */
+export function connectionsOf(trustedProxies: readonly string[], door: () => Door | null): Connections {
+  const proxies = parseTrustedProxies(trustedProxies)
+  return {
+    keepOpen: (request) => door()?.server().timeout(request, 0),
+    addressOf: (request) =>
+      clientAddress(
+        door()?.server().requestIP(request)?.address ?? null,
+        request.headers.get('x-forwarded-for'),
+        proxies,
+      ),
+  }
+}

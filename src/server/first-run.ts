@@ -1,0 +1,291 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { and, count, eq, isNull, max } from 'drizzle-orm'
+import { ownerOf } from '../admin/auth/setup.ts'
+import { changeAside } from '../admin/change.ts'
+import { defaultGuardrail } from '../admin/guardrails/default.ts'
+import { ensureOwner, type OwnerSettings } from '../admin/organization/owner.ts'
+import { newOrganizationId, newUserId, newUuid } from '../core/ids.ts'
+import { hashKey, type KeyKind, labelOf, newKey } from '../core/keys.ts'
+import { atomically, DATABASE_FILE, type Database, openForReading } from '../db/database.ts'
+import { apiKeys, guardrails, organizations, users, workspaceMembers, workspaces } from '../db/tables.ts'
+
+export interface BootstrapKeys extends OwnerSettings {
+  /** The operator's own keys, from settings; null: made here on the first run. */
+  managementKey: string | null
+  apiKey: string | null
+}
+
+/** Keys that were just made, in clear: printed once, kept nowhere. */
+export interface MadeKeys {
+  managementKey: string | null
+  apiKey: string | null
+}
+
+interface Owner {
+  userId: string
+  workspaceId: string
+}
+
+/**
+ * True when an earlier start has left keys: then the settings need not name any. Keys of settings are none of them:
+ * they hold as long as the settings name them.
+ */
+export const hasKeys = (database: Database): boolean =>
+  (database.sync
+    .select({ keys: count() })
+    .from(apiKeys)
+    .where(and(isNull(apiKeys.deleted_at), eq(apiKeys.bootstrap, false)))
+    .get()?.keys ?? 0) > 0
+
+/**
+ * The same of a folder that is not opened yet, so that a start can be refused before anything is made or migrated.
+ * True too where it cannot be told: the start itself looks again.
+ */
+export function mayHaveKeys(folder: string): boolean {
+  const file = join(folder, DATABASE_FILE)
+  if (!existsSync(file)) return false
+  try {
+    const database = openForReading(file)
+    try {
+      return hasKeys(database)
+    } finally {
+      database.close()
+    }
+  } catch {
+    return true
+  }
+}
+
+/** Makes organisation, owner and default workspace where there are none, and ensures the keys of the settings. */
+export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {
+  if (database.sync.select().from(organizations).get() === undefined) await makeOwner(database)
+  await completeWorkspaces(database)
+  const owner = keyOwnerOf(database)
+  await ensureBootstrapKey(database, owner, 'management', keys.managementKey)
+  await ensureBootstrapKey(database, owner, 'inference', keys.apiKey)
+  await ensureOwner(database, keys, Date.now())
+}
+
+/**
+ * Makes a key of each kind of which there was never one, and answers them in clear; null when it made none. Called
+ * once nothing can fail any more before they are printed: a start that fails must not use up the first run.
+ */
+export async function makeFirstKeys(database: Database): Promise<MadeKeys | null> {
+  const owner = keyOwnerOf(database)
+  const managementKey = await makeFirstKey(database, owner, 'management', 'First management key')
+  const apiKey = await makeFirstKey(database, owner, 'inference', 'First key')
+  return managementKey === null && apiKey === null ? null : { managementKey, apiKey }
+}
+
+/**
+ * Whether any management key is taken. None is where the settings named one at the first start and name none now: it
+ * was never kept in clear, and no later start makes another.
+ */
+export const hasManagementKey = (database: Database): boolean =>
+  database.sync
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.kind, 'management'), eq(apiKeys.disabled, false), isNull(apiKeys.deleted_at)))
+    .limit(1)
+    .get() !== undefined
+
+/**
+ * Makes a management key, answered in clear, and disables all others that were made, whose labels are answered. For
+ * the folder of a server that is stopped: a running one would go on with what it knows.
+ */
+export async function renewManagementKey(database: Database): Promise<{ key: string; disabled: string[] }> {
+  const made = and(
+    eq(apiKeys.kind, 'management'),
+    eq(apiKeys.bootstrap, false),
+    eq(apiKeys.disabled, false),
+    isNull(apiKeys.deleted_at),
+  )
+  const earlier = database.sync.select().from(apiKeys).where(made).all()
+  const key = newKey('management')
+  const row = rowOf(database, keyOwnerOf(database), 'management', key, 'Management key', false)
+  const { label, workspace_id: workspaceId } = row
+  const changes = [
+    {
+      action: 'key.create',
+      resourceId: row.hash,
+      workspaceId,
+      after: { kind: 'management', label },
+    } as const,
+    ...earlier.map(
+      ({ hash }) =>
+        ({
+          action: 'key.update',
+          resourceId: hash,
+          workspaceId,
+          before: { disabled: false },
+          after: { disabled: true },
+        }) as const,
+    ),
+  ]
+  await changeAside(database, 'sluice keys renew-management', changes, (tx) => [
+    tx.update(apiKeys).set({ disabled: true }).where(made),
+    tx.insert(apiKeys).values(row),
+  ])
+  return { key, disabled: earlier.map(({ label }) => label) }
+}
+
+async function makeFirstKey(
+  database: Database,
+  owner: Owner,
+  kind: KeyKind,
+  name: string,
+): Promise<string | null> {
+  const known = database.sync.select().from(apiKeys).where(eq(apiKeys.kind, kind)).limit(1).get()
+  if (known) return null
+  const key = newKey(kind)
+  await insertKey(database, owner, kind, key, name, false)
+  return key
+}
+
+async function makeOwner(database: Database): Promise<void> {
+  const organizationId = newOrganizationId()
+  const userId = newUserId()
+  await atomically(database, (tx) => [
+    tx.insert(organizations).values({ id: organizationId, name: 'My organisation' }),
+    tx.insert(users).values({ id: userId, organization_id: organizationId, name: 'Owner', role: 'admin' }),
+    tx.insert(workspaces).values({
+      id: newUuid(),
+      organization_id: organizationId,
+      name: 'Default',
+      slug: 'default',
+      default_guardrail_id: newUuid(),
+      created_by: userId,
+    }),
+  ])
+}
+
+/** What a workspace of an earlier version lacks: its guardrail, its maker as a member, and to be known as the default. */
+async function completeWorkspaces(database: Database): Promise<void> {
+  const { sync } = database
+  const rows = sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
+  const guarded = new Set(
+    sync
+      .select({ id: guardrails.id })
+      .from(guardrails)
+      .all()
+      .map(({ id }) => id),
+  )
+  const bare = rows.filter((row) => !guarded.has(row.default_guardrail_id))
+  const first = rows.find(({ slug }) => slug === 'default') ?? rows[0]
+  await atomically(database, (tx) => [
+    ...bare.map((row) => tx.insert(guardrails).values(defaultGuardrail(row))),
+    ...bare.map((row) =>
+      tx
+        .insert(workspaceMembers)
+        .values({ id: newUuid(), workspace_id: row.id, user_id: row.created_by, created_at: row.created_at })
+        .onConflictDoNothing(),
+    ),
+    ...(first === undefined
+      ? []
+      : [
+          tx
+            .update(organizations)
+            .set({ default_workspace_id: first.id })
+            .where(isNull(organizations.default_workspace_id)),
+        ]),
+  ])
+}
+
+/** Who owns the organisation, and where its keys belong. */
+function keyOwnerOf(database: Database): Owner {
+  const workspaceId = database.sync.select().from(organizations).get()?.default_workspace_id
+  if (!workspaceId) throw new Error('the database has no default workspace')
+  return { userId: ownerOf(database).id, workspaceId }
+}
+
+/**
+ * The key of a setting is unlimited and enabled at every start, and where its workspace was deleted it belongs to the
+ * default one; one that the setting no longer names is disabled.
+ */
+async function ensureBootstrapKey(
+  database: Database,
+  owner: Owner,
+  kind: KeyKind,
+  key: string | null,
+): Promise<void> {
+  const hash = key === null ? null : hashKey(key)
+  const rows = database.sync.select().from(apiKeys).where(eq(apiKeys.bootstrap, true)).all()
+  const stale = rows.filter((row) => row.kind === kind && row.hash !== hash && !row.disabled)
+  for (const row of stale) {
+    await atomically(database, (tx) => [
+      tx.update(apiKeys).set({ disabled: true }).where(eq(apiKeys.hash, row.hash)),
+    ])
+  }
+  if (key === null || hash === null) return
+  const known = database.sync.select().from(apiKeys).where(eq(apiKeys.hash, hash)).get()
+  if (!known)
+    return insertKey(
+      database,
+      owner,
+      kind,
+      key,
+      `${kind === 'management' ? 'SLUICE_MANAGEMENT_KEY' : 'SLUICE_API_KEY'}`,
+      true,
+    )
+  await atomically(database, (tx) => [
+    tx
+      .update(apiKeys)
+      .set({
+        kind,
+        disabled: false,
+        limit_nano_usd: null,
+        limit_reset: null,
+        rate_limits: null,
+        expires_at: null,
+        deleted_at: null,
+        bootstrap: true,
+        ...(isGone(database, known.workspace_id) ? { workspace_id: owner.workspaceId } : {}),
+      })
+      .where(eq(apiKeys.hash, hash)),
+  ])
+}
+
+const isGone = ({ sync }: Database, workspaceId: string): boolean =>
+  sync
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(and(eq(workspaces.id, workspaceId), isNull(workspaces.deleted_at)))
+    .get() === undefined
+
+async function insertKey(
+  database: Database,
+  owner: Owner,
+  kind: KeyKind,
+  key: string,
+  name: string,
+  bootstrap: boolean,
+): Promise<void> {
+  const row = rowOf(database, owner, kind, key, name, bootstrap)
+  await atomically(database, (tx) => [tx.insert(apiKeys).values(row)])
+}
+
+function rowOf(
+  { sync }: Database,
+  { userId, workspaceId }: Owner,
+  kind: KeyKind,
+  key: string,
+  name: string,
+  bootstrap: boolean,
+): typeof apiKeys.$inferInsert {
+  const last =
+    sync
+      .select({ id: max(apiKeys.id) })
+      .from(apiKeys)
+      .get()?.id ?? 0
+  return {
+    hash: hashKey(key),
+    id: last + 1,
+    kind,
+    name,
+    label: labelOf(key),
+    creator_user_id: userId,
+    workspace_id: workspaceId,
+    bootstrap,
+  }
+}

@@ -1,0 +1,55 @@
+/** The socket that the server listens at. */
+import { isLocked } from '../db/lock.ts'
+import type { Handler } from '../http/edge.ts'
+
+interface Where {
+  readonly host: string
+  readonly port: number
+}
+
+/** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
+const SERVER_BODY_LIMIT_BYTES = 2 ** 40
+const IDLE_TIMEOUT_SECONDS = 30
+
+/** Throws a sentence that names the setting when the server cannot listen there. */
+export function openListener({ host, port }: Where, app: Handler): Bun.Server<undefined> {
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      maxRequestBodySize: SERVER_BODY_LIMIT_BYTES,
+      development: false,
+      // With `development: false` Bun 1.4.5 shares a taken port with its holder in silence unless told not to.
+      reusePort: false,
+      fetch: app,
+    })
+  } catch (cause) {
+    throw new Error(whyNotThere(host, port, cause), { cause })
+  }
+}
+
+/**
+ * Throws the same sentence before anything is made or migrated in the data folder. A folder that another server has
+ * is left to the lock, which names that server: it is the one at the port.
+ */
+export async function refuseTaken(config: Where & { readonly data: string }): Promise<void> {
+  if (config.port === 0 || isLocked(config.data)) return
+  await openListener(config, () => Response.error()).stop(true)
+}
+
+function whyNotThere(host: string, port: number, cause: unknown): string {
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  switch (cause instanceof Error && 'code' in cause ? cause.code : null) {
+    case 'EADDRINUSE':
+      return `${place} is taken by another program: stop it, or set SLUICE_PORT`
+    case 'EACCES':
+      return `This user may not listen at ${place}: set SLUICE_PORT to 1024 or more`
+    // What Bun 1.4.5 says of a name that leads nowhere.
+    case 'EINVAL':
+    case 'EADDRNOTAVAIL':
+      return `This machine has no address ${host} to listen at: set SLUICE_HOST`
+    default:
+      return `The server cannot listen at ${place}: ${cause instanceof Error ? cause.message : cause}`
+  }
+}

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { Attempt } from '../../../src/core/attempt.ts'
+import { cancel } from '../../../src/core/cancellation.ts'
+import type { JsonObject } from '../../../src/core/events.ts'
+import type { StreamWriter } from '../../../src/dialects/dialect.ts'
+import type { Ending } from '../../../src/inference/reply/meter.ts'
+import { createTextStream, type TextStream } from '../../../src/inference/reply/text-stream.ts'
+import { createTicker, type Ticker } from '../../../src/inference/reply/ticker.ts'
+import { CallerLeft } from '../../../src/inference/upstream/abort.ts'
+import type { Dispatched } from '../../../src/inference/upstream/dispatch.ts'
+import { endpoint, model, provider } from '../fixture.ts'
+import { generationWith } from '../generation.ts'
+
+let ticker: Ticker
+beforeEach(() => {
+  ticker = createTicker(Date.now)
+})
+afterEach(() => ticker.close())
+
+interface Told {
+  endings: Ending[]
+  kept: [Ending, JsonObject | null][]
+  ended: number
+  lost: unknown[]
+}
+
+/** One stream whose settlement takes as long as the test wants. */
+function begin() {
+  const lab = endpoint('lab', 'lab/tiny')
+  const record = provider('lab')
+  const attempt: Attempt = {
+    model: model('lab/tiny', [lab]),
+    endpoint: lab,
+    provider: record,
+    credential: { id: 'lab-1', secret: 'secret' },
+    dialect: 'chat',
+  }
+  const committed = Promise.withResolvers<void>()
+  const settling = Promise.withResolvers<void>()
+  const told: Told = { endings: [], kept: [], ended: 0, lost: [] }
+  const ended = Promise.withResolvers<void>()
+  const generation = generationWith(attempt, {
+    settle(ending) {
+      settling.resolve()
+      told.endings.push(ending)
+      return committed.promise
+    },
+    end() {
+      told.ended += 1
+      ended.resolve()
+    },
+    onLost: (error) => told.lost.push(error),
+    ticker,
+  })
+  let whole: JsonObject | null = null
+  const writer: StreamWriter = {
+    echo: () => '',
+    write: () => 'words ',
+    end: () => {
+      whole = { status: 'completed' }
+      return 'end'
+    },
+    fail: () => {
+      whole = { status: 'failed' }
+      return 'failed'
+    },
+    reply: () => whole,
+  }
+  const started: Dispatched = {
+    attempt,
+    dropped: [],
+    frames: {
+      async *[Symbol.asyncIterator]() {
+        yield [{ events: [{ type: 'text-delta', choice: 0, text: 'words ' }] }]
+      },
+    },
+  }
+  const stream = createTextStream({
+    generation,
+    starting: Promise.resolve(started),
+    open: () => writer,
+    unansweredWriter: () => writer,
+    keeper: {
+      isDetached: false,
+      begin: async () => undefined,
+      end: async (ending, reply) => void told.kept.push([ending, reply]),
+    },
+  })
+  return {
+    stream,
+    told,
+    disconnect: () => cancel(generation.cancellation, new CallerLeft()),
+    settling: settling.promise,
+    commit: committed.resolve,
+    fail: committed.reject,
+    ended: ended.promise,
+  }
+}
+
+/** Reads on in the background, as a connection does. */
+async function drain(stream: TextStream): Promise<string> {
+  let text = ''
+  for (let piece = await stream.next(); piece !== null; piece = await stream.next()) text += piece
+  return text
+}
+
+test('a whole reply is settled, then kept, then ended', async () => {
+  const { stream, told, settling, commit, ended } = begin()
+  const read = drain(stream)
+  await settling
+  expect(told).toMatchObject({ endings: ['whole'], kept: [], ended: 0 })
+  commit()
+  expect(await read).toBe('words end')
+  await ended
+  expect(told).toEqual({ endings: ['whole'], kept: [['whole', { status: 'completed' }]], ended: 1, lost: [] })
+})
+
+test('a caller that leaves while its whole reply is settled has ended too, and what was kept is whole', async () => {
+  const { stream, disconnect, told, settling, commit, ended } = begin()
+  const read = drain(stream)
+  await settling
+  disconnect()
+  commit()
+  await ended
+  expect(await read).toBe('words ')
+  expect(told).toMatchObject({ endings: ['whole'], kept: [['whole', { status: 'completed' }]], lost: [] })
+})
+
+test('a caller that leaves before the end is kept with what was written', async () => {
+  const { stream, disconnect, told, commit, ended } = begin()
+  await stream.next()
+  disconnect()
+  commit()
+  await ended
+  expect(told).toEqual({ endings: ['left'], kept: [['left', { status: 'failed' }]], ended: 1, lost: [] })
+})
+
+test('a settlement that fails leaves nothing open, whether the caller stays or leaves', async () => {
+  const staying = begin()
+  const read = drain(staying.stream)
+  await staying.settling
+  staying.fail(new Error('the disk is full'))
+  await staying.ended
+  expect(await read).toBe('words failed')
+  const leaving = begin()
+  await leaving.stream.next()
+  leaving.disconnect()
+  leaving.fail(new Error('the disk is full'))
+  await leaving.ended
+  for (const { told } of [staying, leaving])
+    expect(told).toMatchObject({
+      kept: [[expect.any(String), { status: 'failed' }]],
+      ended: 1,
+      lost: [expect.any(Error)],
+    })
+})

@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { type Space, watchRoom } from '../../src/server/disk-room.ts'
+
+const MB = 1_000_000
+
+/** What is free of how much, and whether requests are taken then. */
+const courses: { what: string; totalBytes: number; steps: [freeBytes: number, hasRoom: boolean][] }[] = [
+  {
+    what: 'a large disk keeps 16 MB',
+    totalBytes: 500_000 * MB,
+    steps: [
+      [400_000 * MB, true],
+      [16 * MB, true],
+      [16 * MB - 1, false],
+      [16 * MB, false],
+      [20 * MB - 1, false],
+      [20 * MB, true],
+      [17 * MB, true],
+      [0, false],
+      [1_000 * MB, true],
+    ],
+  },
+  {
+    what: 'a small one a twentieth',
+    totalBytes: 2 * MB,
+    steps: [
+      [MB, true],
+      [0.1 * MB, true],
+      [0.1 * MB - 1, false],
+      [0.12 * MB, false],
+      [0.125 * MB, true],
+    ],
+  },
+  { what: 'one that does not say', totalBytes: 0, steps: [[0, true]] },
+]
+
+test.each(courses)('$what', async ({ totalBytes, steps }) => {
+  let freeBytes = 0
+  const told: boolean[] = []
+  const room = watchRoom('/data', {
+    space: async (folder): Promise<Space> => {
+      expect(folder).toBe('/data')
+      return { freeBytes, totalBytes }
+    },
+    onChange: (hasRoom) => told.push(hasRoom),
+  })
+  for (const [free, hasRoom] of steps) {
+    freeBytes = free
+    await room.look()
+    expect([free, room.hasRoom()]).toEqual([free, hasRoom])
+  }
+  room.stop()
+  // Each change once.
+  const states = steps.map(([, hasRoom]) => hasRoom)
+  expect(told).toEqual(states.filter((state, n) => state !== (states[n - 1] ?? true)))
+})
+
+test('a disk that cannot be asked counts as having room, and a real one is asked', async () => {
+  const onChange = (): void => {
+    throw new Error('nothing changed')
+  }
+  const broken = watchRoom('/nowhere/at/all', { onChange })
+  await broken.look()
+  expect(broken.hasRoom()).toBe(true)
+  broken.stop()
+})
