@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject } from '../../src/dialects/values.ts'
+import { isObject } from '../../src/core/json.ts'
 import { type Ran, run } from './child.ts'
 import { LIBRARY_CHECKS, type Library, type LibraryCheck, type Surface } from './client.ts'
 import { KEY, WRONG_KEY } from './gateway.ts'

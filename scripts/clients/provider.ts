@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/core/events.ts'
-import { isObject } from '../../src/dialects/values.ts'
+import { isObject } from '../../src/core/json.ts'
 import { type Asked, answers, DIALECTS, type Dialect, type Script, type Turn } from './script.ts'
 import { chatEvents, chatReply } from './wires/chat.ts'
 import { geminiEvents, geminiReply } from './wires/gemini.ts'

@@ -1,117 +1,83 @@
 import type { JsonObject } from './events.ts'
+import { excessOf } from './json-excess.ts'
+
+/**
+ * Readers of JSON of unknown form: undefined for a value of another type, never an exception. A list of another type
+ * is empty, so that it can be iterated.
+ */
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * The most levels of JSON that comes from providers or stands in a text: no answer needs more, and what walks deeper
- * values overflows the stack.
- */
-export const MAX_TEXT_DEPTH = 128
-/** The most strings (names of fields, too), objects and lists of such JSON: 12,000 tokens with 20 alternatives each. */
-const MAX_TEXT_PARTS = 1_600_000
-/** From here on it matters whether strings repeat: the parser takes 0.5 µs for each new short one, else a tenth. */
-const FEW_TEXT_PARTS = 400_000
-const SHORT_STRING = 32
-/** Different short strings are told apart by as many places, of which so many may be taken. */
-const PLACES = 65_536
-const MAX_PLACES_TAKEN = 50_000
+export const isString = (value: unknown): value is string => typeof value === 'string'
 
-/** `\n`, `\"` and the like: the parser takes 10 ns for each. */
-export const MAX_TEXT_ESCAPES = 6_000_000
+export const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined)
 
-/** What JSON text has too much of to be parsed; null: nothing. */
-export type TextExcess = 'depth' | 'parts' | 'escapes'
+const NO_FIELDS: Readonly<JsonObject> = Object.freeze({})
 
-/** Parses JSON text; undefined if it is not JSON, is nested deeper than 128 levels, or exceeds the bounds above. */
-export const parseJson = (text: string): unknown => (excessOf(text) === null ? parsed(text) : undefined)
+/** The object, or an empty one: for destructuring. */
+export const fieldsOf = (value: unknown): Readonly<JsonObject> => (isObject(value) ? value : NO_FIELDS)
 
-/** The same for text that `excessOf` has found nothing in. */
-export function parsed(text: string): unknown {
+const NO_ITEMS: readonly unknown[] = Object.freeze([])
+
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NO_ITEMS)
+
+/** The objects of a list. Its other items are skipped. */
+export const objectsIn = (value: unknown): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : []
+
+/** The strings of a list. Its other items are skipped. */
+export const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isString) : [])
+
+export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** A text that is not empty. */
+export const asFilledText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+/** A finite number. */
+export const asNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined
+
+/** A finite number from 0 up. */
+export const asAmount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+
+/** An integer from 0 up, exact. */
+export const asCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+
+/** The fields of an object that are not in `known`; undefined when there are none. */
+export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
+  let rest: [string, unknown][] | undefined
+  for (const key in object) {
+    if (known.has(key)) continue
+    rest ??= []
+    rest.push([key, object[key]])
+  }
+  return rest && Object.fromEntries(rest)
+}
+
+/** The object without the fields that are undefined, so that an absent field stays absent. */
+export const defined = <T extends object>(object: T): T => {
+  for (const key of Object.keys(object))
+    if (Reflect.get(object, key) === undefined) Reflect.deleteProperty(object, key)
+  return object
+}
+
+/** Parses JSON text; undefined if it is not JSON, is nested deeper than 128 levels, or exceeds `json-excess.ts`. */
+export const parseJson = (text: string): unknown =>
+  excessOf(text) === null ? parseUnchecked(text) : undefined
+
+/** The object that the text holds; undefined for anything else, with the bounds of `parseJson`. */
+export const parseObject = (text: string): JsonObject | undefined => asObject(parseJson(text))
+
+/** Parses text that Sluice wrote, or that `excessOf` accepted; undefined if it is not JSON. */
+export function parseUnchecked(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return value
   } catch {
     return undefined
   }
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
-/** What there is too much of, found in one pass; the insides of long strings are skipped. */
-export function excessOf(text: string): TextExcess | null {
-  const end = text.length
-  // Too short for so many brackets: most events of a stream.
-  if (end <= 2 * MAX_TEXT_DEPTH) return null
-  if (end <= FEW_TEXT_PARTS && hasFewBrackets(text)) return null
-  if (hasManyEscapes(text)) return 'escapes'
-  const taken = end > FEW_TEXT_PARTS ? new Uint8Array(PLACES) : null
-  let different = 0
-  let parts = 0
-  let depth = 0
-  for (let at = 0; at < end; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) {
-      const start = at + 1
-      at = endOfString(text, at)
-      const place = taken === null || at - start > SHORT_STRING ? 0 : placeOf(text, start, at)
-      if (taken?.[place] === 0) {
-        taken[place] = 1
-        different += 1
-      }
-    } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
-      if (++depth > MAX_TEXT_DEPTH) return 'depth'
-    } else {
-      if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
-      continue
-    }
-    parts += 1
-    if (parts > FEW_TEXT_PARTS && (different > MAX_PLACES_TAKEN || parts > MAX_TEXT_PARTS)) return 'parts'
-  }
-  return null
-}
-
-/** Only texts that may hold so many are looked at. */
-function hasManyEscapes(text: string): boolean {
-  const end = text.length
-  if (end <= 2 * MAX_TEXT_ESCAPES) return false
-  let count = 0
-  for (let at = 0; at < end; at++) {
-    if (text.charCodeAt(at) !== BACKSLASH) continue
-    count += 1
-    at += 1
-  }
-  return count > MAX_TEXT_ESCAPES
-}
-
-/** True if the text has too few opening brackets, those in strings included, to be nested too deep. */
-function hasFewBrackets(text: string): boolean {
-  let count = 0
-  for (const bracket of ['{', '[']) {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      if (++count > MAX_TEXT_DEPTH) return false
-    }
-  }
-  return true
-}
-
-function placeOf(text: string, start: number, end: number): number {
-  let hash = 0
-  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0
-  return (hash ^ (hash >>> 16)) & (PLACES - 1)
-}
-
-/** The place of the quote that ends the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let first = at
-    while (text.charCodeAt(first - 1) === BACKSLASH) first--
-    if ((at - first) % 2 === 0) return at
-  }
-  return text.length
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/events.ts'
+import { isString } from '../core/json.ts'
 import type { Message } from '../core/request.ts'
-import { isString } from './values.ts'
 
 /** How Claude's reasoning details are marked: only details of this format may be replayed to it. */
 export const REASONING_FORMAT = 'anthropic-claude-v1'

@@ -2,7 +2,8 @@ import type { TSchema } from '@sinclair/typebox'
 import type { TypeCheck } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { badRequest, type GatewayError } from '../core/errors.ts'
-import { isObject, quoted, sayKind } from './values.ts'
+import { isObject } from '../core/json.ts'
+import { quoted, sayKind } from './values.ts'
 
 /**
  * The first thing that is wrong with a body, as a 400 for a person: where it stands, what is allowed, what came.

@@ -1,7 +1,7 @@
 import type { Carrier } from '../core/carrier.ts'
 import type { JsonObject } from '../core/events.ts'
+import { isObject } from '../core/json.ts'
 import { isDeeperThan } from '../core/json-bounds.ts'
-import { isObject } from './values.ts'
 
 /**
  * What clients of a dialect carry for us: pieces of other dialects, in the opaque strings that the clients replay

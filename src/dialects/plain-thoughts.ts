@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/events.ts'
+import { isString } from '../core/json.ts'
 import type { Message } from '../core/request.ts'
-import { isString } from './values.ts'
 
 /**
  * Former thoughts for a provider that takes them as plain text: those that nobody signed may go back whoever wrote

@@ -1,8 +1,8 @@
 import { badRequest } from '../core/errors.ts'
+import { defined } from '../core/json.ts'
 import type { Cutoffs, ProviderPreferences } from '../core/request.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import type { ChatPreferences } from './routing-schema.ts'
-import { defined } from './values.ts'
 
 /**
  * The body's `provider`, with slugs in lower case; an empty list or null is the same as none. The deprecated

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../core/errors.ts'
 import type { FrameBatch } from '../core/events.ts'
-import { parsed } from '../core/json.ts'
+import { parseUnchecked } from '../core/json.ts'
 import { turnOfLoop } from '../core/turn.ts'
 import { formOfText } from './pull.ts'
 import { createPieceCount } from './reply-bounds.ts'
@@ -40,7 +40,7 @@ async function* readLongBody(
   await turnOfLoop()
   checkReply(text, status)
   await turnOfLoop()
-  const body = orMalformed(parsed(text), status)
+  const body = orMalformed(parseUnchecked(text), status)
   await turnOfLoop()
   const batches = takeWhole(() => body, decoder)
   for (let batch = batches.next(); !batch.done; batch = batches.next()) {

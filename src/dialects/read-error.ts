@@ -1,8 +1,7 @@
 import { type ErrorType, UpstreamError, type UpstreamFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
-import { parseJson } from '../core/json.ts'
+import { isObject, isString, parseJson } from '../core/json.ts'
 import { retryAfterMs } from '../net/retry-after.ts'
-import { isObject, isString } from './values.ts'
 
 /** What a provider said of an error, whatever shape it has. */
 interface Said {

@@ -1,5 +1,6 @@
 import { UpstreamError } from '../core/errors.ts'
-import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, parsed, type TextExcess } from '../core/json.ts'
+import { parseUnchecked } from '../core/json.ts'
+import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, type TextExcess } from '../core/json-excess.ts'
 
 /**
  * The JSON of an event or a body of a provider; undefined for text that is none. Throws `malformed` for JSON that is
@@ -8,7 +9,7 @@ import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, parsed, type TextExcess } f
 export function parseReply(text: string, status: number): unknown {
   if (text !== checked) checkReply(text, status)
   checked = null
-  return parsed(text)
+  return parseUnchecked(text)
 }
 
 /** The text that `checkAhead` has found nothing in, until it is parsed. */

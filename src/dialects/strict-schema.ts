@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/events.ts'
-import { isObject, isString } from './values.ts'
+import { isObject, isString } from '../core/json.ts'
 
 /** Keywords that structured output refuses (2026): they are said in the description instead. */
 const REFUSED = new Set([

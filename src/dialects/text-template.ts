@@ -1,5 +1,5 @@
+import { isObject } from '../core/json.ts'
 import { endOfString, readJsonString } from './json-text.ts'
-import { isObject } from './values.ts'
 
 /** Where the events of a dialect have the text that comes in pieces, and what else differs from piece to piece. */
 export interface TextPlace {

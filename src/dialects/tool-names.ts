@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/events.ts'
-import { isObject, isString } from './values.ts'
+import { isObject, isString } from '../core/json.ts'
 
 /**
  * Anthropic takes names of tools of up to 128 characters, Google dots and colons in them too, and coding agents use

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { excessOf, parseJson } from '../../src/core/json.ts'
+import { parseJson } from '../../src/core/json.ts'
 import { JSON_BOUNDS, measureJson } from '../../src/core/json-bounds.ts'
+import { excessOf } from '../../src/core/json-excess.ts'
 
 /** What a provider may send, and what only a hostile one does. */
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../src/core/events.ts'
-import { isObject } from '../../src/dialects/values.ts'
+import { isObject } from '../../src/core/json.ts'
 
 /** A reply, or an event of one, that must fit a type of an official package. */
 export interface Sample {

@@ -1,9 +1,9 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { Message } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
 import { plainThoughts } from '../plain-thoughts.ts'
-import { defined, isObject, isString } from '../values.ts'
 import { type LeaveOut, saysSomething, withoutMark } from './build-quirks.ts'
 import { isReasoner } from './build-reasoning.ts'
 

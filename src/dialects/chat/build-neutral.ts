@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject } from '../../core/json.ts'
 import type {
   ContentPart,
   InferenceRequest,
@@ -9,7 +10,6 @@ import type {
 } from '../../core/request.ts'
 import { dropInto } from '../dropped.ts'
 import { writeUser } from '../user.ts'
-import { defined, isObject } from '../values.ts'
 
 /** What a provider takes beyond OpenAI's own fields; the others refuse them. */
 export interface Taken {

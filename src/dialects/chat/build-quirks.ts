@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
-import { isObject, isString } from '../values.ts'
 
 /** Names what is left out. */
 export type LeaveOut = (name: string) => void

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
-import { isObject } from '../values.ts'
 
 const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 

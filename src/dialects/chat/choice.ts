@@ -1,6 +1,6 @@
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isObject, isString, restOf } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
-import { isObject, isString, restOf } from '../values.ts'
 import type { Citations } from './citations.ts'
 import { readLogprobs } from './logprobs.ts'
 import { createToolCalls, type ToolCalls } from './tool-calls.ts'

@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { checkAnnotations } from '../reply-bounds.ts'
-import { isObject, isString } from '../values.ts'
 
 /** The annotations of one reply, each told once although chunks repeat them. */
 export interface Citations {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { Ingress, StreamWriter } from '../dialect.ts'
 import { oneLine } from '../one-line.ts'
-import { isObject, isString } from '../values.ts'
 import type { CompletionAsked } from './completion-body.ts'
 import { parseChat } from './parse.ts'
 import { writeChatReply } from './write-reply.ts'

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ProviderQuirks } from '../../core/snapshot.ts'
 import type { Operation } from '../operation.ts'
@@ -6,7 +7,6 @@ import { nativeOf, readEmbeddingList } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/forward.ts'
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
 import { readInputUsage } from '../operations/usage.ts'
-import { isObject, isString } from '../values.ts'
 
 /** OpenAI's `/embeddings`, which nearly every provider of any dialect has. */
 export const chatEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import { askedRatio, pixelsOf, ratioOf, sidesOf } from '../operations/image-shape.ts'
-import { defined } from '../values.ts'
 
 /** How the models of one family are told what the image is to be like. */
 interface Family {

@@ -1,5 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { FrameBatch, InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { ImageReference, ImagesRequest } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
@@ -12,7 +13,6 @@ import { costOf, countOf } from '../operations/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply } from '../reply-json.ts'
 import { createSseParser } from '../sse.ts'
-import { isObject, isString } from '../values.ts'
 import { familyOf } from './image-family.ts'
 
 /** Written by the family of the model, in its own words. */

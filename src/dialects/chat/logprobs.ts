@@ -1,5 +1,5 @@
 import type { InferenceEvent } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /**
  * Reads `logprobs` in the form that every client parses: `content` is a list of tokens, each with `bytes` and

@@ -1,6 +1,6 @@
 import type { JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
+import { isObject, restOf } from '../../core/json.ts'
 import type { ToolCall } from '../../core/request.ts'
-import { isObject, restOf } from '../values.ts'
 import type { ChatNative } from './native.ts'
 
 /** Pieces of a message in the chat dialect, alike in a reply and in a delta. */

@@ -1,8 +1,8 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { checkImageUrl, isImageData } from '../image-data.ts'
-import { defined, restOf } from '../values.ts'
 import type { ChatContent, ChatMessage, ChatToolCall } from './message-schema.ts'
 
 /**

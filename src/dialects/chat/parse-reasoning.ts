@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { Reasoning } from '../../core/request.ts'
-import { defined, restOf } from '../values.ts'
 import type { ChatBody } from './schema.ts'
 
 const KNOWN = new Set(['effort', 'max_tokens', 'enabled', 'exclude', 'summary'])

@@ -1,7 +1,8 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { restOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
-import { quoted, restOf } from '../values.ts'
+import { quoted } from '../values.ts'
 import type { ChatBody } from './schema.ts'
 
 const TOOL = new Set(['type', 'function'])

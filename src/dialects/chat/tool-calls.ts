@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { isObject, isString, restOf } from '../../core/json.ts'
 import { createJsonEnd, type JsonEnd } from '../json-end.ts'
 import { checkCalls } from '../reply-bounds.ts'
-import { isObject, isString, restOf } from '../values.ts'
 
 /** The tool calls of one choice, put together from fragments of any provider's making. */
 export interface ToolCalls {

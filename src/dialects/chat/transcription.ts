@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { Operation } from '../operation.ts'
@@ -6,7 +7,6 @@ import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/forward.ts'
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
 import { costOf, countOf } from '../operations/usage.ts'
-import { isObject, isString } from '../values.ts'
 
 /** OpenAI's `/audio/transcriptions`: always a form, whatever the caller sent. */
 export const chatTranscription: Operation<TranscriptionRequest, TranscriptionResult> = {

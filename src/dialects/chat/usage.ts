@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, restOf } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
-import { defined, isObject, restOf } from '../values.ts'
 
 /**
  * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts

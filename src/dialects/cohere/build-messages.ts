@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isString } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { plainThoughts } from '../plain-thoughts.ts'
-import { defined, isString } from '../values.ts'
 import { type LeaveOut, REASONING_FORMAT } from './names.ts'
 
 export interface Written {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest } from '../../core/request.ts'
-import { defined } from '../values.ts'
 import type { LeaveOut } from './names.ts'
 
 /**

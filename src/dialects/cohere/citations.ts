@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { characterPlaces } from '../text-places.ts'
-import { isObject, isString } from '../values.ts'
 
 /** The visible text of one reply, and the citations that point into it. */
 export interface Citations {

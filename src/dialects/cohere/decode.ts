@@ -6,11 +6,11 @@ import {
   isContent,
   type JsonObject,
 } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
-import { isObject, isString } from '../values.ts'
 import {
   addArguments,
   addPlan,

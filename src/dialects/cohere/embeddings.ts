@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import type { Operation } from '../operation.ts'
@@ -6,7 +7,6 @@ import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/forward.ts'
 import { malformed, readJsonObject } from '../operations/reply-body.ts'
 import { countOf, readInputUsage } from '../operations/usage.ts'
-import { defined, isObject, isString } from '../values.ts'
 
 /** What vectors are for, in other providers' words; Cohere's own pass as they are, and one is demanded. */
 const INPUT_TYPES: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isString } from '../../core/json.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import type { Operation } from '../operation.ts'
 import { forwardedBody } from '../operations/forward.ts'
 import { readRanking, readRankingUsage } from '../operations/ranking.ts'
 import { readJsonObject } from '../operations/reply-body.ts'
-import { isString } from '../values.ts'
 
 /** Cohere's `/v2/rerank`: its documents are texts, and objects become YAML, as Cohere itself advises. */
 export const cohereRerank: Operation<RerankRequest, RerankResult> = {

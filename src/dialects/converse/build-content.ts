@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
-import { isObject, isString } from '../values.ts'
 import { cachePointFor, type Drop } from './marks.ts'
 import { DOCUMENTS, formatOf, IMAGES, readContent, typeByName, VIDEOS } from './media.ts'
 import type { Abilities } from './model.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
-import { isObject } from '../values.ts'
 import type { Turn } from './build-messages.ts'
 import { cachePointFor, type Drop } from './marks.ts'
 import type { Abilities } from './model.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
-import { defined, isObject, isString } from '../values.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 
 /**
  * | location | annotation |

@@ -1,7 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
-import { parseJson } from '../../core/json.ts'
+import { isObject, isString, parseJson } from '../../core/json.ts'
 import type { SseEvent, StreamParser } from '../sse.ts'
-import { isObject, isString } from '../values.ts'
 
 /**
  * AWS's binary event stream (`application/vnd.amazon.eventstream`), big endian:

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 
 /** Names, once, what cannot be carried. */
 export type Drop = (name: string) => void

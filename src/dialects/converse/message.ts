@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { FinishReason, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
-import { isObject, isString } from '../values.ts'
 import { type Block, type Blocks, newBlocks, openBlock, readBlock } from './block.ts'
 import { readServiceTier, readUsage } from './usage.ts'
 

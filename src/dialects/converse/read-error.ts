@@ -1,7 +1,6 @@
 import { type ErrorType, UpstreamError, type UpstreamFailure } from '../../core/errors.ts'
-import { parseJson } from '../../core/json.ts'
+import { isObject, isString, parseJson } from '../../core/json.ts'
 import { isErrorBody, readErrorReply } from '../read-error.ts'
-import { isObject, isString } from '../values.ts'
 
 /**
  * AWS names an error by its type alone, in a header, in `__type` or in an event's header; the body is `{message}`.

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject, isString } from '../values.ts'
 
 /**
  * `inputTokens` excludes what was read from or written to a cache (recorded 2025: `totalTokens` is the sum of all

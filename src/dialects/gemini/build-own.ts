@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import { isObject, isString } from '../values.ts'
 import { generationOf } from './generation.ts'
 import type { LeaveOut } from './left-out.ts'
 import { NOT_SENT, unservedOf } from './own-fields.ts'

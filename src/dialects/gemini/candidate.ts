@@ -1,5 +1,5 @@
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { finishReasonOf, nativeReasonOf } from './finish.ts'
 import { createFunctionCalls, type FunctionCalls } from './function-calls.ts'
 import { createGrounding, type Grounding } from './grounding.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { nativeReasonOf } from './finish.ts'
 
 /** Chunks of Google's streams, taken apart and put together. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { estimateTokens } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, Egress, MadeContext } from '../dialect.ts'
-import { defined, isObject } from '../values.ts'
 import type { Place } from './contents.ts'
 import { isMark } from './marks.ts'
 

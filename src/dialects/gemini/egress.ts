@@ -1,7 +1,7 @@
+import { isObject } from '../../core/json.ts'
 import type { Egress } from '../dialect.ts'
 import { readErrorReply } from '../read-error.ts'
 import { readReply } from '../read-reply.ts'
-import { isObject } from '../values.ts'
 import { buildCount, buildGemini } from './build.ts'
 import { contextCache } from './context-cache.ts'
 import { createGeminiDecoder } from './decode.ts'

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { FinishReason } from '../../core/events.ts'
-import { isString } from '../values.ts'
+import { isString } from '../../core/json.ts'
 
 /**
  * Google's words. `error`: what the model wrote is no answer. OTHER, LANGUAGE and words of tomorrow are ends all the

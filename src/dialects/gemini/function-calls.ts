@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { checkCalls } from '../reply-bounds.ts'
-import { isObject, isString } from '../values.ts'
 import { createPartialArguments, type PartialArguments } from './partial-arguments.ts'
 import { callExtra, signatureDetail } from './signatures.ts'
 

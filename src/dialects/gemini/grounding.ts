@@ -1,7 +1,7 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { checkAnnotations } from '../reply-bounds.ts'
 import { bytePlaces } from '../text-places.ts'
-import { isObject, isString } from '../values.ts'
 
 /** The sources of one candidate, each told once although chunks repeat them. */
 export interface Grounding {

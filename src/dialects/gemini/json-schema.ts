@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { LeaveOut } from './left-out.ts'
 import {
   count,

@@ -1,5 +1,5 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /** `logprobsResult` → OpenAI's `logprobs.content`: the token that was chosen, and the likeliest in its place. */
 export function readLogprobs(raw: unknown, choice: number, events: InferenceEvent[]): void {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 import type { LeaveOut } from './left-out.ts'
 
 /** True for the `extra` of what the caller marked: what stands before it, and it itself, is worth keeping. */

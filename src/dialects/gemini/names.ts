@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /**
  * Google reads JSON of protocol buffers, which may name each field in camelCase or in snake_case, and its own clients

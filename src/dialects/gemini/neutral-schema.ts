@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /**
  * Google's Schema → JSON Schema, for providers of other dialects. Types are in capitals there, null is `nullable`, and

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
-import { isObject } from '../values.ts'
 
 /** Fields that speak to the gateway alone, and those that stand in the path of a call: never in a body that is sent. */
 export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'model', 'stream', 'user'])

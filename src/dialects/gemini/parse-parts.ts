@@ -1,6 +1,6 @@
+import { defined } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { checkImageData } from '../image-data.ts'
-import { defined } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { Part } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isString } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
-import { isString } from '../values.ts'
 import { isSealedSignature, unsealDetails } from './sealed.ts'
 import { callExtra, FOREIGN_CALL, signatureDetail, thoughtDetail } from './signatures.ts'
 

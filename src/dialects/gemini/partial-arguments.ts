@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../core/errors.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /** The arguments of a call that come in pieces, each with the place where it belongs (Vertex, Gemini 3). */
 export interface PartialArguments {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 
 /** What the references of all schemas of one request may say in their places: real ones stay below a tenth of it. */
 export const MAX_EXPANDED_KEYWORDS = 20_000

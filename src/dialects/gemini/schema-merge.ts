@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { count, type Expansion, targetOf } from './schema-expansion.ts'
 import { SILENT } from './schema-rules.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /** Google's rules for one schema, beyond the keywords that it knows; `lost` takes the names of what had to go. */
 

@@ -1,7 +1,7 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { seal, unseal } from '../opaque.ts'
-import { isObject, isString } from '../values.ts'
 
 /**
  * Reasoning of providers of other dialects, in the one field that Google's clients replay unchanged: the

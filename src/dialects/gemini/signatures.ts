@@ -1,6 +1,6 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
-import { isObject, isString } from '../values.ts'
 
 /**
  * Thought signatures between turns. Gemini puts one beside a functionCall, on a text, or on an empty text at the end;

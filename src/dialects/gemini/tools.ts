@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, ToolChoice } from '../../core/request.ts'
-import { isObject } from '../values.ts'
 import { type Generation, generationOf } from './generation.ts'
 import { writeSchema } from './json-schema.ts'
 import type { LeaveOut } from './left-out.ts'

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
-import { defined, isObject, isString } from '../values.ts'
 
 /**
  * Usage as Google counts it: `promptTokenCount` with what was read from a cache, thoughts outside the candidates. What

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject } from '../values.ts'
 
 /**
  * `usageMetadata` in disjoint buckets, in tokens:

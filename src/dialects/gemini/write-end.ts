@@ -1,5 +1,5 @@
 import type { Finish, JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 import type { HeldEnd } from './chunks.ts'
 import { googleReasonOf } from './finish.ts'
 import type { CandidateParts } from './write-parts.ts'

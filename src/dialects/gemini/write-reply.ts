@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { defined, isObject } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
-import { defined, isObject } from '../values.ts'
 import { candidatesOf, indexOf, mergedChunks } from './chunks.ts'
 import { writeLogprobs } from './logprobs.ts'
 import { isGeminiNative } from './native.ts'

@@ -1,9 +1,9 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { ANSWER_TOOL } from '../answer-tool.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { checkCalls } from '../reply-bounds.ts'
-import { isObject, isString } from '../values.ts'
 
 /** What the blocks of one reply share. */
 export interface Blocks {

@@ -1,7 +1,7 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
-import { defined } from '../values.ts'
 import { cacheMarkOf, type Drop, isBlank, isText } from './marks.ts'
 
 /**

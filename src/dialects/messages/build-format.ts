@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { ANSWER_TOOL } from '../answer-tool.ts'
 import type { Traits } from '../claude.ts'
 import { strictSchema } from '../strict-schema.ts'
-import { isObject, isString } from '../values.ts'
 import type { Drop } from './marks.ts'
 
 /**

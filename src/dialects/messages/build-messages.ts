@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
-import { parseJson } from '../../core/json.ts'
+import { isObject, parseJson } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { thoughtsOf } from '../claude-thoughts.ts'
-import { isObject } from '../values.ts'
 import { writePart } from './build-content.ts'
 import { cacheMarkOf, callIdOf, type Drop, isBlank } from './marks.ts'
 

@@ -1,9 +1,9 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Traits } from '../claude.ts'
 import { thinkingOf } from '../claude-thinking.ts'
-import { isObject } from '../values.ts'
 import type { Drop } from './marks.ts'
 
 /** Puts `thinking` and `output_config.effort` into a body that has its bound and its choice of tools. */

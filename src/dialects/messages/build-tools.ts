@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import type { Traits } from '../claude.ts'
-import { defined } from '../values.ts'
 import { cacheMarkOf, type Drop } from './marks.ts'
 
 /** Anthropic's own tools carry a date: `web_search_20250305`, `bash_20250124`. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isString } from '../values.ts'
+import { isString } from '../../core/json.ts'
 import type { BlockSink } from './block-state.ts'
 import { inputOf } from './build-messages.ts'
 

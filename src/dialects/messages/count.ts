@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
+import { isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
-import { isObject } from '../values.ts'
 import { buildMessages } from './build.ts'
 
 /** What says how to answer, which the API does not take where nothing is answered. */

@@ -1,11 +1,11 @@
 import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
-import { isObject } from '../values.ts'
 import { endMessage, isPlainText, newMessage, readEvent, readMessage } from './message.ts'
 
 export interface DecodeOptions {

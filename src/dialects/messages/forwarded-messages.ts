@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { isSealed } from '../opaque.ts'
-import { isObject, isString } from '../values.ts'
 import { sourceOf } from './build-content.ts'
 import { callIdOf, type Drop, isBlank } from './marks.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
-import { isObject } from '../values.ts'
 
 /**
  * Fields that speak to the gateway alone: never sent to a provider. `fallbacks` is one of them where it lists

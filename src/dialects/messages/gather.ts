@@ -1,5 +1,5 @@
 import type { FrameBatch, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { createCollector } from './collect-blocks.ts'
 import { isMessagesNative } from './native.ts'
 

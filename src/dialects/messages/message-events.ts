@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /** A whole message as the events of a stream, for a provider that does not stream although it was asked to. */
 export function eventsOfMessage(message: JsonObject): JsonObject[] {

@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { checkItems, checkUsage } from '../reply-bounds.ts'
-import { isObject, isString } from '../values.ts'
 import { type Block, type Blocks, newBlocks, openBlock } from './block.ts'
 import { mergeUsage, readServiceTier, readUsage } from './usage.ts'
 

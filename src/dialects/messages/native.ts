@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 
 /**
  * The `data` of `native` events of this dialect, for a writer of the same dialect.

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { checkImageData } from '../image-data.ts'
-import { defined, restOf } from '../values.ts'
 import type { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock, UserBlock } from './block-schema.ts'
 import type { Keep } from './keep.ts'
 

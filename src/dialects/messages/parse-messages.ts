@@ -1,7 +1,8 @@
 import { badRequest } from '../../core/errors.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { shortName } from '../tool-names.ts'
-import { defined, quoted, restOf } from '../values.ts'
+import { quoted } from '../values.ts'
 import type {
   AnthropicMessage,
   AssistantBlock,

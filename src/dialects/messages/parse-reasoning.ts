@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { Reasoning } from '../../core/request.ts'
-import { defined, restOf } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { MessagesBody } from './schema.ts'
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { Message } from '../../core/request.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { isSealed, unseal } from '../opaque.ts'
-import { isObject, isString } from '../values.ts'
 import type { AssistantBlock } from './block-schema.ts'
 
 type ThoughtBlock = Extract<AssistantBlock, { type: 'thinking' | 'redacted_thinking' }>

@@ -1,8 +1,9 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, restOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
 import { shortName } from '../tool-names.ts'
-import { defined, isObject, quoted, restOf } from '../values.ts'
+import { quoted } from '../values.ts'
 import type { Keep } from './keep.ts'
 import type { MessagesBody } from './schema.ts'
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { anthropicTier } from '../service-tier.ts'
-import { isObject } from '../values.ts'
 
 /**
  * Usage as Anthropic counts it: `input_tokens` without what was read from or written to a cache, `output_tokens`

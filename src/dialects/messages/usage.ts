@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString, restOf } from '../../core/json.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject, isString, restOf } from '../values.ts'
 
 /**
  * The later figures over the earlier ones, field by field: `message_delta` repeats some of `message_start`'s, and

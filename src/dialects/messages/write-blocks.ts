@@ -1,8 +1,8 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import { isString } from '../../core/json.ts'
 import { createJsonEnd } from '../json-end.ts'
 import { seal } from '../opaque.ts'
-import { isString } from '../values.ts'
 import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './block-state.ts'
 import { writeThoughts } from './write-thoughts.ts'
 

@@ -1,7 +1,7 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
-import { isObject, isString } from '../values.ts'
 import { newBlockState } from './block-state.ts'
 import { createCollector } from './collect-blocks.ts'
 import { isMessagesNative, type MessagesNative } from './native.ts'

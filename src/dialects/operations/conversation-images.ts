@@ -1,11 +1,11 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceFrames, JsonObject } from '../../core/events.ts'
+import { defined } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import type { ContentPart, InferenceRequest } from '../../core/request.ts'
 import type { Egress } from '../dialect.ts'
 import type { ImageSpeaker } from '../image-speaker.ts'
-import { defined } from '../values.ts'
 import { sidesOf } from './image-shape.ts'
 import { malformed } from './reply-body.ts'
 

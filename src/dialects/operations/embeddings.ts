@@ -1,12 +1,13 @@
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
-import { defined, isObject, isString, sayKind } from '../values.ts'
+import { sayKind } from '../values.ts'
 import {
   type EmbeddingPart,
   type EmbeddingsBody,

@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
 import { modelsOf, sessionOf } from '../caller-fields.ts'
@@ -8,7 +9,6 @@ import { callerFields } from '../caller-schema.ts'
 import { optional } from '../fields.ts'
 import { readPreferences } from '../preferences.ts'
 import type { ChatPreferences } from '../routing-schema.ts'
-import { defined } from '../values.ts'
 
 const { models, provider, session_id, user, trace } = callerFields
 

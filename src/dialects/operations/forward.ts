@@ -1,8 +1,8 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
-import { isObject } from '../values.ts'
 
 /**
  * The caller's own body for a provider that takes the same form: unknown fields survive, nulls and the gateway's own

@@ -1,12 +1,12 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
 import { bounded } from '../bounded.ts'
 import { OPEN } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
-import { isObject, isString } from '../values.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 import { viewCost, viewRouting } from './usage.ts'
 

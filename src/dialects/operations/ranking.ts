@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import type { RerankRequest, RerankResult } from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject } from '../values.ts'
 import { malformed } from './reply-body.ts'
 import { costOf, countOf, readInputUsage } from './usage.ts'
 

@@ -1,9 +1,9 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply } from '../reply-json.ts'
-import { isObject } from '../values.ts'
 
 /** A batch of long vectors, or ten large images in base64. */
 const LIMIT_BYTES = 192 * 1024 * 1024

@@ -1,11 +1,11 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { JsonObject } from '../../core/events.ts'
+import { defined } from '../../core/json.ts'
 import type { SpeechFormat, SpeechRequest } from '../../core/operation.ts'
 import { bounded } from '../bounded.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
-import { defined } from '../values.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 
 export const speechBody = bounded(

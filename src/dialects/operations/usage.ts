@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject } from '../values.ts'
 
 /** More than any request has: a figure beyond it is a mistake, and counts as not told. */
 const MOST = 1_000_000_000

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 import { type PresetForm, pick, SHARED_FIELDS, textOf } from './preset-form.ts'
 
 const FIELDS = [

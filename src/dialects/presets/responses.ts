@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../values.ts'
+import { defined, isObject } from '../../core/json.ts'
 import { type PresetForm, pick, SHARED_FIELDS } from './preset-form.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { ContentPart, Message } from '../../core/request.ts'
-import { defined, isObject, isString } from '../values.ts'
 
 /** Names, once, what cannot be carried. */
 export type Drop = (name: string) => void

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
-import { defined, isObject, isString } from '../values.ts'
 import { type Drop, writeAnswer, writeContent, writeOutput } from './build-content.ts'
 import { carriedBy } from './carried.ts'
 import { ITEM, itemsOfDetails, REASONING_FORMAT } from './items.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { writeUser } from '../user.ts'
-import { defined, isObject, isString } from '../values.ts'
 import type { Drop } from './build-content.ts'
 import { type ReplayRules, writeInput } from './build-input.ts'
 import { writeToolChoice, writeTools } from './build-tools.ts'

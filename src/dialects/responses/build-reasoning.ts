@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
-import { defined, isObject } from '../values.ts'
 import type { Drop } from './build-content.ts'
 import { isKnownToReason, mayReason } from './reasoners.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
-import { defined, isObject, isString } from '../values.ts'
 import type { Drop } from './build-content.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import { isSealed, sealUnlessLong, unseal } from '../opaque.ts'
-import { defined, isObject, isString } from '../values.ts'
 import { detailsOfItem, isOnlyText, sharedFields, UNKNOWN_FORMAT } from './items.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isObject, isString, restOf } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { checkItems } from '../reply-bounds.ts'
-import { isObject, isString, restOf } from '../values.ts'
 import {
   addArguments,
   completeArguments,

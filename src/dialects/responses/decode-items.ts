@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { isObject, isString, restOf } from '../../core/json.ts'
 import { checkCalls } from '../reply-bounds.ts'
-import { isObject, isString, restOf } from '../values.ts'
 import {
   addAnnotation,
   addLogprobs,

@@ -1,5 +1,5 @@
 import type { InferenceEvent, JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { sharedFields } from './items.ts'
 
 /** What the items of one reply share. */

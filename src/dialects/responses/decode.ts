@@ -1,12 +1,12 @@
 import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { defaultReason } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
-import { isObject } from '../values.ts'
 import { newResponse, readEvent, readResponse } from './decode-events.ts'
 
 export interface DecodeOptions {

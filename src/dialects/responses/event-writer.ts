@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { oneLine } from '../one-line.ts'
-import { isObject } from '../values.ts'
 
 /** Writes the events of one stream: each has its name and the next `sequence_number`, from 0. */
 export interface EventWriter {

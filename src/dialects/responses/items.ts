@@ -1,5 +1,5 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { defined, isObject, isString } from '../values.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 
 /**
  * Items of the Responses API (`input`, `output`) and what they are in neutral messages, both ways.

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Lesser } from '../dialect.ts'
-import { isObject, isString } from '../values.ts'
 import { ITEM } from './items.ts'
 
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'

@@ -1,7 +1,7 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
+import { isString, restOf } from '../../core/json.ts'
 import { createJsonEnd } from '../json-end.ts'
-import { isString, restOf } from '../values.ts'
 import { ITEM } from './items.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
 import { createInputReader, type InputReader } from './partial-input.ts'

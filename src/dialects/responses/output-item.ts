@@ -1,6 +1,6 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isString } from '../values.ts'
+import { isString } from '../../core/json.ts'
 import type { EventWriter } from './event-writer.ts'
 
 /** Where an item stands in the output, and under which id all of its events name it. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isString } from '../values.ts'
+import { isString } from '../../core/json.ts'
 import type { EventWriter } from './event-writer.ts'
 import { ITEM } from './items.ts'
 import type { ItemStatus, OutputItem, Slot } from './output-item.ts'

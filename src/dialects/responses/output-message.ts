@@ -1,5 +1,5 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 import { jsonList, textHead, writeTextDelta } from './event-writer.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
 import {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { EventWriter } from './event-writer.ts'
 import type { ItemStatus, OutputItem } from './output-item.ts'
 import { type Items, isOpen, type Opened } from './output-items.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../core/json.ts'
 import { type EntryList, type EventWriter, writeTextDelta } from './event-writer.ts'
 import { textOf } from './output-item.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { isString } from '../values.ts'
+import { isString } from '../../core/json.ts'
 import { type Carrying, carry } from './carried.ts'
 import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './output-item.ts'
 

@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { checkImageUrl } from '../image-data.ts'
-import { defined, restOf } from '../values.ts'
 import type { Content, Part } from './item-schema.ts'
 
 export interface ReadContent {

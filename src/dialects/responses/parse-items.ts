@@ -2,9 +2,10 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, isString, restOf } from '../../core/json.ts'
 import type { ContentPart, Message } from '../../core/request.ts'
 import { mismatch } from '../mismatch.ts'
-import { defined, isString, quoted, restOf } from '../values.ts'
+import { quoted } from '../values.ts'
 import { detailsOf } from './carried.ts'
 import {
   agentItem,

@@ -1,8 +1,9 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { Effort, Reasoning, Sampling } from '../../core/request.ts'
 import { EFFORTS } from '../caller-schema.ts'
-import { defined, quoted, restOf } from '../values.ts'
+import { quoted } from '../values.ts'
 import type { ResponsesBody } from './schema.ts'
 
 const TOKEN_LOGPROBS = 'message.output_text.logprobs'

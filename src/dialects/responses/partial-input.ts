@@ -1,5 +1,4 @@
-import { parseJson } from '../../core/json.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString, parseJson } from '../../core/json.ts'
 import { CUSTOM_ARGUMENT } from './tool-names.ts'
 
 /** The free text of a custom tool out of the arguments of the function that stood for it, while they come. */

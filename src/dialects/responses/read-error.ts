@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { errorInReply } from '../read-error.ts'
-import { isObject, isString } from '../values.ts'
 
 export { readErrorReply as readResponsesError } from '../read-error.ts'
 

@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
-import { isObject, isString } from '../values.ts'
 import type { EventWriter } from './event-writer.ts'
 import { isResponsesNative } from './items.ts'
 import { ENCRYPTED_REASONING } from './lessers.ts'

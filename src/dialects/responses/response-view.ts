@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
+import { defined, isObject, isString, restOf } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { openaiTier } from '../service-tier.ts'
-import { defined, isObject, isString, restOf } from '../values.ts'
 
 /** api-surface §20.1: the response object, which repeats what was asked. */
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../values.ts'
+import { isObject, isString } from '../../core/json.ts'
 
 /**
  * Tools of this dialect that are function tools to providers of other dialects, and back: `custom` tools, whose free

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, restOf } from '../../core/json.ts'
 import { type NativeUsage, NO_USAGE, type Usage } from '../../core/usage.ts'
-import { isObject, restOf } from '../values.ts'
 
 /** xAI tells what it charged in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
 const TICKS_PER_USD = 10_000_000_000

@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isString } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
-import { isString } from '../values.ts'
 import { merged } from './carried.ts'
 import { endingOf } from './ending.ts'
 import { MUTE } from './event-writer.ts'

@@ -1,8 +1,8 @@
 import { expect } from 'bun:test'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
+import { isObject } from '../../../src/core/json.ts'
 import type { Closing, ReplyContext } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { isObject } from '../../../src/dialects/values.ts'
 import { REQUEST } from '../request.ts'
 
 export const REPLY: ReplyContext = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
+import { isObject } from '../../../src/core/json.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
-import { isObject } from '../../../src/dialects/values.ts'
 import { CLOSING, chunksOf, frame, REPLY, text } from './chunks.ts'
 
 /** Writes frames and gives what each chunk says beside the shared fields. */

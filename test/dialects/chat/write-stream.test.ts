@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
+import { isObject } from '../../../src/core/json.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
-import { isObject } from '../../../src/dialects/values.ts'
 import { CLOSING, chunksOf, frame, REPLY, SHARED, text } from './chunks.ts'
 
 test('the system fingerprint, once told, is on every chunk', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isObject } from '../../../src/core/json.ts'
 import { parseResponses } from '../../../src/dialects/responses/parse.ts'
-import { isObject } from '../../../src/dialects/values.ts'
 import { hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
 import { NONE } from './frames.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../src/dialects/values.ts'
+import { isObject } from '../../../src/core/json.ts'
 
 /**
  * The one judge of event streams of this dialect: framing, `sequence_number`, the order of api-surface §20.3, ids and

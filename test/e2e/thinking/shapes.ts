@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/core/events.ts'
-import { isObject } from '../../../src/dialects/values.ts'
+import { isObject } from '../../../src/core/json.ts'
 import { streamOf } from '../../dialects/converse/frames.ts'
 
 /**
