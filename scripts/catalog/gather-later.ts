@@ -7,8 +7,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../../src/core/events.ts'
 import { isObject } from '../../src/core/json.ts'
-import { cloudVendors } from '../../src/providers/cloud-vendors.ts'
-import { factsOf, vendors } from '../../src/providers/compatible.ts'
+import { cloudVendors, factsOf, vendors } from '../../src/providers/compatible.ts'
 import { type Document, joined, type Line, modelsOf } from './later.ts'
 
 /** When the package's facts were gathered. */

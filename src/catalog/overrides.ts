@@ -1,8 +1,7 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { EndpointRecord, ModelOffer } from '../core/snapshot.ts'
-import { cloudVendors } from '../providers/cloud-vendors.ts'
-import { vendors } from '../providers/compatible.ts'
-import { localServers } from '../providers/local-servers.ts'
+import { cloudVendors, vendors } from '../providers/compatible.ts'
+import { localServers } from '../providers/discovery.ts'
 import type { Catalog } from './catalog.ts'
 import { nearestNames } from './nearest.ts'
 

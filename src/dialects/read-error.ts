@@ -1,7 +1,7 @@
 import { type ErrorType, UpstreamError, type UpstreamFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import { isObject, isString, parseJson } from '../core/json.ts'
-import { retryAfterMs } from '../net/retry-after.ts'
+import { retryAfterMs } from '../net/headers.ts'
 
 /** What a provider said of an error, whatever shape it has. */
 interface Said {

@@ -2,7 +2,7 @@ import { UpstreamError } from '../core/errors.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnsByLength } from '../core/turn.ts'
 import { awaitBytes, awaitContent, cut, type Exchange, endWithin, finish, receive } from './exchange.ts'
-import { connectionFailure } from './failure.ts'
+import { connectionFailure } from './upstream.ts'
 
 /** An answer that is read whole may not be larger: 32 MB holds any completion, images in base64 included. */
 const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024

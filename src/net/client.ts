@@ -1,11 +1,9 @@
 import type { UpstreamCall } from '../core/attempt.ts'
 import { UpstreamError } from '../core/errors.ts'
 import { replyOf } from './body.ts'
-import { createBulkhead } from './bulkhead.ts'
-import { createClocks } from './clocks.ts'
+import { createBulkhead, createClocks } from './clocks.ts'
 import { cut, type Exchange, openExchange } from './exchange.ts'
-import { connectionFailure } from './failure.ts'
-import type { SendOptions, Upstream } from './upstream.ts'
+import { connectionFailure, type SendOptions, type Upstream } from './upstream.ts'
 
 export interface UpstreamOptions {
   /** Open calls of all groups together; default: without bound. The process's `fetch` cap must be above it. */

@@ -13,7 +13,7 @@ import {
   type OutboundAllow,
   refusedHost,
 } from './address.ts'
-import { connectionFailure } from './failure.ts'
+import { connectionFailure } from './upstream.ts'
 
 export interface GuardedOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT'

@@ -28,3 +28,41 @@ export function upstreamRequestId(headers: Headers): string | null {
   }
   return null
 }
+
+/** What an unreadable, negative or absurd wait counts as. */
+const FALLBACK_MS = 60_000
+/** A provider that asks for more than this is not believed. */
+const LONGEST_BELIEVED_MS = 300_000
+
+/** IMF-fixdate and the two obsolete forms of RFC 9110 §5.6.7 begin with the name of a day. */
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /i
+const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/
+/** `asctime` dates name no zone and mean UTC. */
+const ZONE = /(?:GMT|UTC|[+-]\d{4})$/i
+
+/**
+ * How long a provider asks us to wait, in milliseconds from `nowMs` (milliseconds since 1970); null where it
+ * says nothing. `retry-after-ms` (Azure, OpenAI) is finer and wins where it can be read. What is unreadable,
+ * negative (a date in the past too) or beyond five minutes counts as 60 s.
+ */
+export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | null {
+  const fine = headers.get('retry-after-ms')?.trim()
+  if (fine !== undefined && DECIMAL.test(fine)) return believed(Number(fine))
+  const value = headers.get('retry-after')?.trim()
+  if (value !== undefined) return believed(waitOf(value, nowMs))
+  return fine === undefined ? null : FALLBACK_MS
+}
+
+/** The wait in milliseconds; NaN where `value` is neither seconds nor an HTTP date. */
+function waitOf(value: string, nowMs: number): number {
+  if (DECIMAL.test(value)) return Number(value) * 1000
+  if (!HTTP_DATE.test(value)) return Number.NaN
+  const until = Date.parse(ZONE.test(value) ? value : `${value} GMT`)
+  const waitMs = until - nowMs
+  // HTTP dates count whole seconds: one that names the running second is no wait, an older one a negative wait.
+  return waitMs < 0 && waitMs > -1000 ? 0 : waitMs
+}
+
+function believed(waitMs: number): number {
+  return waitMs >= 0 && waitMs <= LONGEST_BELIEVED_MS ? Math.ceil(waitMs) : FALLBACK_MS
+}

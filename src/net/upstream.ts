@@ -1,5 +1,6 @@
 import type { UpstreamCall } from '../core/attempt.ts'
 import type { Cancellation } from '../core/cancellation.ts'
+import { UpstreamError } from '../core/errors.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { Timeouts } from '../core/snapshot.ts'
 
@@ -24,4 +25,44 @@ export interface Upstream {
   /** Calls whose body has not ended. */
   inFlight(): number
   close(): void
+}
+
+/** What the codes of Bun's `fetch` (1.4.5) and of node's sockets mean. Messages are not read: they change. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the host name does not resolve',
+  EAI_AGAIN: 'the host name could not be resolved now',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed before the reply had ended',
+  EPIPE: 'the connection was closed while the request was sent',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ConnectionClosed: 'the connection was closed before the reply had ended',
+  InvalidHTTPResponse: 'the reply is not valid HTTP',
+  Malformed_HTTP_Response: 'the reply is not valid HTTP',
+  ZlibError: 'the reply is compressed and cannot be read',
+  ERR_INVALID_URL: 'the URL is not valid',
+  CERT_HAS_EXPIRED: 'the TLS certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the TLS certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the TLS certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the TLS certificate has no known issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the TLS certificate has no known issuer',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the TLS certificate is for another host',
+}
+
+/**
+ * Any error of a connection as an `UpstreamError`: `timeout` where the network itself timed out, else
+ * `connect`, with the system's code. The cause is left out where a code tells all: it carries the whole URL,
+ * and some providers take their key in the query.
+ */
+export function connectionFailure(error: unknown): UpstreamError {
+  if (error instanceof UpstreamError) return error
+  const code = codeOf(error)
+  if (code === null) return new UpstreamError('connect', 'the request could not be sent', { cause: error })
+  if (code === 'ETIMEDOUT') return new UpstreamError('timeout', 'the connection timed out', { code })
+  return new UpstreamError('connect', REASONS[code] ?? `the connection failed (${code})`, { code })
+}
+
+function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null
+  return typeof error.code === 'string' && /^\w{1,64}$/.test(error.code) ? error.code : null
 }

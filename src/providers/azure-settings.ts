@@ -1,11 +1,10 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
-import { readBaseUrl } from './base-url.ts'
-import { isHeaderValue } from './credential-header.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
 import { isTokenUrl } from './google-account.ts'
-import { wordsOf } from './variables.ts'
+import { isHeaderValue } from './provider.ts'
+import { readBaseUrl, wordsOf } from './variables.ts'
 import { AZURE_CHAT_MODELS } from './vendor-quirks.ts'
 
 /** What the environment or an entry says of Azure; texts as they were written, none of them blank. */

@@ -1,9 +1,7 @@
 import type { UpstreamCall } from '../core/attempt.ts'
-import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
-import { compatible } from './call.ts'
-import { entraTokens } from './entra.ts'
-import type { Outbound, PreparedBody, Provider } from './provider.ts'
-import type { TokenSource } from './token.ts'
+import type { CredentialRecord, EntraClient, ProviderRecord } from '../core/snapshot.ts'
+import { compatible, type Outbound, type PreparedBody, type Provider } from './provider.ts'
+import { askForToken, createTokenSource, type TokenSource } from './token.ts'
 
 /** One for each credential, for as long as it is configured. */
 const sources = new WeakMap<CredentialRecord, TokenSource>()
@@ -52,3 +50,13 @@ function versioned({ apiVersion = '' }: ProviderRecord, { path, body, form }: Pr
   const deployment = String(form?.get('model') ?? body['model'] ?? '')
   return `/deployments/${encodeURIComponent(deployment)}${path}${query}`
 }
+
+/** Tokens of Microsoft Entra, for a client with a secret (client credentials, RFC 6749 §4.4). */
+const entraTokens = ({ tokenUrl, clientId, clientSecret, scope }: EntraClient): TokenSource =>
+  createTokenSource((outbound) =>
+    askForToken(
+      tokenUrl,
+      { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope },
+      outbound,
+    ),
+  )

@@ -1,7 +1,8 @@
-import { regionIn } from './aws-region.ts'
-import { signCall } from './aws-signature.ts'
-import { compatible } from './call.ts'
-import type { Provider } from './provider.ts'
+import { AwsV4Signer } from 'aws4fetch'
+import type { UpstreamCall } from '../core/attempt.ts'
+import type { ConfigProblem } from '../core/problem.ts'
+import type { AwsKeys, CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
+import { compatible, isHeaderValue, type Provider } from './provider.ts'
 
 /** The name that calls are signed for, which is not that of the host (`bedrock-runtime`). */
 const SERVICE = 'bedrock'
@@ -24,4 +25,105 @@ export const bedrock: Provider = {
       new Date(outbound?.now() ?? Date.now()),
     )
   },
+}
+
+interface SigningScope {
+  readonly service: string
+  readonly region: string
+}
+
+/**
+ * The call with the headers of AWS Signature Version 4. The keys are in none of them. `now` decides for which minutes
+ * AWS accepts it. The path is signed as it is sent and then encoded once more, as every service but S3 wants it: a
+ * `%3A` of the address is a `%253A` of the signature.
+ */
+export async function signCall(
+  call: UpstreamCall & { readonly body: string },
+  keys: AwsKeys,
+  { service, region }: SigningScope,
+  now: Date,
+): Promise<UpstreamCall> {
+  const { method, url, headers, body } = call
+  const signer = new AwsV4Signer({
+    method,
+    url,
+    headers,
+    body,
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secretAccessKey,
+    ...(keys.sessionToken === undefined ? {} : { sessionToken: keys.sessionToken }),
+    service,
+    region,
+    datetime: now.toISOString().replace(/[:-]|\.\d{3}/g, ''),
+  })
+  const signed = await signer.sign()
+  return { ...call, headers: Object.fromEntries(signed.headers) }
+}
+
+/** `us-east-1`, `us-gov-west-1`, `ap-southeast-2`. */
+export const isRegion = (text: string): boolean => /^[a-z]{2,4}(?:-[a-z]+){1,2}-\d{1,2}$/.test(text)
+
+export const bedrockAddress = (region: string): string => `https://bedrock-runtime.${region}.amazonaws.com`
+
+/** The region of an address of Bedrock's own; undefined for any other host. */
+export function regionIn(baseUrl: string): string | undefined {
+  const host = new URL(baseUrl).hostname
+  const found = /^bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/.exec(
+    host,
+  )?.[1]
+  return found !== undefined && isRegion(found) ? found : undefined
+}
+
+/**
+ * Geographies of inference profiles by the beginning of a region's name, best first: the one that holds only this
+ * country's regions before the wider one. Canada is a source region of the profiles of the United States, too.
+ */
+const GEOGRAPHIES: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^us-gov-/, ['us-gov']],
+  [/^us-/, ['us', 'global']],
+  [/^ca-/, ['ca', 'us', 'global']],
+  [/^eu-/, ['eu', 'global']],
+  [/^ap-northeast-[13]$/, ['jp', 'apac', 'global']],
+  [/^ap-southeast-[24]$/, ['au', 'apac', 'global']],
+  [/^ap-/, ['apac', 'global']],
+]
+
+/** What of a Bedrock provider's record follows from its region. */
+export const regionFields = (
+  region: string | undefined,
+): Pick<ProviderRecord, 'region' | 'upstreamPrefixes'> => ({
+  ...(region === undefined ? {} : { region }),
+  upstreamPrefixes: GEOGRAPHIES.find(([pattern]) => pattern.test(region ?? ''))?.[1] ?? ['global'],
+})
+
+/** Names of the keys where they stand: variables of the environment, or keys of an entry. */
+export interface KeyNames {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken: string
+}
+
+export const KEY_VARIABLES: KeyNames = {
+  accessKeyId: 'AWS_ACCESS_KEY_ID',
+  secretAccessKey: 'AWS_SECRET_ACCESS_KEY',
+  sessionToken: 'AWS_SESSION_TOKEN',
+}
+
+/** A credential that signs. What cannot stand in a signature is a problem, by its name; the value is never quoted. */
+export function awsCredential(
+  id: string,
+  keys: AwsKeys,
+  names: KeyNames,
+  problems: ConfigProblem[],
+): CredentialRecord | undefined {
+  const found = problems.length
+  for (const name of ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const) {
+    const value = keys[name]
+    if (value === undefined || isHeaderValue(value)) continue
+    problems.push({
+      path: names[name],
+      message: 'holds characters that no credential has (a line break, perhaps)',
+    })
+  }
+  return problems.length > found ? undefined : { id, secret: null, aws: keys }
 }

@@ -252,3 +252,17 @@ export const quirksOf = (vendor: Vendor): ProviderQuirks => vendor.quirks ?? USU
 
 /** The vendor's name in the models.dev facts. */
 export const factsOf = (vendor: Vendor): string => vendor.facts ?? vendor.slug
+
+/** Clouds that are turned on by more than one key: `azure-settings.ts`, `vertex-settings.ts`. */
+interface CloudVendor {
+  /** What `provider.only` and records name. */
+  readonly slug: string
+  readonly kind: ProviderKind
+  /** The vendor's name in the models.dev facts. */
+  readonly facts: string
+}
+
+export const cloudVendors: readonly CloudVendor[] = [
+  { slug: 'azure', kind: 'azure', facts: 'azure' },
+  { slug: 'google-vertex', kind: 'vertex', facts: 'google-vertex' },
+]

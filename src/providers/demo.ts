@@ -1,11 +1,9 @@
 import type { UpstreamCall } from '../core/attempt.ts'
 import { isObject } from '../core/json.ts'
 import type { ModelOffer, ProviderRecord } from '../core/snapshot.ts'
-import { compatible } from './call.ts'
-import { answerOf, type DemoAnswer } from './demo/answer.ts'
-import { chunksOf, pacedStream } from './demo/stream.ts'
+import { answerOf, chunksOf, type DemoAnswer, pacedStream } from './demo/answer.ts'
 import type { ProviderDefaults } from './environment.ts'
-import type { Provider } from './provider.ts'
+import { compatible, type Provider } from './provider.ts'
 
 /**
  * A built-in model behind the same pipeline as any provider, so that a first answer needs no account. It speaks the

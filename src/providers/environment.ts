@@ -1,12 +1,11 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
-import { awsCredential, KEY_VARIABLES } from './aws-credential.ts'
-import { regionFields, regionIn } from './aws-region.ts'
 import { azureOfEnvironment } from './azure-settings.ts'
-import { readBaseUrl } from './base-url.ts'
+import { awsCredential, KEY_VARIABLES, regionFields, regionIn } from './bedrock.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
-import { credentialHeaderFor, isHeaderValue } from './credential-header.ts'
+import { credentialHeaderFor, isHeaderValue } from './provider.ts'
+import { readBaseUrl } from './variables.ts'
 import { vertexOfEnvironment } from './vertex-settings.ts'
 
 /** Values of the environment, read elsewhere. */
@@ -186,4 +185,18 @@ function partOf(environment: Environment, name: string): string | undefined {
 function wordOf(environment: Environment, name: string): string | undefined {
   const value = environment[name]?.trim()
   return value === '' ? undefined : value
+}
+
+const MOST_NAMED = 4
+
+/**
+ * What an operator can do so that one of these providers is asked, as a sentence without its full stop: the variables
+ * of their credentials, in the order of the slugs.
+ */
+export function howToConfigure(slugs: readonly string[]): string {
+  const variables = slugs.flatMap((slug) => vendors.find((vendor) => vendor.slug === slug)?.keys[0] ?? [])
+  const [first, ...others] = variables.slice(0, MOST_NAMED)
+  if (first === undefined) return 'Add a "providers:" entry for one that does'
+  const or = others.length === 0 ? '' : ` (or ${others.join(', ')})`
+  return `Set ${first}${or}, or add a "providers:" entry`
 }

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
-import { readBaseUrl } from './base-url.ts'
-import { isHeaderValue } from './credential-header.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
 import { readGoogleAccount } from './google-account.ts'
-import { wordsOf } from './variables.ts'
+import { isHeaderValue } from './provider.ts'
+import { readBaseUrl, wordsOf } from './variables.ts'
 
 /** What the environment or an entry says of Vertex; texts as they were written, none of them blank. */
 export interface VertexSettings {

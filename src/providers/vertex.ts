@@ -1,8 +1,7 @@
 import { isObject } from '../core/json.ts'
 import type { CredentialRecord } from '../core/snapshot.ts'
-import { compatible } from './call.ts'
 import { googleTokens } from './google-account.ts'
-import type { PreparedBody, Provider } from './provider.ts'
+import { compatible, type PreparedBody, type Provider } from './provider.ts'
 import type { TokenSource } from './token.ts'
 
 /** One for each credential, for as long as it is configured. */

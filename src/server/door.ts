@@ -1,4 +1,4 @@
-import { clientAddress, parseTrustedProxies } from '../net/client-address.ts'
+import { clientAddress, parseTrustedProxies } from '../net/address.ts'
 import type { Connections } from './deps.ts'
 import type { Descriptors } from './descriptors.ts'
 

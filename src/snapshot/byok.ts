@@ -4,7 +4,7 @@ import type { CredentialRecord, ProviderKind } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { byokPlace, type Sealer } from '../db/seal.ts'
 import { byokKeys } from '../db/tables.ts'
-import { readOwnKey, vendorKindOf } from '../providers/own-key.ts'
+import { readOwnKey, vendorKindOf } from '../providers/byok.ts'
 
 type Row = typeof byokKeys.$inferSelect
 

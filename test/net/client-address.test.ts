@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clientAddress, parseTrustedProxies } from '../../src/net/client-address.ts'
+import { clientAddress, parseTrustedProxies } from '../../src/net/address.ts'
 
 const PROXIES = parseTrustedProxies(['10.0.0.0/8', '2001:db8::1'])
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { probeJson } from '../../src/net/probe.ts'
+import { probeJson } from '../../src/net/content.ts'
 import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
 
 const servers: ScriptedServer[] = []

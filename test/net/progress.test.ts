@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import type { Timeouts } from '../../src/core/snapshot.ts'
 import { createUpstream } from '../../src/net/client.ts'
-import { createProgress } from '../../src/net/progress.ts'
+import { createProgress } from '../../src/net/exchange.ts'
 import { CHUNKED_HEAD, chunk, type ScriptedServer, scriptedServer } from './scripted.ts'
 import { failureOf, PATIENT, send } from './send.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { retryAfterMs } from '../../src/net/retry-after.ts'
+import { retryAfterMs } from '../../src/net/headers.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0)
 

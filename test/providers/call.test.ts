@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { ProviderRecord } from '../../src/core/snapshot.ts'
-import { addressOf, compatible } from '../../src/providers/call.ts'
 import { demoProvider } from '../../src/providers/demo.ts'
+import { addressOf, compatible } from '../../src/providers/provider.ts'
 import { defaults } from './defaults.ts'
 
 const BASE = 'https://api.example.com/v1'

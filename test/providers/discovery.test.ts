@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { probeJson } from '../../src/net/probe.ts'
-import { type Discovered, discover, watchLocalServers } from '../../src/providers/discovery.ts'
+import { probeJson } from '../../src/net/content.ts'
+import { type Discovered, discover, localServers, watchLocalServers } from '../../src/providers/discovery.ts'
 import { readEntries } from '../../src/providers/entries.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
-import { localServers } from '../../src/providers/local-servers.ts'
 import { defaults } from './defaults.ts'
 
 const stops: (() => unknown)[] = []

@@ -2,7 +2,7 @@ import { cancellationOf } from '../../core/cancellation.ts'
 import { notFound, UpstreamError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { CredentialRecord, ProviderRecord } from '../../core/snapshot.ts'
-import { listingCall } from '../../providers/listing.ts'
+import { listingCall } from '../../providers/index.ts'
 import type { ProviderDeps } from './deps.ts'
 import type { ConnectionResult } from './schema.ts'
 

@@ -4,11 +4,11 @@ import type { CredentialRecord, ModelOffer, ProviderRecord } from '../../core/sn
 import type { Database } from '../../db/database.ts'
 import type { Sealer } from '../../db/seal.ts'
 import { providerCredentials, providerEntries } from '../../db/tables.ts'
-import { readBaseUrl } from '../../providers/base-url.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
-import { isHeaderValue } from '../../providers/credential-header.ts'
 import { readEntries } from '../../providers/entries.ts'
 import { type ProviderDefaults, vendorProvider } from '../../providers/environment.ts'
+import { isHeaderValue } from '../../providers/provider.ts'
+import { readBaseUrl } from '../../providers/variables.ts'
 import { entryPlaceOf } from './entry-secrets.ts'
 import { hasFixedAddress, placeOf } from './service.ts'
 

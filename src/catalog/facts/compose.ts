@@ -1,6 +1,5 @@
 import type { ProviderKind } from '../../core/snapshot.ts'
-import { cloudVendors } from '../../providers/cloud-vendors.ts'
-import { vendors } from '../../providers/compatible.ts'
+import { cloudVendors, vendors } from '../../providers/compatible.ts'
 import { CONTEXT_CACHES, lackedParameters } from '../../providers/vendor-quirks.ts'
 import type { Seed, SeedEndpoint, SeedModel, SeedPricing } from '../seed.ts'
 import { tokenizerOf } from './authors.ts'

@@ -4,9 +4,8 @@ import type { EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.t
 import type { ProviderQuirks } from '../../core/snapshot.ts'
 import type { Operation } from '../operation.ts'
 import { nativeOf, readEmbeddingList } from '../operations/embeddings.ts'
-import { forwardedBody } from '../operations/forward.ts'
-import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { readInputUsage } from '../operations/usage.ts'
+import { forwardedBody } from '../operations/fields.ts'
+import { malformed, readInputUsage, readJsonObject } from '../operations/reply.ts'
 
 /** OpenAI's `/embeddings`, which nearly every provider of any dialect has. */
 export const chatEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {

@@ -2,9 +2,8 @@ import { isObject, isString } from '../../core/json.ts'
 import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
 import type { Operation } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
-import { forwardedBody } from '../operations/forward.ts'
-import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { readInputUsage } from '../operations/usage.ts'
+import { forwardedBody } from '../operations/fields.ts'
+import { malformed, readInputUsage, readJsonObject } from '../operations/reply.ts'
 
 /** OpenAI's `/moderations`, which Mistral has in the same shape. */
 export const chatModerations: Operation<ModerationRequest, ModerationResult> = {

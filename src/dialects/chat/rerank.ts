@@ -1,9 +1,9 @@
 import { isObject, isString } from '../../core/json.ts'
 import type { RerankRequest, RerankResult } from '../../core/operation.ts'
 import type { Operation } from '../operation.ts'
-import { forwardedBody } from '../operations/forward.ts'
-import { readRanking, readRankingUsage } from '../operations/ranking.ts'
-import { readJson } from '../operations/reply-body.ts'
+import { forwardedBody } from '../operations/fields.ts'
+import { readJson } from '../operations/reply.ts'
+import { readRanking, readRankingUsage } from '../operations/rerank.ts'
 
 /**
  * `/rerank` in the shape that Jina, Together, vLLM and others share with Cohere, and Voyage nearly: it says `top_k`,

@@ -1,7 +1,7 @@
 import type { SpeechRequest } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
-import { forwardedBody } from '../operations/forward.ts'
-import { malformed, readJson } from '../operations/reply-body.ts'
+import { forwardedBody } from '../operations/fields.ts'
+import { malformed, readJson } from '../operations/reply.ts'
 import { MEDIA_TYPES } from '../operations/speech.ts'
 import type { SpeechSpeaker } from '../speech-speaker.ts'
 

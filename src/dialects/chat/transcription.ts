@@ -4,9 +4,8 @@ import type { TranscriptionRequest, TranscriptionResult } from '../../core/opera
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { Operation } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
-import { forwardedBody } from '../operations/forward.ts'
-import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { costOf, countOf } from '../operations/usage.ts'
+import { forwardedBody } from '../operations/fields.ts'
+import { costOf, countOf, malformed, readJsonObject } from '../operations/reply.ts'
 
 /** OpenAI's `/audio/transcriptions`: always a form, whatever the caller sent. */
 export const chatTranscription: Operation<TranscriptionRequest, TranscriptionResult> = {

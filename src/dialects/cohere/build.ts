@@ -1,15 +1,11 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
-import type { InferenceRequest } from '../../core/request.ts'
+import type { Effort, InferenceRequest, Sampling } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropInto } from '../dropped.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
-import { writeMessages } from './build-messages.ts'
-import { writeSampling } from './build-sampling.ts'
-import { takesReasoning, writeThinking } from './build-thinking.ts'
-import { writeTools } from './build-tools.ts'
-import type { LeaveOut } from './names.ts'
+import { type LeaveOut, writeMessages, writeTools } from './build-messages.ts'
 
 /** Parameters of Cohere alone, which a caller of the chat dialect may set: they travel as they came. */
 const OWN = ['citation_options', 'safety_mode', 'strict_tools', 'priority', 'raw_prompting'] as const
@@ -125,4 +121,113 @@ function leaveOutRest(request: InferenceRequest, leaveOut: LeaveOut): void {
   for (const [name, value] of Object.entries(body)) {
     if (value !== null && value !== undefined && !CARRIED.has(name)) leaveOut(name)
   }
+}
+
+interface Tuning {
+  readonly key: keyof Sampling
+  /** The API's name. */
+  readonly name: string
+  /** Cohere's; null: it has none. */
+  readonly field: string | null
+  /** What Cohere takes, inclusive: a value beyond is brought inside, and named. */
+  readonly range?: readonly [least: number, most: number]
+}
+
+const TUNING: readonly Tuning[] = [
+  { key: 'temperature', name: 'temperature', field: 'temperature' },
+  { key: 'topP', name: 'top_p', field: 'p', range: [0.01, 0.99] },
+  { key: 'topK', name: 'top_k', field: 'k', range: [0, 500] },
+  { key: 'seed', name: 'seed', field: 'seed', range: [0, Number.MAX_SAFE_INTEGER] },
+  { key: 'frequencyPenalty', name: 'frequency_penalty', field: 'frequency_penalty', range: [0, 1] },
+  { key: 'presencePenalty', name: 'presence_penalty', field: 'presence_penalty', range: [0, 1] },
+  { key: 'topA', name: 'top_a', field: null },
+  { key: 'minP', name: 'min_p', field: null },
+  { key: 'repetitionPenalty', name: 'repetition_penalty', field: null },
+]
+const MOST_STOPS = 5
+
+/** Parameters that tune the answer; those that the endpoint is known not to take are left out and named. */
+function writeSampling(
+  { sampling }: InferenceRequest,
+  { endpoint }: Attempt,
+  leaveOut: LeaveOut,
+): JsonObject {
+  const known = endpoint.supportedParameters
+  const takes = (name: string): boolean => {
+    if (known === null || known.includes(name)) return true
+    leaveOut(name)
+    return false
+  }
+  const body: JsonObject = {}
+  for (const { key, name, field, range } of TUNING) {
+    const value = sampling[key]
+    if (typeof value !== 'number') continue
+    if (field === null) leaveOut(name)
+    else if (takes(name)) {
+      const [least, most] = range ?? [value, value]
+      const written = Math.min(Math.max(value, least), most)
+      if (written !== value) leaveOut(name)
+      body[field] = written
+    }
+  }
+  const { stop, logprobs, topLogprobs, logitBias } = sampling
+  if (stop !== undefined && stop.length > 0 && takes('stop')) {
+    if (stop.length > MOST_STOPS) leaveOut('stop')
+    body['stop_sequences'] = stop.slice(0, MOST_STOPS)
+  }
+  if (logprobs === true && takes('logprobs')) body['logprobs'] = true
+  if (topLogprobs !== undefined && topLogprobs > 0) leaveOut('top_logprobs')
+  if (logitBias !== undefined && Object.keys(logitBias).length > 0) leaveOut('logit_bias')
+  return body
+}
+
+/** Efforts that are less than all: tokens to think for, and the largest share of the bound on output. */
+const BUDGETS: Readonly<Partial<Record<Effort, { tokens: number; share: number }>>> = {
+  minimal: { tokens: 512, share: 0.1 },
+  low: { tokens: 1_024, share: 0.2 },
+  medium: { tokens: 8_192, share: 0.5 },
+}
+
+const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+
+/** False only where the endpoint's parameters are known and none of them is about reasoning. */
+const takesReasoning = ({ endpoint }: Attempt): boolean =>
+  endpoint.supportedParameters === null ||
+  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
+
+/**
+ * | asked | `thinking` |
+ * |---|---|
+ * | off (`enabled: false`, effort `none`) | disabled |
+ * | `max_tokens` | enabled, `token_budget` |
+ * | effort minimal, low, medium | enabled, a `token_budget` |
+ * | effort high and more, `enabled: true` | enabled, without a budget |
+ * | nothing | the caller's own `thinking`, else nothing: a model that reasons then does |
+ */
+function writeThinking(
+  { reasoning, maxOutputTokens }: InferenceRequest,
+  attempt: Attempt,
+  own: JsonObject | undefined,
+  leaveOut: LeaveOut,
+): JsonObject | undefined {
+  const { effort, enabled, maxTokens, summary, extra } = reasoning ?? {}
+  const isOff = enabled === false || effort === 'none'
+  const isOn = !isOff && (enabled === true || effort !== undefined || maxTokens !== undefined)
+  if (!takesReasoning(attempt)) {
+    if (isOn || (own !== undefined && own.type !== 'disabled')) leaveOut('reasoning')
+    return undefined
+  }
+  if (summary !== undefined) leaveOut('reasoning.summary')
+  for (const name of Object.keys(extra ?? {})) leaveOut(`reasoning.${name}`)
+  if (isOff) return { type: 'disabled' }
+  if (!isOn) return own
+  const bound = attempt.outputBound ?? maxOutputTokens
+  const budget = maxTokens ?? budgetOf(effort, bound)
+  return { type: 'enabled', ...(budget === undefined ? {} : { token_budget: Math.max(1, budget) }) }
+}
+
+function budgetOf(effort: Effort | undefined, bound: number | undefined): number | undefined {
+  const budget = effort && BUDGETS[effort]
+  if (!budget) return undefined
+  return bound === undefined ? budget.tokens : Math.min(budget.tokens, Math.floor(bound * budget.share))
 }

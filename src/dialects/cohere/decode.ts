@@ -21,7 +21,7 @@ import {
   readLogprobs,
   startBlock,
   startCall,
-} from './message.ts'
+} from './decode-content.ts'
 import { readUsage } from './usage.ts'
 
 interface ReplyState {

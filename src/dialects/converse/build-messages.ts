@@ -4,9 +4,8 @@ import { isObject, parseJson } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
 import { thoughtsOf } from '../claude-thoughts.ts'
 import { type Writing, writePart } from './build-content.ts'
-import { cachePointFor } from './marks.ts'
-import { writeCallId, writeToolName } from './names.ts'
-import { writeRedacted } from './redacted.ts'
+import { cachePointFor } from './model.ts'
+import { writeCallId, writeRedacted, writeToolName } from './names.ts'
 
 export interface Written {
   system: JsonObject[]

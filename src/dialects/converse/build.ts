@@ -5,12 +5,10 @@ import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropInto } from '../dropped.ts'
 import { dropUncarried } from '../uncarried.ts'
-import { writeFormat } from './build-format.ts'
 import { type Turn, writeMessages } from './build-messages.ts'
 import { writeReasoning } from './build-reasoning.ts'
-import { wantsGrounding, writeTools } from './build-tools.ts'
-import { cachePointFor, type Drop } from './marks.ts'
-import { type Abilities, abilitiesOf } from './model.ts'
+import { wantsGrounding, writeFormat, writeTools } from './build-tools.ts'
+import { type Abilities, abilitiesOf, cachePointFor, type Drop } from './model.ts'
 
 /** Fields of Converse that no other API has a word for: a caller may set them by their own names. */
 const OWN_FIELDS = [

@@ -1,11 +1,19 @@
 import { UpstreamError } from '../../core/errors.ts'
-import { type InferenceEvent, type InferenceFrame, isContent, type JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import {
+  type FinishReason,
+  type InferenceEvent,
+  type InferenceFrame,
+  isContent,
+  type JsonObject,
+} from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
+import { defaultReason, finishReasonOf } from '../finish.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
+import { type Block, type Blocks, newBlocks, openBlock, readBlock } from './decode-block.ts'
+import { isException, readException } from './errors.ts'
 import { EXCEPTION } from './event-stream.ts'
-import { endMessage, newMessage, readEvent, readReplyBody } from './message.ts'
-import { isException, readException } from './read-error.ts'
+import { readServiceTier, readUsage } from './usage.ts'
 
 /** Reads the events of ConverseStream, or the one body of Converse. */
 export function createConverseDecoder(status: number): ReplyDecoder {
@@ -73,3 +81,137 @@ function messageIn(body: unknown): JsonObject | undefined {
 /** A 200 with `{}`, or with another dialect's answer. */
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no message', { status })
+
+/** What is remembered of one reply between its events. */
+interface MessageState {
+  readonly blocks: Blocks
+  /** By `contentBlockIndex`. */
+  readonly open: Map<number, Block>
+  hasStarted: boolean
+  isTerminated: boolean
+  stopReason: string | null
+}
+
+const newMessage = (): MessageState => ({
+  blocks: newBlocks(),
+  open: new Map(),
+  hasStarted: false,
+  isTerminated: false,
+  stopReason: null,
+})
+
+/** Words of Converse that other dialects do not have. */
+const REASONS: Readonly<Record<string, FinishReason>> = { guardrail_intervened: 'content_filter' }
+
+/** What the model wrote is no answer: as with an answer that never came, another endpoint may do better. */
+const BROKEN = ['malformed_model_output', 'malformed_tool_use']
+
+/** Both end an answer in its midst: a call that was not closed then stays as it is. */
+const CUT_REASONS = ['max_tokens', 'model_context_window_exceeded']
+
+/**
+ * Reads one event of a stream. `metadata` comes after `messageStop` and is the last (recorded: 26 of 26). Events of
+ * unknown types and the padding `p` are skipped.
+ */
+function readEvent(name: string, event: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  const at = Number(event['contentBlockIndex'])
+  switch (name) {
+    case 'messageStart':
+      start(state, events)
+      break
+    case 'contentBlockStart':
+      if (isObject(event['start'])) startBlock(at, event['start'], state, events)
+      break
+    case 'contentBlockDelta':
+      if (isObject(event['delta'])) readDelta(at, event['delta'], state, events)
+      break
+    case 'contentBlockStop':
+      state.open.get(at)?.close(false, events)
+      state.open.delete(at)
+      break
+    case 'messageStop':
+      start(state, events)
+      readStop(event, state)
+      break
+    case 'metadata':
+      tellUsage(event, events)
+      state.isTerminated = state.stopReason !== null
+  }
+}
+
+/** Reads a whole reply: `{output: {message}, stopReason, usage, …}`. */
+function readReplyBody(
+  body: JsonObject,
+  message: JsonObject,
+  state: MessageState,
+  events: InferenceEvent[],
+): void {
+  start(state, events)
+  readStop(body, state)
+  const wasCut = CUT_REASONS.includes(state.stopReason ?? '')
+  const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+  for (const raw of content) {
+    if (!isObject(raw)) continue
+    requireName(raw)
+    readBlock(raw, state.blocks, wasCut, events)
+  }
+  tellUsage(body, events)
+}
+
+/** The last events of a whole reply. `tool_use` without a client's call is the answer tool: an answer like any other. */
+function endMessage(state: MessageState, events: InferenceEvent[]): void {
+  const native = state.stopReason
+  closeBlocks(CUT_REASONS.includes(native ?? ''), state, events)
+  const hasCalls = state.blocks.calls > 0
+  const isPlain = native === null || (native === 'tool_use' && !hasCalls)
+  const reason = isPlain
+    ? defaultReason(hasCalls)
+    : (REASONS[native.toLowerCase()] ?? finishReasonOf(native, hasCalls))
+  events.push({ type: 'response-end', finishes: [{ choice: 0, reason, native }] })
+}
+
+/** The API tells neither an id nor the model. */
+function start(state: MessageState, events: InferenceEvent[]): void {
+  if (state.hasStarted) return
+  state.hasStarted = true
+  events.push({ type: 'response-start', upstreamId: null, model: null, created: null })
+}
+
+function readStop({ stopReason }: JsonObject, state: MessageState): void {
+  if (!isString(stopReason) || stopReason === '') return
+  if (BROKEN.includes(stopReason)) {
+    throw new UpstreamError('malformed', 'the model broke its answer off', { code: stopReason })
+  }
+  state.stopReason = stopReason
+}
+
+function tellUsage(told: JsonObject, events: InferenceEvent[]): void {
+  const usage = readUsage(told['usage'])
+  if (usage) events.push({ type: 'usage', usage, serviceTier: readServiceTier(told) })
+}
+
+function startBlock(at: number, raw: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  start(state, events)
+  requireName(raw)
+  state.open.get(at)?.close(false, events)
+  state.open.set(at, openBlock(raw, state.blocks, events))
+}
+
+function requireName({ toolUse }: JsonObject): void {
+  if (!isObject(toolUse) || (isString(toolUse['name']) && toolUse['name'] !== '')) return
+  throw new UpstreamError('malformed', 'a tool call of the reply has no name')
+}
+
+/** Text and thoughts have no start (in all recordings); a call without one has no name. */
+function readDelta(at: number, delta: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  if (!state.open.has(at)) {
+    const { toolUse, toolResult } = delta
+    startBlock(at, toolUse === undefined && toolResult === undefined ? {} : { toolUse: {} }, state, events)
+  }
+  state.open.get(at)?.add(delta, events)
+}
+
+function closeBlocks(wasCut: boolean, { open }: MessageState, events: InferenceEvent[]): void {
+  for (const block of open.values()) block.close(wasCut, events)
+  open.clear()
+}

@@ -2,8 +2,8 @@ import type { Egress } from '../dialect.ts'
 import { readReply } from '../read-reply.ts'
 import { buildConverse } from './build.ts'
 import { createConverseDecoder } from './decode.ts'
+import { readConverseError } from './errors.ts'
 import { createEventStreamParser } from './event-stream.ts'
-import { readConverseError } from './read-error.ts'
 
 /** Amazon Bedrock's Converse and ConverseStream. */
 export const converseEgress: Egress = {

@@ -1,8 +1,9 @@
 import type { Attempt } from '../../core/attempt.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { type Traits, traitsOf, versionOf } from '../claude.ts'
-import type { Caching } from './marks.ts'
 
-export type Family = 'Claude' | 'Nova' | 'Nova 2' | 'gpt-oss' | 'DeepSeek' | 'Llama' | 'other'
+type Family = 'Claude' | 'Nova' | 'Nova 2' | 'gpt-oss' | 'DeepSeek' | 'Llama' | 'other'
 
 /** What a model at Bedrock takes: one API for all, and yet not the same for all. */
 export interface Abilities extends Caching {
@@ -54,3 +55,33 @@ export function abilitiesOf(attempt: Attempt): Abilities {
 }
 
 const familyOf = (name: string): Family => FAMILIES.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other'
+
+/** Names, once, what cannot be carried. */
+export type Drop = (name: string) => void
+
+/** What caching points a model has. */
+interface Caching {
+  readonly caches: boolean
+  /** A point may hold for an hour. */
+  readonly cachesAnHour: boolean
+}
+
+/**
+ * A caching mark is a block of its own behind what it marks. Five minutes are the usual time. Where the model has no
+ * such points, or none of this time, the mark or its time is named.
+ */
+export function cachePointFor(
+  extra: JsonObject | undefined,
+  { caches, cachesAnHour }: Caching,
+  drop: Drop,
+): JsonObject[] {
+  const mark = extra?.['cache_control']
+  if (!isObject(mark)) return []
+  if (!caches) {
+    drop('cache_control')
+    return []
+  }
+  const isLong = mark['ttl'] === '1h'
+  if (isLong && !cachesAnHour) drop('cache_control.ttl')
+  return [{ cachePoint: { type: 'default', ...(isLong && cachesAnHour ? { ttl: '1h' } : {}) } }]
+}

@@ -2,11 +2,10 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import { generationOf } from './generation.ts'
-import type { LeaveOut } from './left-out.ts'
-import { NOT_SENT, unservedOf } from './own-fields.ts'
-import { isSealedSignature } from './sealed.ts'
-import { FOREIGN_CALL } from './signatures.ts'
+import type { LeaveOut } from './build-parts.ts'
+import { generationOf } from './build-thinking.ts'
+import { NOT_SENT, unservedOf } from './schema.ts'
+import { FOREIGN_CALL, isSealedSignature } from './signatures.ts'
 
 /**
  * The body of a caller of this dialect for a provider of it: what the caller sent, unknown fields at every level

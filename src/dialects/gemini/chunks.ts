@@ -4,7 +4,7 @@ import { nativeReasonOf } from './finish.ts'
 
 /** Chunks of Google's streams, taken apart and put together. */
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** Some servers of Vertex write reasons as numbers, which clients know by their words. */
 export const candidatesOf = (chunk: JsonObject): JsonObject[] =>
@@ -110,3 +110,12 @@ export function withoutEnd(chunk: JsonObject, held: HeldEnd): JsonObject | undef
 
 const saysSomething = (part: unknown): boolean =>
   !isPlainText(part) || part.text !== '' || part.thoughtSignature !== undefined
+
+/**
+ * The `data` of `native` events of this dialect, for a writer of the same dialect: a chunk of a stream, or the whole
+ * body of a reply, as it came. The neutral events of its frame say the same once more.
+ *
+ * `isRest`: filters have taken out of it what neutral events tell, so that both are to be written.
+ */
+export const isGeminiNative = (data: unknown): data is { chunk: JsonObject; isRest?: unknown } =>
+  isObject(data) && isObject(data.chunk)

@@ -3,8 +3,8 @@ import { defined, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { estimateTokens } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, Egress, MadeContext } from '../dialect.ts'
-import type { Place } from './contents.ts'
-import { isMark } from './marks.ts'
+import type { Place } from './build-contents.ts'
+import { isMark } from './build-parts.ts'
 
 /**
  * Where a call of `generateContent` can be cut in two: what a `cachedContents` resource holds, and what is asked

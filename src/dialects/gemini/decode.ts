@@ -4,7 +4,7 @@ import { isObject, isString } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import type { ReplyDecoder } from '../reply-decoder.ts'
 import { parseReply } from '../reply-json.ts'
-import { type CandidateState, finishOf, newCandidate, readCandidate } from './candidate.ts'
+import { type CandidateState, finishOf, newCandidate, readCandidate } from './decode-candidate.ts'
 import { brokenOff } from './finish.ts'
 import { readUsage } from './usage.ts'
 

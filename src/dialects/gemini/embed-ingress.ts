@@ -12,9 +12,8 @@ import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { embeddingsIngress } from '../operations/embeddings.ts'
 import { modelField, routingFields } from '../operations/fields.ts'
-import { viewCost, viewRouting } from '../operations/usage.ts'
-import { createKeep } from './keep.ts'
-import { readPart } from './parse-parts.ts'
+import { viewCost, viewRouting } from '../operations/reply.ts'
+import { createKeep, readPart } from './parse-parts.ts'
 import { content } from './schema.ts'
 
 const embedFields = {

@@ -5,11 +5,9 @@ import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { Operation } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
-import { providerOptions } from '../operations/forward.ts'
-import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { countOf } from '../operations/usage.ts'
-import { leaveOutInto } from './left-out.ts'
-import { writePart } from './parts.ts'
+import { providerOptions } from '../operations/fields.ts'
+import { countOf, malformed, readJsonObject } from '../operations/reply.ts'
+import { leaveOutInto, writePart } from './build-parts.ts'
 import { readUsage } from './usage.ts'
 
 /** What vectors are for, in other providers' words; Google's own pass as they are. */

@@ -3,9 +3,9 @@ import type { InferenceEvent, InferenceFrames, JsonObject } from '../../core/eve
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import type { ImageSpeaker } from '../image-speaker.ts'
-import { providerOptions } from '../operations/forward.ts'
-import { dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-content.ts'
-import { malformed, readJsonObject } from '../operations/reply-body.ts'
+import { providerOptions } from '../operations/fields.ts'
+import { dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-shape.ts'
+import { malformed, readJsonObject } from '../operations/reply.ts'
 
 /** The shapes that Imagen makes. */
 const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']

@@ -1,19 +1,21 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
-import type { LeaveOut } from './left-out.ts'
+import type { LeaveOut } from './build-parts.ts'
 import {
   count,
   createExpansion,
   type Expansion,
+  keepDefined,
   MAX_EXPANDED_CHARACTERS,
   MAX_EXPANDED_KEYWORDS,
+  mergeAll,
   type Room,
+  SILENT,
+  standAlone,
   targetOf,
   within,
-} from './schema-expansion.ts'
-import { mergeAll } from './schema-merge.ts'
-import { keepDefined, SILENT, standAlone } from './schema-rules.ts'
+} from './json-schema-rules.ts'
 
 /** In which of Google's two fields a schema goes. */
 export interface WrittenSchema {

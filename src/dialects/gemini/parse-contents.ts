@@ -4,10 +4,7 @@ import { defined } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { shortName } from '../tool-names.ts'
 import { quoted } from '../values.ts'
-import { createCallIds } from './call-ids.ts'
-import type { Keep } from './keep.ts'
-import { plainest, readPart } from './parse-parts.ts'
-import { createThoughts } from './parse-thoughts.ts'
+import { createThoughts, type Keep, plainest, readPart } from './parse-parts.ts'
 import type { Content, GeminiBody, Part } from './schema.ts'
 
 type Call = NonNullable<Part['functionCall']>
@@ -55,8 +52,6 @@ function systemOf(instruction: Content | null | undefined, keep: Keep): Message 
 
 const partsOf = (parts: readonly Part[], at: string, keep: Keep): ContentPart[] =>
   parts.flatMap((part, i) => readPart(part, `${at}[${i}]`, keep))
-
-type CallIds = ReturnType<typeof createCallIds>
 
 function readUser(parts: readonly Part[], at: string, ids: CallIds, keep: Keep): Message[] {
   const results: Message[] = []
@@ -136,4 +131,62 @@ function readCall(call: Call, ids: CallIds, keep: Keep): ToolCall {
   keep.rest(call, CALL, 'contents.functionCall.')
   const id = ids.called(call.id ?? undefined, call.name)
   return { id, name: shortName(call.name), arguments: JSON.stringify(call.args ?? {}) }
+}
+
+/**
+ * Which call a response answers. Google's ids are optional: some clients send none, some only on the response. Every
+ * step is constant: calls of one name wait in a queue.
+ */
+interface CallIds {
+  /** The id of the next call of the conversation; unique in it. */
+  called(id: string | undefined, name: string): string
+  /** The id of the call that a response answers; undefined: none is open. */
+  answered(id: string | undefined, name: string): string | undefined
+}
+
+interface Queue {
+  readonly ids: string[]
+  next: number
+}
+
+function createCallIds(): CallIds {
+  const used = new Set<string>()
+  /** What the caller calls them → what they are called here. */
+  const byId = new Map<string, string>()
+  const open = new Map<string, Queue>()
+  const done = new Set<string>()
+  let count = 0
+
+  function fresh(): string {
+    let id = `call_${++count}`
+    while (used.has(id)) id = `call_${++count}`
+    return id
+  }
+
+  return {
+    called(id, name) {
+      const own = id === undefined || id === '' || used.has(id) ? fresh() : id
+      used.add(own)
+      if (id !== undefined && id !== '') byId.set(id, own)
+      const queue = open.get(name) ?? { ids: [], next: 0 }
+      queue.ids.push(own)
+      open.set(name, queue)
+      return own
+    },
+    answered(id, name) {
+      const own = id === undefined ? undefined : byId.get(id)
+      if (own !== undefined) {
+        done.add(own)
+        return own
+      }
+      const queue = open.get(name)
+      while (queue && queue.next < queue.ids.length) {
+        const oldest = queue.ids[queue.next++]
+        if (oldest === undefined || done.has(oldest)) continue
+        done.add(oldest)
+        return oldest
+      }
+      return undefined
+    },
+  }
 }

@@ -1,8 +1,16 @@
-import { defined } from '../../core/json.ts'
-import type { ContentPart } from '../../core/request.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { defined, isString } from '../../core/json.ts'
+import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { checkImageData } from '../image-data.ts'
-import type { Keep } from './keep.ts'
 import type { Part } from './schema.ts'
+import {
+  callExtra,
+  FOREIGN_CALL,
+  isSealedSignature,
+  signatureDetail,
+  thoughtDetail,
+  unsealDetails,
+} from './signatures.ts'
 
 const KNOWN = new Set(['text', 'thought', 'thoughtSignature', 'inlineData', 'fileData'])
 
@@ -65,4 +73,95 @@ function readFile(uri: string, mimeType: string, name: string | null | undefined
 export function plainest(parts: ContentPart[]): string | ContentPart[] {
   const [only] = parts
   return parts.length === 1 && only?.type === 'text' && only.extra === undefined ? only.text : parts
+}
+
+/** The thoughts of one turn of the model: what the writer of this dialect made of reasoning details, undone. */
+interface Thoughts {
+  addThought(text: string, signature: string): void
+  /** A signature on a text, or on an empty one. */
+  addLoose(signature: string): void
+  /** Of a call; answers what the call itself carries. */
+  addCall(id: string, signature: string): Pick<ToolCall, 'extra'>
+  read(): Pick<Message, 'reasoning' | 'reasoningDetails'>
+}
+
+/**
+ * | part | detail |
+ * |---|---|
+ * | a signature that the gateway sealed, wherever it stands | the details in it, once |
+ * | a thought with a signature of Google's | its text, and the signature |
+ * | a call or a text with a signature of Google's | the signature |
+ * | a thought without a signature | text alone |
+ *
+ * What was sealed holds all thoughts of the turn, texts included: the thoughts beside it are the same once more.
+ */
+export function createThoughts(): Thoughts {
+  const own: JsonObject[] = []
+  const sealed: JsonObject[] = []
+  const seen = new Set<string>()
+  const texts: string[] = []
+
+  function unseal(signature: string): void {
+    if (seen.has(signature)) return
+    seen.add(signature)
+    sealed.push(...unsealDetails(signature))
+  }
+
+  function add(signature: string, callId?: string): boolean {
+    if (signature === '' || signature === FOREIGN_CALL) return false
+    if (isSealedSignature(signature)) unseal(signature)
+    else own.push(signatureDetail(signature, callId))
+    return !isSealedSignature(signature)
+  }
+
+  return {
+    addThought(text, signature) {
+      if (text !== '') texts.push(text)
+      if (signature !== '' && !isSealedSignature(signature) && text !== '') own.push(thoughtDetail(text))
+      add(signature)
+    },
+    addLoose(signature) {
+      add(signature)
+    },
+    addCall: (id, signature) => (add(signature, id) ? { extra: callExtra(signature) } : {}),
+    read() {
+      const details = [...sealed, ...own]
+      const reasoning = texts.length > 0 ? texts.join('') : sealed.map(textIn).join('')
+      return {
+        ...(reasoning === '' ? {} : { reasoning }),
+        ...(details.length === 0 ? {} : { reasoningDetails: details }),
+      }
+    },
+  }
+}
+
+const textIn = ({ text, summary }: JsonObject): string => {
+  const said = text ?? summary
+  return isString(said) ? said : ''
+}
+
+/** Collects, once each, the names of what only this dialect can carry. */
+export interface Keep {
+  (name: string): void
+  /** Names the fields of an object that are not in `carried`, as fields of `place`. */
+  rest(object: JsonObject, carried: ReadonlySet<string>, place: string): void
+  readonly names: readonly string[]
+}
+
+export function createKeep(): Keep {
+  const names: string[] = []
+  const known = new Set<string>()
+  const keep = (name: string): void => {
+    if (known.has(name)) return
+    known.add(name)
+    names.push(name)
+  }
+  return Object.assign(keep, {
+    names,
+    rest(object: JsonObject, carried: ReadonlySet<string>, place: string): void {
+      for (const [name, value] of Object.entries(object)) {
+        if (value !== null && value !== undefined && !carried.has(name)) keep(`${place}${name}`)
+      }
+    },
+  })
 }

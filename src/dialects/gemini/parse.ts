@@ -7,11 +7,10 @@ import { modelsOf, sessionOf } from '../caller-fields.ts'
 import { checkPlugins } from '../check-plugins.ts'
 import { mismatch } from '../mismatch.ts'
 import { readPreferences } from '../preferences.ts'
-import { createKeep, type Keep } from './keep.ts'
-import { NOT_SENT, unservedOf } from './own-fields.ts'
 import { readContents } from './parse-contents.ts'
+import { createKeep, type Keep } from './parse-parts.ts'
 import { readFormat, readToolChoice, readTools } from './parse-tools.ts'
-import { type GeminiBody, geminiBody } from './schema.ts'
+import { type GeminiBody, geminiBody, NOT_SENT, unservedOf } from './schema.ts'
 
 /** Compiled at the first request: the start does not pay for it. */
 let compiled: TypeCheck<typeof geminiBody> | undefined

@@ -1,7 +1,10 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import type { JsonObject } from '../../core/events.ts'
+import { isObject } from '../../core/json.ts'
 import { bounded } from '../bounded.ts'
 import { callerFields, model } from '../caller-schema.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 
 /**
  * The body of `:generateContent` and `:streamGenerateContent`, in camelCase (names.ts brings it there). Unknown fields
@@ -53,7 +56,7 @@ const functionResponse = t.Object(
   OPEN,
 )
 
-export const part = t.Object(
+const part = t.Object(
   {
     text: optional(t.String()),
     thought: optional(t.Boolean()),
@@ -123,7 +126,7 @@ const thinkingConfig = t.Object(
 
 const MODALITIES = ['TEXT', 'IMAGE', 'AUDIO', 'VIDEO', 'MODALITY_UNSPECIFIED'] as const
 
-export const generationConfig = t.Object(
+const generationConfig = t.Object(
   {
     temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
     topP: optional(t.Number({ minimum: 0, maximum: 1 })),
@@ -175,3 +178,15 @@ export const geminiBody = bounded(
 export type GeminiBody = Static<typeof geminiBody>
 export type Part = Static<typeof part>
 export type Content = Static<typeof content>
+
+/** Fields that speak to the gateway alone, and those that stand in the path of a call: never in a body that is sent. */
+export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'model', 'stream', 'user'])
+
+/** What the caller asked the gateway itself for, and nothing here does. */
+export function unservedOf({ plugins }: JsonObject): string[] {
+  const names: string[] = []
+  for (const plugin of Array.isArray(plugins) ? plugins : []) {
+    if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
+  }
+  return names
+}

@@ -3,9 +3,7 @@ import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.
 import { isObject, isString } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { longNames } from '../tool-names.ts'
-import { type CitedText, createCitedText } from './cited-text.ts'
-import { joinedDetails, sealDetails } from './sealed.ts'
-import { isOwnDetail } from './signatures.ts'
+import { isOwnDetail, joinedDetails, sealDetails } from './signatures.ts'
 
 /** What is remembered of one candidate while it is written. */
 export interface CandidateParts {
@@ -171,4 +169,72 @@ function argumentsOf(json: string): JsonObject | undefined {
   } catch {
     return undefined
   }
+}
+
+interface Citation {
+  url: string
+  title: string
+  /** Characters of the text. */
+  start: number
+  end: number
+}
+
+/** A text and what it cites, as Google tells both: places are counted in bytes of UTF-8. */
+interface CitedText {
+  addText(text: string): void
+  cite(citation: Citation): void
+  /** `groundingMetadata`; undefined where nothing is cited. */
+  grounding(): JsonObject | undefined
+}
+
+/** More than any answer cites; the others are left out of a reply that would only grow with them. */
+const MOST_CITATIONS = 10_000
+
+function createCitedText(): CitedText {
+  const pieces: string[] = []
+  const citations: Citation[] = []
+  return {
+    addText(text) {
+      pieces.push(text)
+    },
+    cite(citation) {
+      if (citations.length < MOST_CITATIONS) citations.push(citation)
+    },
+    grounding() {
+      if (citations.length === 0) return undefined
+      const text = pieces.join('')
+      const bytesTo = byteCounter(text, citations)
+      const chunks = new Map<string, number>()
+      const groundingChunks: JsonObject[] = []
+      const groundingSupports: JsonObject[] = []
+      for (const { url, title, start, end } of citations) {
+        let at = chunks.get(url)
+        if (at === undefined) {
+          at = groundingChunks.push({ web: { uri: url, title } }) - 1
+          chunks.set(url, at)
+        }
+        if (end <= start) continue
+        groundingSupports.push({
+          segment: { startIndex: bytesTo(start), endIndex: bytesTo(end), text: text.slice(start, end) },
+          groundingChunkIndices: [at],
+        })
+      }
+      return { groundingChunks, ...(groundingSupports.length > 0 ? { groundingSupports } : {}) }
+    },
+  }
+}
+
+/** Bytes up to each place that is cited, in one pass over the text. */
+function byteCounter(text: string, citations: readonly Citation[]): (place: number) => number {
+  const places = [...new Set(citations.flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
+  const counted = new Map<number, number>()
+  let at = 0
+  let bytes = 0
+  for (const place of places) {
+    const end = Math.min(Math.max(place, at), text.length)
+    bytes += Buffer.byteLength(text.slice(at, end))
+    at = end
+    counted.set(place, bytes)
+  }
+  return (place) => counted.get(place) ?? 0
 }

@@ -1,12 +1,11 @@
-import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
-import { candidatesOf, indexOf, mergedChunks } from './chunks.ts'
-import { writeLogprobs } from './logprobs.ts'
-import { isGeminiNative } from './native.ts'
-import { viewMetadata, viewUsage } from './usage-view.ts'
-import { finishFields } from './write-end.ts'
-import { endParts, newParts, partsOf } from './write-parts.ts'
+import { candidatesOf, type HeldEnd, indexOf, isGeminiNative, mergedChunks } from './chunks.ts'
+import { writeLogprobs } from './decode-candidate.ts'
+import { googleReasonOf } from './finish.ts'
+import { viewMetadata, viewUsage } from './usage.ts'
+import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
 
 /**
  * A whole reply as the body of `:generateContent`. One of a provider of the same dialect is the provider's own, but for
@@ -85,4 +84,44 @@ function eventsOf(whole: ResultChoice): InferenceEvent[] {
       { type: 'tool-call-delta', choice, index, json },
     ]),
   ]
+}
+
+/**
+ * The candidates of the last chunk: why each ended, and what stands beside its text. Of a prompt that a provider of
+ * this dialect blocked there are none. The empty text keeps clients from taking the chunk for a broken one.
+ */
+export function viewEnd(
+  finishes: readonly Finish[],
+  { candidates: held, fields }: HeldEnd,
+  written: ReadonlyMap<number, CandidateParts>,
+  isRelay: boolean,
+): JsonObject {
+  if (isRelay && held.size === 0 && fields.promptFeedback !== undefined) return {}
+  const candidates = finishes.map((finish) => ({
+    content: { parts: [{ text: '' }], role: 'model' },
+    ...finishFields(finish, written.get(finish.choice)),
+    ...ownFields(held.get(finish.choice), finish),
+    index: finish.choice,
+  }))
+  return { candidates }
+}
+
+/** Google's own words stand, unless a filter of the gateway ended the answer. */
+function ownFields(held: JsonObject | undefined, { reason, native }: Finish): JsonObject {
+  if (held === undefined) return {}
+  if (reason !== 'content_filter' || native !== null) return held
+  const { finishReason: _, finishMessage: _message, ...rest } = held
+  return rest
+}
+
+/** How a candidate ended, and what it cites. */
+function finishFields({ reason, native }: Finish, written: CandidateParts | undefined): JsonObject {
+  const { malformed = [] } = written ?? {}
+  const grounding = written?.cited.grounding()
+  const isMalformed = malformed.length > 0 && (reason === 'stop' || reason === 'tool_calls')
+  return {
+    finishReason: isMalformed ? 'MALFORMED_FUNCTION_CALL' : googleReasonOf(reason, native),
+    ...(isMalformed ? { finishMessage: `Malformed function call: ${malformed.join(', ')}` } : {}),
+    ...(isObject(grounding) ? { groundingMetadata: grounding } : {}),
+  }
 }

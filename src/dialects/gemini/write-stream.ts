@@ -2,13 +2,12 @@ import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/even
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { oneLine } from '../one-line.ts'
-import { type HeldEnd, newHeldEnd, withoutEnd } from './chunks.ts'
-import { viewError } from './error-view.ts'
-import { writeLogprobs } from './logprobs.ts'
-import { isGeminiNative } from './native.ts'
-import { viewMetadata, viewUsage } from './usage-view.ts'
-import { viewEnd } from './write-end.ts'
+import { type HeldEnd, isGeminiNative, newHeldEnd, withoutEnd } from './chunks.ts'
+import { writeLogprobs } from './decode-candidate.ts'
+import { viewError } from './errors.ts'
+import { viewMetadata, viewUsage } from './usage.ts'
 import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
+import { viewEnd } from './write-reply.ts'
 
 /** How chunks stand in the body: as server-sent events, or as the entries of one JSON list. */
 export type StreamForm = 'events' | 'list'

@@ -7,7 +7,7 @@ import type { ContentPart, InferenceRequest } from '../../core/request.ts'
 import type { Egress } from '../dialect.ts'
 import type { ImageSpeaker } from '../image-speaker.ts'
 import { sidesOf } from './image-shape.ts'
-import { malformed } from './reply-body.ts'
+import { malformed } from './reply.ts'
 
 /** A model that speaks and paints (Gemini's, OpenAI's behind chat) makes an image in a conversation. */
 export const conversationImages = (egressOf: (attempt: Attempt) => Egress): ImageSpeaker => ({

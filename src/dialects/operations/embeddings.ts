@@ -1,3 +1,4 @@
+import { type Static, Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
@@ -5,17 +6,84 @@ import { defined, isObject, isString } from '../../core/json.ts'
 import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
+import { bounded } from '../bounded.ts'
+import { OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { sayKind } from '../values.ts'
-import {
-  type EmbeddingPart,
-  type EmbeddingsBody,
-  embeddingItems,
-  embeddingsBody,
-} from './embeddings-schema.ts'
-import { readRouting } from './fields.ts'
-import { viewCost, viewRouting } from './usage.ts'
+import { modelField, readRouting, routingFields } from './fields.ts'
+import { viewCost, viewRouting } from './reply.ts'
+
+const textPart = t.Object({ type: t.Literal('text'), text: t.String({ minLength: 1 }) }, OPEN)
+const imagePart = t.Object(
+  {
+    type: t.Literal('image_url'),
+    image_url: t.Object({ url: t.String({ minLength: 1, description: 'An https URL or a data URL' }) }, OPEN),
+  },
+  OPEN,
+)
+const audioPart = t.Object(
+  {
+    type: t.Literal('input_audio'),
+    input_audio: t.Object(
+      { data: t.String({ minLength: 1, description: 'Base64' }), format: t.String({ minLength: 1 }) },
+      OPEN,
+    ),
+  },
+  OPEN,
+)
+const filePart = t.Object(
+  {
+    type: t.Literal('file'),
+    file: t.Object({ file_data: optional(t.String()), filename: optional(t.String()) }, OPEN),
+  },
+  OPEN,
+)
+const videoPart = t.Object(
+  {
+    type: oneOf(['video_url', 'input_video']),
+    video_url: t.Object({ url: t.String({ minLength: 1 }) }, OPEN),
+  },
+  OPEN,
+)
+const embeddingPart = t.Union([textPart, imagePart, audioPart, filePart, videoPart])
+
+const text = t.String({ minLength: 1 })
+const tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1, description: 'Token ids' })
+const item = t.Object({ content: t.Array(embeddingPart, { minItems: 1 }) }, OPEN)
+
+/** Inputs of parts, checked apart: of all forms of `input`, their mistakes can be explained best. */
+const embeddingItems = bounded(t.Object({ input: t.Array(item, { minItems: 1 }) }, OPEN))
+
+export const embeddingsBody = bounded(
+  t.Object(
+    {
+      input: t.Union(
+        [
+          text,
+          t.Array(text, { minItems: 1 }),
+          tokens,
+          t.Array(tokens, { minItems: 1 }),
+          t.Array(item, { minItems: 1 }),
+        ],
+        {
+          description:
+            'A text, texts, token ids, lists of token ids, or objects whose `content` has parts (text, image_url, input_audio, file, video_url)',
+        },
+      ),
+      model: modelField('An embedding model'),
+      dimensions: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
+      encoding_format: optional(oneOf(['float', 'base64'])),
+      input_type: optional(
+        t.String({ minLength: 1, description: 'What the vectors are for, such as `query` or `document`' }),
+      ),
+      ...routingFields,
+    },
+    OPEN,
+  ),
+)
+type EmbeddingsBody = Static<typeof embeddingsBody>
+type EmbeddingPart = Static<typeof embeddingPart>
 
 /** Compiled at the first request: the start does not pay for it. */
 let compiled: TypeCheck<typeof embeddingsBody> | undefined
@@ -159,7 +227,7 @@ function numbersOf(base64: string): number[] {
 }
 
 /** The embedding of a reply; null for what is none: a vector has at least one number, and 4 bytes each. */
-export function embeddingOf(value: unknown): Embedding | null {
+function embeddingOf(value: unknown): Embedding | null {
   if (isString(value)) {
     const bytes = Buffer.byteLength(value, 'base64')
     return bytes > 0 && bytes % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? value : null

@@ -1,12 +1,14 @@
 import { Type as t } from '@sinclair/typebox'
+import type { Attempt } from '../../core/attempt.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined } from '../../core/json.ts'
+import { defined, isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
 import { modelsOf, sessionOf } from '../caller-fields.ts'
 import { callerFields } from '../caller-schema.ts'
 import { optional } from '../fields.ts'
+import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { readPreferences } from '../preferences.ts'
 import type { ChatPreferences } from '../routing-schema.ts'
 
@@ -54,4 +56,27 @@ export function bytesOfBase64(text: string, path: string): Uint8Array<ArrayBuffe
     throw badRequest('must be base64', path)
   }
   return new Uint8Array(Buffer.from(compact, 'base64'))
+}
+
+/**
+ * The caller's own body for a provider that takes the same form: unknown fields survive, nulls and the gateway's own
+ * fields do not, and `provider.options.<slug>` is added for the provider that it names.
+ */
+export function forwardedBody(
+  { body }: RoutedRequest,
+  { endpoint, provider }: Attempt,
+  leftOut: readonly string[] = [],
+): JsonObject {
+  const forwarded: JsonObject = {}
+  for (const [name, value] of Object.entries(body)) {
+    if (value !== null && !GATEWAY_FIELDS.includes(name) && !leftOut.includes(name)) forwarded[name] = value
+  }
+  return { ...forwarded, ...providerOptions(body, provider.slug), model: endpoint.upstreamId }
+}
+
+/** What the caller wrote for one provider alone. */
+export function providerOptions({ provider }: JsonObject, slug: string): JsonObject {
+  const options = isObject(provider) ? provider['options'] : undefined
+  const own = isObject(options) ? options[slug] : undefined
+  return isObject(own) ? own : {}
 }

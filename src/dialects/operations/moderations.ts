@@ -8,7 +8,7 @@ import { OPEN } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
-import { viewCost, viewRouting } from './usage.ts'
+import { viewCost, viewRouting } from './reply.ts'
 
 const part = t.Object(
   { type: t.String({ description: 'text or image_url' }), text: t.Optional(t.String()) },

@@ -1,15 +1,16 @@
-import { type Static, Type as t } from '@sinclair/typebox'
+import { Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
-import { defined, isString } from '../../core/json.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
-import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
 import { bounded } from '../bounded.ts'
 import { OPEN, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
-import { viewCost, viewRouting } from './usage.ts'
+import { costOf, countOf, malformed, readInputUsage, viewCost, viewRouting } from './reply.ts'
 
 const document = t.Object(
   {
@@ -34,7 +35,6 @@ export const rerankBody = bounded(
     OPEN,
   ),
 )
-export type RerankBody = Static<typeof rerankBody>
 
 /** Compiled at the first request: the start does not pay for it. */
 let compiled: TypeCheck<typeof rerankBody> | undefined
@@ -87,4 +87,40 @@ export const ranked = ({ ranking }: RerankResult, topN: number | undefined) =>
 function documentAt(documents: readonly RerankDocument[], index: number) {
   const document = documents[index]
   return isString(document) ? { text: document } : document
+}
+
+/**
+ * The ranking in a list of `{index, relevance_score}` (Cohere, Jina, Together, vLLM, Voyage) or `{index, score}`
+ * (Hugging Face's server). Throws `malformed` for an entry that is none, names no document, or names one twice.
+ */
+export function readRanking(list: unknown, { documents }: RerankRequest): RerankResult {
+  if (!Array.isArray(list) || list.length === 0) throw malformed('the reply has no ranking')
+  const seen = new Set<number>()
+  const ranking = list.map((entry: unknown) => {
+    const index = isObject(entry) ? entry['index'] : undefined
+    const score = isObject(entry) ? (entry['relevance_score'] ?? entry['score']) : undefined
+    if (typeof index !== 'number' || typeof score !== 'number' || !Number.isFinite(score)) {
+      throw malformed('a result has no index or no score')
+    }
+    if (!Number.isInteger(index) || index < 0 || index >= documents.length || seen.has(index)) {
+      throw malformed('a result names no document of the request, or one twice')
+    }
+    seen.add(index)
+    return { index, score }
+  })
+  return { ranking }
+}
+
+/**
+ * What was counted: `meta.billed_units` (Cohere), `meta.tokens` (SiliconFlow), `usage` (Jina, Voyage, Together).
+ * Null where nothing was told.
+ */
+export function readRankingUsage(body: JsonObject): Usage | null {
+  const meta = isObject(body['meta']) ? body['meta'] : {}
+  const billed = isObject(meta['billed_units']) ? meta['billed_units'] : {}
+  const usage = isObject(body['usage']) ? body['usage'] : {}
+  const units = countOf(billed['search_units']) ?? countOf(usage['search_units'])
+  const tokens = readInputUsage(usage) ?? readInputUsage(billed) ?? readInputUsage(meta['tokens'])
+  if (units === undefined) return tokens
+  return { ...(tokens ?? NO_USAGE), searchUnits: units, ...costOf(usage) }
 }

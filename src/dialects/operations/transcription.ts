@@ -11,7 +11,7 @@ import { OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { bytesOfBase64, modelField, readRouting, routingFields } from './fields.ts'
-import { viewCost, viewRouting } from './usage.ts'
+import { viewCost, viewRouting } from './reply.ts'
 
 const fields = {
   model: modelField('A model that transcribes'),

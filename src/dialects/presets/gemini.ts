@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
-import { type PresetForm, pick, textOf } from './preset-form.ts'
+import { type PresetForm, pick, textOf } from './form.ts'
 
 const SAME = ['model', 'models', 'plugins', 'provider', 'route'] as const
 

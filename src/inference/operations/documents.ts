@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { embeddingsBody } from '../../dialects/operations/embeddings-schema.ts'
-import { imagesBody } from '../../dialects/operations/images-schema.ts'
+import { embeddingsBody } from '../../dialects/operations/embeddings.ts'
+import { imagesBody } from '../../dialects/operations/images.ts'
 import { moderationBody } from '../../dialects/operations/moderations.ts'
 import { rerankBody } from '../../dialects/operations/rerank.ts'
 import { MEDIA_TYPES, speechBody } from '../../dialects/operations/speech.ts'

@@ -3,7 +3,7 @@ import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import { badRequest, GatewayError, UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { ImageReference } from '../../core/operation.ts'
-import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../../dialects/operations/image-content.ts'
+import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../../dialects/operations/image-shape.ts'
 import type { RunDeps } from '../generation.ts'
 import { type FetchContent, dataUrlOf as fetchedDataUrl } from '../request/url-contents.ts'
 

@@ -1,7 +1,7 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { DialectName, JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
-import { innerOf, isSealedSignature, signatureOf } from '../../dialects/gemini/sealed.ts'
+import { innerOf, isSealedSignature, signatureOf } from '../../dialects/gemini/signatures.ts'
 import { isSealed, opened, seal } from '../../dialects/opaque.ts'
 
 export interface OpenedBody {

@@ -14,7 +14,7 @@ import type {
   Snapshot,
 } from '../../core/snapshot.ts'
 import { findVariant, type Variant } from '../../core/variant.ts'
-import { howToConfigure } from '../../providers/how-to-configure.ts'
+import { howToConfigure } from '../../providers/environment.ts'
 import { type AskedOfModel, dialectFor } from './dialect-choice.ts'
 import { admits, type Exclusion } from './eligible.ts'
 import type { Block } from './health.ts'

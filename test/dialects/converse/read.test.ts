@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
 import { converseEgress } from '../../../src/dialects/converse/egress.ts'
-import { readToolName, writeCallId, writeToolName } from '../../../src/dialects/converse/names.ts'
-import { readRedacted, writeRedacted } from '../../../src/dialects/converse/redacted.ts'
+import {
+  readRedacted,
+  readToolName,
+  writeCallId,
+  writeRedacted,
+  writeToolName,
+} from '../../../src/dialects/converse/names.ts'
 import { type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from '../chat/outcome.ts'
 import { frameOf, streamOf } from './frames.ts'

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, ToolChoice } from '../../core/request.ts'
-import { type Generation, generationOf } from './generation.ts'
+import { type LeaveOut, leaveOutExtra } from './build-parts.ts'
+import { type Generation, generationOf } from './build-thinking.ts'
 import { writeSchema } from './json-schema.ts'
-import type { LeaveOut } from './left-out.ts'
-import { leaveOutExtra } from './marks.ts'
-import type { Room } from './schema-expansion.ts'
+import type { Room } from './json-schema-rules.ts'
 
 /**
  * | tools, tool_choice | Gemini's |

@@ -2,10 +2,8 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
-import type { Generation } from './generation.ts'
-import type { LeaveOut } from './left-out.ts'
-import { isMark, leaveOutExtra, leaveOutMark } from './marks.ts'
-import { writePart } from './parts.ts'
+import { isMark, type LeaveOut, leaveOutExtra, leaveOutMark, writePart } from './build-parts.ts'
+import type { Generation } from './build-thinking.ts'
 import { FOREIGN_CALL, type Replayed, replayedOf } from './signatures.ts'
 
 export interface Contents {

@@ -1,12 +1,19 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
-import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
+import type {
+  EmbeddingInput,
+  EmbeddingsRequest,
+  EmbeddingsResult,
+  RerankDocument,
+  RerankRequest,
+  RerankResult,
+} from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import type { Operation } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
-import { providerOptions } from '../operations/forward.ts'
-import { malformed, readJsonObject } from '../operations/reply-body.ts'
-import { countOf, readInputUsage } from '../operations/usage.ts'
+import { forwardedBody, providerOptions } from '../operations/fields.ts'
+import { countOf, malformed, readInputUsage, readJsonObject } from '../operations/reply.ts'
+import { readRanking, readRankingUsage } from '../operations/rerank.ts'
 
 /** What vectors are for, in other providers' words; Cohere's own pass as they are, and one is demanded. */
 const INPUT_TYPES: Readonly<Record<string, string>> = {
@@ -85,4 +92,36 @@ function billedOf(billed: unknown) {
   const images = countOf(billed['image_tokens']) ?? 0
   const texts = countOf(billed['input_tokens']) ?? 0
   return readInputUsage({ prompt_tokens: texts + images, image_tokens: images })
+}
+
+/** Cohere's `/v2/rerank`: its documents are texts, and objects become YAML, as Cohere itself advises. */
+export const cohereRerank: Operation<RerankRequest, RerankResult> = {
+  cannot: ({ documents }) =>
+    documents.some((document) => !isString(document) && document.image !== undefined)
+      ? 'ranks texts, not images'
+      : null,
+  build(request, attempt) {
+    const body = forwardedBody(request, attempt, ['user', 'return_documents', 'rank_fields'])
+    body['documents'] = request.documents.map(textOf)
+    const dropped = request.user === undefined ? [] : ['user']
+    return { path: '/rerank', headers: {}, body, dropped }
+  },
+  async read(reply, request) {
+    const body: JsonObject = await readJsonObject(reply)
+    return {
+      result: readRanking(body['results'], request),
+      upstreamId: isString(body['id']) ? body['id'] : null,
+      usage: readRankingUsage(body),
+    }
+  },
+}
+
+function textOf(document: RerankDocument): string {
+  if (isString(document)) return document
+  const entries = Object.entries(document).filter(([, value]) => value !== undefined && value !== null)
+  const [only] = entries
+  if (entries.length === 1 && only?.[0] === 'text' && isString(only[1])) return only[1]
+  return entries
+    .map(([name, value]) => `${name}: ${isString(value) ? value : JSON.stringify(value)}`)
+    .join('\n')
 }

@@ -1,9 +1,8 @@
 import { isObject } from '../core/json.ts'
 import type { CredentialRecord, ProviderKind } from '../core/snapshot.ts'
-import { cloudVendors } from './cloud-vendors.ts'
-import { vendors } from './compatible.ts'
-import { isHeaderValue } from './credential-header.ts'
+import { cloudVendors, vendors } from './compatible.ts'
 import { readGoogleAccount } from './google-account.ts'
+import { isHeaderValue } from './provider.ts'
 
 /** Which code calls the vendor or cloud of this slug; undefined: neither is known under it. */
 export const vendorKindOf = (slug: string): ProviderKind | undefined => {

@@ -4,9 +4,8 @@ import { isObject, isString, parseJson } from '../../core/json.ts'
 import { ANSWER_TOOL } from '../answer-tool.ts'
 import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { checkCalls } from '../reply-bounds.ts'
-import { annotationOf } from './citation.ts'
-import { readToolName } from './names.ts'
-import { readRedacted } from './redacted.ts'
+import { annotationOf } from './decode-citation.ts'
+import { readRedacted, readToolName } from './names.ts'
 
 /** What the blocks of one reply share. */
 export interface Blocks {

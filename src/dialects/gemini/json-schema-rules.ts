@@ -1,0 +1,194 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
+
+/** Google's rules for one schema, beyond the keywords that it knows; `lost` takes the names of what had to go. */
+
+/** Read together with others, or without a meaning for what the model writes. */
+export const SILENT: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'strict',
+])
+
+/** A property that is demanded and not described is a 400 (`required[0]: property is not defined`). */
+export function keepDefined(out: JsonObject, lost: Set<string>): void {
+  const { required, properties } = out
+  if (!Array.isArray(required)) return
+  const known = isObject(properties) ? properties : {}
+  const kept = required.filter((name) => isString(name) && Object.hasOwn(known, name))
+  if (kept.length < required.length) lost.add('required')
+  if (kept.length > 0) out['required'] = kept
+  else delete out['required']
+}
+
+/** What may stand beside a union: words for the model, which its variants can have as well. */
+const BESIDE_UNION: ReadonlySet<string> = new Set([
+  'anyOf',
+  'nullable',
+  'title',
+  'description',
+  'default',
+  'example',
+])
+
+/**
+ * Vertex takes nothing beside `anyOf` (400 `it must be the only field set`). A schema that says something by itself
+ * keeps that and loses the union; of a union alone the variants take over whether it may be null, and the description.
+ */
+export function standAlone(out: JsonObject, lost: Set<string>): JsonObject {
+  const { anyOf, ...rest } = out
+  const variants = Array.isArray(anyOf) ? anyOf.filter(isObject) : []
+  // One that allows anything allows everything.
+  const saysAnything = variants.length > 0 && variants.every((variant) => Object.keys(variant).length > 0)
+  if (!saysAnything || Object.keys(rest).some((keyword) => !BESIDE_UNION.has(keyword))) {
+    if (saysAnything) lost.add('anyOf')
+    return rest
+  }
+  const { nullable, description } = rest
+  return {
+    anyOf: variants.map((variant) => ({
+      ...(description === undefined ? {} : { description }),
+      ...variant,
+      ...(nullable === true ? { nullable } : {}),
+    })),
+  }
+}
+
+/** One schema that says what all parts of an `allOf` say, and what stands beside it; each part is read once. */
+export function mergeAll(
+  own: JsonObject,
+  parts: readonly unknown[],
+  lost: Set<string>,
+  expansion: Expansion | undefined,
+): JsonObject {
+  const merging: Merging = { merged: { ...own }, properties: null, required: null, lost }
+  for (const part of parts) {
+    if (!isObject(part)) continue
+    const isReference = isString(part['$ref'])
+    const target = isReference ? referenced(part['$ref'], expansion) : part
+    if (target === undefined || target['allOf'] !== undefined) {
+      lost.add('allOf')
+      continue
+    }
+    if (isReference && expansion !== undefined && !count(expansion, sizeOf(target))) break
+    for (const [keyword, value] of Object.entries(target)) mergeKeyword(keyword, value, merging)
+  }
+  const { merged, required } = merging
+  return required === null ? merged : { ...merged, required: [...required] }
+}
+
+const referenced = (reference: unknown, expansion: Expansion | undefined): JsonObject | undefined =>
+  isString(reference) && expansion !== undefined ? targetOf(expansion, reference) : undefined
+
+/** As many steps as it takes to merge it. */
+function sizeOf({ properties, required, ...rest }: JsonObject): number {
+  const named = isObject(properties) ? Object.keys(properties).length : 0
+  return named + (Array.isArray(required) ? required.length : 0) + Object.keys(rest).length
+}
+
+interface Merging {
+  readonly merged: JsonObject
+  /** Those of `merged` once they are of several parts: no copy is made for each further one. */
+  properties: JsonObject | null
+  required: Set<unknown> | null
+  readonly lost: Set<string>
+}
+
+function mergeKeyword(keyword: string, value: unknown, merging: Merging): void {
+  const { merged, lost } = merging
+  const before = merged[keyword]
+  if (keyword === 'properties' && isObject(value) && isObject(before)) {
+    merging.properties ??= merged[keyword] = { ...before }
+    Object.assign(merging.properties, value)
+  } else if (keyword === 'required' && Array.isArray(value) && Array.isArray(before)) {
+    merging.required ??= new Set(before)
+    for (const name of value) merging.required.add(name)
+  } else if (before === undefined) {
+    merged[keyword] = value
+  } else if (!SILENT.has(keyword) && !isDeepStrictEqual(before, value)) {
+    lost.add('allOf')
+  }
+}
+
+/** What the references of all schemas of one request may say in their places: real ones stay below a tenth of it. */
+export const MAX_EXPANDED_KEYWORDS = 20_000
+export const MAX_EXPANDED_CHARACTERS = 1_000_000
+/** References within what references name. */
+const MAX_DEPTH = 24
+/** Longer pointers lead nowhere. */
+const MAX_POINTER_CHARACTERS = 1_000
+
+/** What may still be written out in the places of references; one for each request. */
+export interface Room {
+  keywords: number
+  characters: number
+}
+
+export const createRoom = (): Room => ({
+  keywords: MAX_EXPANDED_KEYWORDS,
+  characters: MAX_EXPANDED_CHARACTERS,
+})
+
+/** The references of one schema. */
+export interface Expansion {
+  readonly root: JsonObject
+  readonly room: Room
+  /** Each pointer is resolved once. */
+  readonly targets: Map<string, JsonObject | undefined>
+  /** Nothing more is expanded, and what was is not used. */
+  isOver: boolean
+}
+
+export const createExpansion = (root: JsonObject, room: Room): Expansion => ({
+  root,
+  room,
+  targets: new Map(),
+  isOver: false,
+})
+
+/** Counts keywords and the value of one; false as soon as all together are too much. */
+export function count(expansion: Expansion, keywords: number, value?: unknown): boolean {
+  if (expansion.isOver) return false
+  const { room } = expansion
+  room.keywords -= keywords
+  if (typeof value === 'string') room.characters -= value.length
+  else if (value !== undefined) room.characters -= JSON.stringify(value).length
+  expansion.isOver = room.keywords < 0 || room.characters < 0
+  return !expansion.isOver
+}
+
+/** False where references are nested too deeply. */
+export function within(expansion: Expansion, depth: number): boolean {
+  if (depth >= MAX_DEPTH) expansion.isOver = true
+  return !expansion.isOver
+}
+
+/** What `#/$defs/Name`, or another pointer into the same schema, names. */
+export function targetOf({ root, targets }: Expansion, reference: string): JsonObject | undefined {
+  if (reference.length > MAX_POINTER_CHARACTERS) return undefined
+  if (!targets.has(reference)) targets.set(reference, resolve(reference, root))
+  return targets.get(reference)
+}
+
+function resolve(reference: string, root: JsonObject): JsonObject | undefined {
+  if (!reference.startsWith('#')) return undefined
+  let value: unknown = root
+  for (const step of reference.slice(1).split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined
+    value = value[key]
+  }
+  if (!isObject(value)) return undefined
+  if (value !== root) return value
+  const { $defs: _defs, definitions: _definitions, ...rest } = value
+  return rest
+}
