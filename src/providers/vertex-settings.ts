@@ -29,7 +29,7 @@ export const VERTEX_QUIRKS: ProviderQuirks = {
 }
 
 /** Of several names the first that is set is used. */
-const VARIABLES: Readonly<Record<keyof VertexSettings, readonly [string, ...string[]]>> = {
+export const VERTEX_VARIABLES: Readonly<Record<keyof VertexSettings, readonly [string, ...string[]]>> = {
   project: ['GOOGLE_VERTEX_PROJECT', 'GOOGLE_CLOUD_PROJECT'],
   location: ['GOOGLE_VERTEX_LOCATION', 'GOOGLE_CLOUD_LOCATION'],
   credentialsFile: ['GOOGLE_APPLICATION_CREDENTIALS'],
@@ -47,7 +47,7 @@ export function vertexOfEnvironment(
   defaults: ProviderDefaults,
   problems: ConfigProblem[],
 ): ProviderRecord[] {
-  const { values, places } = wordsOf(environment, VARIABLES)
+  const { values, places } = wordsOf(environment, VERTEX_VARIABLES)
   const { project, location, serviceAccount, credentialsFile, apiKey, address } = values
   const hasAccount = serviceAccount !== undefined || credentialsFile !== undefined
   const isWhole = hasAccount && project !== undefined && location !== undefined

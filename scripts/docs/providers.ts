@@ -1,0 +1,90 @@
+import { AZURE_VARIABLES } from '../../src/providers/azure-settings.ts'
+import { vendors } from '../../src/providers/compatible.ts'
+import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
+import { localServers } from '../../src/providers/local-servers.ts'
+import { VERTEX_VARIABLES } from '../../src/providers/vertex-settings.ts'
+import { code, note, table } from './markdown.ts'
+
+/** docs/reference/providers.md. */
+export function providersPage(): string {
+  return `# Providers
+
+After this page you can turn on any of ${vendors.length + clouds().length} providers with the environment variable of its credential.
+
+${note('`src/providers`')}
+
+A provider is on once its credential is set under one of these names; the first one that is set counts. The address variable sends its calls to another host. Everything else is a \`providers:\` entry of \`sluice.yaml\`.
+
+## By a credential
+
+${table(['Slug', 'Name', 'Dialects', 'Credential', 'Address variable', 'Further variables'], vendors.map(vendorRow))}
+
+Amazon Bedrock also takes \`AWS_ACCESS_KEY_ID\` and \`AWS_SECRET_ACCESS_KEY\`, with \`AWS_SESSION_TOKEN\` for a session.
+
+## Clouds
+
+Azure and Vertex need an address, or a project and a location, besides a credential.
+
+${table(['Slug', 'Name', 'Dialects', 'Variables'], clouds())}
+
+## Local servers
+
+These servers need no credential. The gateway finds them at their usual ports on this machine, at the start and every minute, unless \`SLUICE_DISCOVER\` is \`off\`.
+
+${table(
+  ['Slug', 'Name', 'Dialects', 'Port'],
+  localServers.map(({ slug, name, port }) => [code(slug), name, 'chat', String(port)]),
+)}
+
+\`sluice\` is the built-in provider of \`sluice/demo\`. It needs no network and costs nothing.
+`
+}
+
+function vendorRow({ slug, name, keys, baseUrl, dialect = 'chat', alsoSpeaks = [], addresses = [] }: Vendor) {
+  const parts = [...baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => code(variable))
+  return [
+    code(slug),
+    name,
+    [dialect, ...alsoSpeaks].join(', '),
+    keys.map(code).join(', '),
+    [baseUrlVariable(keys[0]), ...addresses].map(code).join(', '),
+    parts.join(', '),
+  ]
+}
+type Vendor = (typeof vendors)[number]
+
+const GOOGLE_ACCOUNT = JSON.stringify({
+  type: 'authorized_user',
+  client_id: 'x',
+  client_secret: 'x',
+  refresh_token: 'x',
+})
+/** Enough to turn each cloud on. */
+const CLOUDS: {
+  environment: Record<string, string>
+  variables: Readonly<Record<string, readonly string[]>>
+}[] = [
+  { environment: { AZURE_RESOURCE_NAME: 'x', AZURE_OPENAI_API_KEY: 'x' }, variables: AZURE_VARIABLES },
+  {
+    environment: {
+      GOOGLE_VERTEX_PROJECT: 'project',
+      GOOGLE_VERTEX_LOCATION: 'global',
+      GOOGLE_SERVICE_ACCOUNT_JSON: GOOGLE_ACCOUNT,
+    },
+    variables: VERTEX_VARIABLES,
+  },
+]
+
+function clouds(): string[][] {
+  const defaults = { timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 }, maxInFlight: 1 }
+  return CLOUDS.flatMap(({ environment, variables }) =>
+    environmentProviders(environment, defaults).providers.map(({ slug, name, dialect, alsoSpeaks = [] }) => [
+      code(slug),
+      name,
+      [dialect, ...alsoSpeaks].join(', '),
+      Object.values(variables)
+        .map((names) => names.map(code).join(' or '))
+        .join(', '),
+    ]),
+  )
+}
