@@ -1,7 +1,7 @@
 import { AZURE_VARIABLES } from '../../src/providers/azure-settings.ts'
 import { vendors } from '../../src/providers/compatible.ts'
+import { localServers } from '../../src/providers/discovery.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
-import { localServers } from '../../src/providers/local-servers.ts'
 import { VERTEX_VARIABLES } from '../../src/providers/vertex-settings.ts'
 import { code, note, table } from './markdown.ts'
 
