@@ -66,7 +66,7 @@ snapshot     what a change of administration costs at 100 to 100,000 keys
 
 --quick      two short rounds; hostile: a twentieth of the size
 --smoke      the bare proxy and Sluice for less than a minute; ratios are printed and not judged
---markdown   the tables for docs/measured.md
+--markdown   the tables for docs/benchmarks.md
 --profile    runs Sluice from source under Bun's CPU profiler and prints where the time goes
 --source     Sluice from source also when dist/sluice is there
 --only       hostile: the requests whose name has this text
