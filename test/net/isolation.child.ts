@@ -3,7 +3,7 @@ import { outcomeOf, PATIENT, send } from './send.ts'
 
 /**
  * Run by isolation.test.ts in a process of its own, because the cap of `fetch` is read once, at start:
- * `bun isolation-child.ts <url of the provider that stalls> <url of the one that works> <streams>`.
+ * `bun isolation.child.ts <url of the provider that stalls> <url of the one that works> <streams>`.
  */
 const [stalledUrl = '', workingUrl = '', count = '0'] = process.argv.slice(2)
 const upstream = createUpstream()
