@@ -23,7 +23,7 @@ export const MODELS = {
 } as const
 
 /** The pieces of an answer: `-x2000` names their number, `-16k` the length of the whole text in thousands. */
-export function piecesOf(model: string): number {
+function piecesOf(model: string): number {
   const thousands = /-(\d+)k$/.exec(model)?.[1]
   if (thousands !== undefined) return Math.round((Number(thousands) * 1000) / WORD.length)
   return Number(/-x(\d+)$/.exec(model)?.[1] ?? CHUNKS)

@@ -6,7 +6,7 @@ import { isPinned, type OpenFiles } from './process.ts'
 import { percentile } from './statistics.ts'
 
 /** The median time in which the disk under the data folder makes a write durable: each settlement waits for one. */
-export function syncMs(folder: string): number {
+function syncMs(folder: string): number {
   const file = openSync(join(folder, 'sync'), 'w')
   const page = Buffer.alloc(4096)
   const times: number[] = []

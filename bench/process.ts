@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Subprocess } from 'bun'
 
 /** The gateway has a core for itself; the bench's own processes share the others. */
-export type Place = 'gateway' | 'bench'
+type Place = 'gateway' | 'bench'
 
 export interface Child {
   pid: number

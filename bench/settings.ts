@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { TARGET_NAMES, type TargetName } from './target.ts'
 
 /** What is measured: the gateway against other ways to the provider, or its parts. */
-export const BENCHES = [
+const BENCHES = [
   'gateway',
   'dialects',
   'catalog',
@@ -18,7 +18,7 @@ export type Bench = (typeof BENCHES)[number]
 export const LEDGER_STEPS = ['burst', 'kill', 'gates', 'start', 'queries', 'cpu', 'settle', 'verify'] as const
 export type LedgerStep = (typeof LEDGER_STEPS)[number]
 
-export interface LedgerSettings {
+interface LedgerSettings {
   steps: LedgerStep[]
   /** Generations of the seeded ledger. */
   rows: number

@@ -4,12 +4,11 @@ import { fileKey, fileProblems, reservedProblems, unknownVariables } from './con
 import { isLoopback } from './config/readers.ts'
 import { settings } from './config/settings.ts'
 
-export type { Setting } from './config/setting.ts'
-export { type LogLevel, type RefreshSchedule, settingAreas, settings } from './config/settings.ts'
+export { settingAreas, settings } from './config/settings.ts'
 
 type Settings = typeof settings
-export type SettingName = keyof Settings
-export type SettingValues = { readonly [K in SettingName]: Settings[K]['fallback'] }
+type SettingName = keyof Settings
+type SettingValues = { readonly [K in SettingName]: Settings[K]['fallback'] }
 
 export interface Config extends SettingValues {
   /** The data folder, absolute. */

@@ -30,7 +30,7 @@ export interface Reply {
   json: unknown
 }
 
-export function request(scenario: Pick<Scenario, 'method' | 'path' | 'key' | 'headers' | 'body'>): Request {
+function request(scenario: Pick<Scenario, 'method' | 'path' | 'key' | 'headers' | 'body'>): Request {
   const { method = 'GET', path, key, body } = scenario
   const headers = new Headers(scenario.headers)
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`)

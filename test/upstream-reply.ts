@@ -58,7 +58,7 @@ function iterate(bytes: Uint8Array, { cuts = [], ending, onLeave }: ReplyForm): 
 }
 
 /** Reproducible numbers from 0 to 1 (mulberry32). */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

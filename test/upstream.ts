@@ -1,6 +1,6 @@
 /** A provider that does as it is told, on a real socket of loopback. */
 
-export interface Seen {
+interface Seen {
   path: string
   headers: Headers
   body: Record<string, unknown>

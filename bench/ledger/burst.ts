@@ -7,7 +7,7 @@ import { ASKS, type Ask, CENT, centModelOf } from './asks.ts'
 
 /** Five hundred requests at once on a key that has money for a few. */
 
-export const CALLERS = 500
+const CALLERS = 500
 const PATIENCE_MS = 60_000
 const AFFORDABLE = 10
 

@@ -10,7 +10,7 @@ import type { Target } from '../target.ts'
 
 const SCENARIO_NAMES = ['unary', 'steps', 'burst'] as const satisfies readonly ScenarioName[]
 const WARMUP_MS = 250
-export const RATIO_GOAL = 1.1
+const RATIO_GOAL = 1.1
 
 export interface Contender {
   name: string

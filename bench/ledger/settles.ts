@@ -27,7 +27,7 @@ export interface SettleRow {
   perSecond: number | null
 }
 
-export async function settleLatencies(name: string, folder: string, pauseMs: number): Promise<SettleRow> {
+async function settleLatencies(name: string, folder: string, pauseMs: number): Promise<SettleRow> {
   const database = openDatabase(join(folder, 'data', DATABASE_FILE))
   const { ledger } = openLedger(database)
   const taken: number[] = []

@@ -6,7 +6,7 @@ import type { StartOptions } from '../target.ts'
 
 /** From the start of the process to the first 200 of /health/ready. */
 
-export const START_GOAL_MS = 1000
+const START_GOAL_MS = 1000
 
 export interface StartRow {
   name: string

@@ -28,7 +28,7 @@ export interface SeededKey {
   readonly guardrailId: string | null
 }
 
-export interface SeededModel {
+interface SeededModel {
   readonly id: string
   readonly providerSlug: string
   readonly providerName: string
@@ -42,7 +42,7 @@ const KEYS = 200
 const USERS = 50
 const PROVIDERS = 8
 
-export const MODELS: readonly SeededModel[] = Array.from({ length: 24 }, (_, index) => {
+const MODELS: readonly SeededModel[] = Array.from({ length: 24 }, (_, index) => {
   const slug = `provider-${index % PROVIDERS}`
   const id = `author-${index % 6}/model-${index}`
   return {

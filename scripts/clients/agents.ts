@@ -10,7 +10,7 @@ const call = (name: string, fields: Record<string, unknown>): Turn => ({ call: {
 export const FILE = 'greeting.txt'
 export const BEFORE = 'Hello wrld\n'
 export const AFTER = 'Hello world\n'
-export const TASK = `Correct the spelling mistake in ${FILE}.`
+const TASK = `Correct the spelling mistake in ${FILE}.`
 
 const ALL = ['chat', 'responses', 'messages', 'gemini'] as const
 

@@ -73,7 +73,7 @@ function kill(pid: number | undefined): void {
 }
 
 /** Children of this run that still live in any process group. Linux only; elsewhere the group is all we can name. */
-export function stragglers(): number[] {
+function stragglers(): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name)

@@ -50,7 +50,7 @@ export interface Place {
   readonly model: string
 }
 
-export interface Start {
+interface Start {
   readonly command: readonly string[]
   /** Run first, with the same environment: some agents keep their settings in a database of their own. */
   readonly before?: readonly string[]
@@ -77,4 +77,3 @@ export interface Agent {
 export type Client = Library | Agent
 
 export const AGENT_CHECKS = ['file edited', 'bad key', 'cut'] as const
-export type AgentCheck = (typeof AGENT_CHECKS)[number]

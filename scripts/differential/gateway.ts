@@ -5,7 +5,7 @@ import type { Case } from './cases.ts'
 import { modelOf } from './upstream.ts'
 
 export const API_KEY = 'differential-inference-key-0123456789'
-export const MANAGEMENT_KEY = 'differential-management-key-0123456789'
+const MANAGEMENT_KEY = 'differential-management-key-0123456789'
 
 export interface Gateway {
   readonly url: string

@@ -14,7 +14,7 @@ export interface OnceDeps {
   now(): number
 }
 
-export interface OnceCall {
+interface OnceCall {
   request: Request
   actor: Actor
   body: unknown

@@ -5,7 +5,7 @@ import type { ModelScores } from '../core/snapshot.ts'
 import { CATEGORIES } from './categories.ts'
 
 /** What a data file says of a model. Whose figures they are is the operator's choice. */
-export interface Benchmarks {
+interface Benchmarks {
   readonly scores: ModelScores
   readonly categories: readonly string[]
 }

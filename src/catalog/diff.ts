@@ -8,7 +8,7 @@ export interface DiffRow {
   readonly model: string
 }
 
-export interface PriceChange extends DiffRow {
+interface PriceChange extends DiffRow {
   /** USD per token as plain decimals; null: nobody told a price. */
   readonly before: SeedPricing | null
   readonly after: SeedPricing | null

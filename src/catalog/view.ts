@@ -98,7 +98,7 @@ export const modelEndpointsView = (offered: Offered, measurements: Measurements)
 })
 
 /** Without its status, whose form differs between operations. What nobody has measured or told is null. */
-export function endpointView(
+function endpointView(
   { model }: Offered,
   { record, provider, isConfigured }: OfferedEndpoint,
   measurements: Measurements,

@@ -76,7 +76,7 @@ const hostNamePattern =
   /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$/i
 const looksNumeric = /^[\d.]+$/
 
-export const isHostName = (name: string): boolean => hostNamePattern.test(name) && !looksNumeric.test(name)
+const isHostName = (name: string): boolean => hostNamePattern.test(name) && !looksNumeric.test(name)
 
 /** A name, an address or a range; `*.example.org` stands for the names below `example.org`. */
 export const hostOrRange = (entry: string): string | null =>

@@ -17,7 +17,7 @@ export interface ModelRateLimits {
   readonly tokens_per_minute: number | null
 }
 
-export type RateMeasure = 'requests' | 'tokens' | 'concurrent-requests'
+type RateMeasure = 'requests' | 'tokens' | 'concurrent-requests'
 
 /** One bound on rates that a request must pass. All gates of a request are passed or none. */
 export interface RateGate {

@@ -59,7 +59,7 @@ export interface FunctionTool {
   extra?: JsonObject
 }
 /** Built-in and server tools, and any that we do not know, as they came. */
-export interface OtherTool {
+interface OtherTool {
   type: 'other'
   data: JsonObject
 }

@@ -1,5 +1,4 @@
 import type { DialectName, Finish, JsonObject, ReasoningDetail, UrlCitation } from './events.ts'
-import type { AttemptOutcome } from './generation.ts'
 import type { InferenceRequest, ToolCall } from './request.ts'
 import type { Usage } from './usage.ts'
 
@@ -80,5 +79,3 @@ export interface PublicError {
   /** Of the reply, `retry-after` among them. */
   headers?: Readonly<Record<string, string>> | undefined
 }
-
-export type { AttemptOutcome }

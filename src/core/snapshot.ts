@@ -105,7 +105,7 @@ export interface WorkspaceRecord {
   readonly allowance?: { readonly organizationId: string; readonly limitNanoUsd: number }
 }
 
-export interface BudgetRecord {
+interface BudgetRecord {
   readonly interval: LimitReset | 'lifetime'
   readonly limitNanoUsd: number
   readonly includeByok: boolean

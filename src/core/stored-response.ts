@@ -33,7 +33,7 @@ export interface StoredReply {
 }
 
 /** A stretch of a stream: whole SSE events, the first one's and the last one's sequence number. */
-export interface StoredEvents {
+interface StoredEvents {
   readonly first: number
   readonly last: number
   readonly text: string

@@ -3,30 +3,15 @@ import { getTableColumns, type Placeholder, sql, type Table } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 
-export type SqlDialect = 'sqlite' | 'postgres'
+type SqlDialect = 'sqlite' | 'postgres'
 
-// drizzle-kit loads the tables by itself and can be told the dialect by the environment alone: the drizzle.*.config.ts
-// files set this variable. The server never reads it for anything else; it calls `chooseDialect`.
-let chosen: SqlDialect = process.env['SLUICE_MIGRATIONS_DIALECT'] === 'postgres' ? 'postgres' : 'sqlite'
-let isDeclared = false
-
-/** Chooses the dialect from the settings. Throws once tables were declared in the other one: too late to change. */
-export function chooseDialect(dialect: SqlDialect): void {
-  if (isDeclared && dialect !== chosen) {
-    throw new Error(
-      `The tables were already declared for ${chosen}; choose ${dialect} before they are imported`,
-    )
-  }
-  chosen = dialect
-}
-
-export const sqlDialect = (): SqlDialect => chosen
+// drizzle-kit loads the tables by itself, so only the environment can name the dialect: drizzle.postgres.config.ts
+// and drizzle.bodies.postgres.config.ts set this variable. The server always runs on SQLite.
+const chosen: SqlDialect = process.env['SLUICE_MIGRATIONS_DIALECT'] === 'postgres' ? 'postgres' : 'sqlite'
 
 // Both dialects build the same row shapes, so the SQLite types stand for both.
-function choose<S>(forSqlite: S, forPostgres: unknown): S {
-  isDeclared = true
-  return chosen === 'postgres' ? (forPostgres as S) : forSqlite
-}
+const choose = <S>(forSqlite: S, forPostgres: unknown): S =>
+  chosen === 'postgres' ? (forPostgres as S) : forSqlite
 
 export const table = choose(sqlite.sqliteTable, pg.pgTable)
 export const text = choose(
@@ -41,7 +26,7 @@ export const integer = choose(
   () => pg.bigint({ mode: 'number' }),
 )
 /** Money: whole nano-dollars (1e-9 USD). The column's name ends in `_nano_usd`. */
-export const nanoUsd = integer
+export const nanoUsd = () => integer()
 export const real = choose(
   () => sqlite.real(),
   () => pg.doublePrecision(),

@@ -19,7 +19,7 @@ export function mismatch(check: TypeCheck<TSchema>, body: unknown, at = ''): Gat
 }
 
 /** JSON pointer → `messages[2].content[0].type`. */
-export function pathOf(pointer: string, at = ''): string {
+function pathOf(pointer: string, at = ''): string {
   let path = at
   for (const raw of pointer.split('/').slice(1)) {
     const step = raw.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64)

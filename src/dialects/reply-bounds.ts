@@ -3,7 +3,7 @@ import type { InferenceFrame, JsonObject, ReasoningDetail } from '../core/events
 
 /** No model calls so many tools, or answers in so many items: more would be an attempt to fill the memory. */
 export const MOST_CALLS = 10_000
-export const MOST_ITEMS = 10_000
+const MOST_ITEMS = 10_000
 
 /** Throws `malformed` where a reply that has `count` of them would get one more. */
 export function checkCalls(count: number): void {
@@ -29,7 +29,7 @@ const tooMany = (what: string, most: number): UpstreamError =>
 export const MOST_SEALED_PIECES = 5_000
 
 /** Citations and pictures: each is shown by itself, and several times to callers of Responses. */
-export const MOST_ANNOTATIONS = 10_000
+const MOST_ANNOTATIONS = 10_000
 
 /** The same before a list of sources is read. Throws `malformed` where there are more. */
 export function checkAnnotations(count: number): void {

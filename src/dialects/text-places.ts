@@ -18,7 +18,7 @@ interface Piece {
 const PIECE_UNITS = 512
 
 /** `measure`: how many of the other unit a text is; `prefix`: how many UTF-16 units its first `count` of them are. */
-export function createTextPlaces(
+function createTextPlaces(
   measure: (text: string) => number,
   prefix: (text: string, count: number) => number,
 ): TextPlaces {

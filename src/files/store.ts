@@ -11,7 +11,7 @@ import { receiveUpload } from './upload.ts'
 export type FileRow = typeof files.$inferSelect
 
 /** What arrived, before anybody knows of it. */
-export interface Received {
+interface Received {
   readonly filename: string
   readonly mimeType: string
   readonly sizeBytes: number

@@ -16,7 +16,7 @@ export interface State {
   readonly next: (State | undefined)[]
 }
 
-export interface Cursor {
+interface Cursor {
   state: State
   /** The next character to read. */
   at: number

@@ -12,7 +12,7 @@ export interface Program {
   readonly tests: readonly ((codePoint: number) => boolean)[]
 }
 
-export type Step =
+type Step =
   | { readonly type: 'fork'; readonly first: number; readonly second: number }
   | { readonly type: 'jump'; readonly to: number }
   /** Goes on where all of these conditions of the place hold. */

@@ -17,14 +17,14 @@ export interface ErrorLog {
   error(fields: object, message: string): void
 }
 
-export interface ErrorBody {
+interface ErrorBody {
   error: { code: number; message: string; metadata?: Record<string, unknown> }
   service_metadata?: RoutingMetadata
   openrouter_metadata?: RoutingMetadata
 }
 
 /** `code` is the HTTP status. The routing metadata stands beside the error, under both names (api-surface §19). */
-export function errorBody(error: GatewayError): ErrorBody {
+function errorBody(error: GatewayError): ErrorBody {
   const { status: code, message, metadata, routing } = error
   return {
     error: metadata === undefined ? { code, message } : { code, message, metadata },
@@ -33,7 +33,7 @@ export function errorBody(error: GatewayError): ErrorBody {
 }
 
 /** The body of an error in another API's form, but for the routing metadata. */
-export type ErrorForm = (error: PublicError, requestId: string) => JsonObject
+type ErrorForm = (error: PublicError, requestId: string) => JsonObject
 
 /** The form that the errors of a request have; undefined: the envelope. */
 export type FormOf = (request: Request) => ErrorForm | undefined

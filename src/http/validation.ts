@@ -43,7 +43,7 @@ function containerOf(schema: TSchema, value: unknown): TSchema | undefined {
 const isSchema = (value: unknown): value is TSchema => typeof value === 'object' && value !== null
 
 /** `/messages/0/content` → `messages[0].content`. */
-export function placeOf(pointer: string): string {
+function placeOf(pointer: string): string {
   let place = ''
   for (const token of pointer.split('/').slice(1)) {
     const name = printable(token.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -69,7 +69,7 @@ function problemOf(error: ValueError): string {
 }
 
 /** What a schema allows, in words: `a string, not empty`, `one of "daily", "weekly" or null`. */
-export function expected(schema: TSchema): string {
+function expected(schema: TSchema): string {
   if (typeof schema['expects'] === 'string') return schema['expects']
   if (Object.hasOwn(schema, 'const')) return JSON.stringify(schema['const'])
   if (Array.isArray(schema['anyOf'])) return expectedOfAny(schema['anyOf'])

@@ -20,7 +20,7 @@ export interface VisitorDeps {
   addressOf(request: Request): string | null
 }
 
-export const visitorOf = (deps: VisitorDeps, incoming: Incoming): Visitor => ({
+const visitorOf = (deps: VisitorDeps, incoming: Incoming): Visitor => ({
   ...whereFrom(incoming, deps.addressOf(incoming.request)),
   isSecure: isSecure(incoming.request, deps.auth.site),
 })

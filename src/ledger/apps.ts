@@ -20,7 +20,7 @@ interface App {
 }
 
 /** So many applications are known. A caller can make them up, so those that called longest ago make room. */
-export const MOST_APPS = 10_000
+const MOST_APPS = 10_000
 const ROOM_SHARE = 1 / 10
 
 /** The integer ids of applications, given out at first sight and never again. */

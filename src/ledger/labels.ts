@@ -35,8 +35,8 @@ export const OTHER = ''
 /** How reports name it. */
 export const SAID_OTHER = '(other)'
 /** So many different labels of one key are summed on a day, and of all keys together. */
-export const MOST_OF_KEY = 10_000
-export const MOST_OF_DAY = 100_000
+const MOST_OF_KEY = 10_000
+const MOST_OF_DAY = 100_000
 const REMEMBERED = 20_000
 const DAYS_COUNTED = 3
 

@@ -1,4 +1,4 @@
-import type { Gate, Interval } from '../core/gate.ts'
+import type { Gate } from '../core/gate.ts'
 import type { JournalEntry, Settlement } from '../core/generation.ts'
 
 /** A reservation. Held in memory only; it ends in exactly one `settle` or `release`. */
@@ -112,5 +112,3 @@ export interface Ledger {
   /** Commits what waits and stops. */
   close(): Promise<void>
 }
-
-export type { Interval }

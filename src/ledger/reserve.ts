@@ -36,7 +36,7 @@ export interface Holds {
 }
 
 /** Why a request is not let in. */
-export interface Shut {
+interface Shut {
   /** The first counter whose running reservations keep it out; null: what is settled does, so waiting is in vain. */
   readonly waitsAt: Counted | null
   refusal(hint?: string): GatewayError

@@ -42,7 +42,7 @@ const JOURNAL_DELAY_MS = 25
  * A settlement that waits longer is late: its caller gets an error. Commits are tried every two seconds at least, so
  * that the caller waits ten seconds at most.
  */
-export const LATE_MS = 7_500
+const LATE_MS = 7_500
 const TRIES_AT_CLOSE = 5
 
 const doubling = (failures: number): number => Math.min(2000, 25 * 2 ** failures)

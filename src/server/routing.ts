@@ -23,7 +23,7 @@ const TOTAL_TIMEOUT_MS = 30 * 60_000
 const MAX_IN_FLIGHT_PER_PROVIDER = 4_096
 
 /** Where a provider comes from. `found`: a server nearby that told what it is. */
-export type ProviderOrigin = 'settings' | 'environment' | 'stored' | 'found' | 'built-in'
+type ProviderOrigin = 'settings' | 'environment' | 'stored' | 'found' | 'built-in'
 
 /** What is stored of providers: entries and credentials, read anew after each change. */
 export interface StoredRouting {

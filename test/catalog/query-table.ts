@@ -15,7 +15,7 @@ const cheapest = (seen: AnyPlace[]): AnyPlace | undefined =>
     (best, one) => (best && best.prompt + best.completion <= one.prompt + one.completion ? best : one),
     undefined,
   )
-export const promptOf = (seen: AnyPlace[]): number => cheapest(seen)?.prompt ?? Number.NaN
+const promptOf = (seen: AnyPlace[]): number => cheapest(seen)?.prompt ?? Number.NaN
 const completionOf = (seen: AnyPlace[]): number => cheapest(seen)?.completion ?? Number.NaN
 const scoreOf = ({ scores }: Any, name: string): number | null => {
   const score = scores?.[name]

@@ -4,7 +4,7 @@ import { RESULTS, SHAPES, type Wire } from '../e2e/thinking/shapes.ts'
 
 /** One provider on loopback that speaks every wire format, and what a gateway must be told of it. */
 
-export interface Seen {
+interface Seen {
   readonly path: string
   readonly body: JsonObject
   readonly files: readonly string[]

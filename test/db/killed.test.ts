@@ -28,7 +28,7 @@ test.each(points)('kill -9 in a migration, at %s', async (point) => {
   // Again and again, as a supervisor would: it neither fills the disk nor stops a later start.
   for (let time = 0; time < 2; time++) {
     const victim = Bun.spawn(
-      [process.execPath, join(import.meta.dir, 'migration-victim.ts'), path, String(KNOWN), point],
+      [process.execPath, join(import.meta.dir, 'migration-victim.child.ts'), path, String(KNOWN), point],
       { stdout: 'ignore', stderr: 'inherit' },
     )
     await victim.exited

@@ -17,7 +17,7 @@ afterEach(() => {
 
 /** Another process that tries to take the folder; answers its first line. */
 async function contend() {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'lock-holder.ts'), folder], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'lock-holder.child.ts'), folder], {
     stdout: 'pipe',
   })
   started.push(child)

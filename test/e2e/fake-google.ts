@@ -1,6 +1,6 @@
 /** What of Google's API has to do with context caches: it counts a token for four characters of text. */
 
-export interface SeenCall {
+interface SeenCall {
   path: string
   body: Record<string, unknown>
 }

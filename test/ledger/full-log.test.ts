@@ -14,7 +14,7 @@ test.skipIf(process.platform === 'win32')(
   'a log that cannot grow is used again: rows are written as long as the database has room',
   async () => {
     openMigrated(folder.databasePath).close()
-    const writer = join(import.meta.dir, 'kill-writer.ts')
+    const writer = join(import.meta.dir, 'kill-writer.child.ts')
     const command = `ulimit -f ${MOST_KB}; exec "$0" "$1" "$2"`
     const child = Bun.spawn(['bash', '-c', command, process.execPath, writer, folder.path], {
       stdout: 'pipe',

@@ -15,7 +15,7 @@ async function runAndKill(
   foldEvery: number,
 ): Promise<{ recovered: number; acknowledged: string[] }> {
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'kill-writer.ts'), folder.path, String(foldEvery)],
+    [process.execPath, join(import.meta.dir, 'kill-writer.child.ts'), folder.path, String(foldEvery)],
     {
       stdout: 'pipe',
       stderr: 'inherit',

@@ -30,7 +30,13 @@ test('kill -9 in pruning: what was pruned is summed up, what was not is there, a
   let left = ROWS
   for (const point of ['before 1', 'after 1', 'before 3', 'after 2', 'after 1']) {
     const child = Bun.spawn(
-      [process.execPath, join(import.meta.dir, 'prune-victim.ts'), folder.databasePath, point, String(NOON)],
+      [
+        process.execPath,
+        join(import.meta.dir, 'prune-victim.child.ts'),
+        folder.databasePath,
+        point,
+        String(NOON),
+      ],
       { stdout: 'ignore', stderr: 'inherit' },
     )
     await child.exited

@@ -7,7 +7,7 @@ test('600 stalled streams of one provider do not slow another one', async () => 
   const stalled = await scriptedServer((socket) => socket.write(CHUNKED_HEAD + chunk('hello')))
   const working = await scriptedServer((socket) => socket.write(reply('hello')))
   const child = Bun.spawn(
-    [process.execPath, `${import.meta.dir}/isolation-child.ts`, stalled.url, working.url, String(STREAMS)],
+    [process.execPath, `${import.meta.dir}/isolation.child.ts`, stalled.url, working.url, String(STREAMS)],
     { env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' }, stdout: 'pipe', stderr: 'inherit' },
   )
   const report: unknown = JSON.parse(await new Response(child.stdout).text())

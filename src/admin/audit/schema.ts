@@ -45,7 +45,6 @@ export const exportAuditQuery = t.Object(
   },
   { additionalProperties: true },
 )
-export type ExportAuditQuery = Static<typeof exportAuditQuery>
 export type AuditFilter = Omit<ListAuditQuery, 'offset' | 'limit'>
 
 const details = nullable(t.Record(t.String(), t.Unknown()))

@@ -9,7 +9,7 @@ export interface Attempt {
   succeed(): void
 }
 
-export type Refusal = {
+type Refusal = {
   readonly retryAfterSeconds: number
   readonly failures: number
   /** The first refusal of this account in the window: the one for the audit log. */

@@ -15,7 +15,7 @@ export const email = (description: string) =>
 /** As it is stored and compared. */
 export const sameEmail = (address: string): string => address.trim().toLowerCase()
 
-export const newPassword = t.String({
+const newPassword = t.String({
   minLength: 12,
   maxLength: 256,
   description: 'Any 12 to 256 characters.',

@@ -19,7 +19,7 @@ const LEAST_SHOWN = 12
 const MASKED = /^(?:.{4})?\.\.\.(?:.{4})?$/
 
 /** First four characters, `...`, last four; of a short secret nothing. */
-export const mask = (secret: string): string =>
+const mask = (secret: string): string =>
   secret.length < LEAST_SHOWN ? '...' : `${secret.slice(0, 4)}...${secret.slice(-4)}`
 
 /** What may be seen of a config: every field, secrets and headers masked. */

@@ -14,7 +14,7 @@ export interface FileDeps extends ChangeDeps {
 }
 
 /** Bytes. */
-export const FILE_LIMIT = 100_000_000
+const FILE_LIMIT = 100_000_000
 const DEFAULT_PAGE = 100
 
 /** Keeps the file of a form. It is known by what it contains, whatever its name or the form says. */

@@ -30,7 +30,7 @@ export type FetchDocument = (url: string) => Promise<unknown>
 const DOCUMENT_LIMIT_BYTES = 64_000_000
 const DOWNLOAD_TIMEOUT_MS = 60_000
 /** In place of a URL: the facts that the program was built with. */
-export const BUILT_IN = 'built-in'
+const BUILT_IN = 'built-in'
 
 /** Shows what a refresh would change and, unless `dry_run`, does it. Throws a 400 for a broken document, 502 for none. */
 export async function refreshCatalog(deps: RefreshDeps, body: RefreshBody): Promise<RefreshView> {

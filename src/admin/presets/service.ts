@@ -44,7 +44,7 @@ export async function getPreset(
 }
 
 /** With the version that requests get. */
-export async function withDesignated({ database }: ChangeDeps, row: PresetRow): Promise<PresetWithVersion> {
+async function withDesignated({ database }: ChangeDeps, row: PresetRow): Promise<PresetWithVersion> {
   const [version] =
     row.designated_version_id === null
       ? []

@@ -111,14 +111,14 @@ export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string
 const credentialsOf = ({ database: { sync } }: ProviderDeps, slug: string) =>
   sync.select().from(providerCredentials).where(eq(providerCredentials.provider, slug)).all()
 
-export async function findEntry({ database: { db } }: ProviderDeps, slug: string): Promise<Row> {
+async function findEntry({ database: { db } }: ProviderDeps, slug: string): Promise<Row> {
   const [row] = await db.select().from(providerEntries).where(eq(providerEntries.slug, slug))
   if (row === undefined) throw notFound('There is no stored entry of a provider with this slug')
   return row
 }
 
 /** The provider that an entry describes. Throws a 400 with every problem. */
-export function checked({ providers: { defaults } }: ProviderDeps, entry: JsonObject): ProviderRecord {
+function checked({ providers: { defaults } }: ProviderDeps, entry: JsonObject): ProviderRecord {
   refuseForeign(entry)
   const { providers, problems } = readEntries([entry], {}, defaults)
   const [provider] = providers

@@ -60,7 +60,7 @@ export interface BlockState {
 }
 
 /** An event that comes later, and of a call its arguments so far. */
-export interface Waiting {
+interface Waiting {
   readonly event: InferenceEvent
   readonly pieces: string[]
 }

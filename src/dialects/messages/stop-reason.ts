@@ -17,7 +17,7 @@ const KEPT: Readonly<Record<string, FinishReason>> = {
   model_context_window_exceeded: 'length',
 }
 
-export function stopReasonOf({ reason, native }: Finish): string | null {
+function stopReasonOf({ reason, native }: Finish): string | null {
   return native !== null && Object.hasOwn(KEPT, native) && KEPT[native] === reason
     ? native
     : STOP_REASONS[reason]

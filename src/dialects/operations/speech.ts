@@ -1,4 +1,4 @@
-import { type Static, Type as t } from '@sinclair/typebox'
+import { Type as t } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
@@ -26,10 +26,9 @@ export const speechBody = bounded(
     OPEN,
   ),
 )
-export type SpeechBody = Static<typeof speechBody>
 
 /** Raw samples, as this API has it: a caller who wants another format says so. */
-export const DEFAULT_FORMAT: SpeechFormat = 'pcm'
+const DEFAULT_FORMAT: SpeechFormat = 'pcm'
 
 export const MEDIA_TYPES: Readonly<Record<SpeechFormat, string>> = {
   mp3: 'audio/mpeg',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 
 /** What a preset keeps of a request: its settings, in chat's words, and its system prompt. */
-export interface PresetContent {
+interface PresetContent {
   config: JsonObject
   systemPrompt: string | null
 }

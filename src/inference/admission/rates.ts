@@ -16,7 +16,7 @@ export interface Rates {
   held(): number
 }
 
-export interface RateRequest {
+interface RateRequest {
   key: KeyRecord
   snapshot: Snapshot
   /** Who may be asked, best first. */
@@ -35,7 +35,7 @@ export interface TokensNeeded {
   output: number
 }
 
-export interface RatePass {
+interface RatePass {
   /** Those whose model has room. */
   attempts: Attempt[]
   take(): RateHold
@@ -46,7 +46,7 @@ export interface RateHold {
   end(spent: RateSpent): void
 }
 
-export interface RateSpent {
+interface RateSpent {
   tokens: number
   /** The model that answered, or was asked last. */
   modelId: string

@@ -30,7 +30,7 @@ const costs = {
 const generationId = t.String({ description: 'The generation id.' })
 const metadata = t.Optional(t.Object({}, { description: 'How it was routed, when asked for by header.' }))
 
-export const HEADERS = [
+const HEADERS = [
   SERVICE_METADATA_HEADER,
   {
     name: 'x-session-id',

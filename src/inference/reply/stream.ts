@@ -10,7 +10,7 @@ import type { TextStream } from './text-stream.ts'
 import { TIMED_OUT } from './ticker.ts'
 
 /** Silence that is kept before a stream commits to 200: an earlier failure keeps a status of its own. */
-export const SILENCE_MS = 5_000
+const SILENCE_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
 /** How long a model that has begun may think before its caller is shown that it has. */
 const BEGUN_MS = 500

@@ -18,7 +18,7 @@ export interface Lookup {
   keep(generationId: string, attempt: Attempt, bytes: Uint8Array): void
 }
 
-export interface Hit {
+interface Hit {
   readonly answer: KeptAnswer
   /** Whose answer it is, as they are now. */
   readonly attempt: Attempt

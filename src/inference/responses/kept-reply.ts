@@ -26,7 +26,7 @@ export function queued(from: JsonObject): JsonObject {
 export const inProgress = (reply: JsonObject): JsonObject => ({ ...reply, status: 'in_progress' })
 
 /** What was said until then stays. */
-export const cancelled = (reply: JsonObject): JsonObject => ({ ...unanswered(reply), status: 'cancelled' })
+const cancelled = (reply: JsonObject): JsonObject => ({ ...unanswered(reply), status: 'cancelled' })
 
 export const failed = (reply: JsonObject, message: string): JsonObject => ({
   ...unanswered(reply),

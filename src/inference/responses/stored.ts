@@ -20,11 +20,7 @@ const unknown = () => notFound(`There is no stored response with this id; ${ONLY
  * A stored response of the caller's workspace; another workspace's is as unknown as one that never was. One whose end
  * could not be stored (a full disk) has failed: nobody would ever end it, and its caller would ask for ever.
  */
-export async function findResponse(
-  id: string,
-  { workspace }: Caller,
-  deps: StoredDeps,
-): Promise<StoredResponse> {
+async function findResponse(id: string, { workspace }: Caller, deps: StoredDeps): Promise<StoredResponse> {
   const { store, background } = deps
   const find = async (): Promise<StoredResponse> => {
     const response = await store.find(id, workspace.id)

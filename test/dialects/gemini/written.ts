@@ -12,14 +12,14 @@ import { REQUEST } from '../request.ts'
 export const GENERATION = 'gen-0198c0ffee00700080000000000000aa'
 
 /** Asked by a caller of this dialect who wants to see thoughts. */
-export const GEMINI_REQUEST: InferenceRequest = {
+const GEMINI_REQUEST: InferenceRequest = {
   ...REQUEST,
   apiType: 'gemini',
   dialect: 'gemini',
   body: { generationConfig: { thinkingConfig: { includeThoughts: true } } },
 }
 
-export const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext => ({
+const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext => ({
   generationId: GENERATION,
   created: 1_700_000_000,
   model: 'acme/large',
@@ -29,7 +29,7 @@ export const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext => ({
   ...more,
 })
 
-export const closingOf = (more: Partial<Closing> = {}): Closing => ({
+const closingOf = (more: Partial<Closing> = {}): Closing => ({
   finishes: [{ choice: 0, reason: 'stop', native: null }],
   usage: NO_USAGE,
   costNanoUsd: 1_500,

@@ -8,7 +8,7 @@ import { REQUEST } from '../request.ts'
 
 /** Replies as this dialect writes them, and what Anthropic's own client makes of them. */
 
-export const GENERATION = 'gen-0198c0ffee00700080000000000000aa'
+const GENERATION = 'gen-0198c0ffee00700080000000000000aa'
 export const MESSAGE_ID = 'msg_0198c0ffee00700080000000000000aa'
 
 export const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext => ({

@@ -5,7 +5,7 @@ import { isObject } from '../../../src/core/json.ts'
  * indexes, and that deltas, `.done` events, items and the final response say the same.
  */
 
-export type Json = Record<string, unknown>
+type Json = Record<string, unknown>
 
 export interface CheckedStream {
   /** Without `[DONE]`. */

@@ -5,7 +5,7 @@ import { chunk, DONE, usageChunk } from '../../upstream.ts'
 
 /** A gateway with one scripted provider of each dialect, for Google's API in front of them. */
 
-export interface Seen {
+interface Seen {
   path: string
   headers: Headers
   body: Record<string, unknown>

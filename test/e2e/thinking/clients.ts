@@ -9,18 +9,18 @@ import { RESULTS, TOOLS } from './shapes.ts'
  * calls, and go on with everything that they were told, unread.
  */
 
-export interface Held {
+interface Held {
   readonly calls: { name: string; args: unknown }[]
   readonly answers: string[]
 }
 
-export interface Place {
+interface Place {
   readonly model: string
   /** The provider's slug. */
   readonly provider: string
 }
 
-export interface Asked {
+interface Asked {
   /** Who answers each turn: the first calls the tools, those after it have the results. */
   readonly turns: readonly [first: Place, ...more: Place[]]
   readonly isStream: boolean

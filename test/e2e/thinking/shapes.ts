@@ -449,7 +449,7 @@ const cohere: Reply = (isFirst, isStream) => {
 // --- What each one demands back ------------------------------------------------------------------------------------
 
 /** A conversation of a request after the user's question, without what has no weight, in one form for `toEqual`. */
-export type Conversation = JsonObject[]
+type Conversation = JsonObject[]
 
 const pick = (value: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])))

@@ -5,7 +5,7 @@ import { createGeminiRelay } from './gemini.ts'
 import { createMessagesRelay } from './messages.ts'
 import { createResponsesRelay } from './responses.ts'
 
-export type Native = Extract<InferenceEvent, { type: 'native' }>
+type Native = Extract<InferenceEvent, { type: 'native' }>
 
 /** What only the caller's own dialect can carry, as filters that change texts let it pass. */
 export interface NativeOutput {

@@ -32,7 +32,7 @@ export interface ContextStore {
   whenIdle(): Promise<void>
 }
 
-export interface WantedContext {
+interface WantedContext {
   readonly key: string
   /** Who would keep it, and for whom: the model at this provider with this credential, and the workspace. */
   readonly account: string
