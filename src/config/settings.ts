@@ -5,9 +5,6 @@ import { serverSettings } from './settings/server.ts'
 import { signOnSettings } from './settings/sign-on.ts'
 import { storageSettings } from './settings/storage.ts'
 
-export type { RefreshSchedule } from './settings/models.ts'
-export type { LogLevel } from './settings/server.ts'
-
 /** By the headings of the reference page. */
 export const settingAreas = {
   'Server, logs and shutdown': serverSettings,
