@@ -1,5 +1,6 @@
 import { fileKey } from '../../src/config/names.ts'
-import { type Setting, settingAreas } from '../../src/config.ts'
+import type { Setting } from '../../src/config/setting.ts'
+import { settingAreas } from '../../src/config.ts'
 import { code, note, table } from './markdown.ts'
 
 /** docs/reference/settings.md. */
