@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { anyObject, OPEN, oneOf, optional } from './fields.ts'
+import { anyObject, modelName, OPEN, oneOf, optional } from './fields.ts'
 import { plugin } from './plugin-schema.ts'
 import { providerPreferences, stopCondition, trace } from './routing-schema.ts'
 
@@ -7,9 +7,7 @@ import { providerPreferences, stopCondition, trace } from './routing-schema.ts'
 
 export const EFFORTS = ['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'] as const
 
-export const model = optional(
-  t.String({ minLength: 1, description: 'Absent: the default text model of the workspace' }),
-)
+export const model = optional(modelName('Absent: the default text model of the workspace'))
 export const serviceTier = optional(oneOf(['auto', 'default', 'flex', 'priority', 'scale', 'fast']))
 export const metadata = optional(
   t.Record(t.String(), t.String({ maxLength: 512 }), {
@@ -22,7 +20,7 @@ export const cacheControl = optional(
 )
 
 export const callerFields = {
-  models: optional(t.Array(t.String({ minLength: 1 }), { description: 'Fallbacks, tried in order' })),
+  models: optional(t.Array(modelName(), { description: 'Fallbacks, tried in order' })),
   provider: optional(providerPreferences),
   plugins: optional(t.Array(plugin)),
   route: optional(oneOf(['fallback', 'sort'])),

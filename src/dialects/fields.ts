@@ -14,3 +14,7 @@ export const oneOf = <const T extends readonly string[]>(values: T) =>
 
 /** Any object; its content is not looked into. */
 export const anyObject = (description: string) => t.Object({}, { ...OPEN, description })
+
+/** The name of a model. The longest real ones (ARNs, deployment paths) have some 200 characters. */
+export const modelName = (description?: string) =>
+  t.String({ minLength: 1, maxLength: 1000, ...(description === undefined ? {} : { description }) })

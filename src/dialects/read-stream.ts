@@ -6,6 +6,7 @@ import { createPuller, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts
 import { type Batches, END, MAX_BODY_BYTES, type Result, readBody } from './read-body.ts'
 import type { ReplyDecoder } from './reply-decoder.ts'
 import { checkAhead } from './reply-json.ts'
+import { splitLongText } from './split-text.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 import { createEventTaker } from './take-events.ts'
 
@@ -85,7 +86,7 @@ export function readStream(
     await turnOfLoop()
     checkAhead(data, status)
     await turnOfLoop()
-    const batch = taker.take(parser)
+    const batch = splitLongText(taker.take(parser))
     await turnOfLoop()
     return batch
   }

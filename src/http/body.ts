@@ -43,7 +43,9 @@ export async function readJsonBody(incoming: Incoming, limitBytes: number): Prom
   const isLong = bytes.length > LONG_BODY_BYTES
   checkBody(bytes, incoming.body)
   if (isLong) await turnOfLoop()
-  const body = parseObject(bytes)
+  const text = decoded(bytes)
+  if (isLong) await turnOfLoop()
+  const body = parseObject(text)
   if (isLong) await turnOfLoop()
   return body
 }
@@ -62,7 +64,7 @@ const EXCESS: Readonly<Record<JsonExcess, string>> = {
 /** Parses the bytes of a body. Throws a `GatewayError`: 400, and 503 if the budget has no room for what it holds. */
 export function parseJsonObject(bytes: Uint8Array, lease?: BodyLease): JsonObject {
   checkBody(bytes, lease)
-  return parseObject(bytes)
+  return parseObject(decoded(bytes))
 }
 
 function checkBody(bytes: Uint8Array, lease?: BodyLease): void {
@@ -72,27 +74,28 @@ function checkBody(bytes: Uint8Array, lease?: BodyLease): void {
   if (lease) takeBody(lease, containers * BYTES_OF_A_CONTAINER)
 }
 
-function parseObject(bytes: Uint8Array): JsonObject {
-  const value = parse(bytes)
+function parseObject(text: string): JsonObject {
+  const value = parse(text)
   if (!isJsonObject(value)) throw badRequest(`The request body must be a JSON object, not ${kindOf(value)}`)
   return value
 }
 
-function parse(bytes: Uint8Array): unknown {
+function decoded(bytes: Uint8Array): string {
   try {
-    return JSON.parse(utf8.decode(bytes))
-  } catch (cause) {
-    throw malformed(cause)
+    return utf8.decode(bytes)
+  } catch {
+    throw badRequest('The request body is not valid UTF-8: JSON must be sent in UTF-8')
   }
 }
 
-// The parser's own words may quote the body, so they stay private.
-const malformed = (cause: unknown): GatewayError =>
-  badRequest(
-    cause instanceof SyntaxError
-      ? 'The request body is malformed JSON'
-      : 'The request body is not valid UTF-8: JSON must be sent in UTF-8',
-  )
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's own message may quote the body, so it stays private.
+    throw badRequest('The request body is malformed JSON')
+  }
+}
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null'

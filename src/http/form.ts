@@ -5,6 +5,8 @@ import type { Incoming } from './incoming.ts'
 
 /** Fields and files: a form of OpenAI has some twenty. */
 const MOST_PARTS = 1_000
+/** Of one part: its name, the name of its file and its type. */
+const MOST_HEADER_BYTES = 16 * 1024
 
 const FORM_TYPE = /^multipart\/form-data\s*;.*\bboundary=/i
 
@@ -21,7 +23,7 @@ export async function readForm(incoming: Incoming, limitBytes: number): Promise<
     throw badRequest('The Content-Type of the request must be multipart/form-data with a boundary')
   }
   const bytes = await readBytes(incoming, limitBytes)
-  if (hasMoreParts(bytes, type)) throw badRequest(`The form has more than ${MOST_PARTS} parts`)
+  checkParts(bytes, type)
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
   } catch {
@@ -31,17 +33,27 @@ export async function readForm(incoming: Incoming, limitBytes: number): Promise<
 
 const BOUNDARY = /\bboundary=(?:"([^"]{1,200})"|([^\s";]{1,200}))/i
 
-/** Counts the lines that begin parts, before they are parsed. */
-function hasMoreParts(bytes: Uint8Array, type: string): boolean {
+/** Bounds the parts and their headers (names of fields and files) before the form is parsed. Throws a 400. */
+function checkParts(bytes: Uint8Array, type: string): void {
   const [, quoted, plain] = BOUNDARY.exec(type) ?? []
-  const line = Buffer.from(`\r\n--${quoted ?? plain ?? ''}`)
+  const line = Buffer.from(`--${quoted ?? plain ?? ''}`)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let lines = 0
-  // The first part begins the body; a line more ends it.
-  for (let at = text.indexOf(line); at >= 0 && lines <= MOST_PARTS; at = text.indexOf(line, at + line.length))
-    lines += 1
-  return lines > MOST_PARTS
+  let parts = 0
+  for (let at = text.indexOf(line); at >= 0; at = text.indexOf(line, at)) {
+    const isLineStart = at === 0 || text.subarray(at - LINE_END.length, at).equals(LINE_END)
+    at += line.length
+    if (!isLineStart || text.subarray(at, at + LAST.length).equals(LAST)) continue
+    if (++parts > MOST_PARTS) throw badRequest(`The form has more than ${MOST_PARTS} parts`)
+    const rest = text.subarray(at, at + MOST_HEADER_BYTES)
+    if (rest.length === MOST_HEADER_BYTES && !rest.includes(HEADERS_END))
+      throw badRequest(`The headers of a part of the form have more than ${MOST_HEADER_BYTES} bytes`)
+  }
 }
+
+const LINE_END = Buffer.from('\r\n')
+/** Follows the boundary that ends the form. */
+const LAST = Buffer.from('--')
+const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /** A field that is text; null where it is absent. Throws a 400 for a file. */
 export function textOf(form: FormData, name: string): string | null {

@@ -71,3 +71,19 @@ test('a thousand parts are read, more are refused before they are parsed', async
     })
   }
 })
+
+test('the headers of a part have at most 16 kB; file contents that look like a boundary are no part', async () => {
+  const named = (name: string, content: string): Request =>
+    post(
+      `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${content}\r\n--x--\r\n`,
+      'multipart/form-data; boundary=x',
+    )
+  const long = await readForm(incomingOf(named('a'.repeat(16_000), 'b')), 100_000)
+  expect(textOf(long, 'a'.repeat(16_000))).toBe('b')
+  expect(readForm(incomingOf(named('a'.repeat(17_000), 'b')), 100_000)).rejects.toMatchObject({
+    status: 400,
+    message: 'The headers of a part of the form have more than 16384 bytes',
+  })
+  const content = `a--x${'b'.repeat(20_000)}`
+  expect(textOf(await readForm(incomingOf(named('a', content)), 100_000), 'a')).toBe(content)
+})

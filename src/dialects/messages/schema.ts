@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { bounded } from '../bounded.ts'
 import { cacheControl, callerFields, model } from '../caller-schema.ts'
-import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+import { anyObject, modelName, OPEN, oneOf, optional } from '../fields.ts'
 import { message, textBlock } from './block-schema.ts'
 
 /** The body of POST /messages, every field with its limits. Unknown fields are forwarded at every level. */
@@ -99,7 +99,7 @@ const gatewayFields = {
   fallbacks: optional(
     t.Union(
       [
-        t.Array(t.Object({ model: t.String({ minLength: 1 }) }, OPEN)),
+        t.Array(t.Object({ model: modelName() }, OPEN)),
         t.String({ description: "`default`: the provider's own choice" }),
       ],
       { description: 'Models that are tried when the first one cannot answer' },

@@ -7,7 +7,7 @@ import type { RoutedRequest } from '../../core/request.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
 import { modelsOf, sessionOf } from '../caller-fields.ts'
 import { callerFields } from '../caller-schema.ts'
-import { optional } from '../fields.ts'
+import { modelName, optional } from '../fields.ts'
 import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { readPreferences } from '../preferences.ts'
 import type { ChatPreferences } from '../routing-schema.ts'
@@ -17,7 +17,7 @@ const { models, provider, session_id, user, trace } = callerFields
 /** What every operation's body has beside what it asks for. */
 export const routingFields = { models, provider, session_id, user, trace }
 
-export const modelField = (description: string) => optional(t.String({ minLength: 1, description }))
+export const modelField = (description: string) => optional(modelName(description))
 
 interface RoutingBody extends JsonObject {
   model?: string | null
