@@ -52,7 +52,7 @@ function checkParts(bytes: Uint8Array, type: string): void {
 
 const LINE_END = Buffer.from('\r\n')
 /** Follows the boundary that ends the form. */
-const LAST = Buffer.from('--')
+const LAST = Buffer.of(0x2d, 0x2d)
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /** A field that is text; null where it is absent. Throws a 400 for a file. */
