@@ -1,8 +1,9 @@
-import { AZURE_VARIABLES } from '../../src/providers/azure-settings.ts'
+import { AZURE_SETTINGS } from '../../src/providers/azure.ts'
 import { vendors } from '../../src/providers/compatible.ts'
 import { localServers } from '../../src/providers/discovery.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
-import { VERTEX_VARIABLES } from '../../src/providers/vertex-settings.ts'
+import type { SettingPlaces } from '../../src/providers/settings.ts'
+import { VERTEX_SETTINGS } from '../../src/providers/vertex-settings.ts'
 import { code, note, table } from './markdown.ts'
 
 /** docs/reference/providers.md. */
@@ -62,28 +63,28 @@ const GOOGLE_ACCOUNT = JSON.stringify({
 /** Enough to turn each cloud on. */
 const CLOUDS: {
   environment: Record<string, string>
-  variables: Readonly<Record<string, readonly string[]>>
+  settings: Readonly<Record<string, SettingPlaces>>
 }[] = [
-  { environment: { AZURE_RESOURCE_NAME: 'x', AZURE_OPENAI_API_KEY: 'x' }, variables: AZURE_VARIABLES },
+  { environment: { AZURE_RESOURCE_NAME: 'x', AZURE_OPENAI_API_KEY: 'x' }, settings: AZURE_SETTINGS },
   {
     environment: {
       GOOGLE_VERTEX_PROJECT: 'project',
       GOOGLE_VERTEX_LOCATION: 'global',
       GOOGLE_SERVICE_ACCOUNT_JSON: GOOGLE_ACCOUNT,
     },
-    variables: VERTEX_VARIABLES,
+    settings: VERTEX_SETTINGS,
   },
 ]
 
 function clouds(): string[][] {
   const defaults = { timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 }, maxInFlight: 1 }
-  return CLOUDS.flatMap(({ environment, variables }) =>
+  return CLOUDS.flatMap(({ environment, settings }) =>
     environmentProviders(environment, defaults).providers.map(({ slug, name, dialect, alsoSpeaks = [] }) => [
       code(slug),
       name,
       [dialect, ...alsoSpeaks].join(', '),
-      Object.values(variables)
-        .map((names) => names.map(code).join(' or '))
+      Object.values(settings)
+        .map(({ variables }) => variables.map(code).join(' or '))
         .join(', '),
     ]),
   )

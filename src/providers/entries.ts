@@ -7,7 +7,7 @@ import { type Entry, type EntryModel, parseEntries } from './entry-schema.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
 import { readPricing } from './pricing.ts'
 import { credentialHeaderFor } from './provider.ts'
-import { expandVariables, isLoopback } from './variables.ts'
+import { expandVariables, isLoopback } from './settings.ts'
 import { quirksOfAddress } from './vendor-quirks.ts'
 import { vertexDialect } from './vertex.ts'
 

@@ -1,11 +1,11 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
-import { azureOfEnvironment } from './azure-settings.ts'
+import { azureOfEnvironment } from './azure.ts'
 import { awsCredential, KEY_VARIABLES, regionFields, regionIn } from './bedrock.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
 import { credentialHeaderFor, isHeaderValue } from './provider.ts'
-import { readBaseUrl } from './variables.ts'
+import { readBaseUrl } from './settings.ts'
 import { vertexOfEnvironment } from './vertex-settings.ts'
 
 /** Values of the environment, read elsewhere. */

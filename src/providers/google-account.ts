@@ -1,5 +1,6 @@
+import { importPKCS8, SignJWT } from 'jose'
 import { UpstreamError } from '../core/errors.ts'
-import { isObject } from '../core/json.ts'
+import { fieldsOf, parseJson } from '../core/json.ts'
 import type { GoogleAccount } from '../core/snapshot.ts'
 import type { Outbound } from './provider.ts'
 import { type AccessToken, askForToken, createTokenSource, type TokenSource } from './token.ts'
@@ -29,59 +30,42 @@ export const googleTokens = (account: GoogleAccount): TokenSource =>
 
 type ServiceAccount = Extract<GoogleAccount, { type: 'service_account' }>
 
-/** A signed statement of who asks (JWT, RS256; RFC 7523), which is worth nothing after an hour. */
+/** A JWT (RS256; RFC 7523) that names the account, valid for an hour. */
 async function askByAssertion(account: ServiceAccount, outbound: Outbound): Promise<AccessToken> {
+  const { clientEmail, tokenUrl, keyId } = account
   const issuedAt = Math.floor(outbound.now() / 1_000) - SKEW_S
-  const header = {
-    alg: 'RS256',
-    typ: 'JWT',
-    ...(account.keyId === undefined ? {} : { kid: account.keyId }),
-  }
-  const claims = {
-    iss: account.clientEmail,
-    scope: SCOPE,
-    aud: account.tokenUrl,
-    iat: issuedAt,
-    exp: issuedAt + LIFETIME_S,
-  }
-  const signed = `${encoded(header)}.${encoded(claims)}`
-  const assertion = `${signed}.${await signatureOf(signed, account.privateKey)}`
+  const token = new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) })
+    .setIssuer(clientEmail)
+    .setAudience(tokenUrl)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + LIFETIME_S)
+  const assertion = await signed(token, account.privateKey)
   const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-  return askForToken(account.tokenUrl, { grant_type, assertion }, outbound)
+  return askForToken(tokenUrl, { grant_type, assertion }, outbound)
 }
 
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-const ALGORITHM = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
-
-async function signatureOf(text: string, pem: string): Promise<string> {
+async function signed(token: SignJWT, pem: string): Promise<string> {
   try {
-    const key = await crypto.subtle.importKey('pkcs8', derOf(pem), ALGORITHM, false, ['sign'])
-    const signature = await crypto.subtle.sign(ALGORITHM.name, key, new TextEncoder().encode(text))
-    return Buffer.from(signature).toString('base64url')
+    return await token.sign(await importPKCS8(PEM.exec(pem)?.[0] ?? '', 'RS256'))
   } catch {
     // The cause may hold pieces of the key.
     throw new UpstreamError('credential', 'the private key of the service account cannot sign')
   }
 }
 
-const PEM = /-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----/
-
-const derOf = (pem: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(Buffer.from((PEM.exec(pem)?.[1] ?? '').replace(/\s/g, ''), 'base64'))
+const PEM = /-----BEGIN PRIVATE KEY-----[A-Za-z0-9+/=\s]+-----END PRIVATE KEY-----/
 
 /**
  * Reads a credentials file of Google Cloud: a service account's key, or what `gcloud auth application-default login`
  * leaves. The problem completes "<setting> …" and never quotes the text.
  */
 export function readGoogleAccount(text: string): { account: GoogleAccount } | { problem: string } {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
+  const parsed = parseJson(text)
+  if (parsed === undefined) {
     return { problem: 'is no JSON: give the key file of a service account as it was downloaded' }
   }
-  const { type, ...file } = isObject(parsed) ? parsed : {}
+  const { type, ...file } = fieldsOf(parsed)
   if (type === 'service_account') return readServiceAccount(file)
   if (type === 'authorized_user') return readUser(file)
   return { problem: 'must be of the type "service_account" or "authorized_user"' }

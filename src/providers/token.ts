@@ -1,9 +1,9 @@
 import type { UpstreamCall } from '../core/attempt.ts'
 import { type Cancellation, newCancellation, offCancel, onCancel } from '../core/cancellation.ts'
 import { UpstreamError } from '../core/errors.ts'
-import { isObject } from '../core/json.ts'
-import type { Timeouts } from '../core/snapshot.ts'
-import type { Outbound } from './provider.ts'
+import { asText, fieldsOf, parseJson } from '../core/json.ts'
+import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
+import { compatible, type Outbound, type PreparedBody } from './provider.ts'
 
 export interface AccessToken {
   readonly value: string
@@ -65,6 +65,33 @@ export function createTokenSource(fetchToken: (outbound: Outbound) => Promise<Ac
   }
 }
 
+/**
+ * Calls of providers whose credentials may be accounts: `tokensOf` makes the token source of such a credential, kept for
+ * as long as the credential is configured. Any other credential is sent in its header.
+ */
+export function withTokens(tokensOf: (credential: CredentialRecord) => TokenSource | undefined) {
+  const sources = new WeakMap<CredentialRecord, TokenSource>()
+  return {
+    async prepare(
+      provider: ProviderRecord,
+      credential: CredentialRecord,
+      call: PreparedBody,
+      outbound: Outbound | undefined,
+    ): Promise<UpstreamCall> {
+      const source = sources.get(credential) ?? tokensOf(credential)
+      if (source === undefined) return compatible.prepare(provider, credential, call)
+      if (outbound === undefined) throw new Error('fetching a token needs an outbound client')
+      sources.set(credential, source)
+      const secret = await source.get(outbound)
+      const { credentialHeader: _, ...bearer } = provider
+      return compatible.prepare(bearer, { id: credential.id, secret }, call)
+    },
+    refused(credential: CredentialRecord): void {
+      sources.get(credential)?.forget()
+    },
+  }
+}
+
 function unlessCancelled<T>(promise: Promise<T>, cancellation: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
     if (cancellation.reason !== null) return reject(cancellation.reason)
@@ -96,13 +123,13 @@ export async function askForToken(
   const { cancellation } = outbound
   const group = `token ${new URL(url).host}`
   const reply = await outbound.send(call, { group, maxInFlight: 16, timeouts: TIMEOUTS, cancellation })
-  const body = parse(await reply.text(MOST_BYTES))
+  const body = parseJson(await reply.text(MOST_BYTES))
   if (reply.status >= 200 && reply.status < 300) return tokenIn(body, outbound.now())
   throw refusal(reply.status, body)
 }
 
 function tokenIn(body: unknown, now: number): AccessToken {
-  const { access_token: value, expires_in } = isObject(body) ? body : {}
+  const { access_token: value, expires_in } = fieldsOf(body)
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
     throw new UpstreamError('malformed', 'the token endpoint answered with something that is no token')
   }
@@ -112,23 +139,14 @@ function tokenIn(body: unknown, now: number): AccessToken {
 }
 
 function refusal(status: number, body: unknown): UpstreamError {
-  const { error, error_description: said } = isObject(body) ? body : {}
-  const word = typeof error === 'string' && /^[\w.-]{1,60}$/.test(error) ? error : undefined
+  const { error, error_description } = fieldsOf(body)
+  const word = /^[\w.-]{1,60}$/.exec(asText(error) ?? '')?.[0]
   // Entra's number says more than its word.
-  const number = typeof said === 'string' ? /\bAADSTS\d{3,8}\b/.exec(said)?.[0] : undefined
+  const number = /\bAADSTS\d{3,8}\b/.exec(asText(error_description) ?? '')?.[0]
   const code = number ?? word ?? null
   const reason = `the token endpoint answered ${status}${code === null ? '' : ` (${code})`}`
   const options = { status, code }
   if (status === 429) return new UpstreamError('rate-limit', reason, options)
   if (status >= 500 || status === 408) return new UpstreamError('server', reason, options)
   return new UpstreamError('credential', reason, options)
-}
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
 }

@@ -1,123 +1,95 @@
 import { readFileSync } from 'node:fs'
+import { defined } from '../core/json.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
 import { readGoogleAccount } from './google-account.ts'
 import { isHeaderValue } from './provider.ts'
-import { readBaseUrl, wordsOf } from './variables.ts'
-
-/** What the environment or an entry says of Vertex; texts as they were written, none of them blank. */
-export interface VertexSettings {
-  readonly project?: string | undefined
-  readonly location?: string | undefined
-  /** The path of a credentials file, read once. */
-  readonly credentialsFile?: string | undefined
-  /** The content of one. */
-  readonly serviceAccount?: string | undefined
-  /** Of the express mode. */
-  readonly apiKey?: string | undefined
-  readonly address?: string | undefined
-}
-
-/** Where each of them was written, for problems. */
-export type VertexPlaces = Readonly<Record<keyof VertexSettings, string>>
+import {
+  readBaseUrl,
+  type SettingPlaces,
+  type Settings,
+  settingsOfEntry,
+  settingsOfEnvironment,
+} from './settings.ts'
 
 /** Claude reads no addresses there (Anthropic's reference of vision, 2026). */
-export const VERTEX_QUIRKS: ProviderQuirks = {
-  takesUrls: { messages: false },
-  embeddings: { form: 'instances' },
-}
+const QUIRKS: ProviderQuirks = { takesUrls: { messages: false }, embeddings: { form: 'instances' } }
 
-/** Of several names the first that is set is used. */
-export const VERTEX_VARIABLES: Readonly<Record<keyof VertexSettings, readonly [string, ...string[]]>> = {
-  project: ['GOOGLE_VERTEX_PROJECT', 'GOOGLE_CLOUD_PROJECT'],
-  location: ['GOOGLE_VERTEX_LOCATION', 'GOOGLE_CLOUD_LOCATION'],
-  credentialsFile: ['GOOGLE_APPLICATION_CREDENTIALS'],
-  serviceAccount: ['GOOGLE_SERVICE_ACCOUNT_JSON'],
-  apiKey: ['GOOGLE_VERTEX_API_KEY'],
-  address: ['GOOGLE_VERTEX_BASE_URL'],
-}
+export const VERTEX_SETTINGS = {
+  project: { variables: ['GOOGLE_VERTEX_PROJECT', 'GOOGLE_CLOUD_PROJECT'], entry: 'vertex.project' },
+  location: { variables: ['GOOGLE_VERTEX_LOCATION', 'GOOGLE_CLOUD_LOCATION'], entry: 'vertex.location' },
+  /** The path of a credentials file, read once. */
+  credentialsFile: { variables: ['GOOGLE_APPLICATION_CREDENTIALS'], entry: 'vertex.credentials_file' },
+  /** The content of such a file. */
+  serviceAccount: { variables: ['GOOGLE_SERVICE_ACCOUNT_JSON'], entry: 'vertex.service_account' },
+  /** Of the express mode. */
+  apiKey: { variables: ['GOOGLE_VERTEX_API_KEY'], entry: 'api_key' },
+  address: { variables: ['GOOGLE_VERTEX_BASE_URL'], entry: 'base_url' },
+} as const satisfies Record<string, SettingPlaces>
+
+type VertexSettings = Settings<keyof typeof VERTEX_SETTINGS>
 
 /**
- * Vertex, where a project and a location are set together with an account, or a key of the express mode. An account
- * alone turns nothing on: such files are often there for other programs.
+ * Vertex, if a project and a location are set together with an account, or a key of the express mode. An account alone
+ * turns nothing on: such files often serve other programs.
  */
 export function vertexOfEnvironment(
   environment: Environment,
   defaults: ProviderDefaults,
   problems: ConfigProblem[],
 ): ProviderRecord[] {
-  const { values, places } = wordsOf(environment, VERTEX_VARIABLES)
-  const { project, location, serviceAccount, credentialsFile, apiKey, address } = values
+  const settings = settingsOfEnvironment(environment, VERTEX_SETTINGS, problems)
+  const { project, location, serviceAccount, credentialsFile, apiKey, ...others } = settings.values
   const hasAccount = serviceAccount !== undefined || credentialsFile !== undefined
-  const isWhole = hasAccount && project !== undefined && location !== undefined
-  if (!isWhole && apiKey === undefined) return []
-  const settings = isWhole
-    ? { project, location, serviceAccount, credentialsFile, address }
-    : { apiKey, address }
-  const used = isWhole ? (serviceAccount === undefined ? 'credentialsFile' : 'serviceAccount') : 'apiKey'
+  const isComplete = hasAccount && project !== undefined && location !== undefined
+  if (!isComplete && apiKey === undefined) return []
+  // A complete account wins over a key.
+  const values = isComplete
+    ? { project, location, serviceAccount, credentialsFile, ...others }
+    : { apiKey, ...others }
+  const used = isComplete ? (serviceAccount === undefined ? 'credentialsFile' : 'serviceAccount') : 'apiKey'
   const found = problems.length
-  const fields = vertexFields(places[used], settings, places, problems)
+  const fields = vertexFields(settings.placeOf(used), { ...settings, values: defined(values) })
   if (problems.length > found) return []
-  return [
-    {
-      slug: 'google-vertex',
-      name: 'Google Vertex',
-      dialect: 'gemini',
-      ...fields,
-      timeouts: defaults.timeouts,
-      maxInFlight: defaults.maxInFlight,
-      quirks: VERTEX_QUIRKS,
-      isLocal: false,
-    },
-  ]
+  return [{ slug: 'google-vertex', name: 'Google Vertex', ...fields, ...defaults, isLocal: false }]
 }
 
-/** What of a provider's record is Vertex's. Problems are told with their place; the values are never quoted. */
-export function vertexFields(
-  id: string,
-  settings: VertexSettings,
-  places: VertexPlaces,
-  problems: ConfigProblem[],
-): Pick<ProviderRecord, 'kind' | 'baseUrl' | 'alsoSpeaks' | 'credentialHeader' | 'credentials'> {
-  const isExpress = settings.apiKey !== undefined
+export const vertexOfEntry = (entry: { slug: string }, place: string, problems: ConfigProblem[]) =>
+  vertexFields(entry.slug, settingsOfEntry(entry, place, VERTEX_SETTINGS, problems))
+
+/** The fields of a provider's record that are Vertex's. */
+function vertexFields(id: string, settings: VertexSettings) {
+  const isExpress = settings.values.apiKey !== undefined
   return {
     kind: 'vertex',
+    dialect: 'gemini',
     // The express mode serves Google's own models alone.
     ...(isExpress ? {} : { alsoSpeaks: ['messages', 'chat'] as const }),
-    baseUrl: addressOf(settings, isExpress, places, problems),
+    baseUrl: addressOf(settings, isExpress),
     credentialHeader: { name: 'x-goog-api-key', prefix: '' },
-    credentials: [credentialOf(id, settings, places, problems)],
-  }
+    credentials: [credentialOf(id, settings)],
+    quirks: QUIRKS,
+  } satisfies Partial<ProviderRecord>
 }
 
 const PROJECT = /^(?:[a-z0-9.-]+:)?[a-z0-9][a-z0-9-]{1,62}$/
 const LOCATION = /^[a-z][a-z0-9-]{1,40}$/
 
-function addressOf(
-  { project, location, address }: VertexSettings,
-  isExpress: boolean,
-  places: VertexPlaces,
-  problems: ConfigProblem[],
-): string {
+function addressOf({ values, reject }: VertexSettings, isExpress: boolean): string {
+  const { project, location, address } = values
   let root = `https://${hostOf(isExpress ? 'global' : (location ?? 'global'))}/v1`
   if (address !== undefined) {
     const base = readBaseUrl(address)
-    if ('problem' in base) problems.push({ path: places.address, message: base.problem })
+    if ('problem' in base) reject('address', base.problem)
     else root = base.url
   }
   if (isExpress || /\/projects\/[^/]+\/locations\/[^/]+$/.test(root)) return root
-  if (project === undefined || !PROJECT.test(project)) {
-    problems.push({
-      path: places.project,
-      message: project === undefined ? 'is missing' : 'must be the id of a project',
-    })
-  }
-  if (location === undefined || !LOCATION.test(location)) {
-    problems.push({
-      path: places.location,
-      message: location === undefined ? 'is missing' : 'must be a location, such as us-central1 or global',
-    })
+  if (project === undefined) reject('project', 'is missing')
+  else if (!PROJECT.test(project)) reject('project', 'must be the id of a project')
+  if (location === undefined) reject('location', 'is missing')
+  else if (!LOCATION.test(location)) {
+    reject('location', 'must be a location, such as us-central1 or global')
   }
   return `${root}/projects/${project}/locations/${location}`
 }
@@ -130,31 +102,19 @@ function hostOf(location: string): string {
 }
 
 /** A key, else an account: its content before the file that holds one. */
-function credentialOf(
-  id: string,
-  { apiKey, serviceAccount, credentialsFile }: VertexSettings,
-  places: VertexPlaces,
-  problems: ConfigProblem[],
-): CredentialRecord {
+function credentialOf(id: string, { values, placeOf, reject }: VertexSettings): CredentialRecord {
+  const { apiKey, serviceAccount, credentialsFile } = values
   if (apiKey !== undefined) {
-    if (!isHeaderValue(apiKey)) {
-      problems.push({ path: places.apiKey, message: 'holds characters that no credential has' })
-    }
+    if (!isHeaderValue(apiKey)) reject('apiKey', 'holds characters that no credential has')
     return { id, secret: apiKey }
   }
-  const path = serviceAccount === undefined ? places.credentialsFile : places.serviceAccount
+  const name = serviceAccount === undefined ? 'credentialsFile' : 'serviceAccount'
   const text = serviceAccount ?? contentOf(credentialsFile)
-  if (text === undefined) {
-    const isMissing = credentialsFile === undefined
-    problems.push({
-      path,
-      message: isMissing ? `is missing, and so is ${places.apiKey}` : 'names a file that cannot be read',
-    })
-    return { id, secret: null }
-  }
-  const read = readGoogleAccount(text)
-  if ('account' in read) return { id, secret: null, google: read.account }
-  problems.push({ path, message: read.problem })
+  const read = text === undefined ? undefined : readGoogleAccount(text)
+  if (read !== undefined && 'account' in read) return { id, secret: null, google: read.account }
+  if (read !== undefined) reject(name, read.problem)
+  else if (credentialsFile === undefined) reject(name, `is missing, and so is ${placeOf('apiKey')}`)
+  else reject(name, 'names a file that cannot be read')
   return { id, secret: null }
 }
 

@@ -1,11 +1,9 @@
 import { isObject } from '../core/json.ts'
-import type { CredentialRecord } from '../core/snapshot.ts'
 import { googleTokens } from './google-account.ts'
-import { compatible, type PreparedBody, type Provider } from './provider.ts'
-import type { TokenSource } from './token.ts'
+import type { PreparedBody, Provider } from './provider.ts'
+import { withTokens } from './token.ts'
 
-/** One for each credential, for as long as it is configured. */
-const sources = new WeakMap<CredentialRecord, TokenSource>()
+const calls = withTokens(({ google }) => google && googleTokens(google))
 
 /**
  * Google Vertex AI, below `/v1/projects/{project}/locations/{location}`: an account of Google Cloud gets a token, an
@@ -20,19 +18,9 @@ const sources = new WeakMap<CredentialRecord, TokenSource>()
  * | chat `/chat/completions` | `/endpoints/openapi/chat/completions` |
  */
 export const vertex: Provider = {
-  async prepare(provider, credential, call, outbound) {
-    const addressed = addressedCall(call, provider.baseUrl)
-    if (credential.google === undefined) return compatible.prepare(provider, credential, addressed)
-    if (outbound === undefined) throw new Error('a token cannot be got without a way out')
-    const source = sources.get(credential) ?? googleTokens(credential.google)
-    sources.set(credential, source)
-    const secret = await source.get(outbound)
-    const { credentialHeader: _, ...bearer } = provider
-    return compatible.prepare(bearer, { id: credential.id, secret }, addressed)
-  },
-  refused(credential) {
-    sources.get(credential)?.forget()
-  },
+  prepare: (provider, credential, call, outbound) =>
+    calls.prepare(provider, credential, addressedCall(call, provider.baseUrl), outbound),
+  refused: calls.refused,
 }
 
 function addressedCall(call: PreparedBody, baseUrl: string): PreparedBody {

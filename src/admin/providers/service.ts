@@ -9,7 +9,7 @@ import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { cloudVendors, type Vendor, vendors } from '../../providers/compatible.ts'
 import { withVersion } from '../../providers/environment.ts'
 import { isHeaderValue } from '../../providers/provider.ts'
-import { readBaseUrl } from '../../providers/variables.ts'
+import { readBaseUrl } from '../../providers/settings.ts'
 import { changeAside } from '../change.ts'
 import type { CredentialRow } from './schema.ts'
 

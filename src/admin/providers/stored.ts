@@ -8,7 +8,7 @@ import { type Vendor, vendors } from '../../providers/compatible.ts'
 import { readEntries } from '../../providers/entries.ts'
 import { type ProviderDefaults, vendorProvider } from '../../providers/environment.ts'
 import { isHeaderValue } from '../../providers/provider.ts'
-import { readBaseUrl } from '../../providers/variables.ts'
+import { readBaseUrl } from '../../providers/settings.ts'
 import { entryPlaceOf } from './entry-secrets.ts'
 import { hasFixedAddress, placeOf } from './service.ts'
 
