@@ -8,7 +8,7 @@ import { vendors } from '../src/providers/compatible.ts'
 
 /**
  * The map of the README, as rules. Imports point from a higher rank to a lower one; two folders of one rank do not
- * know each other, but for what `beside` names.
+ * know each other, except what `beside` names.
  */
 const ranks: Readonly<Record<string, number>> = {
   core: 0,

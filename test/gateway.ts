@@ -1,27 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { storedOverrides } from '../src/admin/models/overrides.ts'
 import { type CredentialFields, storeCredential } from '../src/admin/providers/service.ts'
-import { createStoredSource, type StoredSource } from '../src/admin/providers/stored.ts'
-import { createApp } from '../src/app.ts'
 import { verifyBodies } from '../src/bodies/verify.ts'
-import { openCatalogStore } from '../src/catalog/store.ts'
-import { oidcSettings } from '../src/config/sign-on.ts'
 import { loadConfig } from '../src/config.ts'
-import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from '../src/db/database.ts'
-import { BODIES_MIGRATIONS, migrate } from '../src/db/migrations.ts'
+import type { Database } from '../src/db/database.ts'
 import { openSealer } from '../src/db/seal.ts'
-import { createFileStore, FILES_FOLDER } from '../src/files/store.ts'
-import { retentionOf } from '../src/ledger/retention.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
-import { parseOutboundAllow } from '../src/net/address.ts'
-import type { ProviderDefaults } from '../src/providers/environment.ts'
-import { assemble } from '../src/server/assemble.ts'
+import { openDataFolder } from '../src/server/data-folder.ts'
 import type { Deps } from '../src/server/deps.ts'
-import { ensureFirstRun } from '../src/server/first-run.ts'
-import { createLiveRouting, createRoutingSource, readConfigured } from '../src/server/routing.ts'
+import { openGateway } from '../src/server/gateway.ts'
 
 export const API_KEY = 'test-inference-key-0123456789abcdefghij'
 export const MANAGEMENT_KEY = 'test-management-key-0123456789abcdefghij'
@@ -72,6 +61,8 @@ export interface GatewayOptions {
   personNames?: string[]
   /** What host names in callers' URLs resolve to; absent: to a public address, without a network. */
   resolve?: (host: string) => Promise<readonly string[]>
+  /** Where people reach it; absent: `http://localhost`. */
+  address?: () => string
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -86,60 +77,29 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       SLUICE_MANAGEMENT_KEY: MANAGEMENT_KEY,
       // With a clock that stands still no allowance would ever fill up again.
       SLUICE_ADMIN_RATE_LIMIT: '0',
+      ...(options.personNames ? { SLUICE_PERSON_NAMES: nameList(folder, options.personNames) } : {}),
       ...options.environment,
     },
     workingFolder: folder,
   })
-  const database = openDatabase(join(folder, DATABASE_FILE))
-  migrate(database)
-  const bodies = openBodies(join(folder, BODIES_FILE))
-  migrate(bodies, BODIES_MIGRATIONS)
-  await ensureFirstRun(database, config)
-  const store = openCatalogStore(folder, () => undefined)
+  if (options.credentials) await storeAll(folder, options.credentials)
   const settings = { ...config, providers: options.providers ?? [], models: options.models ?? [] }
-  const configured = readConfigured(settings, store)
-  const stored = await storeAll(database, folder, options.credentials ?? [], configured.defaults)
-  const routing = createRoutingSource(settings, stored.current, configured, store, () =>
-    storedOverrides(database, (why) => {
-      throw new Error(why)
-    }),
-  )
-  const live = createLiveRouting(routing)
-  const logger = options.log ? pino({ level: 'trace' }, { write: options.log }) : pino({ level: 'silent' })
-  let server: Bun.Server<undefined> | null = null
-  const { deps, keepPrices, stopParts } = assemble({
-    corsOrigins: config.corsOrigins,
-    connections: { keepOpen: (request) => server?.timeout(request, 0), addressOf: () => null },
-    database,
-    bodies: {
-      file: bodies,
-      sealer: openSealer(database, folder),
-      retentionDays: config.responsesRetentionDays,
-      rememberMs: config.responsesItemsMinutes * 60_000,
-      mostBytes: config.bodiesMaxMb * 1_000_000,
-    },
-    files: createFileStore(join(folder, FILES_FOLDER), database, config.filesQuotaMb * 1_000_000),
-    retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
-    logger,
-    ...(options.log ? { writeLine: options.log } : {}),
-    models: { store, live, stored, url: config.modelsUrl, settings: options.models ?? [] },
-    outboundAllow: parseOutboundAllow(config.outboundAllow),
+  const { log, now, hasRoom, lateMs } = options
+  const gateway = await openGateway(settings, {
+    logger: log ? pino({ level: 'trace' }, { write: log }) : pino({ level: 'silent' }),
+    writeLine: log,
+    address: options.address ?? (() => 'http://localhost'),
     resolve: options.resolve ?? (async () => ['93.184.215.14']),
-    personNames: options.personNames ?? [],
-    adminRateLimit: config.adminRateLimit,
-    responseCacheBytes: config.responseCacheMb * 1_000_000,
-    contextCache: config.contextCache,
-    bodiesInFlightBytes: config.bodiesInFlightMb * 1_000_000,
-    maxInFlight: config.maxInFlight,
-    roomWaitMs: config.roomWaitMs,
-    oidc: oidcSettings(config),
-    ...(options.now ? { now: options.now } : {}),
-    ...(options.hasRoom ? { hasRoom: options.hasRoom } : {}),
-    ...(options.lateMs === undefined ? {} : { lateMs: options.lateMs }),
+    hasRoom: hasRoom ?? (() => true),
+    lateMs,
+    ...(now ? { now } : {}),
   })
-  await keepPrices()
-  const app = createApp(deps)
-  server = options.listens ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app }) : null
+  const { deps, handle: app, routing } = gateway
+  const { database, bodies } = gateway.folder
+  await routing.recordPrices()
+  const server = options.listens
+    ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app })
+    : null
   const url = server ? `http://127.0.0.1:${server.port}` : ''
   const send = async (
     method: string,
@@ -199,28 +159,26 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       await deps.run.running.drain(0)
       await deps.run.contexts?.whenIdle()
       await server?.stop(true)
-      await stopParts()
+      await gateway.close()
       const report = verifyFolder(folder)
       const stored = verifyBodies(bodies.path)
       report.differences.push(...(stored?.differences ?? ['bodies.db is gone']))
-      bodies.close()
-      database.close()
       rmSync(folder, { recursive: true, force: true })
       if (report.differences.length > 0) throw new Error(`verify: ${report.differences.join('; ')}`)
     },
   }
 }
 
-/** These credentials, sealed, and whatever is stored later. */
-async function storeAll(
-  database: Database,
-  folder: string,
-  credentials: readonly CredentialFields[],
-  defaults: ProviderDefaults,
-): Promise<StoredSource> {
+function nameList(folder: string, names: readonly string[]): string {
+  const path = join(folder, 'names.txt')
+  writeFileSync(path, names.join('\n'))
+  return path
+}
+
+/** Stores these credentials, sealed, before the start. */
+async function storeAll(folder: string, credentials: readonly CredentialFields[]): Promise<void> {
+  const { database, close } = openDataFolder(folder)
   const sealer = openSealer(database, folder)
   for (const fields of credentials) await storeCredential({ database, sealer, now: Date.now }, fields)
-  return createStoredSource(database, sealer, defaults, ({ reason }) => {
-    throw new Error(reason)
-  })
+  close()
 }

@@ -99,7 +99,7 @@ export interface CallerDeps {
   /** Milliseconds since 1970. */
   now(): number
   /** The client's address; null where it is not known. */
-  addressOf(request: Request): string | null
+  addressOf(incoming: Incoming): string | null
   /** Of administration; absent: none. */
   rateLimit?: RateLimit
 }
@@ -157,7 +157,7 @@ export const callerOption = (deps: CallerDeps) =>
       },
       resolve({ incoming }: { incoming: Incoming }) {
         const caller = callerOf(deps, incoming, kind)
-        return { caller, actor: actorOf(incoming, caller, deps.addressOf(incoming.request)) }
+        return { caller, actor: actorOf(incoming, caller, deps.addressOf(incoming)) }
       },
     }),
   })

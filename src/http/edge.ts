@@ -7,11 +7,12 @@ import { createCors } from './cors.ts'
 import { type ErrorLog, errorResponse, type FormOf, logFailure, publicError } from './envelope.ts'
 import { isHealthCheck } from './health.ts'
 import { createHostCheck } from './host.ts'
-import { type Incoming, openIncoming } from './incoming.ts'
+import { type Connection, type Incoming, openIncoming } from './incoming.ts'
 import { pathProblem } from './path.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
-export type Handler = (request: Request) => Response | Promise<Response>
+/** `connection`: the listening server; absent when a request comes without a connection. */
+export type Handler = (request: Request, connection?: Connection) => Response | Promise<Response>
 
 export interface EdgeDeps {
   log: ErrorLog
@@ -20,7 +21,7 @@ export interface EdgeDeps {
   corsOrigins: readonly string[]
   wrongKeys: Pick<WrongKeys, 'count'>
   /** The client's address; null where it is not known. */
-  addressOf(request: Request): string | null
+  addressOf(incoming: Incoming): string | null
 }
 
 export interface EdgeOptions {
@@ -41,8 +42,8 @@ export function withEdge(
 ): Handler {
   const cors = createCors(deps.corsOrigins)
   const hostProblem = createHostCheck()
-  return async (request) => {
-    const incoming = openIncoming(request, leaseBody(deps.bodies))
+  return async (request, connection) => {
+    const incoming = openIncoming(request, leaseBody(deps.bodies), connection)
     let response: Response
     try {
       const refusal = hostProblem(request) ?? pathProblem(incoming.path) ?? drainProblem(incoming, isDraining)
@@ -80,5 +81,5 @@ function finished(response: Response, { id, isHeaded }: Incoming): Response {
 }
 
 /** Whether the request has a wrong key and is one of so many that only a summary of them is logged. */
-const isFlood = ({ status }: Response, { request }: Incoming, { wrongKeys, addressOf }: EdgeDeps): boolean =>
-  status === 401 && namesKey(request) && !wrongKeys.count(addressOf(request))
+const isFlood = ({ status }: Response, incoming: Incoming, { wrongKeys, addressOf }: EdgeDeps): boolean =>
+  status === 401 && namesKey(incoming.request) && !wrongKeys.count(addressOf(incoming))

@@ -5,9 +5,16 @@ import { newRequestId } from '../core/ids.ts'
 import type { BodyLease } from './body-budget.ts'
 import { pathOf } from './path.ts'
 
+/** What the listening server knows of a request's connection, and can do with it: `Bun.Server` has both. */
+export interface Connection {
+  timeout(request: Request, seconds: number): void
+  requestIP(request: Request): { readonly address: string } | null
+}
+
 /** Made once, with every field. Each field that changes belongs to the one module that its comment names. */
 export interface Incoming {
   readonly request: Request
+  readonly connection: Connection | undefined
   /** The same in `x-request-id`, in the log and in the generation record. */
   readonly id: string
   /** Before the query, as it came. */
@@ -34,8 +41,9 @@ export interface Incoming {
   isHeaded: boolean
 }
 
-export const openIncoming = (request: Request, body: BodyLease): Incoming => ({
+export const openIncoming = (request: Request, body: BodyLease, connection?: Connection): Incoming => ({
   request,
+  connection,
   id: newRequestId(),
   path: pathOf(request.url),
   arrivedAt: performance.now(),
@@ -49,6 +57,9 @@ export const openIncoming = (request: Request, body: BodyLease): Incoming => ({
   isClosed: false,
   isHeaded: false,
 })
+
+/** Lifts the server's idle timeout once the request has been read: its reply may be silent for longer. */
+export const keepOpen = ({ connection, request }: Incoming): void => connection?.timeout(request, 0)
 
 /** What every route's context has beside Elysia's own. */
 interface WithIncoming {

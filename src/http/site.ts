@@ -2,7 +2,7 @@
 
 export interface Site {
   /** Scheme, host and path, without a trailing slash; known once the server listens. */
-  address: string
+  readonly address: string
 }
 
 /** Whether the browser came over https: it says so itself, or the proxy that ended the encryption does. */

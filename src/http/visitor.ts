@@ -17,11 +17,11 @@ export interface VisitorDeps {
   sessions: SessionSource
   auth: { readonly site: Site }
   /** The client's address; null where it is not known. */
-  addressOf(request: Request): string | null
+  addressOf(incoming: Incoming): string | null
 }
 
 const visitorOf = (deps: VisitorDeps, incoming: Incoming): Visitor => ({
-  ...whereFrom(incoming, deps.addressOf(incoming.request)),
+  ...whereFrom(incoming, deps.addressOf(incoming)),
   isSecure: isSecure(incoming.request, deps.auth.site),
 })
 

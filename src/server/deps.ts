@@ -3,15 +3,13 @@ import type { OverrideDeps } from '../admin/models/overrides.ts'
 import type { RefreshDeps } from '../admin/models/service.ts'
 import type { Once } from '../admin/once.ts'
 import type { ProviderDeps } from '../admin/providers/deps.ts'
-import type { Caller } from '../core/caller.ts'
-import { gaveContent, type Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { UploadedFiles } from '../core/uploaded-file.ts'
 import type { Database } from '../db/database.ts'
 import type { Sealer } from '../db/seal.ts'
 import type { FileStore } from '../files/store.ts'
-import { type AccessLog, noteSettled, numeral, quoted } from '../http/access-log.ts'
+import type { AccessLog } from '../http/access-log.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { Incoming } from '../http/incoming.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
@@ -26,10 +24,7 @@ import type { Names } from '../net/names.ts'
 import type { SnapshotSource } from '../snapshot/source.ts'
 import type { Logger } from './log.ts'
 
-/** What the server knows of a request's connection, and can do with it. */
-export type Connections = Pick<Deps, 'keepOpen' | 'addressOf'>
-
-/** The few things that route modules are given, made once. No globals, no container. */
+/** Everything that routes use, made once by `openGateway` and never changed. No globals, no container. */
 export interface Deps {
   readonly log: Logger
   /** One line for each request. */
@@ -74,49 +69,12 @@ export interface Deps {
   readonly names: Names
   /** Whose web pages may call; `*`: all. */
   readonly corsOrigins: readonly string[]
-  /** Lifts the server's idle timeout of a connection, once its request has been read. */
-  readonly keepOpen: (request: Request) => void
   /** The memory of request bodies in flight. */
   readonly bodies: BodyBudget
   /** How often a key may call administration. */
   readonly rateLimit: RateLimit
   /** Counts requests with wrong keys. */
   readonly wrongKeys: WrongKeys
-  /** The client's address, told by a trusted proxy where there is one; null where it is not known. */
-  readonly addressOf: (request: Request) => string | null
-}
-
-/**
- * What a generation came to, for the log: who, what, how long, how much. Never a secret, never a prompt. It stands in
- * the line of its request, or in one of its own where that is written: streams and background runs end later.
- */
-export function logSettled(log: AccessLog, settlement: Settlement, caller: Caller, incoming: Incoming): void {
-  const { requestId, latencyMs, generationTimeMs } = settlement
-  const id = `"generation_id":"${settlement.generationId}"`
-  const rest = settledMembers(settlement)
-  // The request's own line names the key already.
-  if (noteSettled(incoming, `${id},${rest}`)) return
-  const totalMs = numeral(Math.round(latencyMs + generationTimeMs))
-  log.request(
-    `"request_id":"${requestId}","status":200,"total_ms":${totalMs},${id},"key":${quoted(caller.key.label)},${rest}`,
-  )
-}
-
-function settledMembers(settlement: Settlement): string {
-  const { usage, finishReason, responseCacheSourceId, tries } = settlement
-  const lastTry = tries.at(-1)
-  const hasContent = responseCacheSourceId !== undefined || (lastTry !== undefined && gaveContent(lastTry))
-  const promptTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
-  const cancelled = settlement.cancelled ? ',"cancelled":true' : ''
-  const byok = settlement.isByok ? ',"byok":true' : ''
-  const cachedFrom = responseCacheSourceId ? `,"cached_from":${quoted(responseCacheSourceId)}` : ''
-  return (
-    `"model":${quoted(settlement.modelId)},"provider":${quoted(settlement.providerSlug)},` +
-    `"finish":${finishReason === null ? 'null' : quoted(finishReason)}${cancelled}${byok}${cachedFrom},` +
-    `"streamed":${settlement.streamed},` +
-    `"first_token_ms":${hasContent ? numeral(Math.round(settlement.latencyMs)) : null},` +
-    `"prompt_tokens":${numeral(promptTokens)},` +
-    `"completion_tokens":${numeral(usage.outputTokens + usage.reasoningTokens)},` +
-    `"cost_usd":${numeral(settlement.costNanoUsd / 1e9)}`
-  )
+  /** The client's address, as a trusted proxy reports it if there is one; null if unknown. */
+  readonly addressOf: (incoming: Incoming) => string | null
 }

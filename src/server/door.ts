@@ -1,13 +1,9 @@
-import { clientAddress, parseTrustedProxies } from '../net/address.ts'
-import type { Connections } from './deps.ts'
 import type { Descriptors } from './descriptors.ts'
 
 /** The socket that the server listens at; closed while file descriptors are scarce. */
 export interface Door {
   readonly port: number | undefined
   pendingRequests(): number
-  /** The server, for what it knows of a request of any connection. */
-  server(): Bun.Server<undefined>
   /** Ends every connection. */
   stop(): Promise<void>
 }
@@ -76,24 +72,9 @@ export function openDoor({ listen, descriptors, onChange, onFailure }: DoorOptio
   return {
     port,
     pendingRequests: () => [...all()].reduce((sum, server) => sum + server.pendingRequests, 0),
-    server: () => current,
     async stop() {
       clearInterval(timer)
       await Promise.all([...all()].map((server) => server.stop(true)))
     },
-  }
-}
-
-/** No request comes before the door is open. */
-export function connectionsOf(trustedProxies: readonly string[], door: () => Door | null): Connections {
-  const proxies = parseTrustedProxies(trustedProxies)
-  return {
-    keepOpen: (request) => door()?.server().timeout(request, 0),
-    addressOf: (request) =>
-      clientAddress(
-        door()?.server().requestIP(request)?.address ?? null,
-        request.headers.get('x-forwarded-for'),
-        proxies,
-      ),
   }
 }

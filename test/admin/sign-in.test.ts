@@ -15,10 +15,12 @@ let now = Date.now()
 let gateway: Gateway
 let handler: Handler
 let address: string | null = '192.0.2.1'
+let site = 'http://localhost'
 
 beforeAll(async () => {
   gateway = await startGateway({
     now: () => now,
+    address: () => site,
     environment: { SLUICE_ADMIN_EMAIL: 'Owner@Example.org', SLUICE_ADMIN_PASSWORD: OWNER_PASSWORD },
   })
   handler = createApp({ ...gateway.deps, addressOf: () => address })
@@ -28,6 +30,7 @@ afterAll(() => gateway.stop())
 beforeEach(() => {
   now += 16 * MINUTE
   address = '192.0.2.1'
+  site = 'http://localhost'
 })
 
 const browser = () => openBrowser(() => handler)
@@ -76,11 +79,8 @@ describe('password sign-in', () => {
     expect(https.headers.get('set-cookie')).toMatch(
       /^__Host-sluice_session=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/,
     )
-    const { site } = gateway.deps.auth
-    const before = site.address
-    site.address = 'https://ai.example.org/sluice'
+    site = 'https://ai.example.org/sluice'
     const below = await browser().ask(signIn(OWNER, OWNER_PASSWORD))
-    site.address = before
     expect(below.headers.get('set-cookie')).toMatch(/^sluice_session=[\w-]{43}; Path=\/sluice; .*Secure$/)
   })
 

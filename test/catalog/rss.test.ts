@@ -19,8 +19,10 @@ const names = [
 ]
 
 let gateway: Gateway
+let site = 'http://localhost'
 beforeAll(async () => {
   gateway = await startGateway({
+    address: () => site,
     environment: { OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' },
     providers: [
       {
@@ -138,9 +140,8 @@ describe('the feed', () => {
   test('is addressed as its readers reach it', async () => {
     const secure = await feedOf('use_rss=1&q=nothing-there', { 'x-forwarded-proto': 'https' })
     expectValid(secure, 'https://localhost/api/v1/models?use_rss=1&q=nothing-there')
-    const { site } = gateway.deps.auth
-    const before = site.address
-    site.address = 'https://ai.example.org/gateway'
+    const before = site
+    site = 'https://ai.example.org/gateway'
     try {
       const items = expectValid(
         await feedOf('use_rss=1&q=sluice/demo'),
@@ -148,7 +149,7 @@ describe('the feed', () => {
       )
       expect(textOf(items[0], 'link')).toBe('https://ai.example.org/gateway/api/v1/model/sluice/demo')
     } finally {
-      site.address = before
+      site = before
     }
   })
 

@@ -16,9 +16,9 @@ function openCounted() {
         hostname: '127.0.0.1',
         port,
         reusePort: false,
-        async fetch(request) {
+        async fetch(request, server) {
           if (request.url.endsWith('/slow')) await Bun.sleep(600)
-          return new Response(door.server().requestIP(request)?.address)
+          return new Response(server.requestIP(request)?.address)
         },
       }),
     descriptors: { limit: 1000, used: () => state.used },

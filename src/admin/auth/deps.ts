@@ -29,17 +29,14 @@ export interface AuthParts {
   now(): number
   outboundAllow: OutboundAllow
   oidc: OidcSettings | null
+  site: Site
 }
 
-/** Until the server listens nobody reaches it. */
-const NO_ADDRESS = 'http://localhost'
-
 /** Opens nothing: the identity provider is asked when the first person comes from there. */
-export function createAuth({ database, now, outboundAllow, oidc }: AuthParts): {
+export function createAuth({ database, now, outboundAllow, oidc, site }: AuthParts): {
   auth: Auth
   sessions: SessionSource
 } {
-  const site: Site = { address: NO_ADDRESS }
   const auth = {
     site,
     passwords: createPasswords(),

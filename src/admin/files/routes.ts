@@ -28,7 +28,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         return uploadFile(
           deps,
           caller,
-          actorOf(incoming, caller, deps.addressOf(request)),
+          actorOf(incoming, caller, deps.addressOf(incoming)),
           query.workspace_id,
           request,
         )

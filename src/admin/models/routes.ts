@@ -6,6 +6,7 @@ import { badRequest } from '../../core/errors.ts'
 import { actorOf } from '../../http/actor.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
+import { keepOpen } from '../../http/incoming.ts'
 import { operation } from '../../http/operation.ts'
 import { problemsOf } from '../../http/validation.ts'
 import { change } from '../change.ts'
@@ -31,7 +32,6 @@ const BODY_LIMIT_BYTES = 32_000_000
 export type ModelAdminDeps = CallerDeps &
   OverrideDeps & {
     refresh: RefreshDeps
-    keepOpen(request: Request): void
   }
 
 export const modelAdminRoutes = (deps: ModelAdminDeps) =>
@@ -49,12 +49,12 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
     })
     .post(
       '/models/refresh',
-      async ({ incoming, request }) => {
+      async ({ incoming }) => {
         const caller = callerOf(deps, incoming, 'management')
         const body = await readJsonBody(incoming, BODY_LIMIT_BYTES)
         if (!Value.Check(refreshBody, body)) throw badRequest(problemsOf(refreshBody, body))
-        deps.keepOpen(request)
-        return { data: await refreshTold(deps, actorOf(incoming, caller, deps.addressOf(request)), body) }
+        keepOpen(incoming)
+        return { data: await refreshTold(deps, actorOf(incoming, caller, deps.addressOf(incoming)), body) }
       },
       {
         parse: 'none',

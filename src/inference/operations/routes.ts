@@ -8,7 +8,7 @@ import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
-import { type Incoming, routes } from '../../http/incoming.ts'
+import { type Incoming, keepOpen, routes } from '../../http/incoming.ts'
 import { withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
@@ -38,7 +38,6 @@ import { readTranscriptionForm } from './transcription-form.ts'
 export interface OperationRouteDeps extends UserUrlDeps {
   snapshot: { current(): Snapshot }
   now(): number
-  keepOpen(request: Request): void
   run: RunDeps
 }
 
@@ -163,7 +162,7 @@ async function open<Body, Asked extends RoutedRequest>(
   if (pipeline) asked.pipeline = pipeline
   const checking = checkUrls(asked, caller, snapshot, deps)
   if (checking) await checking
-  deps.keepOpen(request)
+  keepOpen(incoming)
   const response = await run({
     snapshot,
     caller,

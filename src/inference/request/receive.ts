@@ -7,7 +7,7 @@ import { ingresses } from '../../dialects/index.ts'
 import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
-import type { Incoming } from '../../http/incoming.ts'
+import { type Incoming, keepOpen } from '../../http/incoming.ts'
 import { textReply } from '../../http/text-reply.ts'
 import {
   beginConversation,
@@ -29,7 +29,6 @@ import { checkUrls, type UserUrlDeps } from './user-names.ts'
 export interface InferenceRouteDeps extends UserUrlDeps {
   snapshot: { current(): Snapshot }
   now(): number
-  keepOpen(request: Request): void
   uploads: UploadedFiles
   run: RunDeps
 }
@@ -75,7 +74,7 @@ export async function receive(
   if (checking) await checking
   const turnAgain = turnAfterLong(translatedAt)
   if (turnAgain) await turnAgain
-  deps.keepOpen(request)
+  keepOpen(incoming)
   return {
     snapshot,
     caller,

@@ -8,7 +8,7 @@ import {
   responsesCompact,
 } from '../../dialects/responses/compact.ts'
 import { deferLine } from '../../http/access-log.ts'
-import type { Incoming } from '../../http/incoming.ts'
+import { type Incoming, keepOpen } from '../../http/incoming.ts'
 import { estimatePrompt } from '../admission/estimate.ts'
 import { runOperation } from '../operations/run.ts'
 import type { Task } from '../operations/task.ts'
@@ -50,7 +50,7 @@ function bound(request: InferenceRequest, _: Pricing): Usage {
 export async function compactResponse(incoming: Incoming, deps: ResponsesDeps): Promise<Response> {
   const { request } = incoming
   const { opening } = await receive(incoming, deps)
-  deps.keepOpen(request)
+  keepOpen(incoming)
   const response = await runOperation({ ...opening, signal: request.signal }, compaction, deps.run)
   deferLine(incoming)
   return response

@@ -9,7 +9,7 @@ import { ingresses } from '../../dialects/index.ts'
 import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
-import type { Incoming } from '../../http/incoming.ts'
+import { type Incoming, keepOpen } from '../../http/incoming.ts'
 import type { ConversationOpening } from '../conversation/run.ts'
 import { type FilteredBody, withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
@@ -31,7 +31,6 @@ import { type StateAsked, stateAsked } from './state.ts'
 export interface ResponsesDeps extends UserUrlDeps {
   snapshot: { current(): Snapshot }
   now(): number
-  keepOpen(request: Request): void
   uploads: UploadedFiles
   run: RunDeps
   responses: {
@@ -99,9 +98,9 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
   >
   if (asked.background) {
     const started = await background.start(keeping, input, deps.run)
-    return begunReply(started, request, deps)
+    return begunReply(started, incoming, deps)
   }
-  deps.keepOpen(request)
+  keepOpen(incoming)
   const keeper = asked.store
     ? foregroundKeeper(keeping)
     : rememberingKeeper(opening.request, caller, remembered)
@@ -143,12 +142,12 @@ async function parsed(
 /** At once: the queued response, or its events as they come. The run goes on when the caller leaves. */
 function begunReply(
   { response, reply, events }: BackgroundRun,
-  request: Request,
+  incoming: Incoming,
   deps: ResponsesDeps,
 ): Response {
   const headers = { 'cache-control': 'no-store', 'x-generation-id': response.generationId }
   if (events === null) return Response.json(reply, { headers })
-  deps.keepOpen(request)
+  keepOpen(incoming)
   const { ticker } = deps.run
-  return follow({ source: events, startingAfter: -1, ticker, signal: request.signal, headers })
+  return follow({ source: events, startingAfter: -1, ticker, signal: incoming.request.signal, headers })
 }

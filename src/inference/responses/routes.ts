@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
-import { routes } from '../../http/incoming.ts'
+import { keepOpen, routes } from '../../http/incoming.ts'
 import { operation } from '../../http/operation.ts'
 import { compactResponse } from './compact.ts'
 import { createResponse, type ResponsesDeps } from './create.ts'
@@ -27,7 +27,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
     })
     .get(
       '/responses/:id',
-      async ({ caller, params, query, request }) => {
+      async ({ caller, params, query, incoming, request }) => {
         if (query.stream !== 'true') {
           if (query.starting_after !== undefined)
             throw badRequest('has a meaning only together with stream=true', 'query parameter starting_after')
@@ -35,7 +35,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
         }
         const source = await eventsOfResponse(params.id, caller, deps.responses)
         const startingAfter = query.starting_after === undefined ? -1 : Number(query.starting_after)
-        deps.keepOpen(request)
+        keepOpen(incoming)
         const { signal } = request
         return follow({ source, startingAfter, ticker, signal, headers: {} })
       },

@@ -1,0 +1,92 @@
+import { carrierFor } from '../bodies/carrier.ts'
+import { createContentLog } from '../bodies/content-log.ts'
+import { createContentStore } from '../bodies/contents.ts'
+import { createRememberedItems } from '../bodies/remembered-items.ts'
+import { createResponseStore } from '../bodies/responses.ts'
+import { makeRoom } from '../bodies/room.ts'
+import type { Config } from '../config.ts'
+import type { Carrier } from '../core/carrier.ts'
+import type { ContentLog } from '../core/generation-content.ts'
+import type { RememberedItems } from '../core/remembered-items.ts'
+import type { ResponseStore } from '../core/stored-response.ts'
+import type { Database } from '../db/database.ts'
+import type { Sealer } from '../db/seal.ts'
+import type { Logger } from './log.ts'
+import { DAY_MS, MEGABYTE, MINUTE_MS } from './units.ts'
+
+/** Everything that is stored in the file of sealed bodies. */
+export interface BodyStores {
+  /** Prompts and replies that workspaces log, written behind the replies. */
+  readonly contents: ContentLog
+  readonly responses: ResponseStore
+  readonly retentionMs: number
+  /** Items of responses that are not stored, for references in the next request; null: none is remembered. */
+  readonly remembered: RememberedItems | null
+  carrierOf(workspaceId: string): Carrier
+  close(): Promise<void>
+}
+
+export interface BodyStoreParts {
+  readonly file: Database
+  readonly sealer: Sealer
+  readonly config: Config
+  readonly logger: Logger
+  now(): number
+}
+
+export function openBodyStores(parts: BodyStoreParts): BodyStores {
+  const { file, sealer, config, now } = parts
+  const retentionMs = config.responsesRetentionDays * DAY_MS
+  const contents = openContentLog(parts, retentionMs)
+  const remembered = openRemembered(parts)
+  return {
+    contents,
+    responses: createResponseStore({ bodies: file, sealer, now }),
+    retentionMs,
+    remembered,
+    carrierOf: (workspaceId) => carrierFor(sealer, workspaceId),
+    async close() {
+      await contents.close()
+      await remembered?.close()
+    },
+  }
+}
+
+/** A log that cannot be written is a warning: replies do not depend on it. */
+function openContentLog(
+  { file, sealer, config, logger, now }: BodyStoreParts,
+  retentionMs: number,
+): ContentLog {
+  return createContentLog({
+    store: createContentStore({ bodies: file, sealer, now, retentionMs }),
+    onDropped: (contents) =>
+      logger.warn({ contents }, 'contents of generations were not logged: more came than the disk takes'),
+    onLost: (error, contents) =>
+      logger.warn({ err: error, contents }, 'contents of generations could not be logged and are lost'),
+    async onWritten() {
+      try {
+        const deleted = await makeRoom(file, config.bodiesMaxMb * MEGABYTE)
+        if (deleted > 0)
+          logger.info({ contents: deleted }, 'deleted the oldest logged contents to make room in bodies.db')
+      } catch (error) {
+        logger.warn({ err: error }, 'the oldest logged contents could not be deleted; retrying later')
+      }
+    },
+  })
+}
+
+function openRemembered({ file, sealer, config, logger, now }: BodyStoreParts): RememberedItems | null {
+  const keepMs = config.responsesItemsMinutes * MINUTE_MS
+  if (keepMs === 0) return null
+  return createRememberedItems({
+    bodies: file,
+    sealer,
+    now,
+    keepMs,
+    onLost: (error, items) =>
+      logger.warn(
+        { err: error, items },
+        'items of responses could not be remembered: references to them fail',
+      ),
+  })
+}

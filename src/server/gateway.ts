@@ -1,0 +1,153 @@
+import { storedOverrides } from '../admin/models/overrides.ts'
+import { createStoredSource, type StoredSource } from '../admin/providers/stored.ts'
+import { createApp } from '../app.ts'
+import { type CatalogStore, openCatalogStore } from '../catalog/store.ts'
+import { exposureProblem } from '../config/exposure.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { BODIES_FILE, DATABASE_FILE, type Database } from '../db/database.ts'
+import { closeSecretKey, openSealer, type Sealer } from '../db/seal.ts'
+import type { Handler } from '../http/edge.ts'
+import type { Resolve } from '../net/guarded.ts'
+import type { ProviderDefaults } from '../providers/environment.ts'
+import { type Assembled, assemble } from './assemble.ts'
+import { type DataFolder, openDataFolder } from './data-folder.ts'
+import type { Deps } from './deps.ts'
+import { watchRoom } from './disk-room.ts'
+import { ensureFirstRun, hasKeys } from './first-run.ts'
+import type { Logger } from './log.ts'
+import {
+  createLiveRouting,
+  createRoutingSource,
+  type LiveRouting,
+  type RoutingSource,
+  readConfigured,
+} from './routing.ts'
+import { MEGABYTE } from './units.ts'
+
+export interface GatewayOptions {
+  readonly logger: Logger
+  /** Writes a finished line to where the logger writes; absent: requests are not logged. */
+  writeLine?(line: string): void
+  /** Where people reach the gateway, without a trailing slash. Called once requests arrive. */
+  address(): string
+  /** All addresses of a host name in a caller's URL; default: the system's resolver. */
+  resolve?: Resolve | undefined
+  /** How long a reply waits for its settlement while nothing can be committed; default: the ledger's own. */
+  lateMs?: number | undefined
+  /** Whether the disk has room for settlements; default: the disk of the data folder is watched. */
+  hasRoom?(): boolean
+  /** The clock, in milliseconds since 1970. */
+  now?(): number
+}
+
+export interface Gateway {
+  readonly handle: Handler
+  readonly deps: Deps
+  readonly folder: DataFolder
+  /** What can be called, and how to change it while the gateway runs. */
+  readonly routing: GatewayRouting
+  /** Commits what waits, closes every connection and the data folder. Requests must have ended. */
+  close(): Promise<void>
+}
+
+export interface GatewayRouting extends Pick<Assembled, 'route' | 'recordPrices'> {
+  readonly source: RoutingSource
+  readonly live: LiveRouting
+  readonly store: CatalogStore
+}
+
+/**
+ * Opens everything that a gateway needs to answer requests; listening is the caller's part. Throws a `ConfigError`, or
+ * a sentence for the operator if the data folder cannot be used.
+ */
+export async function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
+  const { logger, now = Date.now } = options
+  const store = openCatalogStore(config.data, (why) => logger.warn(`${why}: the program's own is used`))
+  const configured = readConfigured(config, store)
+  const folder = openDataFolder(config.data, ({ copy, bytes }) => {
+    const megabytes = Math.ceil(bytes / MEGABYTE)
+    logger.info({ copy, megabytes }, 'copying the database before it is migrated')
+    logger.flush()
+  })
+  try {
+    const { database } = folder
+    const sealer = await prepare(folder, config, logger)
+    const stored = openStored(database, sealer, configured.defaults, logger)
+    const source = createRoutingSource(config, stored.current, configured, store, () =>
+      storedOverrides(database, (why) => logger.error(`${why}: it is left out`)),
+    )
+    if (source.outranked.length > 0)
+      logger.info(
+        { providers: source.outranked },
+        'stored providers are not used: the settings or the environment define providers of the same name',
+      )
+    const live = createLiveRouting(source)
+    const disk = options.hasRoom === undefined ? await watchDisk(config.data, logger) : null
+    const hasRoom = options.hasRoom ?? disk?.hasRoom ?? (() => true)
+    const parts = assemble({ config, options, folder, sealer, store, live, stored, hasRoom, now })
+    const { deps, route, recordPrices } = parts
+    return {
+      handle: createApp(deps, config.basePath),
+      deps,
+      folder,
+      routing: { source, live, store, route, recordPrices },
+      async close() {
+        disk?.stop()
+        await parts.close()
+        folder.close()
+      },
+    }
+  } catch (error) {
+    folder.close()
+    throw error
+  }
+}
+
+/** Everything that must hold before the first request: keys if they are required, the right secret key, an owner. */
+async function prepare(
+  { database, migrated, hasNewLedger }: DataFolder,
+  config: Config,
+  logger: Logger,
+): Promise<Sealer> {
+  if (hasNewLedger)
+    logger.error(
+      { data: config.data },
+      `${DATABASE_FILE} was missing or empty although ${BODIES_FILE} is there, so a new ledger without keys, spending and generations was made. If you had one: stop, put ${DATABASE_FILE} back from a backup (sluice restore), and start again`,
+    )
+  const exposed = config.secretKey === null ? closeSecretKey(config.data) : null
+  if (exposed !== null) logger.warn(exposed)
+  for (const { applied, copy } of migrated)
+    if (applied.length > 0) logger.info({ migrations: applied, copy }, 'database migrated')
+  const problem = exposureProblem(config, hasKeys(database))
+  if (problem !== null) throw new ConfigError([problem])
+  const sealer = openSealer(database, config.data, config.secretKey ?? undefined)
+  await ensureFirstRun(database, config)
+  return sealer
+}
+
+/** Loads stored providers. Unusable rows are logged and skipped; they never block the start. */
+const openStored = (
+  database: Database,
+  sealer: Sealer,
+  defaults: ProviderDefaults,
+  logger: Logger,
+): StoredSource =>
+  createStoredSource(database, sealer, defaults, ({ id, provider, label, reason }) =>
+    logger.error(
+      { credential: id, provider, label, reason },
+      `a stored ${label === 'entry' ? 'entry' : 'credential'} cannot be used and is left out`,
+    ),
+  )
+
+/** Knows from the first request on whether the disk has room. */
+async function watchDisk(folder: string, logger: Logger) {
+  const room = watchRoom(folder, {
+    onChange(hasRoom, { freeBytes }) {
+      const about = { free_mb: Math.floor(freeBytes / MEGABYTE) }
+      if (hasRoom) logger.warn(about, 'the disk has room again')
+      else logger.error(about, 'the disk has hardly any room left: no new request is taken until it has')
+    },
+  })
+  await room.look()
+  return room
+}

@@ -1,0 +1,32 @@
+import type { Ledger } from '../ledger/ledger.ts'
+import { openLedger } from '../ledger/open.ts'
+import type { Parts } from './assemble.ts'
+
+const CANNOT_WRITE =
+  'the ledger cannot be written: settlements wait and are tried again, and no new request is taken until then'
+
+/** The ledger of the data folder, with its failures in the log. Settles what a crash left open. */
+export function openOwnLedger({
+  config,
+  options,
+  folder,
+  hasRoom,
+  now,
+}: Pick<Parts, 'config' | 'options' | 'folder' | 'hasRoom' | 'now'>): Ledger {
+  const { logger, lateMs } = options
+  const { ledger, recovered } = openLedger(folder.database, {
+    now,
+    hasRoom,
+    roomWaitMs: config.roomWaitMs,
+    lateMs,
+    onFailure(error, waiting, failures) {
+      if (failures === 0)
+        logger.error({ err: error }, 'a row of the ledger can never be written and is given up')
+      // Logged once: the writer retries every two seconds.
+      else if (failures === 1) logger.error({ err: error, waiting }, CANNOT_WRITE)
+    },
+    onRecovery: () => logger.warn('the ledger can be written again'),
+  })
+  if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
+  return ledger
+}

@@ -1,0 +1,70 @@
+import type { Config } from '../config.ts'
+import type { AccessLog } from '../http/access-log.ts'
+import { createRates } from '../inference/admission/rates.ts'
+import { createRunning } from '../inference/admission/running.ts'
+import type { RunDeps } from '../inference/generation.ts'
+import { createTicker } from '../inference/reply/ticker.ts'
+import { createResponseCache } from '../inference/response-cache/store.ts'
+import { createHealth } from '../inference/routing/health.ts'
+import { createMeasurements, metered } from '../inference/routing/measurements.ts'
+import { createContextStore } from '../inference/upstream/context-cache/store.ts'
+import { sleep } from '../inference/upstream/sleep.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { OutboundAllow } from '../net/address.ts'
+import { createUpstream } from '../net/client.ts'
+import { contentFetcher } from '../net/content.ts'
+import type { BodyStores } from './body-stores.ts'
+import type { Logger } from './log.ts'
+import { logSettled } from './settled-line.ts'
+import { MEGABYTE } from './units.ts'
+
+export interface RunParts {
+  readonly config: Config
+  readonly logger: Logger
+  readonly accessLog: AccessLog
+  readonly ledger: Ledger
+  readonly outboundAllow: OutboundAllow
+  readonly stores: Pick<BodyStores, 'contents' | 'carrierOf'>
+  now(): number
+}
+
+/** What every inference uses. */
+export function createRun({
+  config,
+  logger,
+  accessLog,
+  ledger,
+  outboundAllow,
+  stores,
+  now,
+}: RunParts): RunDeps {
+  const ticker = createTicker(now)
+  const measurements = createMeasurements(now)
+  const maxBytes = config.responseCacheMb * MEGABYTE
+  return {
+    now,
+    random: Math.random,
+    wait: sleep,
+    fetchContent: contentFetcher(outboundAllow),
+    upstream: createUpstream({ maxInFlight: config.maxInFlight }),
+    health: metered(createHealth(now), measurements),
+    measurements,
+    cache: maxBytes > 0 ? createResponseCache({ maxBytes, now, ticker }) : null,
+    contexts: config.contextCache ? createContextStore(now) : null,
+    carrierOf: stores.carrierOf,
+    ledger,
+    rates: createRates(now),
+    running: createRunning(),
+    ticker,
+    contents: stores.contents,
+    onSettled(settlement, caller, incoming) {
+      measurements.settled(settlement)
+      logSettled(accessLog, settlement, caller, incoming)
+    },
+    onLost: (error, generationId) =>
+      logger.error(
+        { err: error, generation_id: generationId },
+        'a failure that no caller can receive any more',
+      ),
+  }
+}

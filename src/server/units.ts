@@ -1,0 +1,3 @@
+export const MINUTE_MS = 60_000
+export const DAY_MS = 24 * 60 * MINUTE_MS
+export const MEGABYTE = 1_000_000
