@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { deferLine, logRequest } from '../../src/http/access-log.ts'
 import { logSettled } from '../../src/server/settled-line.ts'
+import { keyRecordOf, workspace } from '../http/snapshots.ts'
 import { incomingOf } from '../incoming.ts'
 import { settlementOf } from '../ledger/fixture.ts'
-import { keyRecordOf, workspace } from '../http/snapshots.ts'
 
 /** What a generation came to stands in the line of its request, or in one of its own behind it. */
 
