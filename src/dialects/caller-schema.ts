@@ -1,7 +1,79 @@
-import { Type as t } from '@sinclair/typebox'
+import { type Static, Type as t } from '@sinclair/typebox'
 import { anyObject, modelName, OPEN, oneOf, optional } from './fields.ts'
 import { plugin } from './plugin-schema.ts'
-import { providerPreferences, stopCondition, trace } from './routing-schema.ts'
+
+/** What the caller wants of the gateway itself, beside the model: routing preferences and bounds of tool loops. */
+
+const slugs = (description: string) => optional(t.Array(t.String({ minLength: 1 }), { description }))
+
+const sortBy = oneOf(['price', 'throughput', 'latency', 'exacto'])
+const price = optional(
+  t.Union([t.String(), t.Number({ minimum: 0 })], { description: 'A decimal string, or a number' }),
+)
+const cutoff = optional(t.Number({ minimum: 0 }))
+const cutoffs = (description: string) =>
+  optional(
+    t.Union(
+      [t.Number({ minimum: 0 }), t.Object({ p50: cutoff, p75: cutoff, p90: cutoff, p99: cutoff }, OPEN)],
+      { description },
+    ),
+  )
+
+const providerPreferences = t.Object(
+  {
+    order: slugs('Provider slugs, in the order to try'),
+    only: slugs('Only these providers'),
+    ignore: slugs('Never these providers'),
+    allow_fallbacks: optional(t.Boolean({ description: 'Default true' })),
+    require_parameters: optional(
+      t.Boolean({ description: 'Only endpoints that support every parameter of the request; default false' }),
+    ),
+    data_collection: optional(oneOf(['allow', 'deny'])),
+    zdr: optional(t.Boolean({ description: 'Only endpoints that retain nothing' })),
+    enforce_distillable_text: optional(t.Boolean()),
+    quantizations: optional(t.Array(t.String())),
+    sort: optional(
+      t.Union([
+        sortBy,
+        t.Object({ by: optional(sortBy), partition: optional(oneOf(['model', 'none'])) }, OPEN),
+      ]),
+    ),
+    max_price: optional(
+      t.Object(
+        { prompt: price, completion: price, image: price, audio: price, request: price },
+        {
+          ...OPEN,
+          description: 'USD per million tokens (prompt, completion), or per unit (image, audio, request)',
+        },
+      ),
+    ),
+    preferred_min_throughput: cutoffs('Tokens per second; slower endpoints are tried last'),
+    preferred_max_latency: cutoffs('Seconds; slower endpoints are tried last'),
+  },
+  OPEN,
+)
+
+const stopCondition = t.Union([
+  t.Object({ type: t.Literal('step_count_is'), step_count: t.Integer({ minimum: 1 }) }, OPEN),
+  t.Object({ type: t.Literal('max_cost'), max_cost_in_dollars: t.Number({ minimum: 0 }) }, OPEN),
+  t.Object({ type: t.Literal('has_tool_call') }, OPEN),
+  t.Object({ type: t.Literal('max_tokens_used') }, OPEN),
+  t.Object({ type: t.Literal('finish_reason_is') }, OPEN),
+])
+
+const traceName = optional(t.String())
+const trace = t.Object(
+  {
+    trace_id: traceName,
+    trace_name: traceName,
+    span_name: traceName,
+    generation_name: traceName,
+    parent_span_id: traceName,
+  },
+  { ...OPEN, description: 'Passed on to observability destinations; other keys too' },
+)
+
+export type ChatPreferences = Static<typeof providerPreferences>
 
 /** Fields that speak to the gateway, or mean the same to every provider: alike in the bodies of several dialects. */
 
@@ -42,3 +114,17 @@ export const callerFields = {
     t.Array(stopCondition, { minItems: 1, description: 'Any that holds ends the tool loop' }),
   ),
 }
+
+/** Fields of a caller's body that speak to the gateway alone, in every dialect: never sent to a provider. */
+export const GATEWAY_FIELDS: readonly string[] = [
+  'models',
+  'provider',
+  'plugins',
+  'preset',
+  'route',
+  'transforms',
+  'session_id',
+  'trace',
+  'debug',
+  'stop_server_tools_when',
+]

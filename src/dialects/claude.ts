@@ -1,4 +1,8 @@
 import type { Attempt } from '../core/attempt.ts'
+import type { JsonObject } from '../core/events.ts'
+import { isObject, isString } from '../core/json.ts'
+import type { Effort, InferenceRequest, Message, Reasoning } from '../core/request.ts'
+import { hasThoughts } from './thoughts.ts'
 
 /**
  * Claude, whichever dialect it is spoken to in: what its versions take, how its thinking is asked for, and how its
@@ -6,7 +10,7 @@ import type { Attempt } from '../core/attempt.ts'
  */
 
 /** In the order of their strength. */
-export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** What a model takes, which changed with Claude's versions. */
 export interface Traits {
@@ -51,3 +55,177 @@ export function versionOf(upstreamId: string): number | undefined {
   const found = name === undefined ? null : /(?:^|\D)(\d)(?:[-.](\d{1,2}))?(?!\d)/.exec(name)
   return found ? Number(found[1]) + Number(found[2] ?? 0) / 100 : undefined
 }
+
+/** The share of the bound that an effort may think for, where thinking has a budget. */
+const SHARES: Readonly<Record<Effort, number>> = {
+  max: 0.95,
+  xhigh: 0.95,
+  high: 0.8,
+  medium: 0.5,
+  low: 0.2,
+  minimal: 0.1,
+  none: 0,
+}
+const LEAST_BUDGET = 1_024
+const MOST_BUDGET = 128_000
+
+const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+
+/** What else of the request decides whether a model may think. */
+interface ThinkingLimits {
+  readonly attempt: Attempt
+  readonly traits: Traits
+  /** The bound on output tokens that is sent. */
+  readonly bound: number
+  /** Some tool must be called. */
+  readonly isForced: boolean
+}
+
+/** Anthropic's words: `thinking`, and `output_config.effort`. */
+interface Thinking {
+  readonly thinking?: JsonObject
+  readonly effort?: string
+}
+
+/**
+ * | asked | model with a budget | adaptive model |
+ * |---|---|---|
+ * | `effort` | `thinking.budget_tokens`, a share of the bound | the effort, thinking on |
+ * | `max_tokens` | `thinking.budget_tokens` | thinking on; the number is dropped |
+ * | `enabled: true` | as effort `medium` | thinking on |
+ * | off | nothing: it is off | `disabled` where it is on by itself and may be off |
+ * | `exclude` | kept by the gateway | the text is not asked for either |
+ *
+ * A forced tool excludes thinking. So does, with a budget, a turn under way whose thoughts are not replayed.
+ */
+export function thinkingOf(
+  { reasoning, messages }: InferenceRequest,
+  { attempt, traits, bound, isForced }: ThinkingLimits,
+  drop: (name: string) => void,
+): Thinking {
+  if (reasoning === undefined) return {}
+  if (!asksToReason(reasoning)) {
+    return isOff(reasoning) && traits.thinksByDefault ? { thinking: { type: 'disabled' } } : {}
+  }
+  if (!isReasoner(attempt)) {
+    drop('reasoning')
+    return {}
+  }
+  if (reasoning.summary !== undefined) drop('reasoning.summary')
+  for (const name of Object.keys(reasoning.extra ?? {})) drop(`reasoning.${name}`)
+  if (traits.thinking === 'adaptive') return adaptive(reasoning, traits, isForced, drop)
+  const budget = budgetOf(reasoning, bound, drop)
+  if (isForced || budget === undefined || hasUnsignedTurn(messages)) {
+    drop('reasoning')
+    return {}
+  }
+  return { thinking: { type: 'enabled', budget_tokens: budget } }
+}
+
+function adaptive(
+  { effort, maxTokens, exclude }: Reasoning,
+  { efforts }: Traits,
+  isForced: boolean,
+  drop: (name: string) => void,
+): Thinking {
+  if (maxTokens !== undefined) drop('reasoning.max_tokens')
+  if (isForced) drop('reasoning')
+  // Without `display` the newer models send signatures alone.
+  const display = exclude === true ? 'omitted' : 'summarized'
+  return {
+    ...(effort === undefined ? {} : { effort: effortWithin(effort, efforts) }),
+    ...(isForced ? {} : { thinking: { type: 'adaptive', display } }),
+  }
+}
+
+/** The strongest effort of the model that is not stronger than what was asked for, else its weakest. */
+function effortWithin(asked: Effort, efforts: readonly string[]): string {
+  const wanted = asked === 'minimal' || asked === 'none' ? 0 : EFFORTS.indexOf(asked)
+  const taken = EFFORTS.filter((name) => efforts.includes(name))
+  return taken.findLast((name) => EFFORTS.indexOf(name) <= wanted) ?? taken[0] ?? 'low'
+}
+
+/** Undefined: the bound is too small to think within. The API wants a budget below the bound. */
+function budgetOf(
+  { effort, maxTokens }: Reasoning,
+  bound: number,
+  drop: (name: string) => void,
+): number | undefined {
+  if (bound <= LEAST_BUDGET) return undefined
+  const asked = maxTokens ?? Math.floor(bound * SHARES[effort ?? 'medium'])
+  const budget = Math.min(Math.max(asked, LEAST_BUDGET), MOST_BUDGET, bound - 1)
+  if (maxTokens !== undefined && budget !== maxTokens) drop('reasoning.max_tokens')
+  return budget
+}
+
+/** A turn of tool calls must begin with the thoughts that led to it, or the API refuses to think on. */
+export function hasUnsignedTurn(messages: readonly Message[]): boolean {
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+  const first = turn.find(({ role }) => role === 'assistant')
+  return first?.toolCalls !== undefined && !hasThoughts(first)
+}
+
+/** False only where the endpoint's parameters are known and none of them is about reasoning. */
+export const isReasoner = ({ endpoint }: Attempt): boolean =>
+  endpoint.supportedParameters === null ||
+  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
+
+export const isOff = ({ effort, enabled }: Reasoning): boolean => enabled === false || effort === 'none'
+
+export const asksToReason = (reasoning: Reasoning): boolean =>
+  !isOff(reasoning) &&
+  (reasoning.enabled === true || reasoning.effort !== undefined || reasoning.maxTokens !== undefined)
+
+/** Keywords that structured output refuses (2026): they are said in the description instead. */
+const REFUSED = new Set([
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+])
+/** Keywords whose values are schemas by name, and those that hold one schema or a list of them. */
+const NAMED = new Set(['properties', '$defs', 'definitions'])
+const NESTED = new Set(['items', 'anyOf', 'allOf', 'oneOf', 'additionalProperties', 'prefixItems'])
+
+/**
+ * A JSON schema as Claude's structured output takes it: every object closed, and no keyword that it refuses. Undefined where an
+ * object is open on purpose: closing it would forbid what the caller allows.
+ */
+export function strictSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return allOrNothing(schema.map(strictSchema))
+  if (!isObject(schema)) return schema
+  const { additionalProperties: open } = schema
+  if (open === true || isObject(open)) return undefined
+  const written: JsonObject = {}
+  const said: JsonObject = {}
+  for (const [key, value] of Object.entries(schema)) {
+    if (REFUSED.has(key) || (key === 'minItems' && Number(value) > 1)) said[key] = value
+    else if (NAMED.has(key) && isObject(value)) written[key] = strictEach(value)
+    else written[key] = NESTED.has(key) ? strictSchema(value) : value
+    if (key in written && written[key] === undefined) return undefined
+  }
+  if (schema.type === 'object') written.additionalProperties = false
+  if (Object.keys(said).length > 0) {
+    const { description } = schema
+    written.description = `${isString(description) ? `${description} ` : ''}${JSON.stringify(said)}`
+  }
+  return written
+}
+
+function strictEach(schemas: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(schemas).map(([name, schema]) => [name, strictSchema(schema)] as const)
+  return entries.some(([, schema]) => schema === undefined) ? undefined : Object.fromEntries(entries)
+}
+
+const allOrNothing = (schemas: unknown[]): unknown[] | undefined =>
+  schemas.includes(undefined) ? undefined : schemas
+
+/** The tool that stands for a JSON schema where a model has no structured output. Its input becomes the text. */
+export const ANSWER_TOOL = 'answer_in_json'

@@ -1,15 +1,12 @@
 import type { DialectName } from '../core/events.ts'
-import { chatEgress } from './chat/egress.ts'
-import { chatIngress } from './chat/ingress.ts'
+import { chatEgress, chatIngress } from './chat/index.ts'
 import { cohereEgress } from './cohere/egress.ts'
 import { converseEgress } from './converse/egress.ts'
 import type { Egress, Ingress } from './dialect.ts'
 import { geminiEgress } from './gemini/egress.ts'
 import { geminiIngress } from './gemini/ingress.ts'
-import { messagesEgress } from './messages/egress.ts'
-import { messagesIngress } from './messages/ingress.ts'
-import { responsesEgress } from './responses/egress.ts'
-import { responsesIngress } from './responses/ingress.ts'
+import { messagesEgress, messagesIngress } from './messages/index.ts'
+import { responsesEgress, responsesIngress } from './responses/index.ts'
 
 /** What callers may speak. A new dialect is a folder here and a line. */
 export const ingresses = {

@@ -1,3 +1,5 @@
+import { parseJson } from '../core/json.ts'
+
 /**
  * The inside of a JSON string that has none of these says itself. Searched for, not matched from end to end: the
  * engine skips through a long text eight times as fast.
@@ -25,3 +27,73 @@ export function endOfString(text: string, from: number): number {
   }
   return -1
 }
+
+/** Tells whether JSON text that comes in pieces is complete, looking at each character once. */
+export interface JsonEnd {
+  push(piece: string): void
+  /** An object or a list ended. A text, a number or a word is complete if it parses. */
+  isComplete(): boolean
+  /** What came is an object, and it ended. */
+  isObject(): boolean
+}
+
+/** No argument of another kind than an object or a list is longer. */
+const LONGEST_SCALAR = 256
+
+export function createJsonEnd(): JsonEnd {
+  /** Pieces that nobody has asked about: most calls never need it. */
+  let unseen: string[] = []
+  let first = ''
+  let scalar = ''
+  let depth = 0
+  let isInText = false
+  let isEscaped = false
+
+  function see(character: string): void {
+    if (first === '' && character.trim() !== '') first = character
+    if (isEscaped) isEscaped = false
+    else if (isInText && character === '\\') isEscaped = true
+    else if (character === '"') isInText = !isInText
+    else if (isInText) return
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+  }
+
+  function seeAll(): void {
+    const pieces = unseen
+    unseen = []
+    for (const piece of pieces) {
+      for (let at = 0; at < piece.length; at++) see(piece.charAt(at))
+      if (scalar.length <= LONGEST_SCALAR) scalar += piece
+    }
+  }
+
+  const isEnded = (): boolean => depth <= 0 && !isInText
+
+  return {
+    push(piece) {
+      unseen.push(piece)
+    },
+    isComplete() {
+      seeAll()
+      if (first === '{' || first === '[') return isEnded()
+      return scalar.length <= LONGEST_SCALAR && parseJson(scalar) !== undefined
+    },
+    isObject() {
+      seeAll()
+      return first === '{' && isEnded()
+    },
+  }
+}
+
+/** These end a line for some SSE clients, though JSON may carry the last three bare: always escaped. */
+const LINE_ENDS = /[\n\r\u0085\u2028\u2029]/
+const BARE_LINE_ENDS = /[\u0085\u2028\u2029]/g
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** JSON text for a `data:` line. Text can never end an event: JSON escapes CR and LF, and the rest is escaped here. */
+export const oneLine = (json: string): string =>
+  LINE_ENDS.test(json) ? json.replace(BARE_LINE_ENDS, escapeUnit) : json
+
+/** True where upstream's own JSON text of a string may stand in a `data:` line as it is. */
+export const mayBeSpliced = (json: string): boolean => !LINE_ENDS.test(json)

@@ -3,7 +3,6 @@ import type { TypeCheck } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { badRequest, type GatewayError } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
-import { quoted, sayKind } from './values.ts'
 
 /**
  * The first thing that is wrong with a body, as a 400 for a person: where it stands, what is allowed, what came.
@@ -158,5 +157,26 @@ function hasKind(variant: TSchema, value: unknown): boolean {
       return typeof value === 'number'
     default:
       return typeof value === variant.type
+  }
+}
+
+/** A short value in quotes; a long one is only named, never repeated. */
+export const quoted = (value: string): string =>
+  value.length <= 40 ? JSON.stringify(value) : `a string of ${value.length} characters`
+
+/** What came, in words, without repeating more than a number or a word. */
+export function sayKind(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  switch (typeof value) {
+    case 'number':
+    case 'boolean':
+      return String(value)
+    case 'string':
+      return 'a string'
+    case 'undefined':
+      return 'absent'
+    default:
+      return 'an object'
   }
 }

@@ -1,5 +1,6 @@
 import type { Attempt } from '../core/attempt.ts'
-import type { JsonObject } from '../core/events.ts'
+import type { InferenceFrames, JsonObject } from '../core/events.ts'
+import type { ImagesRequest, SpeechRequest, SpokenAudio } from '../core/operation.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
@@ -49,4 +50,37 @@ export interface OperationReply<Result> {
   /** What the provider counted; null where it told nothing. */
   usage: Usage | null
   native?: JsonObject
+}
+
+/** How images are asked for at a provider. */
+export interface ImageSpeaker {
+  /** Why it cannot make them as asked, to complete "<provider> …"; null: it can. */
+  cannot?(request: ImagesRequest): string | null
+  /** One call gives one image, whatever `count` says: several take several calls, and cannot be streamed. */
+  readonly isSingle?: boolean
+  build(request: ImagesRequest, attempt: Attempt): DialectCall
+  /**
+   * Reads a 2xx reply, streamed or not, as events: `image` for a finished one (a data URL or an address), `native`
+   * with a draft or what was said beside, text and reasoning of a model that speaks. At least one image comes before
+   * `response-end`; a reply without any throws.
+   */
+  read(reply: UpstreamReply, request: ImagesRequest, attempt: Attempt): InferenceFrames
+}
+
+/** What `native` events of images hold. */
+export type ImageNative =
+  /** A draft. */
+  | { type: 'partial'; base64: string; index: number }
+  /** Of the image that came last. */
+  | { type: 'image'; fields: Record<string, unknown> }
+  /** Of the whole reply. */
+  | { type: 'reply'; fields: Record<string, unknown> }
+
+/** How speech is asked for at a provider. */
+export interface SpeechSpeaker {
+  /** Why it cannot speak as asked, to complete "<provider> …"; null: it can. */
+  cannot?(request: SpeechRequest): string | null
+  build(request: SpeechRequest, attempt: Attempt): DialectCall
+  /** Reads a 2xx reply up to its first sound. Throws `malformed` for what is none. */
+  read(reply: UpstreamReply, request: SpeechRequest): Promise<{ audio: SpokenAudio; usage: Usage | null }>
 }

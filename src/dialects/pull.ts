@@ -2,7 +2,7 @@ import { UpstreamError } from '../core/errors.ts'
 import { turnsByLength } from '../core/turn.ts'
 
 /** What a body is, by its first character: providers answer with what was not asked for, under any content type. */
-export type BodyForm = 'json' | 'page' | 'events'
+type BodyForm = 'json' | 'page' | 'events'
 
 export type Pulled = IteratorResult<Uint8Array, undefined>
 
@@ -10,7 +10,7 @@ export type Pulled = IteratorResult<Uint8Array, undefined>
 export const GAVE_UP: Pulled = { done: true, value: undefined }
 
 /** Pulls the bytes of one reply, and knows when waiting for more is of no use. */
-export interface Puller {
+interface Puller {
   /** The next bytes. Throws what the connection throws. */
   next(): Promise<Pulled>
   /**

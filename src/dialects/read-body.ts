@@ -3,9 +3,7 @@ import type { FrameBatch } from '../core/events.ts'
 import { parseUnchecked } from '../core/json.ts'
 import { turnOfLoop } from '../core/turn.ts'
 import { formOfText } from './pull.ts'
-import { createPieceCount } from './reply-bounds.ts'
-import type { ReplyDecoder } from './reply-decoder.ts'
-import { checkReply, parseReply } from './reply-json.ts'
+import { checkReply, createPieceCount, parseReply, type ReplyDecoder } from './reply-decoder.ts'
 import { LONG_TEXT_CHARACTERS } from './take-events.ts'
 
 export const MAX_BODY_BYTES = 32 * 1024 * 1024

@@ -1,5 +1,7 @@
-import type { UpstreamError } from '../core/errors.ts'
-import type { InferenceFrame } from '../core/events.ts'
+import { UpstreamError } from '../core/errors.ts'
+import type { InferenceFrame, JsonObject, ReasoningDetail } from '../core/events.ts'
+import { parseUnchecked } from '../core/json.ts'
+import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, type TextExcess } from '../core/json-excess.ts'
 import type { Shortcut } from './shortcut.ts'
 
 /** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its whole body. */
@@ -24,4 +26,99 @@ export interface ReplyDecoder {
   hasContent(): boolean
   /** Reads events that are like one that was read before as text, without `takeEvent`; absent: none. */
   readonly shortcut?: Shortcut | undefined
+}
+
+/** No model calls so many tools, or answers in so many items: more would be an attempt to fill the memory. */
+export const MOST_CALLS = 10_000
+const MOST_ITEMS = 10_000
+
+/** Throws `malformed` where a reply that has `count` of them would get one more. */
+export function checkCalls(count: number): void {
+  if (count >= MOST_CALLS) throw tooMany('tool calls', MOST_CALLS)
+}
+
+/** The same of items, or blocks, of its output. */
+export function checkItems(count: number): void {
+  if (count >= MOST_ITEMS) throw tooMany('items of output', MOST_ITEMS)
+}
+
+/** No provider counts so many things; what is remembered of them is read again with each event. */
+const MOST_USAGE_FIELDS = 256
+
+export function checkUsage(usage: object): void {
+  if (Object.keys(usage).length > MOST_USAGE_FIELDS) throw tooMany('fields of usage', MOST_USAGE_FIELDS)
+}
+
+const tooMany = (what: string, most: number): UpstreamError =>
+  new UpstreamError('malformed', `the reply has more than ${most} ${what}`)
+
+/** Pieces of reasoning that are signed or encrypted. An answer has some dozen; toward callers each is sealed by itself. */
+export const MOST_SEALED_PIECES = 5_000
+
+/** Citations and pictures: each is shown by itself, and several times to callers of Responses. */
+const MOST_ANNOTATIONS = 10_000
+
+/** The same before a list of sources is read. Throws `malformed` where there are more. */
+export function checkAnnotations(count: number): void {
+  if (count > MOST_ANNOTATIONS) throw tooMany('annotations and images', MOST_ANNOTATIONS)
+}
+
+/** With `logprobs`, in one event or body: a longer answer has them in the events of its stream. */
+export const MOST_TOKENS_AT_ONCE = 40_000
+
+/** Counts such pieces of one reply. Throws `malformed` for one too many. */
+type PieceCount = (frame: InferenceFrame) => void
+
+export function createPieceCount(): PieceCount {
+  let sealed = 0
+  let annotations = 0
+  return ({ events }) => {
+    for (const event of events) {
+      if (event.type === 'reasoning-detail' && isSealedPiece(event.detail)) sealed += 1
+      else if (event.type === 'logprobs') checkTokens(event.logprobs)
+      else if (event.type === 'annotation' || event.type === 'image') annotations += 1
+    }
+    if (sealed > MOST_SEALED_PIECES) throw tooMany('signed pieces of reasoning', MOST_SEALED_PIECES)
+    checkAnnotations(annotations)
+  }
+}
+
+function checkTokens({ content }: JsonObject): void {
+  if (Array.isArray(content) && content.length > MOST_TOKENS_AT_ONCE)
+    throw tooMany('tokens with logprobs at once', MOST_TOKENS_AT_ONCE)
+}
+
+const isSealedPiece = ({ signature, data }: ReasoningDetail): boolean =>
+  (typeof signature === 'string' && signature !== '') || (typeof data === 'string' && data !== '')
+
+/**
+ * The JSON of an event or a body of a provider; undefined for text that is none. Throws `malformed` for JSON that is
+ * nested deeper than 128 levels or holds too much (`core/json.ts`), in whatever field.
+ */
+export function parseReply(text: string, status: number): unknown {
+  if (text !== checked) checkReply(text, status)
+  checked = null
+  return parseUnchecked(text)
+}
+
+/** The text that `checkAhead` has found nothing in, until it is parsed. */
+let checked: string | null = null
+
+/** Checks a long event in a step of its own: `parseReply` of the same text does not check it once more. */
+export function checkAhead(text: string, status: number): void {
+  checkReply(text, status)
+  checked = text
+}
+
+/** The part of `parseReply` before the parser: for bodies between whose steps others have a turn. */
+export function checkReply(text: string, status: number): void {
+  const excess = excessOf(text)
+  if (excess === null) return
+  throw new UpstreamError('malformed', REASONS[excess], { status })
+}
+
+const REASONS: Readonly<Record<TextExcess, string>> = {
+  depth: `the reply is nested deeper than ${MAX_TEXT_DEPTH} levels`,
+  parts: 'the reply holds too many strings, objects and lists',
+  escapes: `the reply holds more than ${MAX_TEXT_ESCAPES} escape sequences in its strings`,
 }

@@ -23,7 +23,7 @@ export interface StreamParser {
   skip?(read: (text: string, from: number) => number): void
 }
 
-export interface SseParser extends StreamParser {
+interface SseParser extends StreamParser {
   /** `feed`, and all that `next` gives then. */
   push(bytes: Uint8Array): SseEvent[]
   /** The same for text that is already decoded. */

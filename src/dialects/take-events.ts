@@ -1,10 +1,9 @@
 import type { FrameBatch, InferenceFrame } from '../core/events.ts'
-import { createPieceCount } from './reply-bounds.ts'
-import type { ReplyDecoder } from './reply-decoder.ts'
+import { createPieceCount, type ReplyDecoder } from './reply-decoder.ts'
 import type { SseEvent, StreamParser } from './sse.ts'
 
 /** Has a decoder read events, in order. What fails among them is thrown after the frames before it. */
-export interface EventTaker {
+interface EventTaker {
   /** The frames of all events that are complete, up to a long one. */
   take(parser: StreamParser): FrameBatch
   /** The frames of the last events, which the end of the body may have cut. */

@@ -2,7 +2,7 @@ import { isObject } from '../core/json.ts'
 import { endOfString, readJsonString } from './json-text.ts'
 
 /** Where the events of a dialect have the text that comes in pieces, and what else differs from piece to piece. */
-export interface TextPlace {
+interface TextPlace {
   /** The field whose string is the text. */
   readonly field: string
   /** The text of a parsed event; anything else where it is none. */
@@ -29,7 +29,7 @@ export interface TextTemplate {
 }
 
 /** Literal pieces, and between each two of them a hole: digits or letters. */
-export interface Holed {
+interface Holed {
   readonly first: string
   readonly others: readonly { readonly hole: Hole; readonly literal: string }[]
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../core/events.ts'
-import { type CompletionAsked, chatBodyOf } from '../dialects/chat/completion-body.ts'
-import { completionIngress } from '../dialects/chat/completion-view.ts'
+import { type CompletionAsked, chatBodyOf, completionIngress } from '../dialects/chat/completions.ts'
 import { type Incoming, routes } from '../http/incoming.ts'
 import { JSON_TYPE, replyHeaders } from '../http/reply-headers.ts'
 import { chatOperation } from './conversation/chat.ts'

@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
-import { createPieceCount, MOST_TOKENS_AT_ONCE } from '../../src/dialects/reply-bounds.ts'
-import { checkAhead, parseReply } from '../../src/dialects/reply-json.ts'
+import {
+  checkAhead,
+  createPieceCount,
+  MOST_TOKENS_AT_ONCE,
+  parseReply,
+} from '../../src/dialects/reply-decoder.ts'
 import { createSseParser, MAX_EVENT_LINES } from '../../src/dialects/sse.ts'
 
 const tokens = (count: number) =>

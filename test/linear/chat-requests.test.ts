@@ -1,4 +1,4 @@
-import { chatIngress } from '../../src/dialects/chat/ingress.ts'
+import { chatIngress } from '../../src/dialects/chat/index.ts'
 import { chatBody } from '../../src/dialects/chat/schema.ts'
 import { testRequests } from './requests.ts'
 import { range } from './samples.ts'

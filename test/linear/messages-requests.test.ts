@@ -1,4 +1,4 @@
-import { messagesIngress } from '../../src/dialects/messages/ingress.ts'
+import { messagesIngress } from '../../src/dialects/messages/index.ts'
 import { messagesBody } from '../../src/dialects/messages/schema.ts'
 import { testRequests } from './requests.ts'
 import { range } from './samples.ts'

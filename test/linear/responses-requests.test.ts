@@ -1,4 +1,4 @@
-import { responsesIngress } from '../../src/dialects/responses/ingress.ts'
+import { responsesIngress } from '../../src/dialects/responses/index.ts'
 import { documentedBody } from '../../src/dialects/responses/schema.ts'
 import { testRequests } from './requests.ts'
 

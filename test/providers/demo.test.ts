@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent } from '../../src/core/events.ts'
 import { isObject } from '../../src/core/json.ts'
-import { chatEgress } from '../../src/dialects/chat/egress.ts'
+import { chatEgress } from '../../src/dialects/chat/index.ts'
 import { sampleOf } from '../../src/providers/demo/sample.ts'
 import { demo, demoOffer, demoProvider } from '../../src/providers/demo.ts'
 import { defaults } from './defaults.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ProviderRecord } from '../../src/core/snapshot.ts'
-import { chatIngress } from '../../src/dialects/chat/ingress.ts'
+import { chatIngress } from '../../src/dialects/chat/index.ts'
 import type { Egress } from '../../src/dialects/dialect.ts'
 import { egresses } from '../../src/dialects/index.ts'
 import { factsOf, type Vendor, vendors } from '../../src/providers/compatible.ts'

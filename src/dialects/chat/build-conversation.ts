@@ -3,9 +3,8 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { Message } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
-import { plainThoughts } from '../plain-thoughts.ts'
-import { type LeaveOut, saysSomething, withoutMark } from './build-quirks.ts'
-import { isReasoner } from './build-reasoning.ts'
+import { plainThoughts } from '../thoughts.ts'
+import { isReasoner, type LeaveOut, saysSomething, withoutMark } from './build-quirks.ts'
 
 const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const
 

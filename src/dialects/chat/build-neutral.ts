@@ -8,8 +8,8 @@ import type {
   ToolCall,
   ToolChoice,
 } from '../../core/request.ts'
+import { writeUser } from '../caller-fields.ts'
 import { dropInto } from '../dropped.ts'
-import { writeUser } from '../user.ts'
 
 /** What a provider takes beyond OpenAI's own fields; the others refuse them. */
 export interface Taken {

@@ -1,5 +1,7 @@
+import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
+import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
 
 /** Names what is left out. */
@@ -79,3 +81,103 @@ export function withoutMark(marked: unknown, leaveOut: LeaveOut): unknown {
   if (saysSomething(cache_control)) leaveOut('cache_control')
   return rest
 }
+
+const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+
+/**
+ * Tells the provider how hard to reason, in the one field that it knows: `reasoning_effort` for most, the object
+ * `reasoning` where the provider takes it. What that field cannot say is named in `dropped`. `exclude` is kept by
+ * the gateway itself, so it counts as carried.
+ */
+export function applyReasoning(
+  body: JsonObject,
+  request: InferenceRequest,
+  attempt: Attempt,
+  dropped: string[],
+): void {
+  const said = isObject(body.reasoning) ? body.reasoning : {}
+  delete body.reasoning
+  delete body.reasoning_effort
+  const { reasoning } = request
+  if (!reasoning) return
+  if (!isReasoner(attempt)) {
+    if (asks(reasoning)) dropped.push('reasoning')
+    return
+  }
+  if (attempt.provider.quirks.reasoningField === 'reasoning') {
+    body.reasoning = { ...said, ...objectOf(reasoning) }
+    return
+  }
+  if (attempt.provider.quirks.chat?.promptMode && alwaysReasons(attempt)) {
+    applyPromptMode(body, reasoning, dropped)
+    return
+  }
+  const effort = effortOf(reasoning, attempt)
+  const taken = effort === undefined ? undefined : effortTaken(effort, attempt)
+  if (taken !== undefined) body.reasoning_effort = taken
+  else if (effort !== undefined) dropped.push('reasoning.effort')
+  else if (reasoning.enabled === true && reasoning.maxTokens === undefined) dropped.push('reasoning.enabled')
+  if (reasoning.maxTokens !== undefined) dropped.push('reasoning.max_tokens')
+  if (reasoning.summary !== undefined) dropped.push('reasoning.summary')
+  for (const name of Object.keys(reasoning.extra ?? {})) dropped.push(`reasoning.${name}`)
+}
+
+/** False only where the endpoint's parameters are known and none of them is about reasoning. */
+export const isReasoner = ({ endpoint }: Attempt): boolean =>
+  endpoint.supportedParameters === null ||
+  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
+
+/** True when something was asked that an endpoint without reasoning does not do anyway. */
+const asks = ({ effort, enabled, maxTokens, summary }: Reasoning): boolean =>
+  enabled === true ||
+  (effort !== undefined && effort !== 'none') ||
+  maxTokens !== undefined ||
+  summary !== undefined
+
+/**
+ * To turn reasoning off is the effort `none`; to turn it on without an effort is `medium`, where the endpoint is
+ * known to take an effort (some that always reason refuse the field).
+ */
+function effortOf({ effort, enabled }: Reasoning, { endpoint, provider }: Attempt): Effort | undefined {
+  if (effort !== undefined || enabled === undefined) return effort
+  if (!enabled) return 'none'
+  if (provider.quirks.chat?.efforts) return 'medium'
+  return endpoint.supportedParameters?.includes('reasoning_effort') ? 'medium' : undefined
+}
+
+const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/**
+ * Of a vendor that knows only some efforts, the strongest that is not stronger than what was asked for, else its
+ * weakest; undefined: it cannot be kept from reasoning.
+ */
+function effortTaken(asked: Effort, { endpoint, provider }: Attempt): string | undefined {
+  const usual = provider.quirks.chat?.efforts
+  if (usual === undefined) return asked
+  const known = endpoint.reasoning?.efforts ?? usual
+  if (asked === 'none') return known.includes('none') ? 'none' : undefined
+  const taken = EFFORTS.filter((name) => name !== 'none' && known.includes(name))
+  return taken.findLast((name) => EFFORTS.indexOf(name) <= EFFORTS.indexOf(asked)) ?? taken[0]
+}
+
+const alwaysReasons = ({ endpoint: { reasoning } }: Attempt): boolean =>
+  reasoning !== undefined && !reasoning.mayBeOff && reasoning.efforts === null
+
+/** How hard such a model reasons cannot be said. */
+function applyPromptMode(body: JsonObject, reasoning: Reasoning, dropped: string[]): void {
+  const { effort, enabled, maxTokens, summary, extra } = reasoning
+  if (asks(reasoning) && enabled !== false) body.prompt_mode ??= 'reasoning'
+  if (effort !== undefined) dropped.push('reasoning.effort')
+  else if (enabled === false) dropped.push('reasoning.enabled')
+  if (maxTokens !== undefined) dropped.push('reasoning.max_tokens')
+  if (summary !== undefined) dropped.push('reasoning.summary')
+  for (const name of Object.keys(extra ?? {})) dropped.push(`reasoning.${name}`)
+}
+
+const objectOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject => ({
+  ...(effort === undefined ? {} : { effort }),
+  ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+  ...(enabled === undefined ? {} : { enabled }),
+  ...(exclude === undefined ? {} : { exclude }),
+  ...(summary === undefined ? {} : { summary }),
+})

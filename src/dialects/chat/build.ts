@@ -2,13 +2,12 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropInto } from '../dropped.ts'
-import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { applyConversation } from './build-conversation.ts'
 import { neutralBody, type Taken } from './build-neutral.ts'
-import { applyQuirks } from './build-quirks.ts'
-import { applyReasoning } from './build-reasoning.ts'
+import { applyQuirks, applyReasoning } from './build-quirks.ts'
 
 /**
  * Fields that speak to the gateway alone: never sent to a provider. `usage` and `include_reasoning` are told in

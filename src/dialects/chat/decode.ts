@@ -1,21 +1,22 @@
 import { UpstreamError } from '../../core/errors.ts'
-import type { InferenceEvent, InferenceFrame } from '../../core/events.ts'
+import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
+import type { UpstreamReply } from '../../core/reply.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../reply-decoder.ts'
-import { parseReply } from '../reply-json.ts'
+import { type ReadOptions as ReplyOptions, readReply } from '../read-reply.ts'
+import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
-import { endReply, isFinished, newReply, readChunk } from './chunk.ts'
+import { endReply, isFinished, newReply, readChunk } from './decode-chunk.ts'
 
-export interface DecodeOptions {
+interface DecodeOptions {
   /** The HTTP status of the reply. */
   status: number
   /** False: every chunk is parsed. The same events come, without `plainText`. */
   fast: boolean
 }
 
-export function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
+function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newReply(status)
   const shortcut = fast ? createShortcut(CONTENT) : undefined
   let isTerminated = false
@@ -117,3 +118,21 @@ const hasChoices = (body: unknown): boolean =>
 
 const OPENING_BRACKET = 91
 const isDone = (data: string): boolean => data.charCodeAt(0) === OPENING_BRACKET && data.trim() === '[DONE]'
+
+interface ReadOptions extends ReplyOptions {
+  /** False: every chunk is parsed. The same events come, without `plainText`. */
+  fast?: boolean
+}
+
+/** Reads a 2xx reply of an OpenAI-shaped provider; see `readReply`. */
+export const readChat = (
+  reply: UpstreamReply,
+  streamed: boolean,
+  options: ReadOptions = {},
+): InferenceFrames =>
+  readReply(
+    reply,
+    streamed,
+    createChatDecoder({ status: reply.status, fast: streamed && options.fast !== false }),
+    options,
+  )

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { checkImageUrl, isImageData } from '../image-data.ts'
-import type { ChatContent, ChatMessage, ChatToolCall } from './message-schema.ts'
+import type { ChatContent, ChatMessage, ChatToolCall } from './schema-messages.ts'
 
 /**
  * Checked chat messages → neutral ones. What the neutral form has no place for goes to `extra`. Throws a `GatewayError`

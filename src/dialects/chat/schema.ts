@@ -1,8 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
-import { bounded } from '../bounded.ts'
 import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
-import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
-import { message } from './message-schema.ts'
+import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
+import { message } from './schema-messages.ts'
 
 /** The body of POST /chat/completions, every field with its limits. Unknown fields are forwarded at every level. */
 

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
-import { openaiTier } from '../service-tier.ts'
+import { openaiTier } from '../finish.ts'
+import { viewMetadata, viewUsage } from './usage.ts'
 import {
+  type ChatNative,
   foreignFields,
   foreignMessage,
   isChatNative,
@@ -9,9 +11,7 @@ import {
   viewAnnotation,
   viewImage,
   viewToolCall,
-} from './message-view.ts'
-import type { ChatNative } from './native.ts'
-import { viewMetadata, viewUsage } from './usage-view.ts'
+} from './write-message.ts'
 
 /**
  * A whole reply as a chat completion. Fields of a unary upstream reply that we do not know stand where they stood;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isString } from '../../core/json.ts'
 import type { ContentPart, FunctionTool, InferenceRequest, Message, ToolCall } from '../../core/request.ts'
-import { plainThoughts } from '../plain-thoughts.ts'
+import { plainThoughts } from '../thoughts.ts'
 
 /** How the reasoning details of this dialect are marked: only details of this format are its own. */
 export const REASONING_FORMAT = 'cohere-v2'

@@ -2,9 +2,9 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Sampling } from '../../core/request.ts'
+import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropInto } from '../dropped.ts'
-import { GATEWAY_FIELDS } from '../gateway-fields.ts'
 import { type LeaveOut, writeMessages, writeTools } from './build-messages.ts'
 
 /** Parameters of Cohere alone, which a caller of the chat dialect may set: they travel as they came. */

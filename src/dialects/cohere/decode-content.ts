@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { isObject, isString } from '../../core/json.ts'
-import { checkCalls } from '../reply-bounds.ts'
+import { checkCalls } from '../reply-decoder.ts'
 import { characterPlaces } from '../text-places.ts'
 import { REASONING_FORMAT } from './build-messages.ts'
 

@@ -9,8 +9,7 @@ import {
 import { isObject, isString } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../reply-decoder.ts'
-import { parseReply } from '../reply-json.ts'
+import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import {
   addArguments,
   addPlan,

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
-import { asksToReason, isOff, isReasoner, thinkingOf } from '../claude-thinking.ts'
+import { asksToReason, isOff, isReasoner, thinkingOf } from '../claude.ts'
 import type { Abilities, Drop } from './model.ts'
 
 /** The three efforts of Nova and of OpenAI's open models. */

@@ -1,9 +1,9 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { isObject, isString, parseJson } from '../../core/json.ts'
-import { ANSWER_TOOL } from '../answer-tool.ts'
-import { REASONING_FORMAT } from '../claude-thoughts.ts'
-import { checkCalls } from '../reply-bounds.ts'
+import { ANSWER_TOOL } from '../claude.ts'
+import { checkCalls } from '../reply-decoder.ts'
+import { REASONING_FORMAT } from '../thoughts.ts'
 import { annotationOf } from './decode-citation.ts'
 import { readRedacted, readToolName } from './names.ts'
 

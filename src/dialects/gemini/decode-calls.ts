@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { isObject, isString } from '../../core/json.ts'
-import { checkCalls } from '../reply-bounds.ts'
+import { checkCalls } from '../reply-decoder.ts'
 import { callExtra, signatureDetail } from './signatures.ts'
 
 /** The calls of one candidate: whole ones, and those whose arguments come in pieces. */

@@ -1,6 +1,6 @@
 import type { Finish, InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
-import { checkAnnotations } from '../reply-bounds.ts'
+import { checkAnnotations } from '../reply-decoder.ts'
 import { bytePlaces } from '../text-places.ts'
 import { createFunctionCalls, type FunctionCalls } from './decode-calls.ts'
 import { finishReasonOf, nativeReasonOf } from './finish.ts'

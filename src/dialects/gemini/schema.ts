@@ -1,10 +1,8 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
-import { bounded } from '../bounded.ts'
-import { callerFields, model } from '../caller-schema.ts'
-import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
-import { GATEWAY_FIELDS } from '../gateway-fields.ts'
+import { callerFields, GATEWAY_FIELDS, model } from '../caller-schema.ts'
+import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
 
 /**
  * The body of `:generateContent` and `:streamGenerateContent`, in camelCase (names.ts brings it there). Unknown fields

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { SpeechRequest } from '../../core/operation.ts'
+import type { SpeechSpeaker } from '../operation.ts'
 import { providerOptions } from '../operations/fields.ts'
 import { malformed, readJsonObject } from '../operations/reply.ts'
 import { MEDIA_TYPES } from '../operations/speech.ts'
-import type { SpeechSpeaker } from '../speech-speaker.ts'
 import { readUsage } from './usage.ts'
 
 const RATE = 24_000

@@ -1,7 +1,7 @@
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
-import { oneLine } from '../one-line.ts'
+import { oneLine } from '../json-text.ts'
 import { type HeldEnd, isGeminiNative, newHeldEnd, withoutEnd } from './chunks.ts'
 import { writeLogprobs } from './decode-candidate.ts'
 import { viewError } from './errors.ts'

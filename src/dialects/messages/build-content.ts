@@ -2,7 +2,7 @@ import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
-import { cacheMarkOf, type Drop, isBlank, isText } from './marks.ts'
+import { cacheMarkOf, type Drop, isBlank, isText } from './fields.ts'
 
 /**
  * | part | block |

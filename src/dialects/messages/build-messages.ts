@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
-import { thoughtsOf } from '../claude-thoughts.ts'
+import { thoughtsOf } from '../thoughts.ts'
 import { writePart } from './build-content.ts'
-import { cacheMarkOf, callIdOf, type Drop, isBlank } from './marks.ts'
+import { cacheMarkOf, callIdOf, type Drop, isBlank } from './fields.ts'
 
-export interface Written {
+interface Written {
   /** A lone instruction without marks is a string. */
   system: string | JsonObject[] | undefined
   messages: JsonObject[]

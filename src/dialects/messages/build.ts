@@ -2,16 +2,13 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import { type Traits, traitsOf } from '../claude.ts'
+import { type Traits, thinkingOf, traitsOf } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
-import { dropInto } from '../dropped.ts'
-import { dropUncarried } from '../uncarried.ts'
-import { applyFormat } from './build-format.ts'
+import { dropInto, dropUncarried } from '../dropped.ts'
 import { writeMessages } from './build-messages.ts'
 import { ownBody } from './build-own.ts'
-import { applyReasoning } from './build-reasoning.ts'
-import { writeToolChoice, writeTools } from './build-tools.ts'
-import type { Drop } from './marks.ts'
+import { applyFormat, writeToolChoice, writeTools } from './build-tools.ts'
+import type { Drop } from './fields.ts'
 
 const VERSION = '2023-06-01'
 /** Documents that are named by an id are behind this beta. */
@@ -130,4 +127,21 @@ function applySampling(body: JsonObject, request: InferenceRequest, traits: Trai
     if (!traits.takesSampling || thinks || topK < 1) drop('top_k')
     else body.top_k = topK
   }
+}
+
+/** Puts `thinking` and `output_config.effort` into a body that has its bound and its choice of tools. */
+function applyReasoning(
+  body: JsonObject,
+  request: InferenceRequest,
+  attempt: Attempt,
+  traits: Traits,
+  drop: Drop,
+): void {
+  const isForced = isObject(body.tool_choice) && ['any', 'tool'].includes(String(body.tool_choice.type))
+  const limits = { attempt, traits, bound: Number(body.max_tokens), isForced }
+  const { thinking, effort } = thinkingOf(request, limits, drop)
+  if (thinking !== undefined) body.thinking = thinking
+  if (effort === undefined) return
+  const config = isObject(body.output_config) ? body.output_config : {}
+  body.output_config = { ...config, effort }
 }

@@ -2,13 +2,12 @@ import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../reply-decoder.ts'
-import { parseReply } from '../reply-json.ts'
+import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
-import { endMessage, isPlainText, newMessage, readEvent, readMessage } from './message.ts'
+import { endMessage, isPlainText, newMessage, readEvent, readMessage } from './decode-message.ts'
 
-export interface DecodeOptions {
+interface DecodeOptions {
   /** The HTTP status of the reply. */
   status: number
   /** False: every event is parsed. The same events come, without `plainText`. */

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { checkImageData } from '../image-data.ts'
-import type { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock, UserBlock } from './block-schema.ts'
-import type { Keep } from './keep.ts'
+import type { Keep } from './fields.ts'
+import type { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock, UserBlock } from './schema-messages.ts'
 
 type ContentBlock = Exclude<UserBlock, { type: 'tool_result' }> | { type: 'tool_reference' | 'browser_state' }
 

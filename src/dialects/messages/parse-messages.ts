@@ -1,19 +1,21 @@
 import { badRequest } from '../../core/errors.ts'
-import { defined, restOf } from '../../core/json.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { defined, isObject, isString, restOf } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { quoted } from '../mismatch.ts'
+import { isSealed, unseal } from '../opaque.ts'
+import { REASONING_FORMAT } from '../thoughts.ts'
 import { shortName } from '../tool-names.ts'
-import { quoted } from '../values.ts'
+import type { Keep } from './fields.ts'
+import { plainest, readBlock, readBlocks, readText } from './parse-content.ts'
+import type { MessagesBody } from './schema.ts'
 import type {
   AnthropicMessage,
   AssistantBlock,
   ToolResultBlock,
   ToolUseBlock,
   UserBlock,
-} from './block-schema.ts'
-import type { Keep } from './keep.ts'
-import { plainest, readBlock, readBlocks, readText } from './parse-content.ts'
-import { createThoughts } from './parse-thoughts.ts'
-import type { MessagesBody } from './schema.ts'
+} from './schema-messages.ts'
 
 /**
  * | Messages | neutral |
@@ -126,4 +128,57 @@ function readCall(block: ToolUseBlock, at: string, calls: Set<string>, keep: Kee
   calls.add(id)
   const extra = keep.rest(restOf(block, CALL), 'messages.content')
   return defined({ id, name: shortName(name), arguments: JSON.stringify(input), extra })
+}
+
+type ThoughtBlock = Extract<AssistantBlock, { type: 'thinking' | 'redacted_thinking' }>
+
+/** The thoughts of one assistant message: what the writer of this dialect made of reasoning details, undone. */
+interface Thoughts {
+  add(block: ThoughtBlock): void
+  read(): Pick<Message, 'reasoning' | 'reasoningDetails'>
+}
+
+/**
+ * | block | detail |
+ * |---|---|
+ * | `thinking` with Anthropic's signature | `reasoning.text` with it |
+ * | `thinking` with a sealed one | the detail in it, with the text |
+ * | `thinking` without one | none: text alone |
+ * | `redacted_thinking` of Anthropic | `reasoning.encrypted` |
+ * | `redacted_thinking` that is sealed | the detail in it |
+ */
+function createThoughts(): Thoughts {
+  const details: JsonObject[] = []
+  let reasoning = ''
+  let count = 0
+  return {
+    add(block) {
+      const index = count++
+      if (block.type === 'thinking') {
+        reasoning += block.thinking
+        const detail = detailOf(block.thinking, block.signature ?? '', index)
+        if (detail) details.push(detail)
+      } else if (!isSealed(block.data)) {
+        details.push({ type: 'reasoning.encrypted', data: block.data, format: REASONING_FORMAT, index })
+      } else {
+        const detail = unseal(block.data)
+        if (isString(detail?.type)) details.push(detail)
+      }
+    },
+    read: () => ({
+      ...(reasoning === '' ? {} : { reasoning }),
+      ...(details.length === 0 ? {} : { reasoningDetails: details }),
+    }),
+  }
+}
+
+function detailOf(text: string, signature: string, index: number): JsonObject | undefined {
+  if (signature === '') return undefined
+  if (!isSealed(signature)) {
+    return { type: 'reasoning.text', text, signature, format: REASONING_FORMAT, index }
+  }
+  const detail = unseal(signature)?.detail
+  if (!isObject(detail) || !isString(detail.type)) return undefined
+  if (text === '') return detail
+  return { ...detail, [detail.type === 'reasoning.summary' ? 'summary' : 'text']: text }
 }

@@ -2,9 +2,9 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, restOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
+import { quoted } from '../mismatch.ts'
 import { shortName } from '../tool-names.ts'
-import { quoted } from '../values.ts'
-import type { Keep } from './keep.ts'
+import type { Keep } from './fields.ts'
 import type { MessagesBody } from './schema.ts'
 
 const TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict'])

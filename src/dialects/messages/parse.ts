@@ -1,16 +1,13 @@
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined } from '../../core/json.ts'
-import type { InferenceRequest } from '../../core/request.ts'
-import { modelsOf, sessionOf } from '../caller-fields.ts'
-import { checkPlugins } from '../check-plugins.ts'
+import { defined, restOf } from '../../core/json.ts'
+import type { InferenceRequest, Reasoning } from '../../core/request.ts'
+import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
 import { mismatch } from '../mismatch.ts'
-import { readPreferences } from '../preferences.ts'
-import { NOT_SENT, unservedOf } from './gateway-fields.ts'
-import { createKeep, type Keep } from './keep.ts'
+import { checkPlugins } from '../plugin-schema.ts'
+import { createKeep, type Keep, NOT_SENT, unservedOf } from './fields.ts'
 import { readMessages } from './parse-messages.ts'
-import { readReasoning } from './parse-reasoning.ts'
 import { readFormat, readParallel, readToolChoice, readTools } from './parse-tools.ts'
 import { type MessagesBody, messagesBody } from './schema.ts'
 
@@ -132,4 +129,43 @@ function keepRest(body: JsonObject & MessagesBody, keep: Keep): void {
     if (name !== 'effort' && name !== 'format') keep(`output_config.${name}`)
   }
   for (const name of unservedOf(body)) keep(name)
+}
+
+/** With this beta a budget spans the calls of tools and may be larger than one answer. */
+const INTERLEAVED = /interleaved-thinking/
+
+const THINKING = new Set(['type', 'budget_tokens', 'display'])
+
+/**
+ * | Messages | neutral |
+ * |---|---|
+ * | `thinking.enabled` with a budget | on, with this bound in tokens |
+ * | `thinking.adaptive`, `between_tools` | on |
+ * | `thinking.disabled` | off |
+ * | `display: omitted` | reasoning is not shown |
+ * | `output_config.effort` | effort; none of it says that thinking is to be on |
+ *
+ * Throws a `GatewayError` 400 for a budget that leaves no room for an answer.
+ */
+function readReasoning(body: MessagesBody, headers: Headers, keep: Keep): Reasoning | undefined {
+  const { thinking, output_config, max_tokens } = body
+  const effort = output_config?.effort ?? undefined
+  if (!thinking) return effort === undefined ? undefined : { effort }
+  keep.rest(restOf(thinking, THINKING), 'thinking')
+  if (thinking.type === 'disabled') return { enabled: false }
+  const display = 'display' in thinking ? thinking.display : undefined
+  const shared = defined({ effort, exclude: display === 'omitted' ? true : undefined })
+  if (thinking.type !== 'enabled') {
+    if (thinking.type === 'between_tools') keep('thinking.type')
+    return { enabled: true, ...shared }
+  }
+  const { budget_tokens } = thinking
+  const isInterleaved = INTERLEAVED.test(headers.get('anthropic-beta') ?? '')
+  if (max_tokens && budget_tokens >= max_tokens && !isInterleaved) {
+    throw badRequest(
+      `must be less than max_tokens, which is ${max_tokens}, not ${budget_tokens}`,
+      'thinking.budget_tokens',
+    )
+  }
+  return { enabled: true, maxTokens: budget_tokens, ...shared }
 }

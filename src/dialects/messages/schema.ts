@@ -1,8 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
-import { bounded } from '../bounded.ts'
 import { cacheControl, callerFields, model } from '../caller-schema.ts'
-import { anyObject, modelName, OPEN, oneOf, optional } from '../fields.ts'
-import { message, textBlock } from './block-schema.ts'
+import { anyObject, bounded, modelName, OPEN, oneOf, optional } from '../fields.ts'
+import { message, textBlock } from './schema-messages.ts'
 
 /** The body of POST /messages, every field with its limits. Unknown fields are forwarded at every level. */
 

@@ -1,9 +1,9 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
-import { createJsonEnd } from '../json-end.ts'
+import { createJsonEnd } from '../json-text.ts'
 import { seal } from '../opaque.ts'
-import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './block-state.ts'
+import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './write-state.ts'
 import { writeThoughts } from './write-thoughts.ts'
 
 /**

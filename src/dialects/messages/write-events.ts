@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/events.ts'
-import { oneLine } from '../one-line.ts'
+import type { Finish, FinishReason, JsonObject } from '../../core/events.ts'
+import { oneLine } from '../json-text.ts'
 
 export interface StreamEvent extends JsonObject {
   type: string
@@ -18,3 +18,39 @@ export function spliceText(index: number, jsons: readonly string[]): string {
 }
 
 const TEXT_END = '"}}\n\n'
+
+/** Anthropic's words for ours. `error` is none: a reply that broke off has not stopped. */
+const STOP_REASONS: Readonly<Record<FinishReason, string | null>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+  error: null,
+}
+
+/** Words of providers that say more than ours and are Anthropic's too. */
+const KEPT: Readonly<Record<string, FinishReason>> = {
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  compaction: 'stop',
+  model_context_window_exceeded: 'length',
+}
+
+function stopReasonOf({ reason, native }: Finish): string | null {
+  return native !== null && Object.hasOwn(KEPT, native) && KEPT[native] === reason
+    ? native
+    : STOP_REASONS[reason]
+}
+
+/** How a message ended. `refusal`: what the provider said instead of an answer, under whatever reason. */
+export function viewStop(finish: Finish | undefined, refusal: string): JsonObject {
+  const told = finish ? stopReasonOf(finish) : STOP_REASONS.stop
+  const reason = refusal === '' ? told : STOP_REASONS.content_filter
+  return {
+    stop_reason: reason,
+    stop_sequence: null,
+    stop_details:
+      reason === 'refusal' ? { type: 'refusal', category: null, explanation: refusal || null } : null,
+    container: null,
+  }
+}

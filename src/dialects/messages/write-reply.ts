@@ -2,12 +2,11 @@ import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
-import { newBlockState } from './block-state.ts'
-import { createCollector } from './collect-blocks.ts'
-import { isMessagesNative, type MessagesNative } from './native.ts'
-import { viewStop } from './stop-reason.ts'
-import { viewMetadata, viewUsage } from './usage-view.ts'
+import { viewMetadata, viewUsage } from './usage.ts'
 import { endBlocks, writeBlocks } from './write-blocks.ts'
+import { viewStop } from './write-events.ts'
+import { createCollector, isMessagesNative, type MessagesNative } from './write-native.ts'
+import { newBlockState } from './write-state.ts'
 
 /**
  * A whole reply as a message. One of a provider of the same dialect is the provider's own, but for its id, model,

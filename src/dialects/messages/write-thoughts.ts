@@ -1,10 +1,10 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject, ReasoningDetail } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
-import { REASONING_FORMAT } from '../claude-thoughts.ts'
 import { seal } from '../opaque.ts'
-import { createTextQueue } from '../text-queue.ts'
-import { addBlock, addDelta, type BlockState, type OpenThought, startBlock } from './block-state.ts'
+import { createTextQueue } from '../text-places.ts'
+import { REASONING_FORMAT } from '../thoughts.ts'
+import { addBlock, addDelta, type BlockState, type OpenThought, startBlock } from './write-state.ts'
 
 /** A piece of reasoning: its text, and the detail that it belongs to, without the text. */
 interface Piece {

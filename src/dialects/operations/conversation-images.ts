@@ -5,7 +5,7 @@ import { defined } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import type { ContentPart, InferenceRequest } from '../../core/request.ts'
 import type { Egress } from '../dialect.ts'
-import type { ImageSpeaker } from '../image-speaker.ts'
+import type { ImageSpeaker } from '../operation.ts'
 import { sidesOf } from './image-shape.ts'
 import { malformed } from './reply.ts'
 

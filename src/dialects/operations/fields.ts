@@ -5,12 +5,9 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
-import { modelsOf, sessionOf } from '../caller-fields.ts'
-import { callerFields } from '../caller-schema.ts'
+import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
+import { type ChatPreferences, callerFields, GATEWAY_FIELDS } from '../caller-schema.ts'
 import { modelName, optional } from '../fields.ts'
-import { GATEWAY_FIELDS } from '../gateway-fields.ts'
-import { readPreferences } from '../preferences.ts'
-import type { ChatPreferences } from '../routing-schema.ts'
 
 const { models, provider, session_id, user, trace } = callerFields
 

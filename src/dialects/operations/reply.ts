@@ -6,7 +6,7 @@ import type { UpstreamReply } from '../../core/reply.ts'
 import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { parseReply } from '../reply-json.ts'
+import { parseReply } from '../reply-decoder.ts'
 
 /** A batch of long vectors, or ten large images in base64. */
 const LIMIT_BYTES = 192 * 1024 * 1024

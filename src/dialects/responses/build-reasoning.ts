@@ -2,8 +2,8 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
-import type { Drop } from './build-content.ts'
-import { isKnownToReason, mayReason } from './reasoners.ts'
+import type { EndpointRecord } from '../../core/snapshot.ts'
+import type { Drop } from './build-input.ts'
 
 /** In the order of their strength. */
 const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
@@ -117,3 +117,21 @@ function askedEffort({ effort, enabled, maxTokens }: Reasoning, drop: Drop): Eff
 
 const wholeOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject =>
   defined({ effort, max_tokens: maxTokens, enabled, exclude, summary })
+
+const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+
+/** False only if the endpoint's parameters are known and none of them is about reasoning. */
+const mayReason = ({ supportedParameters }: EndpointRecord): boolean =>
+  supportedParameters === null || PARAMETERS.some((name) => supportedParameters.includes(name))
+
+/**
+ * True if the catalogue or the operator says that the model reasons, or its name does: OpenAI's own names are known,
+ * for entries that describe their models no further. `gpt-5-chat-latest` does not reason.
+ */
+export const isKnownToReason = (endpoint: EndpointRecord): boolean =>
+  mayReason(endpoint) &&
+  (endpoint.supportedParameters !== null ||
+    endpoint.reasoning !== undefined ||
+    REASONERS.test(endpoint.upstreamId))
+
+const REASONERS = /(?:^|[/.])(?:o[134](?![a-z])|gpt-[5-9](?!.*chat)|codex)/

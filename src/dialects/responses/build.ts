@@ -2,15 +2,13 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropInto } from '../dropped.ts'
-import { GATEWAY_FIELDS } from '../gateway-fields.ts'
-import type { Drop } from './build-content.ts'
-import { type ReplayRules, sendable } from './build-input.ts'
+import { type Drop, type ReplayRules, sendable } from './build-input.ts'
 import { neutralBody } from './build-neutral.ts'
 import { applyReasoning, reasons } from './build-reasoning.ts'
-import { ITEM } from './items.ts'
-import { ENCRYPTED_REASONING, lessersOf } from './lessers.ts'
+import { ENCRYPTED_REASONING, ITEM, lessersOf } from './items.ts'
 
 /**
  * Fields that speak to the gateway alone: never sent to a provider. State is kept by the gateway, which has put what

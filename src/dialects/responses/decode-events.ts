@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { isObject, isString, restOf } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
-import { checkItems } from '../reply-bounds.ts'
+import { checkItems } from '../reply-decoder.ts'
 import {
   addArguments,
   completeArguments,
@@ -24,12 +24,12 @@ import {
   partAt,
   type Reply,
 } from './decode-parts.ts'
+import { failureOf } from './errors.ts'
 import type { ResponsesNative } from './items.ts'
-import { failureOf } from './read-error.ts'
 import { readUsage } from './usage.ts'
 
 /** What is remembered of one response between its events. */
-export interface ResponseState {
+interface ResponseState {
   readonly status: number
   readonly reply: Reply
   /** By `output_index`: some servers give an item another id in each event (GitHub Copilot, 2026). */

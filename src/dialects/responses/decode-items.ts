@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { isObject, isString, restOf } from '../../core/json.ts'
-import { checkCalls } from '../reply-bounds.ts'
+import { checkCalls } from '../reply-decoder.ts'
 import {
   addAnnotation,
   addLogprobs,

@@ -3,13 +3,12 @@ import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/
 import { isObject } from '../../core/json.ts'
 import { defaultReason } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import type { ReplyDecoder } from '../reply-decoder.ts'
-import { parseReply } from '../reply-json.ts'
+import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
 import { newResponse, readEvent, readResponse } from './decode-events.ts'
 
-export interface DecodeOptions {
+interface DecodeOptions {
   /** The HTTP status of the reply. */
   status: number
   /** False: every event is parsed. The same events come, without `plainText`. */

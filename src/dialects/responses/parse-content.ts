@@ -2,9 +2,9 @@ import { badRequest } from '../../core/errors.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { checkImageUrl } from '../image-data.ts'
-import type { Content, Part } from './item-schema.ts'
+import type { Content, Part } from './schema-items.ts'
 
-export interface ReadContent {
+interface ReadContent {
   /** One text without marks is a string: many providers take nothing else from some roles. */
   content: string | ContentPart[] | null
   refusal?: string

@@ -4,9 +4,9 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isString, restOf } from '../../core/json.ts'
 import type { ContentPart, Message } from '../../core/request.ts'
-import { mismatch } from '../mismatch.ts'
-import { quoted } from '../values.ts'
+import { mismatch, quoted } from '../mismatch.ts'
 import { detailsOf } from './carried.ts'
+import { readContent } from './parse-content.ts'
 import {
   agentItem,
   customCallItem,
@@ -24,8 +24,7 @@ import {
   serverToolItem,
   toolsItem,
   updateItem,
-} from './item-schema.ts'
-import { readContent } from './parse-content.ts'
+} from './schema-items.ts'
 import { CUSTOM_ARGUMENT, flatName } from './tool-names.ts'
 
 /** What the items of `input` say. */

@@ -2,11 +2,11 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString, restOf } from '../../core/json.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../core/request.ts'
-import { quoted } from '../values.ts'
+import { quoted } from '../mismatch.ts'
 import type { ResponsesBody } from './schema.ts'
 import { CUSTOM_ARGUMENT, flatName, type NamedTool, namedTools, toolsOf } from './tool-names.ts'
 
-export interface ReadTools {
+interface ReadTools {
   tools: Tool[]
   toolChoice?: ToolChoice
 }

@@ -1,15 +1,14 @@
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined } from '../../core/json.ts'
-import type { InferenceRequest, Message } from '../../core/request.ts'
+import { defined, restOf } from '../../core/json.ts'
+import type { Effort, InferenceRequest, Message, Reasoning, Sampling } from '../../core/request.ts'
 import { wantsKnownEvents } from '../../http/compatibility.ts'
-import { checkMetadata, modelsOf, sessionOf } from '../caller-fields.ts'
-import { checkPlugins } from '../check-plugins.ts'
-import { mismatch } from '../mismatch.ts'
-import { readPreferences } from '../preferences.ts'
+import { checkMetadata, modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
+import { EFFORTS } from '../caller-schema.ts'
+import { mismatch, quoted } from '../mismatch.ts'
+import { checkPlugins } from '../plugin-schema.ts'
 import { type Conversation, readItems } from './parse-items.ts'
-import { ownFieldsOf, parametersOf, readFormat, readReasoning, readSampling } from './parse-parameters.ts'
 import { readTools } from './parse-tools.ts'
 import { type ResponsesBody, responsesBody } from './schema.ts'
 
@@ -78,3 +77,129 @@ function checkSearchFilter({ x_search_filter }: ResponsesBody): void {
     )
   }
 }
+
+const TOKEN_LOGPROBS = 'message.output_text.logprobs'
+
+function readSampling(body: ResponsesBody): Sampling {
+  const wantsLogprobs = body.include?.includes(TOKEN_LOGPROBS) || (body.top_logprobs ?? 0) > 0
+  return defined({
+    temperature: body.temperature ?? undefined,
+    topP: body.top_p ?? undefined,
+    topK: body.top_k ?? undefined,
+    frequencyPenalty: body.frequency_penalty ?? undefined,
+    presencePenalty: body.presence_penalty ?? undefined,
+    logprobs: wantsLogprobs ? true : undefined,
+    topLogprobs: wantsLogprobs ? (body.top_logprobs ?? undefined) : undefined,
+  })
+}
+
+const REASONING = new Set(['effort', 'max_tokens', 'enabled', 'exclude', 'summary'])
+
+/** `effort` is what an item of the input changed it to: it wins over the body's. */
+function readReasoning({ reasoning }: ResponsesBody, effort: string | undefined): Reasoning | undefined {
+  const changed = effort === undefined ? undefined : effortOf(effort)
+  const read = defined<Reasoning>({
+    effort: changed ?? reasoning?.effort ?? undefined,
+    maxTokens: reasoning?.max_tokens ?? undefined,
+    enabled: reasoning?.enabled ?? undefined,
+    exclude: reasoning?.exclude ?? undefined,
+    summary: reasoning?.summary ?? undefined,
+    extra: reasoning ? restOf(reasoning, REASONING) : undefined,
+  })
+  return Object.keys(read).length === 0 ? undefined : read
+}
+
+function effortOf(effort: string): Effort {
+  const known = EFFORTS.find((name) => name === effort)
+  if (known) return known
+  throw badRequest(
+    `reasoning.effort of a configuration_update must be one of ${EFFORTS.join(', ')}, not ${quoted(effort)}`,
+    'input',
+  )
+}
+
+/** `text.format` in the neutral form, which nests what a schema is called. */
+function readFormat({ text }: ResponsesBody): JsonObject | undefined {
+  const format = text?.format
+  if (!format || format.type === 'text') return undefined
+  if (format.type === 'json_object') return { type: 'json_object' }
+  const { type, description, strict, ...schema } = format
+  const said = { description: description ?? undefined, strict: strict ?? undefined }
+  return { type, json_schema: defined({ ...schema, ...said }) }
+}
+
+/** What the caller set, in the catalogue's words (`supported_parameters`). */
+function parametersOf(body: ResponsesBody): string[] {
+  const format = body.text?.format?.type
+  const set: Readonly<Record<string, unknown>> = {
+    temperature: body.temperature,
+    top_p: body.top_p,
+    top_k: body.top_k,
+    frequency_penalty: body.frequency_penalty,
+    presence_penalty: body.presence_penalty,
+    max_tokens: body.max_output_tokens,
+    logprobs: readSampling(body).logprobs,
+    top_logprobs: body.top_logprobs,
+    response_format: format === 'text' ? undefined : format,
+    structured_outputs: format === 'json_schema' ? format : undefined,
+    tools: body.tools?.length ? body.tools : undefined,
+    tool_choice: body.tool_choice,
+    parallel_tool_calls: body.parallel_tool_calls,
+    reasoning: body.reasoning,
+    verbosity: body.text?.verbosity,
+  }
+  return Object.keys(set).filter((name) => set[name] !== undefined && set[name] !== null)
+}
+
+/** Fields of the body with a neutral form, and those that ask the gateway itself. */
+const CARRIED = new Set([
+  'model',
+  'models',
+  'input',
+  'instructions',
+  'stream',
+  'stream_options',
+  'store',
+  'background',
+  'previous_response_id',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'frequency_penalty',
+  'presence_penalty',
+  'top_logprobs',
+  'parallel_tool_calls',
+  'tools',
+  'tool_choice',
+  'modalities',
+  'reasoning',
+  'service_tier',
+  'metadata',
+  'user',
+  'cache_control',
+  'provider',
+  'route',
+  'session_id',
+  'trace',
+  'debug',
+  'stop_server_tools_when',
+])
+
+/** Asked for, and done by this gateway whatever the provider speaks. */
+const INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content', TOKEN_LOGPROBS])
+
+/** What only a provider of this dialect can be told, by name. */
+function ownFieldsOf(body: JsonObject & ResponsesBody): string[] {
+  const { include, truncation, text, plugins } = body
+  const names = Object.keys(body).filter(
+    (name) => body[name] !== null && body[name] !== undefined && !CARRIED.has(name) && !READ_APART.has(name),
+  )
+  if (truncation === 'auto') names.push('truncation')
+  for (const name of include ?? []) if (!INCLUDED.has(name)) names.push(`include.${name}`)
+  for (const name of Object.keys(text ?? {})) if (name !== 'format') names.push(`text.${name}`)
+  for (const plugin of plugins ?? []) if (plugin.enabled !== false) names.push(`plugins.${plugin.id}`)
+  return names
+}
+
+const READ_APART = new Set(['include', 'truncation', 'text', 'plugins'])

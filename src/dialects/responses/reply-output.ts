@@ -1,13 +1,12 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
-import type { EventWriter } from './event-writer.ts'
-import { isResponsesNative } from './items.ts'
-import { ENCRYPTED_REASONING } from './lessers.ts'
-import { createOutput, type Output } from './output.ts'
-import { skeletonOf } from './output-native.ts'
-import type { ThoughtPart } from './output-reasoning.ts'
+import { ENCRYPTED_REASONING, isResponsesNative } from './items.ts'
 import { toolsByName } from './tool-names.ts'
+import type { EventWriter } from './write-events.ts'
+import { skeletonOf } from './write-native.ts'
+import { createOutput, type Output } from './write-output.ts'
+import type { ThoughtPart } from './write-reasoning.ts'
 
 export const outputFor = (reply: ReplyContext, events: EventWriter): Output =>
   createOutput({

@@ -1,9 +1,8 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
-import { bounded } from '../bounded.ts'
 import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
-import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
+import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
 import { xSearch } from '../plugin-schema.ts'
-import { anyItem } from './item-schema.ts'
+import { anyItem } from './schema-items.ts'
 
 /** The body of POST /responses, every field with its limits. Unknown fields are forwarded at every level. */
 

@@ -2,10 +2,9 @@ import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
 import { merged } from './carried.ts'
-import { endingOf } from './ending.ts'
-import { MUTE } from './event-writer.ts'
 import { addEvents, nativeEventOf, nativeResponseOf, outputFor } from './reply-output.ts'
-import { viewResponse } from './response-view.ts'
+import { MUTE } from './write-events.ts'
+import { endingOf, viewResponse } from './write-response.ts'
 
 /**
  * A whole reply as a response. The items of a provider of this dialect are shown as they came; any other reply

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
-import { type Ending, endingOf, errorTypeOf, viewError } from './ending.ts'
-import { createEventWriter, jsonList } from './event-writer.ts'
 import { addEvents, nativeResponseOf, outputFor } from './reply-output.ts'
-import { viewResponse } from './response-view.ts'
+import { createEventWriter, jsonList } from './write-events.ts'
+import { type Ending, endingOf, errorTypeOf, viewError, viewResponse } from './write-response.ts'
 
 const DONE = 'data: [DONE]\n\n'
 

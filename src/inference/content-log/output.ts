@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import type { ResultChoice } from '../../core/result.ts'
-import { viewImage, viewToolCall } from '../../dialects/chat/message-view.ts'
+import { viewImage, viewToolCall } from '../../dialects/chat/write-message.ts'
 import { cutMark } from './limited.ts'
 
 /** Events that say something, and how much. The rest is form. */

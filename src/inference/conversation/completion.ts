@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { completionBody } from '../../dialects/chat/completion-body.ts'
+import { completionBody } from '../../dialects/chat/completions.ts'
 import {
   CACHE_HEADERS,
   CACHE_REPLY_HEADERS,

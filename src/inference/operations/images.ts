@@ -4,7 +4,7 @@ import type { InferenceFrame, InferenceFrames, JsonObject } from '../../core/eve
 import type { ImageReference, ImagesRequest, MadeImage } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import type { DialectCall } from '../../dialects/dialect.ts'
-import type { ImageSpeaker } from '../../dialects/image-speaker.ts'
+import type { ImageSpeaker } from '../../dialects/operation.ts'
 import { imagesIngress, madeImages, writeImageStream } from '../../dialects/operations/images.ts'
 import { imageSpeakerFor } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { NO_USAGE } from '../../core/usage.ts'
-import { mayBeSpliced } from '../../dialects/one-line.ts'
+import { mayBeSpliced } from '../../dialects/json-text.ts'
 
 /** The frames of one answer, put down while they pass. */
 export interface Recording {

@@ -6,7 +6,7 @@ import {
   compactIngress,
   noCompact,
   responsesCompact,
-} from '../../dialects/responses/compact.ts'
+} from '../../dialects/responses/index.ts'
 import { deferLine } from '../../http/access-log.ts'
 import { type Incoming, keepOpen } from '../../http/incoming.ts'
 import { estimatePrompt } from '../admission/estimate.ts'

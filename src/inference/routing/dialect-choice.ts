@@ -1,7 +1,7 @@
 import type { DialectName } from '../../core/events.ts'
 import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
-import { isKnownToReason } from '../../dialects/responses/reasoners.ts'
+import { isKnownToReason } from '../../dialects/responses/build-reasoning.ts'
 import { dialectsOf } from './eligible.ts'
 
 /** What of a conversation decides the choice; absent: the request is no conversation. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { eachOf } from '../../../src/core/events.ts'
-import { readChat } from '../../../src/dialects/chat/read.ts'
+import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { chunk, data } from './replies.ts'
 

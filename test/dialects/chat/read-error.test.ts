@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ErrorType, UpstreamFailure } from '../../../src/core/errors.ts'
-import { errorInReply, isErrorBody, readChatError } from '../../../src/dialects/chat/read-error.ts'
+import { errorInReply, isErrorBody, readErrorReply } from '../../../src/dialects/read-error.ts'
 
 interface Row {
   name: string
@@ -459,7 +459,7 @@ const rows: Row[] = [
 describe('error replies', () => {
   test.each(rows.map((row) => [row.name, row] as const))('%s', (_, row) => {
     const text = typeof row.body === 'string' ? row.body : JSON.stringify(row.body)
-    const error = readChatError(row.status, new Headers(row.headers), text)
+    const error = readErrorReply(row.status, new Headers(row.headers), text)
     expect({
       kind: error.kind,
       status: error.status,
@@ -478,7 +478,7 @@ describe('error replies', () => {
   })
 
   test('a reason is never longer than a thousand characters, nor a code than a hundred', () => {
-    const error = readChatError(
+    const error = readErrorReply(
       400,
       new Headers(),
       JSON.stringify(openai('x'.repeat(50_000), null, 'y'.repeat(500))),
@@ -499,7 +499,7 @@ describe('error replies', () => {
     '{"error":{"message":{"a":1},"code":{}}}',
     '{"error":{"metadata":{"raw":"{}"}}}',
   ])('says something for %s', (text) => {
-    expect(readChatError(500, new Headers(), text).reason).not.toBe('')
+    expect(readErrorReply(500, new Headers(), text).reason).not.toBe('')
   })
 })
 

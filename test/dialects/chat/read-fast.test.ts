@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { eachOf, type InferenceFrame } from '../../../src/core/events.ts'
-import { readChat } from '../../../src/dialects/chat/read.ts'
+import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { readJsonString } from '../../../src/dialects/json-text.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 

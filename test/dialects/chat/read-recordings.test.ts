@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
-import { readChat } from '../../../src/dialects/chat/read.ts'
-import { readChatError } from '../../../src/dialects/chat/read-error.ts'
+import { readChat } from '../../../src/dialects/chat/decode.ts'
+import { readErrorReply } from '../../../src/dialects/read-error.ts'
 import {
   type Expected,
   FIXTURES,
@@ -44,7 +44,7 @@ function table(recordings: Recording[]): void {
   test.each(refusals.map((each) => [each.name, each] as const))(
     '%s',
     (_, { bytes, headers, status, expected }) => {
-      const error = readChatError(status < 300 ? 400 : status, headers, new TextDecoder().decode(bytes))
+      const error = readErrorReply(status < 300 ? 400 : status, headers, new TextDecoder().decode(bytes))
       expectReason(error, expected)
     },
   )

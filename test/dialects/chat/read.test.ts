@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { UpstreamFailure } from '../../../src/core/errors.ts'
-import { readChat } from '../../../src/dialects/chat/read.ts'
+import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { MAX_EVENT_CHARACTERS } from '../../../src/dialects/sse.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from './outcome.ts'

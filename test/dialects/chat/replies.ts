@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { UpstreamError, type UpstreamFailure } from '../../../src/core/errors.ts'
 import type { InferenceEvent } from '../../../src/core/events.ts'
-import { readChat } from '../../../src/dialects/chat/read.ts'
+import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from './outcome.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
 import type { ReplyContext } from '../../../src/core/result.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
-import { mayBeSpliced } from '../../../src/dialects/one-line.ts'
+import { mayBeSpliced } from '../../../src/dialects/json-text.ts'
 import { REQUEST } from '../request.ts'
 
 /** The fast path (upstream's JSON text, spliced) says the same as the slow one (parsed and written again). */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
-import { chatIngress } from '../../../src/dialects/chat/ingress.ts'
+import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import { converseEgress } from '../../../src/dialects/converse/egress.ts'
 import { attemptOf } from './attempt.ts'
 

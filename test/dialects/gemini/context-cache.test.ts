@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
-import { chatIngress } from '../../../src/dialects/chat/ingress.ts'
+import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import type { MadeContext } from '../../../src/dialects/dialect.ts'
 import { buildGemini } from '../../../src/dialects/gemini/build.ts'
 import { contextCache } from '../../../src/dialects/gemini/context-cache.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { doublingSchema } from '../../../bench/hostile/shape.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { chatIngress } from '../../../src/dialects/chat/ingress.ts'
+import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import type { DialectCall } from '../../../src/dialects/dialect.ts'
 import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
 import { attemptAt } from './attempt.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
-import { MOST_SEALED_PIECES } from '../../../src/dialects/reply-bounds.ts'
+import { MOST_SEALED_PIECES } from '../../../src/dialects/reply-decoder.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from '../chat/outcome.ts'
 

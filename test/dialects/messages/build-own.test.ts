@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
-import { messagesEgress } from '../../../src/dialects/messages/egress.ts'
+import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
 import { seal } from '../../../src/dialects/opaque.ts'
 import { attemptOf } from './attempt.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Attempt } from '../../../src/core/attempt.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { chatIngress } from '../../../src/dialects/chat/ingress.ts'
-import { messagesEgress } from '../../../src/dialects/messages/egress.ts'
+import { chatIngress } from '../../../src/dialects/chat/index.ts'
+import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import { attemptOf } from './attempt.ts'
 
 const HELLO = [{ role: 'user', content: 'Hello' }]

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { viewError } from '../../../src/dialects/messages/error-view.ts'
+import { viewError } from '../../../src/dialects/messages/errors.ts'
 
 /** Failures in Anthropic's form, by the gateway's word for them and by their status. */
 test.each<[status: number, kind: string | undefined, type: string]>([

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { egresses } from '../../../src/dialects/index.ts'
-import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
+import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { attemptOf } from './attempt.ts'
 
 /** Whatever is sent is read and can be forwarded in every dialect, or refused with a 400 that says where. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type Anthropic from '@anthropic-ai/sdk'
-import { messagesEgress } from '../../../src/dialects/messages/egress.ts'
+import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { MESSAGE_ID, readReply, readStream, writtenReply, writtenStream } from './written.ts'

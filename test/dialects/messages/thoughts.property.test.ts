@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { InferenceEvent, ReasoningDetail } from '../../../src/core/events.ts'
-import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
+import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { readStream, replyOf, writtenReply, writtenStream } from './written.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { InferenceEvent } from '../../../src/core/events.ts'
-import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
+import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
 import { closingOf, eventsOf, replyOf } from './written.ts'
 

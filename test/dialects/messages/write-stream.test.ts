@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import type { Closing, RoutingMetadata } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
+import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { unseal } from '../../../src/dialects/opaque.ts'
 import { closingOf, eventsOf, MESSAGE_ID, readStream, replyOf } from './written.ts'
 

@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import type { InferenceFrame, InferenceFrames } from '../../../src/core/events.ts'
 import type { Closing, ReplyContext } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { messagesIngress } from '../../../src/dialects/messages/ingress.ts'
+import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { collect } from '../../../src/inference/reply/collect.ts'
 import { REQUEST } from '../request.ts'
 

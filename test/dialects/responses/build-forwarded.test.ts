@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Attempt } from '../../../src/core/attempt.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { carry } from '../../../src/dialects/responses/carried.ts'
-import { responsesEgress } from '../../../src/dialects/responses/egress.ts'
-import { responsesIngress } from '../../../src/dialects/responses/ingress.ts'
+import { responsesEgress, responsesIngress } from '../../../src/dialects/responses/index.ts'
 import { attemptOf } from './attempt.ts'
 
 /** Requests of callers that speak Responses themselves: what they said is what is sent. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Attempt } from '../../../src/core/attempt.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { chatIngress } from '../../../src/dialects/chat/ingress.ts'
-import { responsesEgress } from '../../../src/dialects/responses/egress.ts'
+import { chatIngress } from '../../../src/dialects/chat/index.ts'
+import { responsesEgress } from '../../../src/dialects/responses/index.ts'
 import { attemptOf } from './attempt.ts'
 
 /** Requests of other dialects: all that the neutral request can say, and what becomes of it. */

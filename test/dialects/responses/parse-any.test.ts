@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { OWN_ITEMS, OWN_OUTPUTS } from '../../../src/dialects/responses/item-schema.ts'
+import { OWN_ITEMS, OWN_OUTPUTS } from '../../../src/dialects/responses/schema-items.ts'
 import { parse } from './frames.ts'
 
 /** Whatever is asked: a request, or a 400 with a sentence; never anything else, and the body stays as it was. */

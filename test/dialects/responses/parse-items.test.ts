@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { OWN_ITEMS } from '../../../src/dialects/responses/item-schema.ts'
+import { OWN_ITEMS } from '../../../src/dialects/responses/schema-items.ts'
 import { parse } from './frames.ts'
 
 const rows: [string, JsonObject[], unknown][] = [

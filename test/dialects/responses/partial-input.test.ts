@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createInputReader } from '../../../src/dialects/responses/partial-input.ts'
+import { createInputReader } from '../../../src/dialects/responses/write-call.ts'
 
 function read(json: string, cuts: readonly number[]): { told: string; whole: string } {
   const reader = createInputReader()

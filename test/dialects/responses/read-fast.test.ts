@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { eachOf, type InferenceFrame } from '../../../src/core/events.ts'
-import { readResponses } from '../../../src/dialects/responses/egress.ts'
+import { readResponses } from '../../../src/dialects/responses/index.ts'
 import { FIXTURES, hasTranscripts, loadRecordings, TRANSCRIPTS } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 

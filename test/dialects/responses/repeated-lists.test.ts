@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createEventWriter, jsonList, jsonWith, MUTE } from '../../../src/dialects/responses/event-writer.ts'
+import { createEventWriter, jsonList, jsonWith, MUTE } from '../../../src/dialects/responses/write-events.ts'
 import { createBlockCutter } from '../../../src/inference/responses/event-log.ts'
 
 /** What the end of a stream repeats is written out once, and has the same bytes as if it were written each time. */

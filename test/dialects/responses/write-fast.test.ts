@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
-import { mayBeSpliced } from '../../../src/dialects/one-line.ts'
+import { mayBeSpliced } from '../../../src/dialects/json-text.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
 import { CLOSING, reply } from './frames.ts'
 import { checkStream } from './stream-order.ts'

@@ -1,0 +1,191 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { newToolCallId } from '../../core/ids.ts'
+import { isObject, isString, restOf } from '../../core/json.ts'
+import { createJsonEnd, type JsonEnd } from '../json-text.ts'
+import { checkCalls } from '../reply-decoder.ts'
+
+/** The tool calls of one choice, put together from fragments of any provider's making. */
+export interface ToolCalls {
+  /** `tool_calls` of a delta: fragments that continue calls or begin them. */
+  addFragments(fragments: readonly unknown[], events: InferenceEvent[]): void
+  /** `tool_calls` of a whole message: each entry is a call. */
+  addWhole(calls: readonly unknown[], events: InferenceEvent[]): void
+  /** The `function_call` of OpenAI's first API; at most one, in fragments. */
+  addLegacy(call: JsonObject, events: InferenceEvent[]): void
+  /**
+   * Nothing more comes. Calls without arguments get `{}`, unless the model was cut short before it could write
+   * them. Throws `malformed` for a call that was never named.
+   */
+  end(wasCutShort: boolean, events: InferenceEvent[]): void
+  has(): boolean
+}
+
+interface Call {
+  index: number
+  upstreamIndex: number | undefined
+  /** The provider's id, '' as long as it gave none. */
+  upstreamId: string
+  name: string
+  json: string
+  /** Of `json`. */
+  readonly end: JsonEnd
+  hasStarted: boolean
+  extra: JsonObject | undefined
+}
+
+/** One entry of a `tool_calls` list, as far as it can be read. */
+interface Fragment {
+  index: number | undefined
+  id: string
+  name: string
+  json: string
+  extra: JsonObject | undefined
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'custom'])
+const KNOWN_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments'])
+
+export function createToolCalls(choice: number): ToolCalls {
+  const calls: Call[] = []
+  /** Those that `tool_calls` lists hold. A stream may have very many calls, so none is searched for. */
+  const listed: Call[] = []
+  /** The last of each index. */
+  const byIndex = new Map<number, Call>()
+  /** The first of each id. */
+  const byId = new Map<string, Call>()
+  let legacy: Call | undefined
+
+  function open(fragment: Fragment): Call {
+    checkCalls(calls.length)
+    const call: Call = {
+      index: calls.length,
+      upstreamIndex: fragment.index,
+      upstreamId: '',
+      name: '',
+      json: '',
+      end: createJsonEnd(),
+      hasStarted: false,
+      extra: undefined,
+    }
+    calls.push(call)
+    return call
+  }
+
+  function openListed(fragment: Fragment): Call {
+    const call = open(fragment)
+    listed.push(call)
+    if (fragment.index !== undefined) byIndex.set(fragment.index, call)
+    return call
+  }
+
+  function identify(call: Call, id: string): void {
+    call.upstreamId = id
+    if (id !== '' && !byId.has(id)) byId.set(id, call)
+  }
+
+  function extend(call: Call, fragment: Fragment, events: InferenceEvent[]): void {
+    if (call.upstreamId === '') identify(call, fragment.id)
+    if (call.name === '') call.name = fragment.name
+    call.extra ??= fragment.extra
+    call.json += fragment.json
+    call.end.push(fragment.json)
+    if (call.hasStarted) {
+      pushArguments(call, fragment.json, events)
+      return
+    }
+    // Held back until it has a name: a start says both id and name, and comes before any argument.
+    if (call.name === '') return
+    call.hasStarted = true
+    events.push({
+      type: 'tool-call-start',
+      choice,
+      index: call.index,
+      id: call.upstreamId || newToolCallId(),
+      name: call.name,
+      ...(call.extra ? { extra: call.extra } : {}),
+    })
+    pushArguments(call, call.json, events)
+  }
+
+  function pushArguments(call: Call, json: string, events: InferenceEvent[]): void {
+    if (json !== '') events.push({ type: 'tool-call-delta', choice, index: call.index, json })
+  }
+
+  /**
+   * By index, else by id, else by position in the list. An index that comes again with another id and a name is
+   * another call: Gemini's compatible API numbers all parallel calls 0.
+   */
+  function find(fragment: Fragment, position: number): Call | undefined {
+    if (fragment.index !== undefined) {
+      const call = byIndex.get(fragment.index)
+      return call && isAnother(call, fragment) ? undefined : call
+    }
+    if (fragment.id !== '') {
+      const call = byId.get(fragment.id)
+      if (call || fragment.name !== '') return call
+    }
+    const call = listed[position]
+    return call && fragment.name !== '' && call.end.isComplete() ? undefined : call
+  }
+
+  return {
+    addFragments(fragments, events) {
+      fragments.forEach((each, position) => {
+        const fragment = readFragment(each)
+        if (fragment) extend(find(fragment, position) ?? openListed(fragment), fragment, events)
+      })
+    },
+    addWhole(entries, events) {
+      for (const entry of entries) {
+        const fragment = readFragment(entry)
+        if (fragment) extend(openListed(fragment), fragment, events)
+      }
+    },
+    addLegacy(raw, events) {
+      const fragment = { index: undefined, id: '', extra: undefined, ...readCall(raw, 'arguments') }
+      if (fragment.name === '' && fragment.json === '') return
+      legacy ??= open(fragment)
+      extend(legacy, fragment, events)
+    },
+    end(wasCutShort, events) {
+      for (const call of calls) {
+        if (!call.hasStarted) throw new UpstreamError('malformed', 'a tool call of the reply has no name')
+        if (call.json === '' && !wasCutShort) pushArguments(call, '{}', events)
+      }
+    },
+    has: () => calls.length > 0,
+  }
+}
+
+const isAnother = (call: Call, fragment: Fragment): boolean =>
+  fragment.id !== '' && call.upstreamId !== '' && fragment.id !== call.upstreamId && fragment.name !== ''
+
+/** Undefined for an entry that says nothing: Snowflake pads messages with empty calls. */
+function readFragment(raw: unknown): Fragment | undefined {
+  if (!isObject(raw)) return undefined
+  const isCustom = raw['type'] === 'custom' && isObject(raw['custom'])
+  const { name, json } = isCustom ? readCall(raw['custom'], 'input') : readCall(raw['function'], 'arguments')
+  const index = Number.isSafeInteger(raw['index']) ? Number(raw['index']) : undefined
+  const id = isString(raw['id']) ? raw['id'] : ''
+  if (index === undefined && id === '' && name === '' && json === '') return undefined
+  return { index, id, name, json, extra: extraOf(raw) }
+}
+
+function readCall(raw: unknown, argumentsField: string): { name: string; json: string } {
+  if (!isObject(raw)) return { name: '', json: '' }
+  const name = raw['name']
+  const value = raw[argumentsField]
+  const json = isString(value) ? value : isObject(value) || Array.isArray(value) ? JSON.stringify(value) : ''
+  return { name: isString(name) ? name : '', json }
+}
+
+/** What our reader does not know of a call, such as Google's `extra_content` with the thought's signature. */
+function extraOf(raw: JsonObject): JsonObject | undefined {
+  const rest = restOf(raw, KNOWN)
+  const inner = isObject(raw['function']) ? restOf(raw['function'], KNOWN_FUNCTION) : undefined
+  const type =
+    isString(raw['type']) && raw['type'] !== '' && raw['type'] !== 'function' ? raw['type'] : undefined
+  if (!inner && type === undefined) return rest
+  return { ...rest, ...(inner ? { function: inner } : {}), ...(type === undefined ? {} : { type }) }
+}

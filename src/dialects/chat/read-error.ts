@@ -1,1 +1,0 @@
-export { errorInReply, isErrorBody, readErrorReply as readChatError } from '../read-error.ts'

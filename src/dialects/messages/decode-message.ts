@@ -1,0 +1,217 @@
+import { UpstreamError } from '../../core/errors.ts'
+import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
+import { defaultReason, finishReasonOf } from '../finish.ts'
+import { checkItems, checkUsage } from '../reply-decoder.ts'
+import { type Block, type Blocks, newBlocks, openBlock } from './decode-block.ts'
+import { mergeUsage, readServiceTier, readUsage } from './usage.ts'
+
+/** A block under way, and which of this reply's it is. */
+interface OpenBlock {
+  readonly index: number
+  readonly block: Block
+}
+
+/** What is remembered of one reply between its events. */
+interface MessageState {
+  readonly blocks: Blocks
+  /** By the index of upstream. */
+  readonly open: Map<number, OpenBlock>
+  /** How many blocks were started. */
+  started: number
+  /** It came whole: its blocks are told as one. */
+  isWhole: boolean
+  usage: JsonObject
+  hasStarted: boolean
+  isTerminated: boolean
+  stopReason: string | null
+}
+
+export const newMessage = (): MessageState => ({
+  blocks: newBlocks(),
+  open: new Map(),
+  started: 0,
+  isWhole: false,
+  usage: {},
+  hasStarted: false,
+  isTerminated: false,
+  stopReason: null,
+})
+
+/**
+ * Reads one event of a stream. Those of unknown types are told to a writer of this dialect alone: the API says that
+ * new ones may come at any time.
+ */
+export function readEvent(event: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  const at = Number(event['index'])
+  switch (event['type']) {
+    case 'message_start':
+      startMessage(event['message'], event, state, events)
+      break
+    case 'content_block_start':
+      startBlock(at, event['content_block'], event, state, events)
+      break
+    case 'content_block_delta':
+      readDelta(at, event, state, events)
+      break
+    case 'content_block_stop':
+      stopBlock(at, event, false, state, events)
+      break
+    case 'message_delta':
+      if (isObject(event['delta'])) readStop(event['delta'], state, events)
+      tellUsage(event['usage'], state, events)
+      tell(event, state, events)
+      break
+    case 'message_stop':
+      state.isTerminated = true
+      tell(event, state, events)
+      break
+    default:
+      if (isString(event['type'])) tell(event, state, events)
+  }
+}
+
+/** Reads a whole `message`. */
+export function readMessage(message: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  state.isWhole = true
+  startMessage(message, message, state, events)
+  const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+  for (const [index, block] of content.entries()) {
+    startBlock(index, block, {}, state, events)
+    closeBlocks(false, state, events)
+  }
+  readStop(message, state, events)
+  events.push({ type: 'native', dialect: 'messages', data: { message } })
+}
+
+/** Both end an answer in its midst: a call that was not closed then stays as it is. */
+const CUT_REASONS = ['max_tokens', 'model_context_window_exceeded']
+
+/** The last events of a whole reply. `tool_use` without a client's call is the answer tool: an answer like any other. */
+export function endMessage(state: MessageState, events: InferenceEvent[]): void {
+  const native = state.stopReason
+  closeBlocks(CUT_REASONS.includes(native ?? ''), state, events)
+  const hasCalls = state.blocks.calls > 0
+  const isPlain = native === null || (native === 'tool_use' && !hasCalls)
+  const finish: Finish = {
+    choice: 0,
+    reason: isPlain ? defaultReason(hasCalls) : finishReasonOf(native, hasCalls),
+    native,
+  }
+  events.push({ type: 'response-end', finishes: [finish] })
+}
+
+/** For a writer of this dialect. */
+function tell(event: JsonObject, { isWhole }: MessageState, events: InferenceEvent[]): void {
+  if (!isWhole) events.push({ type: 'native', dialect: 'messages', data: { event } })
+}
+
+function startMessage(
+  message: unknown,
+  event: JsonObject,
+  state: MessageState,
+  events: InferenceEvent[],
+): void {
+  if (!isObject(message)) return
+  // A gateway that tries again in mid-stream starts a second message (recorded): what was open is left as it is.
+  closeBlocks(true, state, events)
+  const { id, model, usage } = message
+  if (!state.hasStarted) {
+    events.push({
+      type: 'response-start',
+      upstreamId: isString(id) ? id : null,
+      model: isString(model) ? model : null,
+      created: null,
+    })
+    tell(event, state, events)
+  }
+  state.hasStarted = true
+  tellUsage(usage, state, events)
+}
+
+function tellUsage(told: unknown, state: MessageState, events: InferenceEvent[]): void {
+  if (!isObject(told)) return
+  state.usage = mergeUsage(state.usage, told)
+  checkUsage(state.usage)
+  const usage = readUsage(state.usage)
+  if (usage) events.push({ type: 'usage', usage, serviceTier: readServiceTier(state.usage) })
+}
+
+/** `explanation` says why the provider would not answer. */
+function readStop(from: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  const { stop_reason, stop_details } = from
+  if (!isString(stop_reason) || stop_reason === '') return
+  state.stopReason = stop_reason
+  const text = isObject(stop_details) ? stop_details['explanation'] : undefined
+  if (stop_reason === 'refusal' && isString(text) && text !== '') {
+    events.push({ type: 'refusal-delta', choice: 0, text })
+  }
+}
+
+function startBlock(
+  at: number,
+  raw: unknown,
+  event: JsonObject,
+  state: MessageState,
+  events: InferenceEvent[],
+): void {
+  if (!isObject(raw)) return
+  if (raw['type'] === 'tool_use' && (!isString(raw['name']) || raw['name'] === '')) {
+    throw new UpstreamError('malformed', 'a tool call of the reply has no name')
+  }
+  stopBlock(at, {}, false, state, events)
+  checkItems(state.started)
+  const index = state.started++
+  tell({ ...event, type: 'content_block_start', index, content_block: raw }, state, events)
+  state.open.set(at, { index, block: openBlock(raw, state.blocks, events) })
+}
+
+/** Some servers of this dialect leave out the start of a block. */
+function readDelta(at: number, event: JsonObject, state: MessageState, events: InferenceEvent[]): void {
+  const { delta } = event
+  if (!isObject(delta)) return
+  if (!state.open.has(at)) startBlock(at, blockFor(delta['type']), {}, state, events)
+  const open = state.open.get(at)
+  if (open === undefined) return
+  const isLast = open.index === state.started - 1
+  if (!isLast || !isPlainText(event)) tell({ ...event, index: open.index }, state, events)
+  open.block.add(delta, events)
+}
+
+function blockFor(deltaType: unknown): JsonObject | undefined {
+  if (deltaType === 'text_delta') return { type: 'text', text: '' }
+  return deltaType === 'thinking_delta' || deltaType === 'signature_delta'
+    ? { type: 'thinking', thinking: '', signature: '' }
+    : undefined
+}
+
+/** A piece of text, and nothing that the neutral event does not say. */
+export function isPlainText(event: unknown): boolean {
+  if (!isObject(event) || event['type'] !== 'content_block_delta') return false
+  const { delta } = event
+  return (
+    isObject(delta) &&
+    delta['type'] === 'text_delta' &&
+    isString(delta['text']) &&
+    Object.keys(delta).length === 2 &&
+    Object.keys(event).length === 3
+  )
+}
+
+function stopBlock(
+  at: number,
+  event: JsonObject,
+  wasCut: boolean,
+  state: MessageState,
+  events: InferenceEvent[],
+): void {
+  const open = state.open.get(at)
+  if (open === undefined) return
+  open.block.close(wasCut, events)
+  tell({ ...event, type: 'content_block_stop', index: open.index }, state, events)
+  state.open.delete(at)
+}
+
+function closeBlocks(wasCut: boolean, state: MessageState, events: InferenceEvent[]): void {
+  for (const at of [...state.open.keys()]) stopBlock(at, {}, wasCut, state, events)
+}

@@ -1,0 +1,69 @@
+import { type ErrorType, UpstreamError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import type { PublicError } from '../../core/result.ts'
+import { readErrorReply } from '../read-error.ts'
+
+/** Anthropic says with a 400 `invalid_request_error` that the account is out of money: not the caller's doing. */
+const NO_CREDIT = /credit balance is too low/i
+
+/** Reads an error reply: `{type: "error", error: {type, message}, request_id}`. */
+export function readMessagesError(status: number, headers: Headers, text: string): UpstreamError {
+  const error = readErrorReply(status, headers, text)
+  if (error.kind !== 'caller' || !NO_CREDIT.test(error.reason)) return error
+  return new UpstreamError('credential', error.reason, { status, code: error.code })
+}
+
+/** Anthropic's words for kinds of failure. */
+const TYPES: Readonly<Record<ErrorType, string>> = {
+  authentication: 'authentication_error',
+  permission_denied: 'permission_error',
+  payment_required: 'billing_error',
+  rate_limit_exceeded: 'rate_limit_error',
+  context_length_exceeded: 'invalid_request_error',
+  content_policy_violation: 'invalid_request_error',
+  invalid_request: 'invalid_request_error',
+  not_found: 'not_found_error',
+  payload_too_large: 'request_too_large',
+  unprocessable: 'invalid_request_error',
+  provider_unavailable: 'api_error',
+  provider_overloaded: 'overloaded_error',
+  timeout: 'timeout_error',
+  server: 'api_error',
+}
+
+/** For failures that say no kind. */
+const TYPES_BY_STATUS: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  524: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+/**
+ * A failure in Anthropic's form, which its clients tell apart by `type`. The gateway's own metadata (which provider,
+ * its code, earlier tries) stands beside it.
+ */
+export function viewError({ status, message, metadata }: PublicError, requestId: string | null): JsonObject {
+  const kind = metadata?.['error_type']
+  return {
+    type: 'error',
+    error: {
+      type: typeOf(kind) ?? TYPES_BY_STATUS[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'),
+      message,
+      ...(typeof kind === 'string' ? { error_type: kind } : {}),
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+    request_id: requestId,
+  }
+}
+
+function typeOf(kind: unknown): string | undefined {
+  const types: Readonly<Record<string, string>> = TYPES
+  return typeof kind === 'string' && Object.hasOwn(types, kind) ? types[kind] : undefined
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
+import { GATEWAY_FIELDS } from '../caller-schema.ts'
+import { dropInto } from '../dropped.ts'
+
+/** Collects, once each, the names of what only this dialect can carry. */
+export interface Keep {
+  (name: string): void
+  /** Names the fields of `rest`, which stand at `place`, and answers it. Marks of prompt caching have other words elsewhere. */
+  rest(rest: JsonObject | undefined, place: string): JsonObject | undefined
+  readonly names: readonly string[]
+}
+
+export function createKeep(): Keep {
+  const names: string[] = []
+  const keep = (name: string): void => {
+    dropInto(names, name)
+  }
+  return Object.assign(keep, {
+    names,
+    rest(rest: JsonObject | undefined, place: string): JsonObject | undefined {
+      for (const key of Object.keys(rest ?? {})) if (key !== 'cache_control') keep(`${place}.${key}`)
+      return rest
+    },
+  })
+}
+
+/**
+ * Fields that speak to the gateway alone: never sent to a provider. `fallbacks` is one of them where it lists
+ * models; Anthropic's own word `default` goes through.
+ */
+export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'fallbacks', 'user'])
+
+/** What the caller asked the gateway itself for, and nothing here does. */
+export function unservedOf({ plugins }: JsonObject): string[] {
+  const names: string[] = []
+  for (const plugin of Array.isArray(plugins) ? plugins : []) {
+    if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
+  }
+  return names
+}
+
+/** Names, once, what cannot be carried. */
+export type Drop = (name: string) => void
+
+/** The prompt caching mark of a part, message or tool. */
+export const cacheMarkOf = (extra: JsonObject | undefined): JsonObject =>
+  isObject(extra?.cache_control) ? { cache_control: extra.cache_control } : {}
+
+/** The id of a call as this API takes it: other providers' may have other characters. */
+export const callIdOf = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_')
+
+export const isText = (value: unknown): value is string => isString(value) && value !== ''
+
+/** Text that the API refuses (400 `text content blocks must contain non-whitespace text`). */
+export const isBlank = (text: unknown): boolean => isString(text) && text.trim() === ''

@@ -1,0 +1,82 @@
+import type { JsonObject } from '../../core/events.ts'
+import { isObject, isString } from '../../core/json.ts'
+import type { EventWriter } from './write-events.ts'
+import { type ItemStatus, type Items, isOpen, type Opened, type OutputItem } from './write-item.ts'
+
+/** The events of a provider of this dialect, among what is told here: under our places, numbers and ids. */
+export interface Natives {
+  write(event: JsonObject): string
+  /** False for a whole item of which nobody has heard. */
+  isAnnounced(event: JsonObject): boolean
+}
+
+/** `announce` opens the item; null: it is not to be shown. */
+export function createNatives(
+  events: EventWriter,
+  items: Items,
+  announce: (native: JsonObject) => Opened | null,
+): Natives {
+  /** By upstream's `output_index`: some providers give an item another id in each event. Null: hidden. */
+  const byPlace = new Map<unknown, OutputItem | null>()
+
+  function begin({ output_index }: JsonObject, native: JsonObject): string {
+    const opened = announce(native)
+    byPlace.set(output_index, opened?.item ?? null)
+    return opened?.text ?? ''
+  }
+
+  /** An item that the provider did not announce was made here from what it said, or is new. */
+  function end(event: JsonObject, native: JsonObject): string {
+    const known = byPlace.get(event.output_index)
+    if (known === null) return ''
+    const item = known !== undefined && isOpen(known) ? known : ownLike(native)
+    if (item) return item.close(statusOf(native), native)
+    const text = begin(event, skeletonOf(native))
+    return text + (byPlace.get(event.output_index)?.close(statusOf(native), native) ?? '')
+  }
+
+  const ownLike = (native: unknown): OutputItem | undefined =>
+    isObject(native) ? items.firstOwn(native.type) : undefined
+
+  /** An event of an item that is not shown is not shown. */
+  function pass(event: JsonObject): string {
+    const { type, sequence_number: _, ...fields } = event
+    if (!isString(type) || type === '') return ''
+    if (fields.output_index === undefined) return events.write(type, fields)
+    const item = byPlace.get(fields.output_index)
+    if (!item) return ''
+    const id = 'item_id' in fields ? { item_id: item.slot.id } : {}
+    return events.write(type, { ...fields, output_index: item.slot.index, ...id })
+  }
+
+  return {
+    write(event) {
+      const { type, item } = event
+      if (!isObject(item)) return pass(event)
+      if (type === 'response.output_item.added') return begin(event, item)
+      return type === 'response.output_item.done' ? end(event, item) : pass(event)
+    },
+    isAnnounced: ({ output_index, item }) => byPlace.has(output_index) || ownLike(item) !== undefined,
+  }
+}
+
+const statusOf = ({ status }: JsonObject): ItemStatus =>
+  status === 'incomplete' ? 'incomplete' : 'completed'
+
+/** A whole item as it would have been announced. */
+export function skeletonOf(item: JsonObject): JsonObject {
+  const announced: JsonObject = { ...item, status: 'in_progress' }
+  for (const name of CONTENT) delete announced[name]
+  return announced
+}
+const CONTENT = [
+  'content',
+  'summary',
+  'encrypted_content',
+  'signature',
+  'arguments',
+  'input',
+  'result',
+  'action',
+  'outputs',
+]

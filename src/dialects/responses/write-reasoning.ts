@@ -1,0 +1,153 @@
+import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
+import { isString } from '../../core/json.ts'
+import { type Carrying, carry } from './carried.ts'
+import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './write-item.ts'
+
+/** A `reasoning` item while it comes. Each method answers events. */
+export interface ReasoningOutput extends OutputItem {
+  /** Visible text of the part that `part` names. */
+  addText(text: string, part: Partial<ThoughtPart>): string
+  /** A piece that a later turn must replay. */
+  addDetail(detail: ReasoningDetail): string
+}
+
+export interface ThoughtPart {
+  kind: 'summary' | 'text'
+  /** What tells it from the part before it; undefined: it is the same. */
+  key?: unknown
+}
+
+export interface ReasoningOptions extends Carrying {
+  readonly withSpecEvents: boolean
+}
+
+interface OpenPart {
+  readonly kind: ThoughtPart['kind']
+  key: unknown
+  readonly index: number
+  text: string
+}
+
+/** The words of this dialect for the parts of `summary` and of `content`. */
+const WORDS = {
+  summary: { event: 'response.reasoning_summary_text', index: 'summary_index', type: 'summary_text' },
+  text: { event: 'response.reasoning_text', index: 'content_index', type: 'reasoning_text' },
+} as const
+
+/**
+ * `withSpecEvents`: each delta is told as `response.reasoning.delta` too, the specification's name; OpenAI's own
+ * stream helper breaks on it (openai-node 7.55, 2026).
+ */
+export function openReasoning(
+  slot: Slot,
+  { withSpecEvents, ...carrying }: ReasoningOptions,
+): { text: string; item: ReasoningOutput } {
+  const { events, id, index } = slot
+  const shared = { ...slot.native, id, type: 'reasoning' }
+  const texts: Record<ThoughtPart['kind'], string[]> = { summary: [], text: [] }
+  const details: ReasoningDetail[] = []
+  let part: OpenPart | null = null
+  let whole: JsonObject | null = null
+
+  function write(step: 'added' | 'done', { kind, index: at, text }: OpenPart): string {
+    const { index: name, type } = WORDS[kind]
+    const event = kind === 'summary' ? 'response.reasoning_summary_part' : 'response.content_part'
+    const place = { item_id: id, output_index: index, [name]: at }
+    return events.write(`${event}.${step}`, { ...place, part: { type, text } })
+  }
+
+  function closePart(): string {
+    if (part === null) return ''
+    const { kind, index: at, text } = part
+    const { event, index: name } = WORDS[kind]
+    texts[kind][at] = text
+    const done =
+      events.write(`${event}.done`, { item_id: id, output_index: index, [name]: at, text }) +
+      write('done', part)
+    part = null
+    return done
+  }
+
+  function openPart(kind: ThoughtPart['kind'], key: unknown): { text: string; part: OpenPart } {
+    const closed = closePart()
+    const opened: OpenPart = { kind, key, index: texts[kind].length, text: '' }
+    part = opened
+    texts[kind].push('')
+    return { text: closed + write('added', opened), part: opened }
+  }
+
+  /** Nobody says what it is: it goes on, or is what a provider of this dialect mostly sends. */
+  const usualKind = (): ThoughtPart['kind'] => part?.kind ?? (slot.native ? 'summary' : 'text')
+
+  function addText(text: string, { kind = usualKind(), key }: Partial<ThoughtPart>): string {
+    const isSame = part?.kind === kind && (key === undefined || part.key === undefined || part.key === key)
+    const opened = isSame && part ? { text: '', part } : openPart(kind, key)
+    opened.part.key ??= key
+    opened.part.text += text
+    const { event, index: name } = WORDS[kind]
+    const place = { item_id: id, output_index: index }
+    return (
+      opened.text +
+      events.write(`${event}.delta`, { ...place, [name]: opened.part.index, delta: text }) +
+      (withSpecEvents ? events.write('response.reasoning.delta', { ...place, delta: text }) : '')
+    )
+  }
+
+  /** Parts that a provider told at the end alone. */
+  function writeWhole(native: JsonObject): string {
+    if (texts.summary.length + texts.text.length > 0) return ''
+    const whole = [
+      ...thoughtsOf(native.summary).map((text) => ({ text, kind: 'summary' as const })),
+      ...thoughtsOf(native.content).map((text) => ({ text, kind: 'text' as const })),
+    ]
+    return whole.map(({ text, kind }, key) => addText(text, { kind, key })).join('')
+  }
+
+  const item: ReasoningOutput = {
+    slot,
+    type: 'reasoning',
+    get whole() {
+      return whole
+    },
+    addText,
+    addDetail(detail) {
+      details.push(detail)
+      return ''
+    },
+    close(status, native) {
+      const text = (native ? writeWhole(native) : '') + closePart()
+      whole = native
+        ? { ...native, id, ...completeTexts(native, texts) }
+        : {
+            ...shared,
+            status,
+            ...viewTexts(texts),
+            ...carry(details, [...texts.summary, ...texts.text], carrying),
+          }
+      return text + writeDone(slot, whole)
+    },
+  }
+  return { text: writeAdded(slot, { ...shared, status: 'in_progress', summary: [] }), item }
+}
+
+const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): JsonObject => ({
+  summary: summary.map(viewSummary),
+  ...(text.length > 0 ? { content: text.map((each) => ({ type: 'reasoning_text', text: each })) } : {}),
+})
+
+/** What was streamed is not lost where the provider's last word leaves it out. */
+function completeTexts(native: JsonObject, texts: Record<ThoughtPart['kind'], string[]>): JsonObject {
+  const isTold = [...thoughtsOf(native.summary), ...thoughtsOf(native.content)].length > 0
+  if (!isTold) return viewTexts(texts)
+  return { summary: Array.isArray(native.summary) ? native.summary.map(viewSummary) : [] }
+}
+
+/** Real clients break on the bare strings of the specification's text (readings.md, Streams). */
+const viewSummary = (part: unknown): unknown => (isString(part) ? { type: 'summary_text', text: part } : part)
+
+const thoughtsOf = (parts: unknown): string[] =>
+  Array.isArray(parts)
+    ? parts
+        .map((part: unknown) => (isString(part) ? part : textOf(Object(part).text)))
+        .filter((text) => text !== '')
+    : []
