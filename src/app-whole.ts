@@ -22,6 +22,7 @@ import { workspaceRoutes } from './admin/workspaces/routes.ts'
 import { createRoot, googleApi, inferenceApi, SHORT_PREFIX } from './app-inference.ts'
 import { imageModelRoutes } from './catalog/images/routes.ts'
 import { catalogRoutes, googleCatalogRoutes } from './catalog/routes.ts'
+import { documentationRoutes } from './docs/routes.ts'
 import { documentRoutes } from './http/openapi.ts'
 import { DOCUMENTED_PREFIX, serveBelow } from './http/prefixes.ts'
 import { geminiRoutes } from './inference/gemini/routes.ts'
@@ -63,6 +64,7 @@ export function createWhole(deps: Deps, basePath: string): ReturnType<typeof cre
   const { app, answer } = createRoot(deps, basePath)
   app
     .use(documentRoutes())
+    .use(documentationRoutes(basePath))
     .get('/', ({ redirect }) => redirect(`${basePath}/docs`), { detail: { hide: true } })
     .use(inferenceApi(deps))
     .use(administrationApi(deps, basePath))

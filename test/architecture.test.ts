@@ -30,6 +30,7 @@ const ranks: Readonly<Record<string, number>> = {
   admin: 4,
   backup: 4,
   dashboard: 4,
+  docs: 4,
   config: 5,
   server: 5,
   cli: 5,

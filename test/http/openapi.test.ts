@@ -411,7 +411,7 @@ describe('/openapi.json', () => {
     const reply = await call(createApp(gateway.deps, '/ai'), { path: '/ai/openapi.json' })
     expect(reply.json).toMatchObject({ servers: [{ url: '/ai/api/v1' }] })
     expect(Object.keys(objectOf(at(reply.json, 'paths')))).toContain('/keys/{hash}')
-    expect((await call(createApp(gateway.deps, '/ai'), { path: '/ai/docs' })).text).toContain(
+    expect((await call(createApp(gateway.deps, '/ai'), { path: '/ai/docs/api' })).text).toContain(
       'src="/ai/docs/start.js"',
     )
   })
@@ -428,9 +428,9 @@ describe('/openapi.json', () => {
   })
 })
 
-describe('/docs', () => {
+describe('/docs/api', () => {
   const assets: [path: string, type: string, holds: string][] = [
-    ['/docs', 'text/html; charset=utf-8', '<div id="swagger-ui">'],
+    ['/docs/api', 'text/html; charset=utf-8', '<div id="swagger-ui">'],
     ['/docs/start.js', 'text/javascript; charset=utf-8', 'url: "/openapi.json"'],
     ['/docs/swagger-ui.js', 'text/javascript; charset=utf-8', 'SwaggerUIBundle'],
     ['/docs/swagger-ui.css', 'text/css; charset=utf-8', '.swagger-ui'],
@@ -448,7 +448,7 @@ describe('/docs', () => {
   }
 
   test('names no address outside', async () => {
-    for (const path of ['/docs', '/docs/start.js']) {
+    for (const path of ['/docs/api', '/docs/start.js']) {
       expect((await call(handler, { path })).text).not.toMatch(/(?:https?:)?\/\/[a-z]/)
     }
   })
