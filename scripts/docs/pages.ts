@@ -13,5 +13,5 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'compatibility',
     'readings',
   ],
-  Background: ['coming-from-other-gateways', 'benchmarks', 'measured'],
+  Background: ['coming-from', 'benchmarks', 'measured'],
 }
