@@ -1,6 +1,7 @@
 import type { DialectName } from '../core/events.ts'
 import { parsePrice } from '../core/money.ts'
-import type { EndpointRecord, Pricing, ReasoningFacts } from '../core/snapshot.ts'
+import { type Pricing, type PricingTier, parsePrices } from '../core/pricing.ts'
+import type { EndpointRecord, ReasoningFacts } from '../core/snapshot.ts'
 import type { Seed, SeedEndpoint, SeedModel, SeedPricing, SeedReasoning, SeedTier } from './seed.ts'
 
 /** The facts about models, whoever is configured. Immutable. */
@@ -153,39 +154,15 @@ function namesOf(models: readonly SeedModel[]): Map<string, SeedModel> {
   return names
 }
 
-function pricingOf(written: SeedPricing): Pricing {
-  return {
-    prompt: parsePrice(written.prompt),
-    completion: parsePrice(written.completion),
-    request: parsePrice(written.request ?? '0'),
-    ...optional('inputCacheRead', written.input_cache_read),
-    ...optional('inputCacheWrite', written.input_cache_write),
-    ...optional('inputCacheWriteHour', written.input_cache_write_1h),
-    ...optional('internalReasoning', written.internal_reasoning),
-    ...optional('imageInput', written.image_token),
-    ...optional('audio', written.audio),
-    ...optional('audioOutput', written.audio_output),
-    ...optional('audioSecond', written.audio_second),
-    ...optional('inputCharacter', written.input_character),
-    ...optional('webSearch', written.web_search),
-    ...(written.tiers === undefined ? {} : { tiers: written.tiers.map(tierOf) }),
-  }
-}
-
-const tierOf = (tier: SeedTier): NonNullable<Pricing['tiers']>[number] => ({
-  minPromptTokens: tier.min_prompt_tokens,
-  ...optional('prompt', tier.prompt),
-  ...optional('completion', tier.completion),
-  ...optional('inputCacheRead', tier.input_cache_read),
-  ...optional('inputCacheWrite', tier.input_cache_write),
-  ...optional('inputCacheWriteHour', tier.input_cache_write_1h),
+const pricingOf = (written: SeedPricing): Pricing => ({
+  prompt: parsePrice(written.prompt),
+  completion: parsePrice(written.completion),
+  request: 0n,
+  ...parsePrices(written),
+  ...(written.tiers === undefined ? {} : { tiers: written.tiers.map(tierOf) }),
 })
 
-const optional = <Name extends string>(
-  name: Name,
-  decimal: string | undefined,
-): Partial<Record<Name, bigint>> => {
-  const prices: Partial<Record<Name, bigint>> = {}
-  if (decimal !== undefined) prices[name] = parsePrice(decimal)
-  return prices
-}
+const tierOf = (tier: SeedTier): PricingTier => ({
+  minPromptTokens: tier.min_prompt_tokens,
+  ...parsePrices(tier),
+})

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ConfigProblem } from '../core/problem.ts'
-import { tokenCount } from '../providers/entry-schema.ts'
+import { pricing, tokenCount } from '../providers/entry-schema.ts'
 import { readPricing } from '../providers/pricing.ts'
 import type { ModelOverride } from './overrides.ts'
 
@@ -12,7 +12,6 @@ const text = Type.String({
   description: 'a text of 1 to 300 characters, not blank',
 })
 const flag = Type.Boolean({ description: 'true or false' })
-const price = Type.String({ description: 'USD per unit as a decimal in quotes, such as "0.0000025"' })
 const mapping = { additionalProperties: false, description: 'a mapping' }
 const REGIONS = ['eu', 'us'] as const
 
@@ -34,28 +33,7 @@ const entry = Type.Object(
     ),
     hidden: Type.Optional(flag),
     name: Type.Optional(text),
-    pricing: Type.Optional(
-      Type.Partial(
-        Type.Object({
-          prompt: price,
-          completion: price,
-          request: price,
-          image: price,
-          image_token: price,
-          image_output: price,
-          audio: price,
-          audio_output: price,
-          input_cache_read: price,
-          input_cache_write: price,
-          input_cache_write_1h: price,
-          internal_reasoning: price,
-          web_search: price,
-          audio_second: price,
-          input_character: price,
-        }),
-        mapping,
-      ),
-    ),
+    pricing: Type.Optional(pricing),
     context_length: Type.Optional(tokenCount),
     max_completion_tokens: Type.Optional(tokenCount),
     supported_parameters: Type.Optional(Type.Array(text, { description: 'a list of names' })),

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type Static, t } from 'elysia'
+import { priceFields } from '../core/pricing.ts'
 import { nullable } from '../http/schemas.ts'
 
 export const modelParams = t.Object({
@@ -11,37 +12,28 @@ const integer = t.Number({ documented: { type: 'integer' } })
 const text = t.String()
 const texts = t.Array(text)
 const price = t.String({ description: 'USD per unit, a plain decimal.' })
-const maybePrice = t.Optional(price)
 const configured = t.Boolean({
   description: 'Whether it can be called: its provider has a credential, or needs none.',
 })
 const unknown = (description: string) => t.Null({ description })
 
+const prices = priceFields(t.Optional(price))
+
 const pricing = t.Object({
+  ...prices,
   prompt: price,
   completion: price,
   image: price,
   request: price,
-  image_token: maybePrice,
-  image_output: maybePrice,
-  audio: maybePrice,
-  audio_output: maybePrice,
-  input_cache_read: maybePrice,
-  input_cache_write: maybePrice,
-  input_cache_write_1h: maybePrice,
-  internal_reasoning: maybePrice,
-  web_search: maybePrice,
-  audio_second: maybePrice,
-  input_character: maybePrice,
   overrides: t.Optional(
     t.Array(
       t.Object({
         min_prompt_tokens: integer,
-        prompt: maybePrice,
-        completion: maybePrice,
-        input_cache_read: maybePrice,
-        input_cache_write: maybePrice,
-        input_cache_write_1h: maybePrice,
+        prompt: prices.prompt,
+        completion: prices.completion,
+        input_cache_read: prices.input_cache_read,
+        input_cache_write: prices.input_cache_write,
+        input_cache_write_1h: prices.input_cache_write_1h,
       }),
       { description: 'Prices of long prompts.' },
     ),

@@ -1,4 +1,5 @@
 import { isObject } from '../core/json.ts'
+import type { WrittenPrices } from '../core/pricing.ts'
 
 /**
  * The form of the catalogue file, as `facts/compose.ts` makes it. Names of fields are the API's.
@@ -42,35 +43,15 @@ export interface SeedReasoning {
   readonly supports_max_tokens: boolean
 }
 
-/** USD per token as plain decimals (`request`: per request). Absent buckets: nobody told a price. */
-export interface SeedPricing {
+/** Absent buckets have no known price. */
+export interface SeedPricing extends WrittenPrices {
   readonly prompt: string
   readonly completion: string
-  readonly request?: string
-  readonly input_cache_read?: string
-  readonly input_cache_write?: string
-  /** Of what is written to be kept for an hour. */
-  readonly input_cache_write_1h?: string
-  readonly internal_reasoning?: string
-  readonly image_token?: string
-  readonly audio?: string
-  readonly audio_output?: string
-  /** USD per second of a recording. */
-  readonly audio_second?: string
-  /** USD per character that is spoken. */
-  readonly input_character?: string
-  /** USD per search. */
-  readonly web_search?: string
   readonly tiers?: readonly SeedTier[]
 }
 
-export interface SeedTier {
+export interface SeedTier extends WrittenPrices {
   readonly min_prompt_tokens: number
-  readonly prompt?: string
-  readonly completion?: string
-  readonly input_cache_read?: string
-  readonly input_cache_write?: string
-  readonly input_cache_write_1h?: string
 }
 
 export type SeedEndpoint = readonly [

@@ -1,7 +1,8 @@
 /** Models, endpoints and providers as the API shows them. */
 import type { DialectName } from '../core/events.ts'
 import type { EndpointMeasurements, Measurements, Percentiles } from '../core/measurements.ts'
-import { formatPrice, type Price } from '../core/money.ts'
+import { formatPrice } from '../core/money.ts'
+import { formatPrices } from '../core/pricing.ts'
 import type { ModelScores, Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
 import { descriptionOf } from './description.ts'
 import type { Offered, OfferedEndpoint } from './listing.ts'
@@ -177,35 +178,12 @@ export function pricingView(pricing: Pricing | null): PricingView {
   if (pricing === null) return shown
   return {
     ...shown,
-    ...optional('image_token', pricing.imageInput),
-    ...optional('image_output', pricing.imageOutput),
-    ...optional('audio', pricing.audio),
-    ...optional('audio_output', pricing.audioOutput),
-    ...optional('input_cache_read', pricing.inputCacheRead),
-    ...optional('input_cache_write', pricing.inputCacheWrite),
-    ...optional('input_cache_write_1h', pricing.inputCacheWriteHour),
-    ...optional('internal_reasoning', pricing.internalReasoning),
-    ...optional('web_search', pricing.webSearch),
-    ...optional('audio_second', pricing.audioSecond),
-    ...optional('input_character', pricing.inputCharacter),
+    ...formatPrices(pricing),
     ...(pricing.tiers === undefined ? {} : { overrides: pricing.tiers.map(tierView) }),
   }
 }
 
-const tierView = (tier: PricingTier) => ({
-  min_prompt_tokens: tier.minPromptTokens,
-  ...optional('prompt', tier.prompt),
-  ...optional('completion', tier.completion),
-  ...optional('input_cache_read', tier.inputCacheRead),
-  ...optional('input_cache_write', tier.inputCacheWrite),
-  ...optional('input_cache_write_1h', tier.inputCacheWriteHour),
-})
-
-function optional<Name extends string>(name: Name, price: Price | undefined): Partial<Record<Name, string>> {
-  const shown: Partial<Record<Name, string>> = {}
-  if (price !== undefined) shown[name] = formatPrice(price)
-  return shown
-}
+const tierView = (tier: PricingTier) => ({ min_prompt_tokens: tier.minPromptTokens, ...formatPrices(tier) })
 
 /** Policies and places are null: they are the provider's to tell, and nobody has. */
 export const providerView = ({ name, slug }: ProviderRecord, isConfigured: boolean): ProviderView => ({

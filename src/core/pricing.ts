@@ -1,41 +1,106 @@
-import type { Price } from './money.ts'
+import { formatPrice, type Price, parsePrice } from './money.ts'
+
+/**
+ * Every price bucket, declared once: its field, and its name in the API, in the settings and in the packed catalogue.
+ * Prices are USD per token unless a comment says otherwise. Schemas, readers and views follow from this table.
+ */
+export const PRICE_BUCKETS = {
+  prompt: 'prompt',
+  completion: 'completion',
+  /** Per image. */
+  image: 'image',
+  /** Per request. */
+  request: 'request',
+  /** Per token of an image in the prompt. */
+  imageInput: 'image_token',
+  imageOutput: 'image_output',
+  audio: 'audio',
+  audioOutput: 'audio_output',
+  inputCacheRead: 'input_cache_read',
+  inputCacheWrite: 'input_cache_write',
+  /** For cache entries that are kept for an hour. */
+  inputCacheWriteHour: 'input_cache_write_1h',
+  internalReasoning: 'internal_reasoning',
+  /** Per search. */
+  webSearch: 'web_search',
+  /** Per second of audio input. */
+  audioSecond: 'audio_second',
+  /** Per character that is spoken. */
+  inputCharacter: 'input_character',
+} as const
+
+type Bucket = keyof typeof PRICE_BUCKETS
+type PriceName = (typeof PRICE_BUCKETS)[Bucket]
+
+const keysOf = <Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] => {
+  const keys: Key[] = []
+  for (const key in object) keys.push(key)
+  return keys
+}
+const BUCKETS = keysOf(PRICE_BUCKETS)
+
+type Prices = Readonly<Partial<Record<Bucket, Price>>>
+/** Plain decimals under the API's names. */
+export type WrittenPrices = Readonly<Partial<Record<PriceName, string>>>
 
 /** Exact prices. Undefined buckets fall back as `readings.md` says; `prompt` and `completion` are always known. */
-export interface Pricing {
+export interface Pricing extends Prices {
   readonly prompt: Price
   readonly completion: Price
   readonly request: Price
-  readonly image?: Price
-  /** Per token of an image that is looked at. */
-  readonly imageInput?: Price
-  readonly imageOutput?: Price
-  readonly audio?: Price
-  readonly audioOutput?: Price
-  readonly inputCacheRead?: Price
-  readonly inputCacheWrite?: Price
-  /** Of what is written to be kept for an hour. */
-  readonly inputCacheWriteHour?: Price
-  readonly internalReasoning?: Price
-  readonly webSearch?: Price
-  /** Per second of audio that is listened to. */
-  readonly audioSecond?: Price
-  /** Per character that is spoken. */
-  readonly inputCharacter?: Price
   /** Dearer prices for long prompts: the one with the largest reached `minPromptTokens` holds for the whole request. */
   readonly tiers?: readonly PricingTier[]
 }
 
+type TierBucket = 'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite' | 'inputCacheWriteHour'
+
+export interface PricingTier extends Pick<Prices, TierBucket> {
+  readonly minPromptTokens: number
+}
+
+export function formatPrices(prices: Prices): WrittenPrices {
+  const written: Partial<Record<PriceName, string>> = {}
+  for (const bucket of BUCKETS) {
+    const price = prices[bucket]
+    if (price !== undefined) written[PRICE_BUCKETS[bucket]] = formatPrice(price)
+  }
+  return written
+}
+
+/** The inverse of `formatPrices`. A text that is no price goes to `onError`, whose default is to throw a `RangeError`. */
+export function parsePrices(
+  written: Readonly<Partial<Record<PriceName, string | undefined>>>,
+  onError: (name: PriceName, error: unknown) => void = (_, error) => {
+    throw error
+  },
+): Prices {
+  const prices: Partial<Record<Bucket, Price>> = {}
+  for (const bucket of BUCKETS) {
+    const name = PRICE_BUCKETS[bucket]
+    const text = written[name]
+    if (text === undefined) continue
+    try {
+      prices[bucket] = parsePrice(text)
+    } catch (error) {
+      onError(name, error)
+    }
+  }
+  return prices
+}
+
+/** A field of a schema for each price, under its name in the API. */
+export function priceFields<Field>(field: Field): Record<PriceName, Field> {
+  const fields: Partial<Record<PriceName, Field>> = {}
+  for (const bucket of BUCKETS) fields[PRICE_BUCKETS[bucket]] = field
+  if (!isComplete(fields)) throw new Error('a price has no field')
+  return fields
+}
+
+const isComplete = <Field>(fields: Partial<Record<PriceName, Field>>): fields is Record<PriceName, Field> =>
+  BUCKETS.every((bucket) => PRICE_BUCKETS[bucket] in fields)
+
 /** How long a context cache lives that we have a provider make: a price of writing one holds for it. */
 export const CONTEXT_TTL_SECONDS = 300
-
-export interface PricingTier {
-  readonly minPromptTokens: number
-  readonly prompt?: Price
-  readonly completion?: Price
-  readonly inputCacheRead?: Price
-  readonly inputCacheWrite?: Price
-  readonly inputCacheWriteHour?: Price
-}
 
 /** True for what costs nothing, whatever is asked. */
 export const isFree = (pricing: Pricing): boolean =>

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import { priceFields } from '../core/pricing.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 
 // Each `description` completes the sentence "<place> must be …".
@@ -40,26 +41,7 @@ const outputs = Type.Array(
 const price = Type.String({ description: 'USD per unit as a decimal in quotes, such as "0.0000025"' })
 const mapping = { additionalProperties: false, description: 'a mapping' }
 
-const pricing = Type.Partial(
-  Type.Object({
-    prompt: price,
-    completion: price,
-    request: price,
-    image: price,
-    image_token: price,
-    image_output: price,
-    audio: price,
-    audio_output: price,
-    input_cache_read: price,
-    input_cache_write: price,
-    input_cache_write_1h: price,
-    internal_reasoning: price,
-    web_search: price,
-    audio_second: price,
-    input_character: price,
-  }),
-  mapping,
-)
+export const pricing = Type.Partial(Type.Object(priceFields(price)), mapping)
 
 const entryModel = Type.Object(
   {
