@@ -1,6 +1,6 @@
-import { ownKeysOf, type Way, waysTo } from '../core/byok.ts'
 import type { Caller } from '../core/caller.ts'
 import { forbids } from '../core/guardrail.ts'
+import { byokKeysOf, type Route, routesTo } from '../core/route.ts'
 import type { KeyRecord, ModelRecord, Snapshot } from '../core/snapshot.ts'
 import { findVariant } from '../core/variant.ts'
 import { listingOf, listingThrough, narrowed, type Offered } from './listing.ts'
@@ -29,17 +29,17 @@ export function callableBy(caller: Caller, snapshot: Snapshot): readonly Offered
  * Routing goes by the same rules.
  */
 function callableOf(caller: Caller, snapshot: Snapshot): Offered[] {
-  const ownKeys = ownKeysOf(caller, snapshot)
+  const byokKeys = byokKeysOf(caller, snapshot)
   const { guardrails = [] } = caller.key
-  const mayServe = (model: ModelRecord, { endpoint, provider }: Way): boolean =>
+  const mayServe = (model: ModelRecord, { endpoint, provider }: Route): boolean =>
     endpoint.pricing !== null && forbids(guardrails, model, endpoint, provider) === null
   const listing =
-    ownKeys.length === 0 || snapshot.brought === undefined
+    byokKeys.length === 0 || snapshot.withByok === undefined
       ? listingOf(snapshot)
-      : listingThrough(snapshot.brought)
+      : listingThrough(snapshot.withByok)
   return listing.flatMap((offered) => {
     const { model } = offered
-    const serving = waysTo(model, ownKeys, snapshot).ways.filter((way) => mayServe(model, way))
+    const serving = routesTo(model, byokKeys, snapshot).routes.filter((route) => mayServe(model, route))
     const ids = new Set(serving.map(({ endpoint }) => endpoint.id))
     return narrowed(offered, ({ record }) => ids.has(record.id)) ?? []
   })
@@ -47,12 +47,12 @@ function callableOf(caller: Caller, snapshot: Snapshot): Offered[] {
 
 /** `lookUp`, with the models that only the workspace's own keys open. */
 export function lookUpFor(caller: Caller, name: string, snapshot: Snapshot): Offered {
-  const ownKeys = ownKeysOf(caller, snapshot)
+  const byokKeys = byokKeysOf(caller, snapshot)
   const isListed = findVariant(name, (snapshot.shown ?? snapshot).models) !== undefined
-  if (isListed || ownKeys.length === 0 || snapshot.brought === undefined) return lookUp(name, snapshot)
-  const model = findVariant(name, snapshot.brought.models)?.model
-  const offered = listingThrough(snapshot.brought).find((one) => one.model === model)
+  if (isListed || byokKeys.length === 0 || snapshot.withByok === undefined) return lookUp(name, snapshot)
+  const model = findVariant(name, snapshot.withByok.models)?.model
+  const offered = listingThrough(snapshot.withByok).find((one) => one.model === model)
   if (model === undefined || offered === undefined) return lookUp(name, snapshot)
-  const ids = new Set(waysTo(model, ownKeys, snapshot).ways.map(({ endpoint }) => endpoint.id))
+  const ids = new Set(routesTo(model, byokKeys, snapshot).routes.map(({ endpoint }) => endpoint.id))
   return narrowed(offered, ({ record }) => ids.has(record.id)) ?? lookUp(name, snapshot)
 }

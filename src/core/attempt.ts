@@ -1,4 +1,4 @@
-import type { OwnKeyRecord } from './byok.ts'
+import type { ByokKey } from './byok.ts'
 import type { DialectName } from './events.ts'
 import type { CredentialRecord, EndpointRecord, ModelRecord, ProviderRecord } from './snapshot.ts'
 
@@ -9,7 +9,7 @@ export interface Attempt {
   readonly provider: ProviderRecord
   readonly credential: CredentialRecord
   /** Present where the credential is the workspace's own key (BYOK): the provider bills the workspace, not us. */
-  readonly ownKey?: OwnKeyRecord
+  readonly byokKey?: ByokKey
   /** What it is spoken to in: the caller's own dialect where the endpoint takes it, so that nothing is translated. */
   readonly dialect: DialectName
   /** The bound on output tokens to send although the caller set none (money bounds it); undefined: send the caller's. */

@@ -1,6 +1,9 @@
+import type { DialectName } from './dialect-name.ts'
+import type { JsonObject } from './json.ts'
 import type { Usage } from './usage.ts'
 
-export type DialectName = 'chat' | 'responses' | 'messages' | 'gemini' | 'converse' | 'cohere'
+export type { DialectName } from './dialect-name.ts'
+export type { JsonObject } from './json.ts'
 
 /** OpenAI's words. `error` is ours: the reply broke off. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error'
@@ -24,8 +27,6 @@ export interface UrlCitation {
 
 /** Opaque pieces of reasoning that a later turn must replay unchanged (signatures, encrypted thoughts). */
 export type ReasoningDetail = Record<string, unknown> & { type: string }
-
-export type JsonObject = Record<string, unknown>
 
 /**
  * Everything that an upstream can say, in any dialect. A reply that was not streamed is the same events.

@@ -1,7 +1,8 @@
-import type { LimitReset } from './snapshot.ts'
+/** When a spending limit resets. */
+export type LimitReset = 'daily' | 'weekly' | 'monthly'
 
 /** The windows in which spending is counted. `lifetime` never resets. */
-export type Interval = 'daily' | 'weekly' | 'monthly' | 'lifetime'
+export type Interval = LimitReset | 'lifetime'
 
 /** One bound on spending that a request must pass. All gates of a request are passed or none. */
 export interface Gate {

@@ -1,8 +1,8 @@
 import type { ContentFilters } from './content-filter.ts'
-import { type Gate, intervalOf } from './gate.ts'
+import { type Gate, intervalOf, type LimitReset } from './gate.ts'
 import { isFree } from './pricing.ts'
+import type { EndpointRecord, ModelRecord, ProviderRecord } from './provider.ts'
 import type { RateLimits } from './rate-limits.ts'
-import type { EndpointRecord, KeyRecord, LimitReset, ModelRecord, ProviderRecord } from './snapshot.ts'
 
 /** A rule book for requests. Several hold at once: each of them must be kept. */
 export interface GuardrailRecord {
@@ -36,8 +36,15 @@ export interface GuardrailRecord {
   readonly filters?: ContentFilters
 }
 
-/** True for a key whose guardrails want that nobody retains what it asks, of whichever author. */
-export const retainsNothing = ({ guardrails }: KeyRecord): boolean =>
+/** The fields of a key that its guardrails depend on. */
+interface GuardedKey {
+  readonly hash: string
+  readonly creatorUserId: string
+  readonly guardrails?: readonly GuardrailRecord[]
+}
+
+/** True if a guardrail of the key requires zero data retention for the models of any author. */
+export const retainsNothing = ({ guardrails }: Pick<GuardedKey, 'guardrails'>): boolean =>
   guardrails?.some(({ zdrAuthors }) => zdrAuthors.size > 0) === true
 
 const NAMED_AUTHORS: Readonly<Record<string, string>> = {
@@ -97,7 +104,7 @@ function isWithin(regions: readonly string[] | undefined, allowed: ReadonlySet<s
 const REGION_NAMES: Readonly<Record<string, string>> = { eu: 'europe' }
 
 /** The budgets of a key's guardrails: of the key itself, and of the member who made it over all their keys. */
-export const gatesOfGuardrails = ({ guardrails = [], hash, creatorUserId }: KeyRecord): Gate[] =>
+export const gatesOfGuardrails = ({ guardrails = [], hash, creatorUserId }: GuardedKey): Gate[] =>
   guardrails.flatMap((guardrail) => {
     if (guardrail.limitNanoUsd === null) return []
     return [

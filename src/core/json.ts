@@ -1,5 +1,6 @@
-import type { JsonObject } from './events.ts'
 import { excessOf } from './json-excess.ts'
+
+export type JsonObject = Record<string, unknown>
 
 /**
  * Readers of JSON of unknown form: undefined for a value of another type, never an exception. A list of another type

@@ -1,6 +1,3 @@
-import type { GuardrailRecord } from './guardrail.ts'
-import type { KeyRecord, WorkspaceRecord } from './snapshot.ts'
-
 /** How often, how much and how many at once, as the API has it and the tables keep it. Null: without limit. */
 export interface RateLimits {
   readonly requests_per_minute: number | null
@@ -31,14 +28,31 @@ export interface RateGate {
   readonly model?: string
 }
 
+interface Limited {
+  readonly id: string
+  readonly name: string
+  readonly rateLimits?: RateLimits
+}
+
+interface LimitedKey {
+  readonly hash: string
+  readonly label: string
+  readonly creatorUserId: string
+  readonly rateLimits?: RateLimits
+}
+
+interface LimitedGuardrail extends Limited {
+  readonly scope: 'key' | 'member' | 'workspace'
+}
+
 /**
  * Every bound on the rates of a key: its own, those of its workspace, which all its keys share, and those of the
  * guardrails that hold for it, which each key, or each member with all their keys, has alone.
  */
 export function rateGatesOf(
-  key: KeyRecord,
-  guardrails: readonly GuardrailRecord[],
-  workspace: WorkspaceRecord | undefined,
+  key: LimitedKey,
+  guardrails: readonly LimitedGuardrail[],
+  workspace: Limited | undefined,
 ): RateGate[] {
   const gates = gatesFor(key.rateLimits, `key/${key.hash}`, `The key ${key.label}`)
   for (const { id, name, scope, rateLimits } of guardrails) {

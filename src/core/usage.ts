@@ -1,4 +1,5 @@
-import type { DialectName, JsonObject } from './events.ts'
+import type { DialectName } from './dialect-name.ts'
+import type { JsonObject } from './json.ts'
 
 /**
  * Tokens in disjoint buckets: no token is counted in two of them. Dialects differ (OpenAI's prompt_tokens

@@ -27,7 +27,7 @@ export function journalEntry(
     endpointId: attempt.endpoint.id,
     apiType: request.apiType,
     streamed: request.stream,
-    isByok: attempt.ownKey !== undefined,
+    isByok: attempt.byokKey !== undefined,
     origin: origin.origin,
     httpReferer: origin.httpReferer,
     title: origin.title,
@@ -46,8 +46,8 @@ export function journalEntry(
 }
 
 /** What the account that `attempt` uses has reserved. */
-export const heldFor = ({ ownKey }: Attempt, { hold }: Admission): number =>
-  ownKey === undefined ? (hold.sharedNanoUsd ?? hold.amountNanoUsd) : hold.amountNanoUsd
+export const heldFor = ({ byokKey }: Attempt, { hold }: Admission): number =>
+  byokKey === undefined ? (hold.sharedNanoUsd ?? hold.amountNanoUsd) : hold.amountNanoUsd
 
 /** Another endpoint has the request now: a crash is charged for that one. */
 export function journalAttempt(generation: Generation, attempt: Attempt): void {

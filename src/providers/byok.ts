@@ -17,7 +17,7 @@ export const vendorKindOf = (slug: string): ProviderKind | undefined => {
  * (`accessKeyId`, `secretAccessKey`, `sessionToken`), Vertex's the key file of a service account; all else is shown in a
  * header as it is. The problem completes "<field> …" and never quotes the text.
  */
-export function readOwnKey(
+export function readByokKey(
   kind: ProviderKind,
   id: string,
   written: string,

@@ -24,7 +24,7 @@ import { createBackgroundRuns } from '../inference/responses/background.ts'
 import { retentionOf } from '../ledger/retention.ts'
 import { clientAddress, type OutboundAllow, parseOutboundAllow, parseTrustedProxies } from '../net/address.ts'
 import { createNames } from '../net/names.ts'
-import type { OwnKeySecrets } from '../snapshot/byok.ts'
+import type { ByokSecrets } from '../snapshot/byok.ts'
 import { createSnapshotSource, type Routing } from '../snapshot/source.ts'
 import { openBodyStores } from './body-stores.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -190,7 +190,7 @@ const siteOf = ({ address }: GatewayOptions): Site => ({
   },
 })
 
-const byokSecrets = (sealer: Sealer, logger: Logger): OwnKeySecrets => ({
+const byokSecrets = (sealer: Sealer, logger: Logger): ByokSecrets => ({
   sealer,
   onUnreadable: ({ id, workspaceId, provider, label, reason }) =>
     logger.error(

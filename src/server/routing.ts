@@ -181,11 +181,11 @@ export function createRoutingSource(
       const said = [...storedOverrides(), ...overrides]
       const directoryOf = (of: readonly ProviderRecord[]) =>
         createDirectory(catalog, of, priced, said, benchmarks)
-      const brought: Routing['brought'] = (slugs) => {
+      const withByok: Routing['withByok'] = (slugs) => {
         const all = [...providers, ...uncredentialled(config.environment, defaults, slugs)]
         return { providers: all, models: directoryOf(all) }
       }
-      const routing = { providers, models: directoryOf(providers), brought }
+      const routing = { providers, models: directoryOf(providers), withByok }
       if (config.modelsList === 'configured') return routing
       const all = [...providers, ...unconfigured(providers, defaults)]
       return { ...routing, shown: { providers: all, models: directoryOf(all) } }

@@ -1,15 +1,15 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
-import type { OwnKeyRecord } from '../core/byok.ts'
+import type { ByokKey } from '../core/byok.ts'
 import type { CredentialRecord, ProviderKind } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import { byokPlace, type Sealer } from '../db/seal.ts'
 import { byokKeys } from '../db/tables.ts'
-import { readOwnKey, vendorKindOf } from '../providers/byok.ts'
+import { readByokKey, vendorKindOf } from '../providers/byok.ts'
 
 type Row = typeof byokKeys.$inferSelect
 
 /** How stored provider keys are opened, and who is told of one that cannot be. */
-export interface OwnKeySecrets {
+export interface ByokSecrets {
   readonly sealer: Sealer
   /** Told once for each stored value. `reason` names the row, never the key. */
   onUnreadable(left: {
@@ -22,13 +22,13 @@ export interface OwnKeySecrets {
 }
 
 /** Reads the provider keys that are not disabled, by workspace. Absent `workspaceIds`: of all. */
-export type ReadOwnKeys = (
+export type ReadByokKeys = (
   kindOf: (slug: string) => ProviderKind | undefined,
   workspaceIds?: readonly string[],
-) => ReadonlyMap<string, readonly OwnKeyRecord[]>
+) => ReadonlyMap<string, readonly ByokKey[]>
 
 /** What was opened once is kept, in memory alone, as long as its row is there. */
-export function createOwnKeys({ sync }: Database, { sealer, onUnreadable }: OwnKeySecrets): ReadOwnKeys {
+export function createByokKeys({ sync }: Database, { sealer, onUnreadable }: ByokSecrets): ReadByokKeys {
   /** By workspace. */
   const opened = new Map<string, ReadonlyMap<string, CredentialRecord | null>>()
   const credentialOf = (row: Row, kind: ProviderKind | undefined): CredentialRecord | null => {
@@ -49,7 +49,7 @@ export function createOwnKeys({ sync }: Database, { sealer, onUnreadable }: OwnK
       )
       .orderBy(asc(byokKeys.sort_order), asc(byokKeys.id))
       .all()
-    const byWorkspace = new Map<string, OwnKeyRecord[]>()
+    const byWorkspace = new Map<string, ByokKey[]>()
     const kept = new Map<string, Map<string, CredentialRecord | null>>()
     for (const row of rows) {
       const kind = kindOf(row.provider) ?? vendorKindOf(row.provider)
@@ -78,7 +78,7 @@ function readRow(row: Row, kind: ProviderKind | undefined, sealer: Sealer): Cred
   try {
     const key = sealer.open(row.sealed_key, byokPlace(row))
     // A replaced key is another credential: what was seen of the old one says nothing of it.
-    const read = readOwnKey(kind, `${row.id}.${Bun.hash(row.sealed_key).toString(36)}`, key)
+    const read = readByokKey(kind, `${row.id}.${Bun.hash(row.sealed_key).toString(36)}`, key)
     return 'problem' in read ? `What is sealed in ${where} ${read.problem}` : read.credential
   } catch (error) {
     return error instanceof Error ? error.message : `The sealed value in ${where} cannot be opened`
@@ -88,7 +88,7 @@ function readRow(row: Row, kind: ProviderKind | undefined, sealer: Sealer): Cred
 const setOf = (list: readonly string[] | null): ReadonlySet<string> | null =>
   list === null ? null : new Set(list)
 
-const recordOf = (row: Row, credential: CredentialRecord | null): OwnKeyRecord => ({
+const recordOf = (row: Row, credential: CredentialRecord | null): ByokKey => ({
   id: row.id,
   providerSlug: row.provider,
   sortOrder: row.sort_order,

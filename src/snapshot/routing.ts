@@ -1,4 +1,4 @@
-import type { OwnKeyRecord } from '../core/byok.ts'
+import type { ByokKey } from '../core/byok.ts'
 import type { Lookup, ModelDirectory, ProviderRecord, Snapshot } from '../core/snapshot.ts'
 import { type Named, namedBy } from './named.ts'
 
@@ -9,7 +9,7 @@ export interface Routing {
   /** Where lists show more than what can be called. */
   readonly shown?: Shown
   /** The same with those vendors of these slugs that could be called too, had they a credential; absent: with none. */
-  brought?(slugs: readonly string[]): Shown
+  withByok?(slugs: readonly string[]): Shown
 }
 
 interface Shown {
@@ -19,12 +19,12 @@ interface Shown {
 
 /** A routing, with what own keys of workspaces make callable besides. */
 export interface Reach {
-  readonly fields: Pick<Snapshot, 'providersBySlug' | 'models' | 'shown' | 'brought'>
+  readonly fields: Pick<Snapshot, 'providersBySlug' | 'models' | 'shown' | 'withByok'>
   readonly named: Named
 }
 
 /** Makes the reach of a routing, anew only if own keys are of other providers than before. */
-export function createReach(routing: Routing): (ownKeys: Lookup<readonly OwnKeyRecord[]>) => Reach {
+export function createReach(routing: Routing): (byokKeys: Lookup<readonly ByokKey[]>) => Reach {
   const known = new Set(routing.providers.map(({ slug }) => slug))
   const fields = {
     providersBySlug: bySlug(routing.providers),
@@ -34,9 +34,9 @@ export function createReach(routing: Routing): (ownKeys: Lookup<readonly OwnKeyR
     }),
   }
   let latest: { readonly names: string; readonly reach: Reach } | undefined
-  return (ownKeys) => {
+  return (byokKeys) => {
     const further = new Set<string>()
-    for (const own of ownKeys.values()) {
+    for (const own of byokKeys.values()) {
       for (const { providerSlug } of own) if (!known.has(providerSlug)) further.add(providerSlug)
     }
     const slugs = [...further].sort()
@@ -46,12 +46,12 @@ export function createReach(routing: Routing): (ownKeys: Lookup<readonly OwnKeyR
   }
 
   function reachWith(slugs: readonly string[]): Reach {
-    const all = slugs.length === 0 ? undefined : routing.brought?.(slugs)
+    const all = slugs.length === 0 ? undefined : routing.withByok?.(slugs)
     if (all === undefined || all.providers.length <= known.size)
       return { fields, named: namedBy([routing.models], routing.providers) }
-    const brought = { providersBySlug: bySlug(all.providers), models: all.models }
+    const withByok = { providersBySlug: bySlug(all.providers), models: all.models }
     const named = namedBy([routing.models, all.models], [...routing.providers, ...all.providers])
-    return { fields: { ...fields, brought }, named }
+    return { fields: { ...fields, withByok }, named }
   }
 }
 

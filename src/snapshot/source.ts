@@ -1,9 +1,9 @@
-import type { OwnKeyRecord } from '../core/byok.ts'
+import type { ByokKey } from '../core/byok.ts'
 import type { KeyRecord, ProviderKind, Snapshot, WorkspaceRecord } from '../core/snapshot.ts'
 import { type ChangedRows, type Part, watchRows } from '../db/changed-rows.ts'
 import type { Database } from '../db/database.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
-import { createOwnKeys, type OwnKeySecrets } from './byok.ts'
+import { type ByokSecrets, createByokKeys } from './byok.ts'
 import {
   guardrailsUnder,
   type HeldGuardrail,
@@ -39,14 +39,14 @@ interface Tables {
   readonly guardrailOfKey: PersistentMap<string>
   readonly guardrailOfMember: PersistentMap<string>
   readonly presets: PersistentMap<PresetsOfWorkspace>
-  readonly ownKeys: PersistentMap<readonly OwnKeyRecord[]>
+  readonly byokKeys: PersistentMap<readonly ByokKey[]>
 }
 
 /** What is worked out of the tables together. */
 interface Derived {
   readonly reach: Reach
   readonly held: PersistentMap<HeldGuardrail>
-  readonly ownKeys: PersistentMap<readonly OwnKeyRecord[]>
+  readonly byokKeys: PersistentMap<readonly ByokKey[]>
   /** Keys with their guardrails and rates, under these policies. */
   readonly completeKeys: WeakMap<KeyRecord, KeyRecord>
 }
@@ -63,10 +63,10 @@ interface Derived {
 export function createSnapshotSource(
   database: Database,
   routing: Routing,
-  secrets?: OwnKeySecrets,
+  secrets?: ByokSecrets,
   filterBuiltins?: Builtins,
 ): SnapshotSource {
-  const openOwnKeys = secrets && createOwnKeys(database, secrets)
+  const openByokKeys = secrets && createByokKeys(database, secrets)
   const written = watchRows(database)
   let kinds = kindsOf(routing)
   let reachOf = createReach(routing)
@@ -74,8 +74,8 @@ export function createSnapshotSource(
   let derived = derive(tables, null, new Map())
   let latest = assembled(1)
 
-  function readOwnKeys(workspaceIds?: readonly string[]): Iterable<[string, readonly OwnKeyRecord[]]> {
-    return openOwnKeys?.((slug) => kinds.get(slug), workspaceIds) ?? []
+  function readByokKeys(workspaceIds?: readonly string[]): Iterable<[string, readonly ByokKey[]]> {
+    return openByokKeys?.((slug) => kinds.get(slug), workspaceIds) ?? []
   }
 
   function readTables(): Tables {
@@ -88,7 +88,7 @@ export function createSnapshotSource(
       guardrailOfKey: persistentMap(readGuardrailsOfKeys(database)),
       guardrailOfMember: persistentMap(readGuardrailsOfMembers(database)),
       presets: persistentMap(readPresets(database)),
-      ownKeys: persistentMap(readOwnKeys()),
+      byokKeys: persistentMap(readByokKeys()),
     }
   }
 
@@ -113,18 +113,18 @@ export function createSnapshotSource(
         readGuardrailsOfMembers(database, ids),
       ),
       presets: reread(tables.presets, of('presets-of-workspace'), (ids) => readPresets(database, ids)),
-      ownKeys: reread(tables.ownKeys, of('own-keys-of-workspace'), readOwnKeys),
+      byokKeys: reread(tables.byokKeys, of('own-keys-of-workspace'), readByokKeys),
     }
   }
 
   /** `former`: what was derived of `tables`; null: nothing of it can be kept. */
   function derive(next: Tables, former: Derived | null, changed: ChangedRows): Derived {
-    const reach = reachOf(next.ownKeys)
+    const reach = reachOf(next.byokKeys)
     const kept = former?.reach === reach ? former : null
     const held = remade(next.guardrails, kept?.held, changed.get('guardrail'), (stored) =>
       heldGuardrail(stored, reach.named),
     )
-    const ownKeys = remade(next.ownKeys, kept?.ownKeys, changed.get('own-keys-of-workspace'), (own) =>
+    const byokKeys = remade(next.byokKeys, kept?.byokKeys, changed.get('own-keys-of-workspace'), (own) =>
       own.map((key) => ({ ...key, allowedModels: reach.named.models(key.allowedModels) })),
     )
     const arePoliciesSame =
@@ -132,12 +132,12 @@ export function createSnapshotSource(
       next.workspaces === tables.workspaces &&
       next.guardrailOfMember === tables.guardrailOfMember
     const completeKeys = arePoliciesSame ? kept.completeKeys : new WeakMap<KeyRecord, KeyRecord>()
-    return { reach, held, ownKeys, completeKeys }
+    return { reach, held, byokKeys, completeKeys }
   }
 
   function assembled(version: number): Snapshot {
     const { organization, workspaces, keys, presets, guardrailOfKey, guardrailOfMember } = tables
-    const { reach, held, ownKeys, completeKeys } = derived
+    const { reach, held, byokKeys, completeKeys } = derived
     const guardrailsOf = guardrailsUnder(held, guardrailOfKey, guardrailOfMember)
     const [first] = workspaces.values()
     return {
@@ -148,7 +148,7 @@ export function createSnapshotSource(
       workspacesById: workspaces,
       presets,
       ...reach.fields,
-      ...(ownKeys.size > 0 && { ownKeys }),
+      ...(byokKeys.size > 0 && { byokKeys }),
     }
   }
 
@@ -166,7 +166,7 @@ export function createSnapshotSource(
     route(routing) {
       kinds = kindsOf(routing)
       reachOf = createReach(routing)
-      const next = { ...tables, ownKeys: persistentMap(readOwnKeys()) }
+      const next = { ...tables, byokKeys: persistentMap(readByokKeys()) }
       derived = derive(next, null, new Map())
       tables = next
       latest = assembled(latest.version + 1)

@@ -296,10 +296,10 @@ describe('secrets', () => {
       const bytes = readFileSync(join(gateway.folder, name)).toString('latin1')
       expect([name, bytes.includes('Canary'), bytes.includes('Zebra')]).toEqual([name, false, false])
     }
-    const { ownKeys } = gateway.deps.snapshot.current()
-    const opened = ownKeys?.get(workspaceId)?.find((own) => own.id === id)
+    const { byokKeys } = gateway.deps.snapshot.current()
+    const opened = byokKeys?.get(workspaceId)?.find((own) => own.id === id)
     expect(opened?.credential?.secret).toBe(SECRET)
-    expect(ownKeys?.get(otherId)?.some((own) => own.id === id) ?? false).toBe(false)
+    expect(byokKeys?.get(otherId)?.some((own) => own.id === id) ?? false).toBe(false)
   })
 
   test('one that was given to another provider in the file does not open', async () => {
@@ -308,7 +308,7 @@ describe('secrets', () => {
       gateway.deps.snapshot.applyChanges()
       return gateway.deps.snapshot
         .current()
-        .ownKeys?.get(workspaceId)
+        .byokKeys?.get(workspaceId)
         ?.find((own) => own.id === id)?.credential
     }
     const { provider } =
@@ -339,7 +339,7 @@ describe('secrets', () => {
     source.applyChanges()
     expect(told).toEqual([expect.stringContaining(moved)])
     expect(told[0]).not.toContain('Canary')
-    const own = source.current().ownKeys?.get(workspaceId) ?? []
+    const own = source.current().byokKeys?.get(workspaceId) ?? []
     expect(own.find(({ id }) => id === moved)).toMatchObject({ credential: null, isByokOnly: true })
     expect(own.find(({ id }) => id === good)?.credential?.secret).toBe(SECRET)
   })

@@ -46,7 +46,7 @@ const plain = ({
   keysByHash,
   workspacesById,
   presets,
-  ownKeys,
+  byokKeys,
   organizationId,
   defaultWorkspaceId,
 }: Snapshot) => ({
@@ -57,7 +57,7 @@ const plain = ({
     .sort((a, b) => (a.hash < b.hash ? -1 : 1)),
   workspaces: [...workspacesById.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
   presets: [...workspacesById.values()].map(({ id }) => [id, presets.get(id)]).sort(),
-  ownKeys: [...workspacesById.values()].map(({ id }) => [id, ownKeys?.get(id)]).sort(),
+  byokKeys: [...workspacesById.values()].map(({ id }) => [id, byokKeys?.get(id)]).sort(),
 })
 
 function afresh(): Snapshot {

@@ -10,7 +10,7 @@ import type { Database } from '../../db/database.ts'
 import { byokPlace, type Sealer } from '../../db/seal.ts'
 import { apiKeys, byokKeys, users } from '../../db/tables.ts'
 import { pageOf } from '../../http/schemas.ts'
-import { readOwnKey, vendorKindOf } from '../../providers/byok.ts'
+import { readByokKey, vendorKindOf } from '../../providers/byok.ts'
 import { cloudVendors, vendors } from '../../providers/compatible.ts'
 import { type ChangeDeps, change, difference } from '../change.ts'
 import { workspaceOf } from '../workspace-of.ts'
@@ -156,7 +156,7 @@ function sealed(
   key: string,
 ): Pick<ByokRow, 'sealed_key' | 'label'> {
   const text = key.trim()
-  const read = readOwnKey(kindOf(deps.snapshot, provider), id, text)
+  const read = readByokKey(kindOf(deps.snapshot, provider), id, text)
   if ('problem' in read) throw badRequest(read.problem, 'key')
   return {
     sealed_key: deps.sealer.seal(text, byokPlace({ id, workspace_id, provider })),

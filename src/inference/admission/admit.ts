@@ -111,14 +111,14 @@ function neededBy(
   roomOf: (gates: readonly Gate[]) => Room,
   isLast: boolean,
 ): Needed {
-  if (!attempts.some(hasOwnKey)) {
+  if (!attempts.some(hasByokKey)) {
     const { attempts: fitted, amountNanoUsd } = fit(attempts, roomOf(gates), isLast)
     return { attempts: fitted, amountNanoUsd, sharedNanoUsd: amountNanoUsd }
   }
-  const own = attempts.filter(hasOwnKey)
+  const own = attempts.filter(hasByokKey)
   const counting = gates.filter(({ includeByok }) => includeByok === true)
   const ownFit = fit(own, roomOf(counting), isLast)
-  const shared = attempts.filter(({ ownKey }) => ownKey === undefined)
+  const shared = attempts.filter(({ byokKey }) => byokKey === undefined)
   const sharedFit = ownFit.fits && shared.length > 0 ? fit(shared, roomOf(gates), isLast) : null
   if (!sharedFit?.fits)
     return { attempts: ownFit.attempts, amountNanoUsd: ownFit.amountNanoUsd, sharedNanoUsd: null }
@@ -129,12 +129,12 @@ function neededBy(
   }
 }
 
-const hasOwnKey = ({ ownKey }: Attempt): boolean => ownKey !== undefined
+const hasByokKey = ({ byokKey }: Attempt): boolean => byokKey !== undefined
 
 /** The order of the plan, with the bounds of each account. */
 function inOrder(attempts: readonly Attempt[], own: Fitted, shared: Fitted): Attempt[] {
   const queues = { own: [...own.attempts], shared: [...shared.attempts] }
-  return attempts.flatMap(({ ownKey }) => (ownKey === undefined ? queues.shared : queues.own).shift() ?? [])
+  return attempts.flatMap(({ byokKey }) => (byokKey === undefined ? queues.shared : queues.own).shift() ?? [])
 }
 
 /** Reserves what `bound` says is the most that this request can use, at its dearest endpoint. */

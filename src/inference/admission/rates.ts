@@ -160,8 +160,8 @@ function amountOf({ prompt, output }: TokensNeeded, limit: number): number {
 }
 
 /** As the plan finds it; undefined: nobody offers it. */
-const modelIdOf = (name: string, { models, brought }: Snapshot): string | undefined =>
-  (findVariant(name, models) ?? (brought && findVariant(name, brought.models)))?.model.id
+const modelIdOf = (name: string, { models, withByok }: Snapshot): string | undefined =>
+  (findVariant(name, models) ?? (withByok && findVariant(name, withByok.models)))?.model.id
 
 /** No model takes and gives more: what a provider tells beyond is a mistake, and would shut its caller out for years. */
 const MOST_TOKENS = 10_000_000

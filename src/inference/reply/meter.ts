@@ -164,7 +164,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
       providerSlug: attempt.provider.slug,
       providerName: attempt.provider.name,
       endpointId: attempt.endpoint.id,
-      isByok: attempt.ownKey !== undefined,
+      isByok: attempt.byokKey !== undefined,
       upstreamId: delivered.upstreamId,
       finishReason: ending === 'whole' && finish ? finish.reason : 'error',
       nativeFinishReason: finish?.native ?? null,

@@ -93,6 +93,7 @@ export const metered = (health: Health, meters: Meters): Health => ({
   failed(attempt, error) {
     health.failed(attempt, error)
     // A workspace's own key that is refused says nothing of the endpoint, which is everybody's.
-    if (error.kind !== 'credential' || attempt.ownKey === undefined) meters.failed(attempt.endpoint.id, error)
+    if (error.kind !== 'credential' || attempt.byokKey === undefined)
+      meters.failed(attempt.endpoint.id, error)
   },
 })

@@ -52,7 +52,7 @@ export function routingMetadata(
     strategy: plan.strategy,
     summary: `available=${available.length}, selected=${selected?.provider ?? 'none'}`,
     attempt: tries.length,
-    is_byok: answered?.ownKey !== undefined,
+    is_byok: answered?.byokKey !== undefined,
     region: null,
     endpoints: { total: available.length, available },
     attempts: tries.map(({ modelId, providerName, status }) => ({

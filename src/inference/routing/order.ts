@@ -21,7 +21,7 @@ export interface OrderInput {
 export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
   if (attempts.length < 2) return attempts
   const sorted = input.sort ? bySort(attempts, input.sort, input) : byWeight(attempts, input.random)
-  const listed = ownKeysFirst(listedFirst(preferredFirst(sorted, input), input.preferences.order), input)
+  const listed = byokKeysFirst(listedFirst(preferredFirst(sorted, input), input.preferences.order), input)
   if (input.preferences.allowFallbacks || input.preferences.order) return listed
   const first = listed[0]
   return listed.filter((attempt) => attempt.endpoint.id === first?.endpoint.id)
@@ -31,11 +31,11 @@ export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
  * The workspace's own keys go before the gateway's credentials, whatever is preferred among providers; those that are
  * for falling back go last. Where the caller has no wish, own keys stand in their own order.
  */
-function ownKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): Attempt[] {
-  if (attempts.every(({ ownKey }) => ownKey === undefined)) return attempts
-  const rank = ({ ownKey }: Attempt): number => (ownKey === undefined ? 1 : ownKey.isFallback ? 2 : 0)
+function byokKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): Attempt[] {
+  if (attempts.every(({ byokKey }) => byokKey === undefined)) return attempts
+  const rank = ({ byokKey }: Attempt): number => (byokKey === undefined ? 1 : byokKey.isFallback ? 2 : 0)
   const hasWish = sort !== undefined || preferences.order !== undefined
-  const own = ({ ownKey }: Attempt): number => (hasWish || ownKey === undefined ? 0 : ownKey.sortOrder)
+  const own = ({ byokKey }: Attempt): number => (hasWish || byokKey === undefined ? 0 : byokKey.sortOrder)
   return [...attempts].sort((a, b) => rank(a) - rank(b) || own(a) - own(b))
 }
 

@@ -1,11 +1,11 @@
 import type { Attempt } from '../../core/attempt.ts'
-import { type NoWay, ownKeysOf, type Way, waysTo } from '../../core/byok.ts'
 import type { Caller } from '../../core/caller.ts'
 import { badRequest, GatewayError, NEVER_RETRY, notFound, unavailable } from '../../core/errors.ts'
 import type { DialectName } from '../../core/events.ts'
 import { forbids } from '../../core/guardrail.ts'
 import type { EndpointMeasurements } from '../../core/measurements.ts'
 import type { RoutedRequest } from '../../core/request.ts'
+import { byokKeysOf, type Rejection, type Route, routesTo } from '../../core/route.ts'
 import type {
   CredentialRecord,
   EndpointRecord,
@@ -50,8 +50,8 @@ export interface Plan {
 
 interface Resolved {
   model: ModelRecord
-  ways: Way[]
-  closed: NoWay[]
+  routes: Route[]
+  rejections: Rejection[]
   sort: SortKey | undefined
   isFree: boolean
   unserved: string[]
@@ -92,7 +92,7 @@ function openOf(attempts: Attempt[], { blockOf, now }: PlanInput): Attempt[] {
 }
 
 /** At one endpoint the gateway's credentials are one account, and each of the workspace's own keys is another. */
-export const accountOf = ({ endpoint, ownKey }: Attempt): string => `${endpoint.id}\n${ownKey?.id ?? ''}`
+export const accountOf = ({ endpoint, byokKey }: Attempt): string => `${endpoint.id}\n${byokKey?.id ?? ''}`
 
 function requestedModels({ request, caller }: Pick<PlanInput, 'request' | 'caller'>): string[] {
   if (request.models.length > 0) return request.models
@@ -117,7 +117,7 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
 export function providersAsked(
   input: Pick<PlanInput, 'request' | 'caller' | 'snapshot'>,
 ): readonly ProviderRecord[] {
-  const found = requestedModels(input).flatMap((name) => resolve(name, input)?.ways ?? [])
+  const found = requestedModels(input).flatMap((name) => resolve(name, input)?.routes ?? [])
   return [...new Set(found.map(({ provider }) => provider))]
 }
 
@@ -128,18 +128,25 @@ function resolve(
   name: string,
   { caller, snapshot }: Pick<PlanInput, 'caller' | 'snapshot'>,
 ): Resolved | undefined {
-  const ownKeys = ownKeysOf(caller, snapshot)
+  const byokKeys = byokKeysOf(caller, snapshot)
   const shared = findVariant(name, snapshot.models)
   const found =
-    shared ?? (ownKeys.length > 0 && findVariant(name, snapshot.brought?.models ?? snapshot.models))
+    shared ?? (byokKeys.length > 0 && findVariant(name, snapshot.withByok?.models ?? snapshot.models))
   if (!found) return undefined
   const { model, variant } = found
-  const { ways, closed } = waysTo(model, ownKeys, snapshot)
-  // Another workspace brought it along.
-  if (!shared && ways.length === 0 && closed.length === 0) return undefined
+  const { routes, rejections } = routesTo(model, byokKeys, snapshot)
+  // Only other workspaces have a BYOK key for it.
+  if (!shared && routes.length === 0 && rejections.length === 0) return undefined
   const sort = variant ? SORT_OF[variant] : undefined
   const isFree = variant === 'free'
-  return { model, ways, closed, sort, isFree, unserved: variant && !sort && !isFree ? [`:${variant}`] : [] }
+  return {
+    model,
+    routes,
+    rejections,
+    sort,
+    isFree,
+    unserved: variant && !sort && !isFree ? [`:${variant}`] : [],
+  }
 }
 
 /** Model after model, or where the caller's `sort.partition` is `none`, the endpoints of all of them as those of one. */
@@ -162,20 +169,20 @@ function attemptsFor(known: readonly Resolved[], input: PlanInput, exclusions: E
 
 function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
   const eligible: Attempt[] = []
-  for (const way of entry.ways) {
+  for (const route of entry.routes) {
     const exclusion =
-      admits(way.endpoint, way.provider, entry.isFree, input) ?? guarded(entry.model, way, input)
+      admits(route.endpoint, route.provider, entry.isFree, input) ?? guarded(entry.model, route, input)
     if (exclusion) exclusions.push(exclusion)
-    else for (const attempt of withCredentials(entry.model, way, input)) eligible.push(attempt)
+    else for (const attempt of withCredentials(entry.model, route, input)) eligible.push(attempt)
   }
-  for (const { why } of entry.closed) exclusions.push({ rule: 'byok', sentence: why })
+  for (const { why } of entry.rejections) exclusions.push({ rule: 'byok', sentence: why })
   return eligible
 }
 
 /** Last of the rules: what it excludes would serve the request but for a guardrail. */
 function guarded(
   model: ModelRecord,
-  { endpoint, provider }: Way,
+  { endpoint, provider }: Route,
   { caller: { key } }: PlanInput,
 ): Exclusion | null {
   const reason = key.guardrails ? forbids(key.guardrails, model, endpoint, provider) : null
@@ -187,12 +194,12 @@ const sortKey = (name: string | null): SortKey | undefined =>
 
 function withCredentials(
   model: ModelRecord,
-  { endpoint, provider, ownKey }: Way,
+  { endpoint, provider, byokKey }: Route,
   input: PlanInput,
 ): Attempt[] {
   const { random } = input
   const dialect = dialectFor(input, provider, endpoint)
-  if (ownKey) return [{ model, endpoint, provider, credential: ownKey.credential, ownKey, dialect }]
+  if (byokKey) return [{ model, endpoint, provider, credential: byokKey.credential, byokKey, dialect }]
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
   return drawn(credentials, random).map((credential) => ({ model, endpoint, provider, credential, dialect }))

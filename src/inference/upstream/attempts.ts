@@ -134,7 +134,7 @@ async function tryOne<Answer, Asked extends Generation>(
 }
 
 const outcomeOf = (
-  { endpoint, model, provider, ownKey }: Attempt,
+  { endpoint, model, provider, byokKey }: Attempt,
   upstreamId: string | null,
   status: number | null,
   code: string | null,
@@ -148,7 +148,7 @@ const outcomeOf = (
   status,
   code,
   latencyMs,
-  isByok: ownKey !== undefined,
+  isByok: byokKey !== undefined,
 })
 
 /** Builds and sends one call, again where the endpoint refused what may be left out. Throws what a refusal says. */

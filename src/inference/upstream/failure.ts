@@ -102,11 +102,11 @@ const isOutOfMoney = ({ kind, status, code }: UpstreamError): boolean =>
 function sentenceFor(
   error: UpstreamError,
   kind: Exclude<UpstreamFailure, 'caller'>,
-  { provider: { name }, ownKey }: Attempt,
+  { provider: { name }, byokKey }: Attempt,
 ): string {
   if (isOutOfMoney(error))
-    return `${ownKey ? "The workspace's own account" : "This gateway's account"} at ${name} has no balance left: add credits there`
-  return kind === 'credential' && ownKey
+    return `${byokKey ? "The workspace's own account" : "This gateway's account"} at ${name} has no balance left: add credits there`
+  return kind === 'credential' && byokKey
     ? `${name} refused the workspace's own key for it (BYOK): store a valid one, or disable it`
     : sentenceOf[kind](name)
 }

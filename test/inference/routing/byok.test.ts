@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type OwnKeyRecord, ownKeysOf, waysTo } from '../../../src/core/byok.ts'
+import type { ByokKey } from '../../../src/core/byok.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
+import { byokKeysOf, routesTo } from '../../../src/core/route.ts'
 import type { Snapshot } from '../../../src/core/snapshot.ts'
 import { routingMetadata } from '../../../src/inference/routing/metadata.ts'
 import { plan } from '../../../src/inference/routing/plan.ts'
@@ -14,7 +15,7 @@ const shared = snapshot(
     model('lab/zdr', [endpoint('one', 'lab/zdr', { isZdr: true })]),
   ]),
 )
-const brought = {
+const withByok = {
   providersBySlug: new Map(
     [provider('one'), provider('two'), provider('three', { credentials: [] })].map((one) => [one.slug, one]),
   ),
@@ -25,7 +26,7 @@ const brought = {
 }
 
 let made = 0
-const own = (providerSlug: string, more: Partial<OwnKeyRecord> = {}): OwnKeyRecord => {
+const own = (providerSlug: string, more: Partial<ByokKey> = {}): ByokKey => {
   made += 1
   const id = `own-${made}`
   return {
@@ -44,13 +45,13 @@ const own = (providerSlug: string, more: Partial<OwnKeyRecord> = {}): OwnKeyReco
   }
 }
 const me = caller()
-const withOwn = (keys: readonly OwnKeyRecord[]): Snapshot => ({
+const withOwn = (keys: readonly ByokKey[]): Snapshot => ({
   ...shared,
-  ownKeys: new Map([[me.workspace.id, keys]]),
-  brought,
+  byokKeys: new Map([[me.workspace.id, keys]]),
+  withByok,
 })
 
-function planned(keys: readonly OwnKeyRecord[], name = TINY, blocked: readonly string[] = []) {
+function planned(keys: readonly ByokKey[], name = TINY, blocked: readonly string[] = []) {
   return plan({
     request: request({ models: [name] }),
     caller: me,
@@ -63,9 +64,9 @@ function planned(keys: readonly OwnKeyRecord[], name = TINY, blocked: readonly s
   })
 }
 const attempts = (...asked: Parameters<typeof planned>): string[] =>
-  planned(...asked).attempts.map(({ provider: { slug }, ownKey }) => (ownKey ? `own@${slug}` : slug))
+  planned(...asked).attempts.map(({ provider: { slug }, byokKey }) => (byokKey ? `own@${slug}` : slug))
 
-function refusal(keys: readonly OwnKeyRecord[], name = TINY): [status: number, message: string] {
+function refusal(keys: readonly ByokKey[], name = TINY): [status: number, message: string] {
   try {
     planned(keys, name)
   } catch (error) {
@@ -77,7 +78,7 @@ function refusal(keys: readonly OwnKeyRecord[], name = TINY): [status: number, m
 
 describe('own keys in a plan', () => {
   const UNREAD = { credential: null }
-  const rows: [what: string, keys: OwnKeyRecord[], expected: string[]][] = [
+  const rows: [what: string, keys: ByokKey[], expected: string[]][] = [
     ['none', [], ['one', 'two']],
     ['at the dearer provider', [own('two')], ['own@two', 'one', 'two']],
     ['at one that has no credential here', [own('three')], ['own@three', 'one', 'two']],
@@ -128,7 +129,7 @@ describe('own keys in a plan', () => {
       404,
       expect.stringContaining('store it again'),
     ])
-    // What only others brought along is as unknown as what nobody did.
+    // A model that only other workspaces have BYOK keys for is unknown.
     expect(refusal([], 'lab/far')[1]).toContain('There is no model "lab/far"')
     expect(refusal([own('one')], 'lab/far')[1]).toContain('There is no model "lab/far"')
   })
@@ -138,8 +139,8 @@ describe('own keys in a plan', () => {
       const found = shared.models.find(name)
       if (found === undefined) throw new Error('no such model')
       const world = withOwn([own('one', { declaredZdr })])
-      return waysTo(found, ownKeysOf(me, world), world)
-        .ways.filter(({ provider: { slug } }) => slug === 'one')
+      return routesTo(found, byokKeysOf(me, world), world)
+        .routes.filter(({ provider: { slug } }) => slug === 'one')
         .map(({ endpoint: record }) => record.isZdr)
     }
     expect([isZdr(null, TINY), isZdr(true, TINY), isZdr(false, TINY)]).toEqual([

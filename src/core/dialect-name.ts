@@ -1,0 +1,2 @@
+/** A wire format; see `dialects/`. */
+export type DialectName = 'chat' | 'responses' | 'messages' | 'gemini' | 'converse' | 'cohere'

@@ -1,0 +1,122 @@
+/** Providers, their models, and what of them can be called. */
+import type { CredentialRecord } from './credential.ts'
+import type { DialectName } from './dialect-name.ts'
+import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
+import type { Pricing } from './pricing.ts'
+import type { ProviderQuirks } from './quirks.ts'
+
+export interface Timeouts {
+  /** Until the response headers and the first byte. */
+  readonly firstByteMs: number
+  readonly betweenBytesMs: number
+  readonly totalMs: number
+}
+
+/** Which code prepares a call: a literal key of the registry in `providers/`. */
+export type ProviderKind = 'compatible' | 'demo' | 'bedrock' | 'azure' | 'vertex'
+
+export interface ProviderRecord {
+  readonly slug: string
+  /** What the API shows as `provider_name`. */
+  readonly name: string
+  readonly kind: ProviderKind
+  readonly dialect: DialectName
+  /** Further dialects that it takes at the same address. */
+  readonly alsoSpeaks?: readonly DialectName[]
+  /** Includes the version segment; no trailing slash. */
+  readonly baseUrl: string
+  /** The version of its API that calls name (Azure); absent: the one that needs no name. */
+  readonly apiVersion?: string
+  /** How the credential is shown to the provider; default `authorization: Bearer …`. */
+  readonly credentialHeader?: { readonly name: string; readonly prefix: string }
+  readonly headers?: Readonly<Record<string, string>>
+  /** The region of the cloud that it is called in; what signs, signs for it. */
+  readonly region?: string
+  /**
+   * What may stand in front of a model's name here (`eu.…`, `global.…`), best first, where the catalogue knows the
+   * model under several.
+   */
+  readonly upstreamPrefixes?: readonly string[]
+  readonly credentials: readonly CredentialRecord[]
+  readonly timeouts: Timeouts
+  readonly maxInFlight: number
+  readonly quirks: ProviderQuirks
+  /** On the operator's own machine: nothing leaves it. */
+  readonly isLocal: boolean
+}
+
+/** One model at one provider. */
+export interface EndpointRecord {
+  /** `<provider slug>/<model id>`: stable, for health and records. */
+  readonly id: string
+  readonly providerSlug: string
+  /** The model's public id (`author/slug`). */
+  readonly modelId: string
+  /** What the provider calls it. */
+  readonly upstreamId: string
+  /** The dialects that this model is served in, best first, where they are not those of its provider. */
+  readonly dialects?: readonly [DialectName, ...DialectName[]]
+  /** Null: the facts do not say. */
+  readonly contextLength: number | null
+  readonly maxCompletionTokens: number | null
+  /** Empty: unknown, so nothing is refused because of it. */
+  readonly inputModalities: readonly string[]
+  /** Empty: unknown, so nothing is refused because of it. */
+  readonly outputModalities: readonly string[]
+  /** Null: unknown, so nothing is refused or left out because of it. */
+  readonly supportedParameters: readonly string[] | null
+  /** Null: nobody told a price. */
+  readonly pricing: Pricing | null
+  readonly quantization: string | null
+  /** How its reasoning is asked for; absent: unknown, or it does not reason. */
+  readonly reasoning?: ReasoningFacts
+  /** True only where it is known. */
+  readonly isZdr: boolean
+  /** Where it is known that prompts are processed there alone (`eu`, `us`). */
+  readonly regions?: readonly string[]
+  /** Whether its outputs may train other models, where it is known. */
+  readonly isDistillable?: boolean
+}
+
+export interface ModelRecord {
+  readonly id: string
+  readonly canonicalSlug: string
+  readonly name: string
+  /** Integer Unix seconds. */
+  readonly created: number
+  readonly endpoints: readonly EndpointRecord[]
+  /** Absent: the catalogue does not know the model. */
+  readonly facts?: ModelFacts
+  /** When it will be gone (`2027-01-31`), where the operator says so. */
+  readonly expirationDate?: string
+  /** Of the operator's data file. */
+  readonly scores?: ModelScores
+  readonly categories?: readonly string[]
+}
+
+export interface ModelDirectory {
+  /** By id, canonical slug, alias or a provider's own name, variant suffix excluded; undefined: unknown. */
+  find(name: string): ModelRecord | undefined
+  /** True for a model of the catalogue too that no configured provider offers. */
+  isKnown(name: string): boolean
+  /** Of a model of the catalogue: slugs of the providers that serve it, configured or not, its author first. */
+  offeredBy?(name: string): readonly string[]
+  /** Known ids that look most like `name`, best first. */
+  nearest(name: string, count: number): string[]
+  /** Every model that has an endpoint at a configured provider. */
+  list(): readonly ModelRecord[]
+}
+
+/** A model that is not from the catalogue: of a `providers:` entry, of a server found nearby, or built in. */
+export interface ModelOffer {
+  /** `modelId` and `id` as they are without the catalogue; the directory replaces them where the model is known. */
+  readonly endpoint: EndpointRecord
+  /** Display name; null: the catalogue's, or the id. */
+  readonly name: string | null
+  /** Integer Unix seconds; null: the catalogue's, or 0. */
+  readonly created: number | null
+  /** Further names that it answers to. */
+  readonly aliases: readonly string[]
+  /** True: where the catalogue knows the id, this is one more endpoint of that model. */
+  readonly mayJoinCatalog: boolean
+}
