@@ -3,6 +3,7 @@ import { defined } from '../core/json.ts'
 import type { Cutoffs, InferenceRequest, ProviderPreferences } from '../core/request.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import type { ChatPreferences } from './caller-schema.ts'
+import type { Drop } from './dropped.ts'
 import { quoted } from './mismatch.ts'
 
 /** Reading and checking of fields that the bodies of several dialects share. */
@@ -139,7 +140,7 @@ const MOST_CHARACTERS = 64
  * Who asks, as providers of another dialect take it: coding agents send some 150 characters as Anthropic's
  * `metadata.user_id`. A longer name becomes its SHA-256 in hex, the same every time, and is told to `drop`.
  */
-export function writeUser({ user }: InferenceRequest, drop: (name: string) => void): string | undefined {
+export function writeUser({ user }: InferenceRequest, drop: Drop): string | undefined {
   if (user === undefined || user.length <= MOST_CHARACTERS) return user
   drop('user')
   return new Bun.CryptoHasher('sha256').update(user).digest('hex')

@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { JsonObject } from '../core/events.ts'
 import { isObject, isString } from '../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning } from '../core/request.ts'
+import type { Drop } from './dropped.ts'
 import { hasThoughts } from './thoughts.ts'
 
 /**
@@ -101,7 +102,7 @@ interface Thinking {
 export function thinkingOf(
   { reasoning, messages }: InferenceRequest,
   { attempt, traits, bound, isForced }: ThinkingLimits,
-  drop: (name: string) => void,
+  drop: Drop,
 ): Thinking {
   if (reasoning === undefined) return {}
   if (!asksToReason(reasoning)) {
@@ -126,7 +127,7 @@ function adaptive(
   { effort, maxTokens, exclude }: Reasoning,
   { efforts }: Traits,
   isForced: boolean,
-  drop: (name: string) => void,
+  drop: Drop,
 ): Thinking {
   if (maxTokens !== undefined) drop('reasoning.max_tokens')
   if (isForced) drop('reasoning')
@@ -146,11 +147,7 @@ function effortWithin(asked: Effort, efforts: readonly string[]): string {
 }
 
 /** Undefined: the bound is too small to think within. The API wants a budget below the bound. */
-function budgetOf(
-  { effort, maxTokens }: Reasoning,
-  bound: number,
-  drop: (name: string) => void,
-): number | undefined {
+function budgetOf({ effort, maxTokens }: Reasoning, bound: number, drop: Drop): number | undefined {
   if (bound <= LEAST_BUDGET) return undefined
   const asked = maxTokens ?? Math.floor(bound * SHARES[effort ?? 'medium'])
   const budget = Math.min(Math.max(asked, LEAST_BUDGET), MOST_BUDGET, bound - 1)

@@ -23,6 +23,20 @@ export function dropInto(dropped: string[], told: string): void {
   dropped.push(name)
 }
 
+/** Names, once, what the request cannot carry. */
+export type Drop = (name: string) => void
+
+export const dropsInto =
+  (dropped: string[]): Drop =>
+  (name) =>
+    dropInto(dropped, name)
+
+/** Nothing, in place of what has no word in this dialect; its name is dropped. */
+export function leaveOut(name: string, drop: Drop): [] {
+  drop(name)
+  return []
+}
+
 /** Parameters of callers that the neutral request has no field for. */
 const BODY_PARAMETERS = [
   'prediction',
@@ -41,7 +55,7 @@ const BODY_PARAMETERS = [
 export function dropUncarried(
   { sampling, choiceCount, modalities, metadata, body }: InferenceRequest,
   carried: readonly string[],
-  drop: (name: string) => void,
+  drop: Drop,
 ): void {
   const without: Readonly<Record<string, unknown>> = {
     min_p: sampling.minP,

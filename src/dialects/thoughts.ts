@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/events.ts'
 import { isString } from '../core/json.ts'
 import type { Message } from '../core/request.ts'
+import type { Drop } from './dropped.ts'
 
 /** How Claude's reasoning details are marked: only details of this format may be replayed to it. */
 export const REASONING_FORMAT = 'anthropic-claude-v1'
@@ -12,10 +13,7 @@ type Thought = { readonly text: string; readonly signature: string } | { readonl
  * Former thoughts as they came. Pieces of a stream with one index are one thought. What other providers signed, and
  * text without a signature, cannot be replayed: it is dropped by name.
  */
-export function thoughtsOf(
-  { reasoning, reasoningDetails }: Message,
-  drop: (name: string) => void,
-): Thought[] {
+export function thoughtsOf({ reasoning, reasoningDetails }: Message, drop: Drop): Thought[] {
   const thoughts: Thought[] = []
   let text = ''
   let index: unknown

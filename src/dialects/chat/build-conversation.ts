@@ -3,34 +3,30 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { Message } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
+import type { Drop } from '../dropped.ts'
 import { plainThoughts } from '../thoughts.ts'
-import { isReasoner, type LeaveOut, saysSomething, withoutMark } from './build-quirks.ts'
+import { isReasoner, saysSomething, withoutMark } from './build-quirks.ts'
 
 const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const
 
 /** Makes `messages` those of a vendor that takes the dialect otherwise. The caller's own objects are never changed. */
-export function applyConversation(
-  body: JsonObject,
-  attempt: Attempt,
-  quirks: ChatQuirks,
-  leaveOut: LeaveOut,
-): void {
+export function applyConversation(body: JsonObject, attempt: Attempt, quirks: ChatQuirks, drop: Drop): void {
   if (!Array.isArray(body.messages)) return
   let messages: JsonObject[] = body.messages.map((raw: unknown) => {
     const message = isObject(raw) ? { ...raw } : {}
     if (message.role === 'assistant') {
-      if (quirks.thinkingParts) writeThinkingParts(message, isReasoner(attempt), leaveOut)
-      if (quirks.thoughtsField) writeThoughts(message, quirks.thoughtsField, attempt, leaveOut)
+      if (quirks.thinkingParts) writeThinkingParts(message, isReasoner(attempt), drop)
+      if (quirks.thoughtsField) writeThoughts(message, quirks.thoughtsField, attempt, drop)
     }
-    leaveOutFields(message, quirks, leaveOut)
+    leaveOutFields(message, quirks, drop)
     if (quirks.flatParts) writeFlatParts(message)
     if (quirks.toolCallIds) writeIds(message)
     return message
   })
-  if (quirks.tools === false) messages = messages.flatMap((message) => withoutCalls(message, leaveOut))
+  if (quirks.tools === false) messages = messages.flatMap((message) => withoutCalls(message, drop))
   if (quirks.wordAfterTools)
-    messages = messages.flatMap((message, i) => bridged(message, messages[i - 1], leaveOut))
-  if (quirks.alternatingRoles) messages = alternating(messages, leaveOut)
+    messages = messages.flatMap((message, i) => bridged(message, messages[i - 1], drop))
+  if (quirks.alternatingRoles) messages = alternating(messages, drop)
   const last = messages.at(-1)
   if (quirks.assistantPrefix && last?.role === 'assistant' && last.tool_calls === undefined) {
     last.prefix ??= true
@@ -39,16 +35,16 @@ export function applyConversation(
 }
 
 /** Mistral's form of thoughts (recorded 2026): a part of the content before the text. */
-function writeThinkingParts(message: JsonObject, takesThoughts: boolean, leaveOut: LeaveOut): void {
+function writeThinkingParts(message: JsonObject, takesThoughts: boolean, drop: Drop): void {
   const { thoughts, rest } = plainThoughts(thoughtsOf(message))
   for (const name of THOUGHTS) delete message[name]
-  if (rest.length > 0) leaveOut('messages.reasoning_details')
+  if (rest.length > 0) drop('messages.reasoning_details')
   const { content } = message
   const parts: unknown[] = Array.isArray(content) ? content : textPart(content)
   const isWritten = parts.some((part) => isObject(part) && part.type === 'thinking')
   if (thoughts.length === 0 || isWritten) return
   if (!takesThoughts) {
-    leaveOut('messages.reasoning')
+    drop('messages.reasoning')
     return
   }
   const thinking = thoughts.map((text) => ({ type: 'thinking', thinking: [{ type: 'text', text }] }))
@@ -64,7 +60,7 @@ function writeThoughts(
   message: JsonObject,
   field: NonNullable<ChatQuirks['thoughtsField']>,
   attempt: Attempt,
-  leaveOut: LeaveOut,
+  drop: Drop,
 ): void {
   const own = message[field]
   const { thoughts, rest } = plainThoughts(thoughtsOf(message))
@@ -73,9 +69,9 @@ function writeThoughts(
     message[field] = own
     return
   }
-  if (rest.length > 0) leaveOut('messages.reasoning_details')
+  if (rest.length > 0) drop('messages.reasoning_details')
   if (!isReasoner(attempt)) {
-    if (thoughts.length > 0) leaveOut('messages.reasoning')
+    if (thoughts.length > 0) drop('messages.reasoning')
     return
   }
   const isWanted = attempt.endpoint.supportedParameters !== null && saysSomething(message.tool_calls)
@@ -96,29 +92,25 @@ type Thoughts = Pick<Message, 'reasoning' | 'reasoningDetails'>
 const textPart = (content: unknown): JsonObject[] =>
   isString(content) && content !== '' ? [{ type: 'text', text: content }] : []
 
-function leaveOutFields(
-  message: JsonObject,
-  { refusedMessageFields = [] }: ChatQuirks,
-  leaveOut: LeaveOut,
-): void {
+function leaveOutFields(message: JsonObject, { refusedMessageFields = [] }: ChatQuirks, drop: Drop): void {
   for (const name of refusedMessageFields) {
     if (message[name] === undefined || (name === 'name' && message.role === 'tool')) continue
-    if (saysSomething(message[name])) leaveOut(name === 'cache_control' ? name : `messages.${name}`)
+    if (saysSomething(message[name])) drop(name === 'cache_control' ? name : `messages.${name}`)
     delete message[name]
   }
   if (refusedMessageFields.includes('cache_control') && Array.isArray(message.content)) {
-    message.content = message.content.map((part: unknown) => withoutMark(part, leaveOut))
+    message.content = message.content.map((part: unknown) => withoutMark(part, drop))
   }
   if (refusedMessageFields.includes('extra_content') && Array.isArray(message.tool_calls)) {
-    message.tool_calls = message.tool_calls.map((call: unknown) => withoutSignature(call, leaveOut))
+    message.tool_calls = message.tool_calls.map((call: unknown) => withoutSignature(call, drop))
   }
 }
 
 /** A call of Gemini's brings its signature along, in a field of Google's. */
-function withoutSignature(call: unknown, leaveOut: LeaveOut): unknown {
+function withoutSignature(call: unknown, drop: Drop): unknown {
   if (!isObject(call) || call.extra_content === undefined) return call
   const { extra_content, ...own } = call
-  leaveOut('messages.tool_calls.extra_content')
+  drop('messages.tool_calls.extra_content')
   return own
 }
 
@@ -154,28 +146,28 @@ function nineAlphanumerics(id: string): string {
 }
 
 /** A vendor without tools knows neither calls nor results: what tools said becomes what the user says. */
-function withoutCalls(message: JsonObject, leaveOut: LeaveOut): JsonObject[] {
+function withoutCalls(message: JsonObject, drop: Drop): JsonObject[] {
   if (message.role === 'tool') {
-    leaveOut('messages.role')
+    drop('messages.role')
     return [{ role: 'user', content: message.content }]
   }
   const { tool_calls, ...rest } = message
   if (!saysSomething(tool_calls)) return [rest]
-  leaveOut('messages.tool_calls')
+  drop('messages.tool_calls')
   return saysSomething(rest.content) ? [rest] : []
 }
 
-function bridged(message: JsonObject, former: JsonObject | undefined, leaveOut: LeaveOut): JsonObject[] {
+function bridged(message: JsonObject, former: JsonObject | undefined, drop: Drop): JsonObject[] {
   if (message.role !== 'user' || former?.role !== 'tool') return [message]
-  leaveOut('messages.role')
+  drop('messages.role')
   return [{ role: 'assistant', content: 'OK.' }, message]
 }
 
 /** Instructions first, and neighbours of one role in one message. */
-function alternating(messages: readonly JsonObject[], leaveOut: LeaveOut): JsonObject[] {
+function alternating(messages: readonly JsonObject[], drop: Drop): JsonObject[] {
   const isInstruction = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer'
   const start = messages.findIndex((message) => !isInstruction(message))
-  if (start !== -1 && messages.slice(start).some(isInstruction)) leaveOut('messages.role')
+  if (start !== -1 && messages.slice(start).some(isInstruction)) drop('messages.role')
   const turns: JsonObject[] = []
   for (const message of messages.filter((each) => !isInstruction(each))) {
     const last = turns.at(-1)

@@ -9,7 +9,7 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { writeUser } from '../caller-fields.ts'
-import { dropInto } from '../dropped.ts'
+import { type Drop, leaveOut } from '../dropped.ts'
 
 /** What a provider takes beyond OpenAI's own fields; the others refuse them. */
 export interface Taken {
@@ -25,14 +25,14 @@ export interface Taken {
  * The chat body of a request that came in another dialect. `extra` fields are the other dialect's and are not
  * sent; parts and tools that chat has no word for are left out and named in `dropped`, each name once.
  */
-export function neutralBody(request: InferenceRequest, taken: Taken, dropped: string[]): JsonObject {
+export function neutralBody(request: InferenceRequest, taken: Taken, drop: Drop): JsonObject {
   const { sampling, body } = request
-  const tools = request.tools.flatMap((tool) => writeTool(tool, taken, dropped))
+  const tools = request.tools.flatMap((tool) => writeTool(tool, taken, drop))
   return defined({
-    messages: writeMessages(request.messages, taken, dropped),
+    messages: writeMessages(request.messages, taken, drop),
     cache_control: taken.takesMarks && isObject(body.cache_control) ? body.cache_control : undefined,
     tools: tools.length > 0 ? tools : undefined,
-    tool_choice: tools.length > 0 ? writeToolChoice(request.toolChoice, dropped) : undefined,
+    tool_choice: tools.length > 0 ? writeToolChoice(request.toolChoice, drop) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
     response_format: request.responseFormat,
     temperature: sampling.temperature,
@@ -51,7 +51,7 @@ export function neutralBody(request: InferenceRequest, taken: Taken, dropped: st
     n: request.choiceCount,
     modalities: request.modalities,
     service_tier: request.serviceTier,
-    user: writeUser(request, (name) => leaveOut(dropped, name)),
+    user: writeUser(request, drop),
     metadata: request.metadata,
   })
 }
@@ -61,7 +61,7 @@ export function neutralBody(request: InferenceRequest, taken: Taken, dropped: st
  * the results. An image that a tool gave is left out for a model that sees none, because it would have the rest of the
  * conversation refused; one of the user's own goes along, and the provider says what it thinks of it.
  */
-function writeMessages(messages: readonly Message[], taken: Taken, dropped: string[]): JsonObject[] {
+function writeMessages(messages: readonly Message[], taken: Taken, drop: Drop): JsonObject[] {
   const written: JsonObject[] = []
   let shown: JsonObject[] = []
   const show = (): void => {
@@ -70,10 +70,10 @@ function writeMessages(messages: readonly Message[], taken: Taken, dropped: stri
   }
   for (const message of messages) {
     if (message.role !== 'tool') show()
-    nameMarks(message, taken, dropped)
+    nameMarks(message, taken, drop)
     const one = {
-      ...writeMessage(message, taken, dropped),
-      ...writeReasoning(message, taken, dropped),
+      ...writeMessage(message, taken, drop),
+      ...writeReasoning(message, taken, drop),
     }
     if (message.role === 'tool' && Array.isArray(one.content)) {
       const parts: JsonObject[] = one.content
@@ -81,7 +81,7 @@ function writeMessages(messages: readonly Message[], taken: Taken, dropped: stri
       const texts = seen.filter(isText)
       shown.push(...seen.filter((part) => !isText(part)))
       const isHidden = seen.length < parts.length
-      if (isHidden) leaveOut(dropped, 'content.image_url')
+      if (isHidden) leaveOut('content.image_url', drop)
       if (isHidden && texts.length > 0) texts.push({ type: 'text', text: UNSEEN })
       one.content = texts.length > 0 ? texts : isHidden ? UNSEEN : SHOWN
     }
@@ -97,15 +97,15 @@ const SHOWN = 'The result is in the next message.'
 const UNSEEN = '(An image, which this model cannot see.)'
 
 /** Marks of other dialects that this one has no word for, or no place: only texts have one, of those who take marks. */
-function nameMarks({ content, extra, toolCalls }: Message, { takesMarks }: Taken, dropped: string[]): void {
-  if (extra?.is_error === true) leaveOut(dropped, 'messages.is_error')
+function nameMarks({ content, extra, toolCalls }: Message, { takesMarks }: Taken, drop: Drop): void {
+  if (extra?.is_error === true) leaveOut('messages.is_error', drop)
   const parts = Array.isArray(content) ? content : []
   const hasPlace = takesMarks && (Array.isArray(content) ? parts.some(isTextPart) : content !== null)
   const isLost =
     parts.some((part) => isMarked(part) && !(takesMarks && isTextPart(part))) ||
     toolCalls?.some(isMarked) === true ||
     (extra?.cache_control !== undefined && !hasPlace)
-  if (isLost) leaveOut(dropped, 'cache_control')
+  if (isLost) leaveOut('cache_control', drop)
 }
 
 const isTextPart = ({ type }: ContentPart): boolean => type === 'text'
@@ -128,10 +128,10 @@ function marked(parts: JsonObject[] | string | null, mark: JsonObject): JsonObje
 const saysAnything = ({ role, content, ...rest }: JsonObject): boolean =>
   role !== 'assistant' || (content !== null && content !== undefined) || Object.keys(rest).length > 0
 
-function writeMessage(message: Message, taken: Taken, dropped: string[]): JsonObject {
+function writeMessage(message: Message, taken: Taken, drop: Drop): JsonObject {
   const { content, role } = message
   const parts = marked(
-    Array.isArray(content) ? content.flatMap((part) => writePart(part, taken, dropped)) : content,
+    Array.isArray(content) ? content.flatMap((part) => writePart(part, taken, drop)) : content,
     markOf(message.extra, taken),
   )
   return defined({
@@ -147,11 +147,11 @@ function writeMessage(message: Message, taken: Taken, dropped: string[]): JsonOb
 function writeReasoning(
   { reasoning, reasoningDetails }: Message,
   { takesReasoning }: Taken,
-  dropped: string[],
+  drop: Drop,
 ): JsonObject {
   if (reasoning === undefined && reasoningDetails === undefined) return {}
   if (takesReasoning) return defined({ reasoning, reasoning_details: reasoningDetails })
-  leaveOut(dropped, 'messages.reasoning')
+  leaveOut('messages.reasoning', drop)
   return {}
 }
 
@@ -161,7 +161,7 @@ const writeToolCall = ({ id, name, arguments: json }: ToolCall): JsonObject => (
   function: { name, arguments: json },
 })
 
-function writePart(part: ContentPart, taken: Taken, dropped: string[]): JsonObject[] {
+function writePart(part: ContentPart, taken: Taken, drop: Drop): JsonObject[] {
   switch (part.type) {
     case 'text':
       return [{ type: 'text', text: part.text, ...markOf(part.extra, taken) }]
@@ -179,25 +179,20 @@ function writePart(part: ContentPart, taken: Taken, dropped: string[]): JsonObje
     case 'video':
       return [{ type: 'video_url', video_url: { url: part.url } }]
     case 'unknown':
-      return leaveOut(dropped, `content.${String(part.data.type)}`)
+      return leaveOut(`content.${String(part.data.type)}`, drop)
   }
 }
 
-function writeTool(tool: Tool, taken: Taken, dropped: string[]): JsonObject[] {
-  if (tool.type === 'other') return leaveOut(dropped, `tools.${String(tool.data.type)}`)
+function writeTool(tool: Tool, taken: Taken, drop: Drop): JsonObject[] {
+  if (tool.type === 'other') return leaveOut(`tools.${String(tool.data.type)}`, drop)
   const { name, description, parameters, strict, extra } = tool
   const called = defined({ name, description, parameters, strict })
   return [{ type: 'function', function: called, ...markOf(extra, taken) }]
 }
 
-function writeToolChoice(choice: ToolChoice | undefined, dropped: string[]): unknown {
+function writeToolChoice(choice: ToolChoice | undefined, drop: Drop): unknown {
   if (choice === undefined || typeof choice === 'string') return choice
   if (choice.type === 'function') return { type: 'function', function: { name: choice.name } }
-  leaveOut(dropped, 'tool_choice')
+  leaveOut('tool_choice', drop)
   return undefined
-}
-
-function leaveOut(dropped: string[], name: string): [] {
-  dropInto(dropped, name)
-  return []
 }

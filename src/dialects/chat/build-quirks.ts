@@ -3,23 +3,21 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
-
-/** Names what is left out. */
-export type LeaveOut = (name: string) => void
+import type { Drop } from '../dropped.ts'
 
 /** Makes the body's own fields those of a vendor that takes the dialect otherwise; `messages` are left as they are. */
-export function applyQuirks(body: JsonObject, quirks: ChatQuirks, leaveOut: LeaveOut): void {
-  if (quirks.tools === false) leaveOutTools(body, leaveOut)
+export function applyQuirks(body: JsonObject, quirks: ChatQuirks, drop: Drop): void {
+  if (quirks.tools === false) leaveOutTools(body, drop)
   if (quirks.requiredToolChoice && body.tool_choice === 'required') {
     body.tool_choice = quirks.requiredToolChoice
   }
-  leaveOutFormat(body, quirks, leaveOut)
-  for (const name of quirks.refusedFields ?? []) leaveOutField(body, name, leaveOut)
-  if (quirks.storedMetadata && body.store !== true) leaveOutField(body, 'metadata', leaveOut)
-  bringInside(body, quirks, leaveOut)
+  leaveOutFormat(body, quirks, drop)
+  for (const name of quirks.refusedFields ?? []) leaveOutField(body, name, drop)
+  if (quirks.storedMetadata && body.store !== true) leaveOutField(body, 'metadata', drop)
+  bringInside(body, quirks, drop)
   if (quirks.toolParameters && Array.isArray(body.tools)) body.tools = body.tools.map(withParameters)
   if (quirks.refusedMessageFields?.includes('cache_control') && Array.isArray(body.tools)) {
-    body.tools = body.tools.map((tool: unknown) => withoutMark(tool, leaveOut))
+    body.tools = body.tools.map((tool: unknown) => withoutMark(tool, drop))
   }
   for (const [name, own] of Object.entries(quirks.fieldNames ?? {})) {
     if (body[name] === undefined) continue
@@ -29,35 +27,35 @@ export function applyQuirks(body: JsonObject, quirks: ChatQuirks, leaveOut: Leav
   }
 }
 
-function leaveOutTools(body: JsonObject, leaveOut: LeaveOut): void {
+function leaveOutTools(body: JsonObject, drop: Drop): void {
   const { tools, tool_choice } = body
-  if (Array.isArray(tools) && tools.length > 0) leaveOut('tools')
-  if (tool_choice !== undefined && tool_choice !== 'auto' && tool_choice !== 'none') leaveOut('tool_choice')
+  if (Array.isArray(tools) && tools.length > 0) drop('tools')
+  if (tool_choice !== undefined && tool_choice !== 'auto' && tool_choice !== 'none') drop('tool_choice')
   delete body.tools
   delete body.tool_choice
   delete body.parallel_tool_calls
 }
 
-function leaveOutFormat(body: JsonObject, { responseFormats }: ChatQuirks, leaveOut: LeaveOut): void {
+function leaveOutFormat(body: JsonObject, { responseFormats }: ChatQuirks, drop: Drop): void {
   const format = body.response_format
   if (responseFormats === undefined || !isObject(format)) return
   if (isString(format.type) && responseFormats.includes(format.type)) return
-  if (format.type !== 'text') leaveOut('response_format')
+  if (format.type !== 'text') drop('response_format')
   delete body.response_format
 }
 
-function leaveOutField(body: JsonObject, name: string, leaveOut: LeaveOut): void {
+function leaveOutField(body: JsonObject, name: string, drop: Drop): void {
   const value = body[name]
   delete body[name]
-  if (saysSomething(value) && !(name === 'n' && value === 1)) leaveOut(name)
+  if (saysSomething(value) && !(name === 'n' && value === 1)) drop(name)
 }
 
-function bringInside(body: JsonObject, { ranges = {} }: ChatQuirks, leaveOut: LeaveOut): void {
+function bringInside(body: JsonObject, { ranges = {} }: ChatQuirks, drop: Drop): void {
   for (const [name, [least, most]] of Object.entries(ranges)) {
     const value = body[name]
     if (typeof value !== 'number' || (value >= least && value <= most)) continue
     body[name] = Math.min(Math.max(value, least), most)
-    leaveOut(name)
+    drop(name)
   }
 }
 
@@ -75,10 +73,10 @@ export const saysSomething = (value: unknown): boolean => {
 }
 
 /** A tool or a part of content without its mark for caches. */
-export function withoutMark(marked: unknown, leaveOut: LeaveOut): unknown {
+export function withoutMark(marked: unknown, drop: Drop): unknown {
   if (!isObject(marked) || marked.cache_control === undefined) return marked
   const { cache_control, ...rest } = marked
-  if (saysSomething(cache_control)) leaveOut('cache_control')
+  if (saysSomething(cache_control)) drop('cache_control')
   return rest
 }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
-import { dropInto } from '../dropped.ts'
+import { dropsInto } from '../dropped.ts'
 import { applyConversation } from './build-conversation.ts'
 import { neutralBody, type Taken } from './build-neutral.ts'
 import { applyQuirks, applyReasoning } from './build-quirks.ts'
@@ -80,9 +80,10 @@ const TUNING = [
  */
 export function buildChat(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
+  const drop = dropsInto(dropped)
   const { quirks } = attempt.provider
   const body =
-    request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takenBy(attempt), dropped)
+    request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takenBy(attempt), drop)
   body.model = attempt.endpoint.upstreamId
   applyStream(body, request, attempt)
   applyOutputBound(body, request, attempt)
@@ -91,11 +92,8 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   applyServiceTier(body)
   leaveOutUnsupported(body, attempt, dropped)
   if (quirks.chat) {
-    const leaveOut = (name: string): void => {
-      dropInto(dropped, name)
-    }
-    applyQuirks(body, quirks.chat, leaveOut)
-    applyConversation(body, attempt, quirks.chat, leaveOut)
+    applyQuirks(body, quirks.chat, drop)
+    applyConversation(body, attempt, quirks.chat, drop)
   }
   if (request.dialect === 'chat') nameUnserved(request.body, dropped)
   return { path: '/chat/completions', headers: {}, body, dropped }

@@ -3,8 +3,9 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
+import type { Drop } from '../dropped.ts'
 import { quoted } from '../mismatch.ts'
-import { type Abilities, cachePointFor, type Drop } from './model.ts'
+import { type Abilities, cachePointFor } from './model.ts'
 
 /** What the writers of one request share. */
 export interface Writing {

@@ -2,7 +2,8 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import { asksToReason, isOff, isReasoner, thinkingOf } from '../claude.ts'
-import type { Abilities, Drop } from './model.ts'
+import type { Drop } from '../dropped.ts'
+import type { Abilities } from './model.ts'
 
 /** The three efforts of Nova and of OpenAI's open models. */
 const LEVELS: Readonly<Record<Exclude<Effort, 'none'>, 'low' | 'medium' | 'high'>> = {

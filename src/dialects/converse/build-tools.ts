@@ -2,8 +2,9 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import { ANSWER_TOOL, strictSchema } from '../claude.ts'
+import type { Drop } from '../dropped.ts'
 import type { Turn } from './build-messages.ts'
-import { type Abilities, cachePointFor, type Drop } from './model.ts'
+import { type Abilities, cachePointFor } from './model.ts'
 import { writeToolName } from './names.ts'
 
 interface ToolConfig {

@@ -3,11 +3,12 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
+import type { Drop } from '../dropped.ts'
 import { dropInto, dropUncarried } from '../dropped.ts'
 import { type Turn, writeMessages } from './build-messages.ts'
 import { writeReasoning } from './build-reasoning.ts'
 import { wantsGrounding, writeFormat, writeTools } from './build-tools.ts'
-import { type Abilities, abilitiesOf, cachePointFor, type Drop } from './model.ts'
+import { type Abilities, abilitiesOf, cachePointFor } from './model.ts'
 
 /** Fields of Converse that no other API has a word for: a caller may set them by their own names. */
 const OWN_FIELDS = [

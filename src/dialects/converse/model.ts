@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { type Traits, traitsOf, versionOf } from '../claude.ts'
+import type { Drop } from '../dropped.ts'
 
 type Family = 'Claude' | 'Nova' | 'Nova 2' | 'gpt-oss' | 'DeepSeek' | 'Llama' | 'other'
 
@@ -55,9 +56,6 @@ export function abilitiesOf(attempt: Attempt): Abilities {
 }
 
 const familyOf = (name: string): Family => FAMILIES.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other'
-
-/** Names, once, what cannot be carried. */
-export type Drop = (name: string) => void
 
 /** What caching points a model has. */
 interface Caching {

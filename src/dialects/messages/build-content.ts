@@ -2,7 +2,8 @@ import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
-import { cacheMarkOf, type Drop, isBlank, isText } from './fields.ts'
+import { type Drop, leaveOut } from '../dropped.ts'
+import { cacheMarkOf, isBlank, isText } from './fields.ts'
 
 /**
  * | part | block |
@@ -64,9 +65,4 @@ function unescaped(text: string): string {
   } catch {
     return text
   }
-}
-
-function leaveOut(name: string, drop: Drop): [] {
-  drop(name)
-  return []
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import type { Drop } from '../dropped.ts'
 import { thoughtsOf } from '../thoughts.ts'
 import { writePart } from './build-content.ts'
-import { cacheMarkOf, callIdOf, type Drop, isBlank } from './fields.ts'
+import { cacheMarkOf, callIdOf, isBlank } from './fields.ts'
 
 interface Written {
   /** A lone instruction without marks is a string. */

@@ -3,9 +3,10 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { hasUnsignedTurn, type Traits } from '../claude.ts'
+import { type Drop, leaveOut } from '../dropped.ts'
 import { isSealed } from '../opaque.ts'
 import { sourceOf } from './build-content.ts'
-import { callIdOf, type Drop, isBlank, isText, NOT_SENT, unservedOf } from './fields.ts'
+import { callIdOf, isBlank, isText, NOT_SENT, unservedOf } from './fields.ts'
 import { messagesBody } from './schema.ts'
 
 /**
@@ -158,9 +159,4 @@ function withId(block: JsonObject, field: 'id' | 'tool_use_id'): JsonObject {
   const id = block[field]
   const taken = isString(id) ? callIdOf(id) : id
   return taken === id ? block : { ...block, [field]: taken }
-}
-
-function leaveOut(name: string, drop: Drop): [] {
-  drop(name)
-  return []
 }

@@ -2,7 +2,8 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import { ANSWER_TOOL, strictSchema, type Traits } from '../claude.ts'
-import { cacheMarkOf, type Drop } from './fields.ts'
+import type { Drop } from '../dropped.ts'
+import { cacheMarkOf } from './fields.ts'
 
 /** Anthropic's own tools carry a date: `web_search_20250305`, `bash_20250124`. */
 const NATIVE_TOOL = /_\d{8}$/

@@ -4,11 +4,10 @@ import { defined, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { type Traits, thinkingOf, traitsOf } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
-import { dropInto, dropUncarried } from '../dropped.ts'
+import { type Drop, dropsInto, dropUncarried } from '../dropped.ts'
 import { writeMessages } from './build-messages.ts'
 import { ownBody } from './build-own.ts'
 import { applyFormat, writeToolChoice, writeTools } from './build-tools.ts'
-import type { Drop } from './fields.ts'
 
 const VERSION = '2023-06-01'
 /** Documents that are named by an id are behind this beta. */
@@ -38,9 +37,7 @@ const UNKNOWN_BOUND_THINKING = 16_384
  */
 export function buildMessages(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
-  const drop: Drop = (name) => {
-    dropInto(dropped, name)
-  }
+  const drop = dropsInto(dropped)
   const traits = traitsOf(attempt)
   if (request.dialect === 'messages') {
     const body = ownBody(request, attempt, traits, boundOf(request, attempt), drop)

@@ -40,9 +40,6 @@ export function unservedOf({ plugins }: JsonObject): string[] {
   return names
 }
 
-/** Names, once, what cannot be carried. */
-export type Drop = (name: string) => void
-
 /** The prompt caching mark of a part, message or tool. */
 export const cacheMarkOf = (extra: JsonObject | undefined): JsonObject =>
   isObject(extra?.cache_control) ? { cache_control: extra.cache_control } : {}

@@ -1,4 +1,3 @@
-import { Type as t } from '@sinclair/typebox'
 import type { Attempt } from '../../core/attempt.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'

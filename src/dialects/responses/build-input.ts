@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import type { Drop } from '../dropped.ts'
 import { carriedBy } from './carried.ts'
 import { ITEM, itemsOfDetails, REASONING_FORMAT } from './items.ts'
 
@@ -114,9 +115,6 @@ export function sendable(item: JsonObject, rules: ReplayRules): JsonObject[] {
 
 /** What OpenRouter calls the reasoning of the providers of this API. */
 const OWN_FORMATS = new Set([REASONING_FORMAT, 'azure-openai-responses-v1', 'xai-responses-v1'])
-
-/** Names, once, what cannot be carried. */
-export type Drop = (name: string) => void
 
 /** The content of a user's or an instruction's message: a plain string stays one. */
 function writeContent(content: Message['content'], drop: Drop): string | JsonObject[] {

@@ -2,7 +2,8 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import { writeUser } from '../caller-fields.ts'
-import { type Drop, type ReplayRules, writeInput } from './build-input.ts'
+import type { Drop } from '../dropped.ts'
+import { type ReplayRules, writeInput } from './build-input.ts'
 
 /**
  * The body of a request that came in another dialect.

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import type { EndpointRecord } from '../../core/snapshot.ts'
-import type { Drop } from './build-input.ts'
+import type { Drop } from '../dropped.ts'
 
 /** In the order of their strength. */
 const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']

@@ -4,8 +4,8 @@ import { defined, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
-import { dropInto } from '../dropped.ts'
-import { type Drop, type ReplayRules, sendable } from './build-input.ts'
+import { type Drop, dropsInto } from '../dropped.ts'
+import { type ReplayRules, sendable } from './build-input.ts'
 import { neutralBody } from './build-neutral.ts'
 import { applyReasoning, reasons } from './build-reasoning.ts'
 import { ENCRYPTED_REASONING, ITEM, lessersOf } from './items.ts'
@@ -57,9 +57,7 @@ const LOGPROBS = 'message.output_text.logprobs'
  */
 export function buildResponses(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
-  const drop: Drop = (name) => {
-    dropInto(dropped, name)
-  }
+  const drop = dropsInto(dropped)
   const { quirks } = attempt.provider
   const rules = {
     anyFormat: quirks.reasoningField === 'reasoning',

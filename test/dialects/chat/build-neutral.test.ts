@@ -1,7 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { InferenceRequest } from '../../../src/core/request.ts'
-import { neutralBody } from '../../../src/dialects/chat/build-neutral.ts'
+import { neutralBody, type Taken } from '../../../src/dialects/chat/build-neutral.ts'
 import { parseChat } from '../../../src/dialects/chat/parse.ts'
+import { dropsInto } from '../../../src/dialects/dropped.ts'
+
+const bodyOf = (request: InferenceRequest, taken: Taken, dropped: string[]) =>
+  neutralBody(request, taken, dropsInto(dropped))
 
 const PLAIN = { takesReasoning: false, takesMarks: false, takesImages: true }
 
@@ -88,7 +92,7 @@ const written = {
 
 test('a request of another dialect, and the names of what chat cannot carry', () => {
   const dropped: string[] = []
-  expect(neutralBody(request, PLAIN, dropped)).toEqual(written)
+  expect(bodyOf(request, PLAIN, dropped)).toEqual(written)
   expect(dropped.toSorted()).toEqual([
     'cache_control',
     'content.search_result',
@@ -99,14 +103,14 @@ test('a request of another dialect, and the names of what chat cannot carry', ()
 
 test('former reasoning goes to providers that take it', () => {
   const dropped: string[] = []
-  const { messages } = neutralBody(request, { ...PLAIN, takesReasoning: true }, dropped)
+  const { messages } = bodyOf(request, { ...PLAIN, takesReasoning: true }, dropped)
   expect(messages).toMatchObject([{}, {}, { reasoning: 'hm', reasoning_details: [{ signature: 's' }] }, {}])
   expect(dropped).not.toContain('messages.reasoning')
 })
 
 test('a tool choice without a tool that chat can carry is not sent', () => {
   const tools: InferenceRequest['tools'] = [{ type: 'other', data: { type: 'bash' } }]
-  const body = neutralBody({ ...request, tools }, PLAIN, [])
+  const body = bodyOf({ ...request, tools }, PLAIN, [])
   expect(Object.keys(body)).not.toContain('tools')
   expect(Object.keys(body)).not.toContain('tool_choice')
   expect(Object.keys(body)).not.toContain('parallel_tool_calls')
@@ -122,13 +126,13 @@ test('a chat request that was read and written again says the same', () => {
     response_format: { type: 'json_object' },
     n: 2,
   }
-  expect(neutralBody(parseChat(body, new Headers()), PLAIN, [])).toEqual(body)
+  expect(bodyOf(parseChat(body, new Headers()), PLAIN, [])).toEqual(body)
 })
 
 test('a turn of which nothing is left is left out', () => {
   const unknown = { type: 'unknown' as const, data: { type: 'web_search_call' } }
   const dropped: string[] = []
-  const { messages } = neutralBody(
+  const { messages } = bodyOf(
     {
       ...request,
       messages: [
@@ -157,7 +161,7 @@ test('a turn of which nothing is left is left out', () => {
 test('what a tool showed stands behind the results of all of them', () => {
   const image = { type: 'image' as const, url: 'data:image/png;base64,AA' }
   const dropped: string[] = []
-  const { messages } = neutralBody(
+  const { messages } = bodyOf(
     {
       ...request,
       tools: [],
@@ -188,7 +192,7 @@ test('what a tool showed stands behind the results of all of them', () => {
 
 test('who asks, longer than providers take it, is told apart all the same', () => {
   const dropped: string[] = []
-  const userOf = (user: string) => neutralBody({ ...request, user }, PLAIN, dropped).user
+  const userOf = (user: string) => bodyOf({ ...request, user }, PLAIN, dropped).user
   expect(userOf('u'.repeat(64))).toBe('u'.repeat(64))
   expect(dropped).not.toContain('user')
   const long = `user_${'a'.repeat(64)}_account__session_1`
@@ -202,7 +206,7 @@ test('marks for caches, to a provider that takes them', () => {
   const mark = { type: 'ephemeral', ttl: '1h' }
   const extra = { cache_control: mark }
   const dropped: string[] = []
-  const { messages, tools, cache_control } = neutralBody(
+  const { messages, tools, cache_control } = bodyOf(
     {
       ...request,
       body: { cache_control: mark },
@@ -254,7 +258,7 @@ test('a mark that has no text to stand on is named', () => {
     url: 'data:image/png;base64,iVBORw0KGgo=',
     extra: { cache_control: {} },
   } as const
-  neutralBody(
+  bodyOf(
     { ...request, messages: [{ role: 'user', content: [image] }], tools: [] },
     { ...PLAIN, takesMarks: true },
     dropped,
@@ -265,7 +269,7 @@ test('a mark that has no text to stand on is named', () => {
 test('an image that a tool gave, to a model that sees none', () => {
   const image = { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' } as const
   const dropped: string[] = []
-  const { messages } = neutralBody(
+  const { messages } = bodyOf(
     {
       ...request,
       messages: [
