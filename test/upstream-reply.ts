@@ -68,10 +68,15 @@ function seeded(seed: number): () => number {
   }
 }
 
-/** Every offset inside a short body, 200 seeded ones in a long one (every one with SLUICE_TEST_EXHAUSTIVE=1). */
+/** How long a body may be for every offset of it to be tried, and how many are tried of a longer one. */
+const SHORT_BYTES = 1_024
+const SAMPLED_OFFSETS = 80
+
+/** Every offset inside a short body, 80 seeded ones in a longer one (every one with SLUICE_TEST_EXHAUSTIVE=1). */
 export function cutOffsets(length: number, seed: number): number[] {
   const isExhaustive = process.env['SLUICE_TEST_EXHAUSTIVE'] === '1'
-  if (length <= 8_192 || isExhaustive) return Array.from({ length: Math.max(0, length - 1) }, (_, i) => i + 1)
+  if (length <= SHORT_BYTES || isExhaustive)
+    return Array.from({ length: Math.max(0, length - 1) }, (_, i) => i + 1)
   const random = seeded(seed)
-  return Array.from({ length: 200 }, () => 1 + Math.floor(random() * (length - 1)))
+  return Array.from({ length: SAMPLED_OFFSETS }, () => 1 + Math.floor(random() * (length - 1)))
 }

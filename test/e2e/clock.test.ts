@@ -20,6 +20,8 @@ beforeAll(async () => {
   upstream = startUpstream()
   gateway = await startGateway({
     now: () => now,
+    // A request whose money another one holds is refused at once.
+    environment: { SLUICE_ROOM_WAIT_MS: '0' },
     providers: [
       {
         slug: 'lab',

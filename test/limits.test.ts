@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import manifest from '../package.json' with { type: 'json' }
+
+/**
+ * The limits of size and the names of test files. biome.json holds the limit of functions (60 lines) and names the files
+ * that still have a longer one.
+ */
+
+const root = join(import.meta.dir, '..')
+
+/** Lines of all of `src`. Lower it when the code shrinks, never raise it. The goal: 64,000. */
+const MOST_SOURCE_LINES = 79_700
+const LONGEST_FILE_LINES = 300
+const MEDIAN_FILE_LINES = 120
+const P90_FILE_LINES = 250
+
+/** Test files that are still longer than 300 lines. Split them; add none. */
+const LONG_TEST_FILES: readonly string[] = [
+  'test/admin/analytics.test.ts',
+  'test/admin/byok.test.ts',
+  'test/admin/canary.slow.test.ts',
+  'test/admin/destinations.test.ts',
+  'test/admin/files.test.ts',
+  'test/admin/guardrails.test.ts',
+  'test/admin/keys.test.ts',
+  'test/admin/limits.test.ts',
+  'test/admin/oidc.test.ts',
+  'test/admin/organization.test.ts',
+  'test/admin/presets.test.ts',
+  'test/admin/provider-entries.test.ts',
+  'test/admin/sdk.test.ts',
+  'test/admin/sign-in.slow.test.ts',
+  'test/admin/statuses.test.ts',
+  'test/admin/tenancy.test.ts',
+  'test/admin/tenancy/rows.ts',
+  'test/admin/tenancy/world.ts',
+  'test/admin/workspaces.test.ts',
+  'test/architecture.test.ts',
+  'test/catalog/directory.test.ts',
+  'test/catalog/generator.test.ts',
+  'test/catalog/lists.test.ts',
+  'test/cli/backup.test.ts',
+  'test/cli/server.test.ts',
+  'test/clients/clients.test.ts',
+  'test/config.test.ts',
+  'test/dialects/chat/build-vendors.test.ts',
+  'test/dialects/chat/parse-request.test.ts',
+  'test/dialects/chat/read-error.test.ts',
+  'test/dialects/cohere/build.test.ts',
+  'test/dialects/converse/build.test.ts',
+  'test/dialects/converse/read.test.ts',
+  'test/dialects/gemini/build.test.ts',
+  'test/dialects/messages/build.test.ts',
+  'test/dialects/messages/parse-request.test.ts',
+  'test/dialects/messages/read.test.ts',
+  'test/dialects/messages/write-stream.test.ts',
+  'test/dialects/responses/build.test.ts',
+  'test/dialects/responses/parse-items.test.ts',
+  'test/dialects/responses/parse.test.ts',
+  'test/dialects/responses/read.test.ts',
+  'test/dialects/responses/write-native.test.ts',
+  'test/dialects/responses/write-stream.test.ts',
+  'test/e2e/anthropic.test.ts',
+  'test/e2e/audio.test.ts',
+  'test/e2e/bad-input.test.ts',
+  'test/e2e/byok-money.test.ts',
+  'test/e2e/byok.test.ts',
+  'test/e2e/chat.test.ts',
+  'test/e2e/content-filters.test.ts',
+  'test/e2e/context-cache.test.ts',
+  'test/e2e/converse.test.ts',
+  'test/e2e/embeddings.test.ts',
+  'test/e2e/images.test.ts',
+  'test/e2e/logged-contents.test.ts',
+  'test/e2e/output-filters.test.ts',
+  'test/e2e/rate-limits.test.ts',
+  'test/e2e/response-cache-rules.test.ts',
+  'test/e2e/response-cache.test.ts',
+  'test/e2e/responses-background.test.ts',
+  'test/e2e/responses-state.test.ts',
+  'test/e2e/responses-upstream.test.ts',
+  'test/e2e/responses.test.ts',
+  'test/e2e/thinking/shapes.ts',
+  'test/e2e/upstream-errors.test.ts',
+  'test/http/app.test.ts',
+  'test/http/openapi.test.ts',
+  'test/inference/filters/input.test.ts',
+  'test/inference/filters/output/changes.test.ts',
+  'test/ledger/holds.property.test.ts',
+  'test/ledger/retention.slow.test.ts',
+  'test/providers/bedrock.test.ts',
+  'test/providers/discovery.test.ts',
+  'test/providers/entries.test.ts',
+  'test/providers/vendors.test.ts',
+]
+
+interface Counted {
+  readonly file: string
+  readonly lines: number
+}
+
+const counted = async (pattern: string): Promise<Counted[]> =>
+  Promise.all(
+    [...new Glob(pattern).scanSync(root)].sort().map(async (file) => {
+      const text = await Bun.file(join(root, file)).text()
+      return { file, lines: text.split('\n').length - 1 }
+    }),
+  )
+
+const tooLong = (files: readonly Counted[]): string[] =>
+  files.filter(({ lines }) => lines > LONGEST_FILE_LINES).map(({ file }) => file)
+
+describe('source files', async () => {
+  const files = (await counted('src/**/*.{ts,tsx}')).filter(({ file }) => !file.includes('/generated/'))
+  const sizes = files.map(({ lines }) => lines).sort((a, b) => a - b)
+  const quantile = (part: number): number => sizes[Math.floor(sizes.length * part)] ?? 0
+
+  test('together have no more lines than the ceiling', () => {
+    expect(sizes.length).toBeGreaterThan(100)
+    expect(sizes.reduce((sum, lines) => sum + lines, 0)).toBeLessThanOrEqual(MOST_SOURCE_LINES)
+  })
+
+  test('are short: the median, nine tenths and every one of them', () => {
+    expect(quantile(0.5)).toBeLessThanOrEqual(MEDIAN_FILE_LINES)
+    expect(quantile(0.9)).toBeLessThanOrEqual(P90_FILE_LINES)
+    expect(tooLong(files)).toEqual([])
+  })
+})
+
+describe('test files', async () => {
+  const files = await counted('test/**/*.ts')
+
+  test('have at most 300 lines, except those that are still to be split', () => {
+    expect(tooLong(files).filter((file) => !LONG_TEST_FILES.includes(file))).toEqual([])
+  })
+
+  test('start no process in the fast suite', async () => {
+    // The fast suite leaves out these folders and every `.slow.test.ts`.
+    const ignored = [...manifest.scripts['test:fast'].matchAll(/--path-ignore-patterns='([^']+)'/g)].map(
+      ([, pattern]) => new Glob(pattern ?? ''),
+    )
+    expect(ignored.length).toBeGreaterThan(1)
+    const fast = files.filter(
+      ({ file }) => file.endsWith('.test.ts') && !ignored.some((glob) => glob.match(file)),
+    )
+    expect(fast.length).toBeGreaterThan(100)
+    const starts = /\bBun\.spawn|node:child_process|\b(?:sluice|startServer)\b.*from '.*\/process\.ts'/
+    const wrong: string[] = []
+    for (const { file } of fast) {
+      if (file !== 'test/limits.test.ts' && starts.test(await Bun.file(join(root, file)).text()))
+        wrong.push(file)
+    }
+    expect(wrong).toEqual([])
+  })
+})
