@@ -5,7 +5,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { vendors } from '../src/providers/compatible.ts'
 
 /**
- * The map of the README, as rules. Imports point from a higher rank to a lower one; two folders of one rank do not
+ * The map of ARCHITECTURE.md, as rules. Imports point from a higher rank to a lower one; two folders of one rank do not
  * know each other, except what `beside` names.
  */
 const ranks: Readonly<Record<string, number>> = {
@@ -296,8 +296,8 @@ describe('dependencies', () => {
     expect(manifest.trustedDependencies).toEqual([])
   })
 
-  test('each one that runs with the server has its reason in the README', async () => {
-    const readme = await Bun.file(join(src, '../README.md')).text()
-    expect(Object.keys(manifest.dependencies).filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+  test('each one that runs with the server has its reason in docs/decisions/libraries.md', async () => {
+    const page = await Bun.file(join(src, '../docs/decisions/libraries.md')).text()
+    expect(Object.keys(manifest.dependencies).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 })

@@ -366,10 +366,10 @@ describe('listening beyond this machine', () => {
   })
 })
 
-describe('the README', () => {
+describe('docs/providers.md', () => {
   test('its example entry is a valid one', async () => {
-    const readme = await Bun.file(join(import.meta.dir, '../README.md')).text()
-    const [, entry = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? []
+    const page = await Bun.file(join(import.meta.dir, '../docs/providers.md')).text()
+    const [, entry = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? []
     write('sluice.yaml', entry)
     const { providers, environment } = await load({ environment: { LAB_KEY: 'k' } })
     const read = readEntries(providers, environment, {

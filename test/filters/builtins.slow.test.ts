@@ -18,7 +18,7 @@ test('every built-in filter has samples of both kinds', () => {
   }
 })
 
-/** What the README says of them; the samples hold what is missed and wrongly found, too. */
+/** What docs/guardrails-and-filters.md says of them; the samples hold what is missed and wrongly found, too. */
 const stated: Record<string, [precision: number, recall: number]> = {
   email: [1, 1],
   phone: [0.94, 0.94],
