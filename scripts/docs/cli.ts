@@ -29,19 +29,19 @@ const EXIT_CODES = [
   ['5', 'the server cannot be reached'],
 ]
 
-interface Leaf {
+export interface Leaf {
   /** `sluice keys create`. */
   readonly words: string
   readonly command: Command
 }
 
-function program(): Command {
+export function program(): Command {
   const silent = { environment: {}, print() {}, note() {}, input: async () => '', hasColor: false }
   return commandProgram(silent, () => undefined)
 }
 
 /** The commands that do something, in the order of the help. */
-const leavesOf = (command: Command, above = ''): Leaf[] => {
+export const leavesOf = (command: Command, above = ''): Leaf[] => {
   const words = `${above} ${command.name()}`.trim()
   if (command.commands.length === 0) return [{ words, command }]
   return command.commands.flatMap((child) => leavesOf(child, words))

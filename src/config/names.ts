@@ -4,9 +4,9 @@ import { nearestName } from './nearest.ts'
 /** A setting's key in sluice.yaml. */
 export const fileKey = (variable: string): string => variable.slice('SLUICE_'.length).toLowerCase()
 
-const reserved = ['SLUICE_DATABASE_URL', 'SLUICE_VALKEY_URL']
+export const reserved = ['SLUICE_DATABASE_URL', 'SLUICE_VALKEY_URL']
 /** Not settings of the server: where the file is, the command line's client, the test suite. */
-const otherVariables = ['SLUICE_CONFIG', 'SLUICE_URL', 'SLUICE_KEY', 'SLUICE_TEST_EXHAUSTIVE']
+export const otherVariables = ['SLUICE_CONFIG', 'SLUICE_URL', 'SLUICE_KEY', 'SLUICE_TEST_EXHAUSTIVE']
 
 export const reservedProblems = (environment: Readonly<Record<string, string | undefined>>): string[] =>
   reserved
