@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, restOf } from '../../core/json.ts'
-import { usdOf } from '../../core/money.ts'
-import type { Closing, RoutingMetadata } from '../../core/result.ts'
+import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
+import { tokenCount, viewCost } from '../usage.ts'
 
 /**
  * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts
@@ -13,9 +13,9 @@ import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
  */
 export function readUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined
-  const prompt = count(raw['prompt_tokens']) ?? count(raw['input_tokens'])
-  const completion = count(raw['completion_tokens']) ?? count(raw['output_tokens'])
-  const total = count(raw['total_tokens'])
+  const prompt = tokenCount(raw['prompt_tokens']) ?? tokenCount(raw['input_tokens'])
+  const completion = tokenCount(raw['completion_tokens']) ?? tokenCount(raw['output_tokens'])
+  const total = tokenCount(raw['total_tokens'])
   if (prompt === undefined && completion === undefined && total === undefined) return undefined
   const details = detailsOf(raw)
   const extra = apart(prompt ?? 0, completion ?? 0, total, details)
@@ -98,18 +98,18 @@ function detailsOf(raw: JsonObject): Details {
     prompt,
     completion,
     cacheRead:
-      count(prompt['cached_tokens']) ??
+      tokenCount(prompt['cached_tokens']) ??
       // DeepSeek, Moonshot, Anthropic-shaped gateways.
-      count(raw['prompt_cache_hit_tokens']) ??
-      count(raw['cached_tokens']) ??
-      count(raw['cache_read_input_tokens']) ??
+      tokenCount(raw['prompt_cache_hit_tokens']) ??
+      tokenCount(raw['cached_tokens']) ??
+      tokenCount(raw['cache_read_input_tokens']) ??
       0,
     cacheWrite:
-      count(prompt['cache_write_tokens']) ??
-      count(prompt['cache_creation_tokens']) ??
-      count(raw['cache_creation_input_tokens']) ??
+      tokenCount(prompt['cache_write_tokens']) ??
+      tokenCount(prompt['cache_creation_tokens']) ??
+      tokenCount(raw['cache_creation_input_tokens']) ??
       0,
-    reasoning: count(completion['reasoning_tokens']) ?? count(raw['reasoning_tokens']) ?? 0,
+    reasoning: tokenCount(completion['reasoning_tokens']) ?? tokenCount(raw['reasoning_tokens']) ?? 0,
   }
 }
 
@@ -141,9 +141,9 @@ function splitInput(all: number, { prompt, cacheRead, cacheWrite }: Details) {
   left -= cacheReadTokens
   const cacheWriteTokens = Math.min(cacheWrite, left)
   left -= cacheWriteTokens
-  const audioInputTokens = Math.min(count(prompt['audio_tokens']) ?? 0, left)
+  const audioInputTokens = Math.min(tokenCount(prompt['audio_tokens']) ?? 0, left)
   left -= audioInputTokens
-  const imageInputTokens = Math.min(count(prompt['image_tokens']) ?? 0, left)
+  const imageInputTokens = Math.min(tokenCount(prompt['image_tokens']) ?? 0, left)
   const inputTokens = left - imageInputTokens
   return { cacheReadTokens, cacheWriteTokens, audioInputTokens, imageInputTokens, inputTokens }
 }
@@ -152,20 +152,20 @@ function splitOutput(all: number, reasoning: number, completion: JsonObject) {
   let left = all
   const reasoningTokens = Math.min(reasoning, left)
   left -= reasoningTokens
-  const audioOutputTokens = Math.min(count(completion['audio_tokens']) ?? 0, left)
+  const audioOutputTokens = Math.min(tokenCount(completion['audio_tokens']) ?? 0, left)
   left -= audioOutputTokens
-  const imageOutputTokens = Math.min(count(completion['image_tokens']) ?? 0, left)
+  const imageOutputTokens = Math.min(tokenCount(completion['image_tokens']) ?? 0, left)
   const outputTokens = left - imageOutputTokens
   return { reasoningTokens, audioOutputTokens, imageOutputTokens, outputTokens }
 }
 
 function addOptional(usage: Usage, raw: JsonObject, { completion }: Details): void {
-  const accepted = count(completion['accepted_prediction_tokens'])
-  const rejected = count(completion['rejected_prediction_tokens'])
+  const accepted = tokenCount(completion['accepted_prediction_tokens'])
+  const rejected = tokenCount(completion['rejected_prediction_tokens'])
   const searches =
-    count(objectOf(raw['server_tool_use_details'])['web_search_requests']) ??
-    count(objectOf(raw['server_tool_use'])['web_search_requests']) ??
-    count(raw['num_search_queries'])
+    tokenCount(objectOf(raw['server_tool_use_details'])['web_search_requests']) ??
+    tokenCount(objectOf(raw['server_tool_use'])['web_search_requests']) ??
+    tokenCount(raw['num_search_queries'])
   const cost = costOf(raw['cost'])
   if (accepted !== undefined) usage.acceptedPredictionTokens = accepted
   if (rejected !== undefined) usage.rejectedPredictionTokens = rejected
@@ -178,12 +178,6 @@ const costOf = (cost: unknown): number | undefined => {
   const value = isObject(cost) ? cost['total_cost'] : cost
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }
-
-/** A whole number of tokens; anything else was not told. */
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0
-    ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER)
-    : undefined
 
 /** Never changed. */
 const NOTHING: JsonObject = {}
@@ -205,9 +199,7 @@ export function viewUsage(closing: Closing): JsonObject {
   view.total_tokens = prompt + completion
   view.prompt_tokens_details = viewPrompt(usage, native?.prompt_tokens_details)
   view.completion_tokens_details = viewCompletion(usage, native?.completion_tokens_details)
-  view.cost = usdOf(closing.costNanoUsd)
-  view.is_byok = closing.isByok
-  view.cost_details = viewCost(closing)
+  Object.assign(view, viewCost(closing))
   if (usage.webSearchRequests !== undefined)
     view.server_tool_use_details = { web_search_requests: usage.webSearchRequests }
   return view
@@ -243,16 +235,3 @@ function withoutDetails({
 
 const nativeFieldsOf = ({ native }: Usage): JsonObject | undefined =>
   native?.dialect === 'chat' ? native.fields : undefined
-
-/** `upstream_inference_cost` is what the caller's own account at the provider is charged: only with its own key. */
-const viewCost = (closing: Closing): JsonObject => ({
-  upstream_inference_cost: closing.isByok
-    ? usdOf(closing.promptCostNanoUsd + closing.completionCostNanoUsd)
-    : null,
-  upstream_inference_prompt_cost: usdOf(closing.promptCostNanoUsd),
-  upstream_inference_completions_cost: usdOf(closing.completionCostNanoUsd),
-})
-
-/** The routing metadata under both of its names; nothing when the caller did not ask. */
-export const viewMetadata = (metadata: RoutingMetadata | null): JsonObject =>
-  metadata === null ? {} : { service_metadata: metadata, openrouter_metadata: metadata }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
 import { openaiTier } from '../finish.ts'
-import { viewMetadata, viewUsage } from './usage.ts'
+import { viewMetadata } from '../usage.ts'
+import { viewUsage } from './usage.ts'
 import {
   type ChatNative,
   foreignFields,

@@ -5,7 +5,8 @@ import type { StreamWriter } from '../dialect.ts'
 import { failureIdEvent } from '../failed-stream.ts'
 import { openaiTier } from '../finish.ts'
 import { oneLine } from '../json-text.ts'
-import { viewMetadata, viewUsage } from './usage.ts'
+import { viewMetadata } from '../usage.ts'
+import { viewUsage } from './usage.ts'
 import {
   addEvent,
   addNative,

@@ -11,7 +11,7 @@ import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { embeddingsIngress } from '../operations/embeddings.ts'
 import { modelField, routingFields } from '../operations/fields.ts'
-import { viewCost, viewRouting } from '../operations/reply.ts'
+import { viewCost, viewMetadata } from '../usage.ts'
 import { createKeep, readPart } from './parse-parts.ts'
 import { content } from './schema.ts'
 
@@ -137,7 +137,7 @@ export const embedIngressOf = (isBatch: boolean): OperationIngress<EmbeddingsReq
       usageMetadata: { promptTokenCount: promptTokens(closing.usage), ...viewCost(closing) },
       modelVersion: reply.model,
       responseId: reply.generationId,
-      ...viewRouting(closing.serviceMetadata),
+      ...viewMetadata(closing.serviceMetadata),
     }
   },
 })

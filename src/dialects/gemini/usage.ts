@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
-import { usdOf } from '../../core/money.ts'
+import { asNumber, defined, fieldsOf, isString, objectsIn } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
+import { remainder, tokenCount, viewCost } from '../usage.ts'
 
 /**
  * `usageMetadata` in disjoint buckets, in tokens:
@@ -15,91 +15,69 @@ import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core
  * | `candidatesTokenCount`, by `candidatesTokensDetails` | output, audio out, image out |
  * | `thoughtsTokenCount` (outside the candidates) | reasoning |
  *
- * Every chunk tells it anew. Undefined where it counts nothing (Vertex: `{trafficType}`).
+ * Every chunk repeats it. Undefined if it counts nothing (Vertex: `{trafficType}`).
  */
 export function readUsage(raw: unknown): Usage | undefined {
-  if (!isObject(raw)) return undefined
-  const prompt = countOf(raw['promptTokenCount'])
-  const candidates = countOf(raw['candidatesTokenCount'])
-  const total = countOf(raw['totalTokenCount'])
+  const fields = fieldsOf(raw)
+  const prompt = tokenCount(fields['promptTokenCount'])
+  const candidates = tokenCount(fields['candidatesTokenCount'])
+  const total = tokenCount(fields['totalTokenCount'])
   if (prompt === undefined && candidates === undefined && total === undefined) return undefined
-  const thoughts = countOf(raw['thoughtsTokenCount']) ?? 0
   return {
     ...NO_USAGE,
-    ...inputOf(raw, prompt ?? 0),
-    ...outputOf(raw, candidates ?? 0),
-    reasoningTokens: thoughts,
+    ...inputOf(fields, prompt ?? 0),
+    ...outputOf(fields, candidates ?? 0),
+    reasoningTokens: tokenCount(fields['thoughtsTokenCount']) ?? 0,
   }
 }
 
 function inputOf(raw: JsonObject, prompt: number) {
-  const cached = Math.min(countOf(raw['cachedContentTokenCount']) ?? 0, prompt)
-  const ofTools = countOf(raw['toolUsePromptTokenCount']) ?? 0
   const all = byModality(raw['promptTokensDetails'])
   const fromCache = byModality(raw['cacheTokensDetails'])
-  let left = prompt - cached
-  const take = (wanted: number): number => {
-    const taken = Math.min(Math.max(0, wanted), left)
-    left -= taken
-    return taken
-  }
+  const { take, rest } = remainder(prompt)
+  const cacheReadTokens = take(tokenCount(raw['cachedContentTokenCount']))
   const audioInputTokens = take(all.audio - fromCache.audio)
   const imageInputTokens = take(all.image - fromCache.image)
-  return { inputTokens: left + ofTools, cacheReadTokens: cached, audioInputTokens, imageInputTokens }
+  const inputTokens = rest() + (tokenCount(raw['toolUsePromptTokenCount']) ?? 0)
+  return { inputTokens, cacheReadTokens, audioInputTokens, imageInputTokens }
 }
 
 function outputOf(raw: JsonObject, candidates: number) {
-  const details = byModality(raw['candidatesTokensDetails'])
-  const audioOutputTokens = Math.min(details.audio, candidates)
-  const imageOutputTokens = Math.min(details.image, candidates - audioOutputTokens)
-  const outputTokens = candidates - audioOutputTokens - imageOutputTokens
-  return { outputTokens, audioOutputTokens, imageOutputTokens }
+  const { audio, image } = byModality(raw['candidatesTokensDetails'])
+  const { take, rest } = remainder(candidates)
+  const audioOutputTokens = take(audio)
+  const imageOutputTokens = take(image)
+  return { outputTokens: rest(), audioOutputTokens, imageOutputTokens }
 }
 
 /** Vertex writes modalities as numbers too: 2 is IMAGE, 4 is AUDIO. */
 function byModality(details: unknown): { audio: number; image: number } {
   const sums = { audio: 0, image: 0 }
-  for (const detail of Array.isArray(details) ? details : []) {
-    if (!isObject(detail)) continue
-    const { modality, tokenCount } = detail
-    const count = countOf(tokenCount) ?? 0
-    if (modality === 'AUDIO' || modality === 4) sums.audio += count
-    if (modality === 'IMAGE' || modality === 2) sums.image += count
+  for (const { modality, tokenCount: count } of objectsIn(details)) {
+    if (modality === 'AUDIO' || modality === 4) sums.audio += tokenCount(count) ?? 0
+    if (modality === 'IMAGE' || modality === 2) sums.image += tokenCount(count) ?? 0
   }
   return sums
 }
 
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-
 /**
- * Usage as Google counts it: `promptTokenCount` with what was read from a cache, thoughts outside the candidates. What
- * Google itself said beside it (`told`: details by modality, traffic type) is kept.
+ * Usage as Google counts it: `promptTokenCount` includes cache hits, and thoughts are outside the candidates. `native`:
+ * what Google itself reported (details by modality, traffic type), which is kept.
  */
-export function viewUsage({ usage, ...closing }: Closing, told: JsonObject = {}): JsonObject {
-  return {
-    ...told,
-    ...viewTokens(usage, told),
-    ...(closing.serviceTier === null || isString(told.serviceTier)
-      ? {}
-      : { serviceTier: closing.serviceTier === 'default' ? 'standard' : closing.serviceTier }),
-    cost: usdOf(closing.costNanoUsd),
-    is_byok: closing.isByok,
-    cost_details: {
-      upstream_inference_cost: closing.isByok
-        ? usdOf(closing.promptCostNanoUsd + closing.completionCostNanoUsd)
-        : null,
-      upstream_inference_prompt_cost: usdOf(closing.promptCostNanoUsd),
-      upstream_inference_completions_cost: usdOf(closing.completionCostNanoUsd),
-    },
-  }
-}
+export const viewUsage = (closing: Closing, native: JsonObject = {}): JsonObject => ({
+  ...native,
+  ...viewTokens(closing.usage, native),
+  ...(closing.serviceTier === null || isString(native.serviceTier)
+    ? {}
+    : { serviceTier: closing.serviceTier === 'default' ? 'standard' : closing.serviceTier }),
+  ...viewCost(closing),
+})
 
-function viewTokens(usage: Usage, told: JsonObject): JsonObject {
+function viewTokens(usage: Usage, native: JsonObject): JsonObject {
   const prompt = promptTokens(usage)
   const output = completionTokens(usage)
   // Google counts the prompts of its own tools apart, and we with the input.
-  const ofTools = typeof told.toolUsePromptTokenCount === 'number' ? told.toolUsePromptTokenCount : 0
+  const ofTools = asNumber(native.toolUsePromptTokenCount) ?? 0
   return {
     promptTokenCount: Math.max(0, prompt - ofTools),
     candidatesTokenCount: output - usage.reasoningTokens,
@@ -108,14 +86,14 @@ function viewTokens(usage: Usage, told: JsonObject): JsonObject {
       cachedContentTokenCount: usage.cacheReadTokens || undefined,
       thoughtsTokenCount: usage.reasoningTokens || undefined,
     }),
-    ...modalities(usage, prompt, told),
+    ...modalities(usage, prompt, native),
   }
 }
 
-/** By modality where it is not text alone, unless Google has said it. */
-function modalities(usage: Usage, prompt: number, told: JsonObject): JsonObject {
+/** The prompt by modality, unless it is text alone or Google reported the details. */
+function modalities(usage: Usage, prompt: number, native: JsonObject): JsonObject {
   const { audioInputTokens: audio, imageInputTokens: image } = usage
-  if (Array.isArray(told.promptTokensDetails) || audio + image === 0) return {}
+  if (Array.isArray(native.promptTokensDetails) || audio + image === 0) return {}
   const counts = [
     ['TEXT', prompt - audio - image],
     ['AUDIO', audio],
@@ -126,19 +104,4 @@ function modalities(usage: Usage, prompt: number, told: JsonObject): JsonObject 
       tokenCount > 0 ? [{ modality, tokenCount }] : [],
     ),
   }
-}
-
-/**
- * The routing metadata under both of its names; nothing when the caller did not ask. `lost`: what the reply had and
- * this dialect has no place for.
- */
-export function viewMetadata(metadata: Closing['serviceMetadata'], lost: readonly string[]): JsonObject {
-  if (metadata === null) return {}
-  const told = lost.length === 0 ? metadata : { ...metadata, params: withLost(metadata.params, lost) }
-  return { service_metadata: told, openrouter_metadata: told }
-}
-
-function withLost(params: JsonObject | undefined, lost: readonly string[]): JsonObject {
-  const former = isObject(params) ? params.dropped_parameters : undefined
-  return { ...params, dropped_parameters: [...(Array.isArray(former) ? former : []), ...lost] }
 }

@@ -1,10 +1,11 @@
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
+import { viewMetadata } from '../usage.ts'
 import { candidatesOf, type HeldEnd, indexOf, isGeminiNative, mergedChunks } from './chunks.ts'
 import { writeLogprobs } from './decode-candidate.ts'
 import { googleReasonOf } from './finish.ts'
-import { viewMetadata, viewUsage } from './usage.ts'
+import { viewUsage } from './usage.ts'
 import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
 
 /**

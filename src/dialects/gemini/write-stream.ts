@@ -2,10 +2,11 @@ import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/even
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { oneLine } from '../json-text.ts'
+import { viewMetadata } from '../usage.ts'
 import { type HeldEnd, isGeminiNative, newHeldEnd, withoutEnd } from './chunks.ts'
 import { writeLogprobs } from './decode-candidate.ts'
 import { viewError } from './errors.ts'
-import { viewMetadata, viewUsage } from './usage.ts'
+import { viewUsage } from './usage.ts'
 import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
 import { viewEnd } from './write-reply.ts'
 
@@ -156,7 +157,7 @@ function writeEnd(closing: Closing, state: StreamState): string {
 function writeFailure(error: PublicError, state: StreamState): string {
   const { reply } = state
   const routing = reply.routing?.() ?? null
-  const json = JSON.stringify({ ...viewError(error), ...viewMetadata(routing, []) })
+  const json = JSON.stringify({ ...viewError(error), ...viewMetadata(routing) })
   if (state.form === 'list') return `${textOf(json, state)}\n]`
   return `${textOf(json, state)}${oneLine(json)}\n`
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString, restOf } from '../../core/json.ts'
-import { usdOf } from '../../core/money.ts'
-import type { Closing, RoutingMetadata } from '../../core/result.ts'
+import { fieldsOf, isString, restOf } from '../../core/json.ts'
+import type { Closing } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { anthropicTier } from '../finish.ts'
+import { tokenCount, viewCost } from '../usage.ts'
 
 /**
  * The later figures over the earlier ones, field by field: `message_delta` repeats some of `message_start`'s, and
@@ -16,19 +16,19 @@ export const mergeUsage = (former: JsonObject, later: JsonObject): JsonObject =>
 
 /** `input_tokens` excludes what was read from or written to a cache; `output_tokens` includes thinking. */
 export function readUsage(raw: JsonObject): Usage | undefined {
-  const input = count(raw['input_tokens'])
-  const output = count(raw['output_tokens'])
+  const input = tokenCount(raw['input_tokens'])
+  const output = tokenCount(raw['output_tokens'])
   if (input === undefined && output === undefined) return undefined
   const thinking = Math.min(
-    count(objectOf(raw['output_tokens_details'])['thinking_tokens']) ?? 0,
+    tokenCount(fieldsOf(raw['output_tokens_details'])['thinking_tokens']) ?? 0,
     output ?? 0,
   )
-  const searches = count(objectOf(raw['server_tool_use'])['web_search_requests'])
+  const searches = tokenCount(fieldsOf(raw['server_tool_use'])['web_search_requests'])
   const rest = restOf(raw, KNOWN)
   return {
     ...NO_USAGE,
     inputTokens: input ?? 0,
-    cacheReadTokens: count(raw['cache_read_input_tokens']) ?? 0,
+    cacheReadTokens: tokenCount(raw['cache_read_input_tokens']) ?? 0,
     ...cacheWritesOf(raw),
     outputTokens: (output ?? 0) - thinking,
     reasoningTokens: thinking,
@@ -42,8 +42,8 @@ export function readUsage(raw: JsonObject): Usage | undefined {
  * tell another whole than `message_start` and does not repeat its parts.
  */
 function cacheWritesOf(raw: JsonObject): Pick<Usage, 'cacheWriteTokens' | 'cacheWriteHourTokens'> {
-  const cacheWriteTokens = count(raw['cache_creation_input_tokens']) ?? 0
-  const told = count(objectOf(raw['cache_creation'])['ephemeral_1h_input_tokens']) ?? 0
+  const cacheWriteTokens = tokenCount(raw['cache_creation_input_tokens']) ?? 0
+  const told = tokenCount(fieldsOf(raw['cache_creation'])['ephemeral_1h_input_tokens']) ?? 0
   const cacheWriteHourTokens = Math.min(told, cacheWriteTokens)
   return cacheWriteHourTokens === 0 ? { cacheWriteTokens } : { cacheWriteTokens, cacheWriteHourTokens }
 }
@@ -64,14 +64,6 @@ export function readServiceTier(raw: JsonObject): string | null {
   if (!isString(tier)) return null
   return tier === 'standard' ? 'default' : tier
 }
-
-/** A whole number of tokens; anything else was not told. */
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0
-    ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER)
-    : undefined
-
-const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
 /**
  * Usage as Anthropic counts it: `input_tokens` without what was read from or written to a cache, `output_tokens`
@@ -102,28 +94,5 @@ export function viewTokens(told: Usage | null, serviceTier: string | null): Json
 /** The whole account: tokens, and what they cost in USD with at most 9 decimals. */
 export const viewUsage = (closing: Closing): JsonObject => ({
   ...viewTokens(closing.usage, closing.serviceTier),
-  cost: usdOf(closing.costNanoUsd),
-  is_byok: closing.isByok,
-  cost_details: {
-    upstream_inference_cost: closing.isByok
-      ? usdOf(closing.promptCostNanoUsd + closing.completionCostNanoUsd)
-      : null,
-    upstream_inference_prompt_cost: usdOf(closing.promptCostNanoUsd),
-    upstream_inference_completions_cost: usdOf(closing.completionCostNanoUsd),
-  },
+  ...viewCost(closing),
 })
-
-/**
- * The routing metadata under both of its names; nothing when the caller did not ask. `lost`: what the reply had and
- * this dialect has no place for, named beside the parameters that could not be carried.
- */
-export function viewMetadata(metadata: RoutingMetadata | null, lost: readonly string[] = []): JsonObject {
-  if (metadata === null) return {}
-  const told = lost.length === 0 ? metadata : { ...metadata, params: withLost(metadata.params, lost) }
-  return { service_metadata: told, openrouter_metadata: told }
-}
-
-function withLost(params: JsonObject | undefined, lost: readonly string[]): JsonObject {
-  const former = isObject(params) ? params['dropped_parameters'] : undefined
-  return { ...params, dropped_parameters: [...(Array.isArray(former) ? former : []), ...lost] }
-}

@@ -9,8 +9,8 @@ import { promptTokens } from '../../core/usage.ts'
 import { bounded, OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch, sayKind } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
+import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
-import { viewCost, viewRouting } from './reply.ts'
 
 const textPart = t.Object({ type: t.Literal('text'), text: t.String({ minLength: 1 }) }, OPEN)
 const imagePart = t.Object(
@@ -121,7 +121,7 @@ export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsRe
         total_tokens: prompt,
         ...viewCost(closing),
       },
-      ...viewRouting(closing.serviceMetadata),
+      ...viewMetadata(closing.serviceMetadata),
     }
   },
 }

@@ -10,9 +10,9 @@ import type { StreamWriter } from '../dialect.ts'
 import { bounded, OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { ImageNative, OperationContext, OperationIngress } from '../operation.ts'
+import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 import { base64OfDataUrl, imageTypeOf, readShape } from './image-shape.ts'
-import { viewCost, viewRouting } from './reply.ts'
 
 const RATIOS = [
   '1:1',
@@ -117,7 +117,7 @@ export const imagesIngress: OperationIngress<ImagesRequest, ImagesResult> = {
     provider: reply.providerName,
     data: images.map(writeImage),
     usage: viewUsage(closing),
-    ...viewRouting(closing.serviceMetadata),
+    ...viewMetadata(closing.serviceMetadata),
   }),
 }
 
@@ -211,7 +211,7 @@ export function writeImageStream(reply: OperationContext<ImagesRequest>): Stream
           type: `${kind}.completed`,
           created: reply.created,
           ...(index === made.length - 1
-            ? { usage: viewUsage(closing), ...viewRouting(closing.serviceMetadata) }
+            ? { usage: viewUsage(closing), ...viewMetadata(closing.serviceMetadata) }
             : {}),
         }),
       )
@@ -225,7 +225,7 @@ export function writeImageStream(reply: OperationContext<ImagesRequest>): Stream
         param: null,
         ...(metadata ? { metadata } : {}),
       }
-      return data({ type: 'error', error, ...viewRouting(reply.routing?.() ?? null) }) + DONE
+      return data({ type: 'error', error, ...viewMetadata(reply.routing?.() ?? null) }) + DONE
     },
   }
 }

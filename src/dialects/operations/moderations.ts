@@ -6,8 +6,8 @@ import type { ModerationRequest, ModerationResult } from '../../core/operation.t
 import { bounded, OPEN } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
+import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
-import { viewCost, viewRouting } from './reply.ts'
 
 const part = t.Object(
   { type: t.String({ description: 'text or image_url' }), text: t.Optional(t.String()) },
@@ -49,7 +49,7 @@ export const moderationsIngress: OperationIngress<ModerationRequest, ModerationR
     provider: reply.providerName,
     results,
     usage: { ...viewCost(closing) },
-    ...viewRouting(closing.serviceMetadata),
+    ...viewMetadata(closing.serviceMetadata),
   }),
 }
 

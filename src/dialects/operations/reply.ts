@@ -1,12 +1,11 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
-import { usdOf } from '../../core/money.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
-import type { Closing, RoutingMetadata } from '../../core/result.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply } from '../reply-decoder.ts'
+import { tokenCount } from '../usage.ts'
 
 /** A batch of long vectors, or ten large images in base64. */
 const LIMIT_BYTES = 192 * 1024 * 1024
@@ -40,12 +39,13 @@ function parse(text: string, status: number): unknown {
 export const malformed = (reason: string): UpstreamError =>
   new UpstreamError('malformed', reason, { status: 200 })
 
-/** More than any request has: a figure beyond it is a mistake, and counts as not told. */
+/** No request has more: a larger figure is a mistake and counts as not reported. */
 const MOST = 1_000_000_000
 
-/** A count as a provider writes it; undefined for what is none. */
-export const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && value >= 0 && value <= MOST ? Math.round(value) : undefined
+export const countOf = (value: unknown): number | undefined => {
+  const count = tokenCount(value)
+  return count !== undefined && count <= MOST ? count : undefined
+}
 
 /**
  * The `usage` of replies that have only an input: `prompt_tokens` (`total_tokens` alone at Voyage and Jina) with the
@@ -72,20 +72,3 @@ export const costOf = (raw: JsonObject): Pick<Usage, 'providerCostUsd'> =>
   typeof raw['cost'] === 'number' && raw['cost'] >= 0 && raw['cost'] <= MOST
     ? { providerCostUsd: raw['cost'] }
     : {}
-
-/** USD with at most 9 decimals, as every reply of this API tells it. */
-export const viewCost = (closing: Closing): JsonObject => ({
-  cost: usdOf(closing.costNanoUsd),
-  is_byok: closing.isByok,
-  cost_details: {
-    upstream_inference_cost: closing.isByok
-      ? usdOf(closing.promptCostNanoUsd + closing.completionCostNanoUsd)
-      : null,
-    upstream_inference_prompt_cost: usdOf(closing.promptCostNanoUsd),
-    upstream_inference_completions_cost: usdOf(closing.completionCostNanoUsd),
-  },
-})
-
-/** The routing metadata under both of its names; nothing when the caller did not ask. */
-export const viewRouting = (metadata: RoutingMetadata | null): JsonObject =>
-  metadata === null ? {} : { service_metadata: metadata, openrouter_metadata: metadata }

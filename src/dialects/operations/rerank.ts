@@ -8,8 +8,9 @@ import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core
 import { bounded, OPEN, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
+import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
-import { costOf, countOf, malformed, readInputUsage, viewCost, viewRouting } from './reply.ts'
+import { costOf, countOf, malformed, readInputUsage } from './reply.ts'
 
 const document = t.Object(
   {
@@ -71,7 +72,7 @@ export const rerankIngress: OperationIngress<RerankRequest, RerankResult> = {
         total_tokens: promptTokens(usage) + completionTokens(usage),
         ...viewCost(closing),
       }),
-      ...viewRouting(closing.serviceMetadata),
+      ...viewMetadata(closing.serviceMetadata),
     }
   },
 }

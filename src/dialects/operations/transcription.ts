@@ -9,8 +9,8 @@ import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { bounded, OPEN, oneOf, optional } from '../fields.ts'
 import { mismatch } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
+import { viewCost, viewMetadata } from '../usage.ts'
 import { bytesOfBase64, modelField, readRouting, routingFields } from './fields.ts'
-import { viewCost, viewRouting } from './reply.ts'
 
 const fields = {
   model: modelField('A model that transcribes'),
@@ -65,7 +65,7 @@ export const transcriptionIngress: OperationIngress<TranscriptionRequest, Transc
         total_tokens: input + output || undefined,
         ...viewCost(closing),
       }),
-      ...viewRouting(closing.serviceMetadata),
+      ...viewMetadata(closing.serviceMetadata),
     }
   },
 }

@@ -5,8 +5,9 @@ import type { UpstreamReply } from '../../core/reply.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Egress, Ingress } from '../dialect.ts'
 import type { Operation, OperationIngress } from '../operation.ts'
-import { malformed, readJsonObject, viewRouting } from '../operations/reply.ts'
+import { malformed, readJsonObject } from '../operations/reply.ts'
 import { readReply } from '../read-reply.ts'
+import { viewMetadata } from '../usage.ts'
 import { buildResponses } from './build.ts'
 import { createResponsesDecoder } from './decode.ts'
 import { readResponsesError } from './errors.ts'
@@ -55,7 +56,7 @@ export const compactIngress: OperationIngress<InferenceRequest, Compaction> = {
     provider: reply.providerName,
     output,
     usage: viewUsage(closing),
-    ...viewRouting(closing.serviceMetadata),
+    ...viewMetadata(closing.serviceMetadata),
   }),
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, restOf } from '../../core/json.ts'
+import { fieldsOf, isObject, restOf } from '../../core/json.ts'
 import { type NativeUsage, NO_USAGE, type Usage } from '../../core/usage.ts'
+import { remainder, tokenCount } from '../usage.ts'
 
 /** xAI tells what it charged in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
 const TICKS_PER_USD = 10_000_000_000
@@ -13,15 +14,15 @@ const TICKS_PER_USD = 10_000_000_000
 export function readUsage(response: JsonObject, searches: number): Usage | undefined {
   const raw = response['usage']
   if (!isObject(raw)) return undefined
-  const input = count(raw['input_tokens'])
-  const output = count(raw['output_tokens'])
+  const input = tokenCount(raw['input_tokens'])
+  const output = tokenCount(raw['output_tokens'])
   if (input === undefined && output === undefined) return undefined
   const webSearchRequests = searchesOf(raw, response) ?? (searches > 0 ? searches : undefined)
   const cost = costOf(raw)
   return {
     ...NO_USAGE,
-    ...splitInput(input ?? 0, objectOf(raw['input_tokens_details'])),
-    ...splitOutput(output ?? 0, count(raw['total_tokens']), input ?? 0, raw),
+    ...splitInput(input ?? 0, fieldsOf(raw['input_tokens_details'])),
+    ...splitOutput(output ?? 0, tokenCount(raw['total_tokens']), input ?? 0, raw),
     ...(webSearchRequests === undefined ? {} : { webSearchRequests }),
     ...(cost === undefined ? {} : { providerCostUsd: cost }),
     ...nativeOf(raw),
@@ -31,34 +32,34 @@ export function readUsage(response: JsonObject, searches: number): Usage | undef
 /** Each bucket takes at most what the former ones left. */
 function splitInput(all: number, details: JsonObject) {
   const left = remainder(all)
-  const cacheReadTokens = left.take(count(details['cached_tokens']))
-  const cacheWriteTokens = left.take(count(details['cache_write_tokens']))
-  const audioInputTokens = left.take(count(details['audio_tokens']))
-  const imageInputTokens = left.take(count(details['image_tokens']))
+  const cacheReadTokens = left.take(tokenCount(details['cached_tokens']))
+  const cacheWriteTokens = left.take(tokenCount(details['cache_write_tokens']))
+  const audioInputTokens = left.take(tokenCount(details['audio_tokens']))
+  const imageInputTokens = left.take(tokenCount(details['image_tokens']))
   return { cacheReadTokens, cacheWriteTokens, audioInputTokens, imageInputTokens, inputTokens: left.rest() }
 }
 
 /** Where the total shows that reasoning stands beside the output (xAI's chat does so), it is added. */
 function splitOutput(told: number, total: number | undefined, input: number, raw: JsonObject) {
-  const details = objectOf(raw['output_tokens_details'])
-  const reasoning = count(details['reasoning_tokens']) ?? 0
+  const details = fieldsOf(raw['output_tokens_details'])
+  const reasoning = tokenCount(details['reasoning_tokens']) ?? 0
   const isApart = reasoning > 0 && total === input + told + reasoning
   const left = remainder(isApart ? told + reasoning : told)
   const reasoningTokens = left.take(reasoning)
-  const audioOutputTokens = left.take(count(details['audio_tokens']))
-  const imageOutputTokens = left.take(count(details['image_tokens']))
+  const audioOutputTokens = left.take(tokenCount(details['audio_tokens']))
+  const imageOutputTokens = left.take(tokenCount(details['image_tokens']))
   return { reasoningTokens, audioOutputTokens, imageOutputTokens, outputTokens: left.rest() }
 }
 
 /** OpenRouter's, xAI's and OpenAI's places for it. */
 function searchesOf(raw: JsonObject, response: JsonObject): number | undefined {
-  const openRouter = objectOf(raw['server_tool_use_details'])
-  const xai = objectOf(raw['server_side_tool_usage_details'])
-  const openai = objectOf(objectOf(response['tool_usage'])['web_search'])
+  const openRouter = fieldsOf(raw['server_tool_use_details'])
+  const xai = fieldsOf(raw['server_side_tool_usage_details'])
+  const openai = fieldsOf(fieldsOf(response['tool_usage'])['web_search'])
   return (
-    count(openRouter['web_search_requests']) ??
-    count(xai['web_search_calls']) ??
-    count(openai['num_requests'])
+    tokenCount(openRouter['web_search_requests']) ??
+    tokenCount(xai['web_search_calls']) ??
+    tokenCount(openai['num_requests'])
   )
 }
 
@@ -84,24 +85,4 @@ const OURS = new Set([
 function nativeOf(raw: JsonObject): { native?: NativeUsage } {
   const fields = restOf(raw, OURS)
   return fields === undefined ? {} : { native: { dialect: 'responses', fields } }
-}
-
-/** A whole number of tokens; anything else was not told. */
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0
-    ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER)
-    : undefined
-
-const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
-
-function remainder(all: number) {
-  let left = all
-  return {
-    take(wanted: number | undefined): number {
-      const taken = Math.min(wanted ?? 0, left)
-      left -= taken
-      return taken
-    },
-    rest: () => left,
-  }
 }
