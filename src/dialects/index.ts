@@ -1,10 +1,9 @@
 import type { DialectName } from '../core/events.ts'
 import { chatEgress, chatIngress } from './chat/index.ts'
-import { cohereEgress } from './cohere/egress.ts'
-import { converseEgress } from './converse/egress.ts'
+import { cohereEgress } from './cohere/index.ts'
+import { converseEgress } from './converse/index.ts'
 import type { Egress, Ingress } from './dialect.ts'
-import { geminiEgress } from './gemini/egress.ts'
-import { geminiIngress } from './gemini/ingress.ts'
+import { geminiEgress, geminiIngress } from './gemini/index.ts'
 import { messagesEgress, messagesIngress } from './messages/index.ts'
 import { responsesEgress, responsesIngress } from './responses/index.ts'
 

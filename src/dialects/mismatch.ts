@@ -1,8 +1,21 @@
-import type { TSchema } from '@sinclair/typebox'
-import type { TypeCheck } from '@sinclair/typebox/compiler'
+import type { Static, TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { badRequest, type GatewayError } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
+
+/**
+ * Makes the check of bodies against a schema. It returns the body with its type, or throws a `GatewayError` 400 for the
+ * first mismatch. The schema is compiled at the first body, so that startup does not pay for it.
+ */
+export function bodyCheck<Schema extends TSchema>(schema: Schema) {
+  let compiled: TypeCheck<Schema> | undefined
+  return <Body>(body: Body): Body & Static<Schema> => {
+    compiled ??= TypeCompiler.Compile(schema)
+    if (!compiled.Check(body)) throw mismatch(compiled, body)
+    return body
+  }
+}
 
 /**
  * The first thing that is wrong with a body, as a 400 for a person: where it stands, what is allowed, what came.

@@ -1,4 +1,4 @@
-import { geminiIngress } from '../../src/dialects/gemini/ingress.ts'
+import { geminiIngress } from '../../src/dialects/gemini/index.ts'
 import { geminiBody } from '../../src/dialects/gemini/schema.ts'
 import { testRequests } from './requests.ts'
 import { range } from './samples.ts'

@@ -1,5 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
@@ -7,7 +6,7 @@ import { callerFields, model } from '../caller-schema.ts'
 import type { Ingress, StreamWriter } from '../dialect.ts'
 import { bounded, OPEN, optional } from '../fields.ts'
 import { oneLine } from '../json-text.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import { parseChat } from './parse.ts'
 import { writeChatReply } from './write-reply.ts'
 import { writeChatStream } from './write-stream.ts'
@@ -58,17 +57,16 @@ export interface CompletionAsked {
   echo: boolean
 }
 
-let compiled: TypeCheck<typeof completionBody> | undefined
+const checkBody = bodyCheck(completionBody)
 
 /**
  * A completion as the chat request that asks the same: the prompt is the one message of the user. Throws a
  * `GatewayError` 400 for what no chat model can be asked: token ids, several prompts, a suffix.
  */
-export function chatBodyOf(sent: JsonObject): { body: JsonObject; asked: CompletionAsked } {
-  const foreign = OF_CHAT.find((name) => sent[name] !== undefined && sent[name] !== null)
+export function chatBodyOf(input: JsonObject): { body: JsonObject; asked: CompletionAsked } {
+  const foreign = OF_CHAT.find((name) => input[name] !== undefined && input[name] !== null)
   if (foreign !== undefined) throw badRequest('belongs to POST /chat/completions', foreign)
-  compiled ??= TypeCompiler.Compile(completionBody)
-  if (!compiled.Check(sent)) throw mismatch(compiled, sent)
+  const sent = checkBody(input)
   const prompt = promptOf(sent)
   if (sent.suffix) throw badRequest('must be absent: chat models cannot fill in a middle', 'suffix')
   const { n, best_of: bestOf, logprobs } = sent

@@ -1,4 +1,3 @@
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
@@ -6,23 +5,21 @@ import type { InferenceRequest, Reasoning, Sampling, Tool, ToolChoice } from '..
 import { checkMetadata, modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import { refuseResumption } from '../failed-stream.ts'
-import { mismatch, quoted } from '../mismatch.ts'
+import { bodyCheck, quoted } from '../mismatch.ts'
 import { checkPlugins } from '../plugin-schema.ts'
 import { readMessages } from './parse-messages.ts'
 import { type ChatBody, chatBody } from './schema.ts'
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof chatBody> | undefined
+const checkBody = bodyCheck(chatBody)
 
 /**
  * Reads the body of POST /chat/completions. Throws a `GatewayError` 400 that names the field by its path, what is
  * allowed and, where it is short, what came. `request.body` is the very body, unknown fields included; `models`
  * is empty when the caller named none.
  */
-export function parseChat(body: JsonObject, headers: Headers): InferenceRequest {
+export function parseChat(input: JsonObject, headers: Headers): InferenceRequest {
   refuseResumption(headers)
-  compiled ??= TypeCompiler.Compile(chatBody)
-  if (!compiled.Check(body)) throw mismatch(compiled, body)
+  const body = checkBody(input)
   const stream = body.stream === true
   checkMetadata(body.metadata)
   if (body.plugins) checkPlugins(body.plugins)

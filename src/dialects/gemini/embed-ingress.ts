@@ -1,5 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isString } from '../../core/json.ts'
@@ -7,7 +6,7 @@ import type { EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.t
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
 import { bounded, OPEN, optional } from '../fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { embeddingsIngress } from '../operations/embeddings.ts'
 import { modelField, routingFields } from '../operations/fields.ts'
@@ -34,8 +33,8 @@ export const batchEmbedBody = bounded(
   ),
 )
 
-let compiled: TypeCheck<typeof batchEmbedBody> | undefined
-let compiledOne: TypeCheck<typeof embedBody> | undefined
+const checkBody = bodyCheck(batchEmbedBody)
+const checkOne = bodyCheck(embedBody)
 
 type Entry = Pick<Static<typeof embedBody>, 'content' | 'taskType' | 'title' | 'outputDimensionality'>
 
@@ -72,15 +71,11 @@ export function neutralEmbedBody(body: JsonObject): JsonObject {
 }
 
 function entryOf(body: JsonObject): Entry {
-  compiledOne ??= TypeCompiler.Compile(embedBody)
-  if (!compiledOne.Check(body)) throw mismatch(compiledOne, body)
-  return body
+  return checkOne(body)
 }
 
 function entriesOf(body: JsonObject): Entry[] {
-  compiled ??= TypeCompiler.Compile(batchEmbedBody)
-  if (!compiled.Check(body)) throw mismatch(compiled, body)
-  return body.requests
+  return checkBody(body).requests
 }
 
 function inputOf({ content: said, title }: Entry, at: string): ContentPart[] {

@@ -1,27 +1,23 @@
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import { checkPlugins } from '../plugin-schema.ts'
 import { readContents } from './parse-contents.ts'
 import { createKeep, type Keep } from './parse-parts.ts'
 import { readFormat, readToolChoice, readTools } from './parse-tools.ts'
 import { type GeminiBody, geminiBody, NOT_SENT, unservedOf } from './schema.ts'
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof geminiBody> | undefined
+const checkBody = bodyCheck(geminiBody)
 
 /**
  * Reads the body of `:generateContent`, in camelCase, with the `model` of its path and whether it is to be streamed.
  * Throws a `GatewayError` 400 that names the field by its path.
  */
-export function parseGemini(body: JsonObject, headers: Headers): InferenceRequest {
-  const isStream = body.stream === true
-  compiled ??= TypeCompiler.Compile(geminiBody)
-  if (!compiled.Check(body)) throw mismatch(compiled, body)
+export function parseGemini(input: JsonObject, headers: Headers): InferenceRequest {
+  const body = checkBody(input)
   if (body.plugins) checkPlugins(body.plugins)
   const keep = createKeep()
   const config = body.generationConfig ?? {}
@@ -33,7 +29,7 @@ export function parseGemini(body: JsonObject, headers: Headers): InferenceReques
     dialect: 'gemini',
     body,
     models: modelsOf(body),
-    stream: isStream,
+    stream: body.stream === true,
     messages,
     tools: readTools(body, keep),
     toolChoice: readToolChoice(body, keep),

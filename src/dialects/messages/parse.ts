@@ -1,27 +1,24 @@
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { InferenceRequest, Reasoning } from '../../core/request.ts'
 import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import { checkPlugins } from '../plugin-schema.ts'
 import { createKeep, type Keep, NOT_SENT, unservedOf } from './fields.ts'
 import { readMessages } from './parse-messages.ts'
 import { readFormat, readParallel, readToolChoice, readTools } from './parse-tools.ts'
 import { type MessagesBody, messagesBody } from './schema.ts'
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof messagesBody> | undefined
+const checkBody = bodyCheck(messagesBody)
 
 /**
  * Reads the body of POST /messages. Throws a `GatewayError` 400 that names the field by its path, what is allowed
  * and, where it is short, what came. `request.body` is the very body, unknown fields included; `models` is empty when
  * the caller named none.
  */
-export function parseMessages(body: JsonObject, headers: Headers): InferenceRequest {
-  compiled ??= TypeCompiler.Compile(messagesBody)
-  if (!compiled.Check(body)) throw mismatch(compiled, body)
+export function parseMessages(input: JsonObject, headers: Headers): InferenceRequest {
+  const body = checkBody(input)
   if (body.plugins) checkPlugins(body.plugins)
   const keep = createKeep()
   const stop = body.stop_sequences

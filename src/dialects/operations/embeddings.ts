@@ -1,5 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
@@ -7,7 +6,7 @@ import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } f
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
 import { bounded, OPEN, oneOf, optional } from '../fields.ts'
-import { mismatch, sayKind } from '../mismatch.ts'
+import { bodyCheck, sayKind } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
@@ -83,16 +82,14 @@ export const embeddingsBody = bounded(
 type EmbeddingsBody = Static<typeof embeddingsBody>
 type EmbeddingPart = Static<typeof embeddingPart>
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof embeddingsBody> | undefined
-let compiledItems: TypeCheck<typeof embeddingItems> | undefined
+const checkBody = bodyCheck(embeddingsBody)
+const checkItems = bodyCheck(embeddingItems)
 
 /** POST /embeddings, in OpenAI's shape. */
 export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsResult> = {
-  parse(body, headers) {
-    compiled ??= TypeCompiler.Compile(embeddingsBody)
-    checkInput(body)
-    if (!compiled.Check(body)) throw mismatch(compiled, body)
+  parse(input, headers) {
+    checkInput(input)
+    const body = checkBody(input)
     return defined<EmbeddingsRequest>({
       ...readRouting('embeddings', body, headers),
       inputs: inputsOf(body.input),
@@ -135,8 +132,7 @@ function checkInput(body: JsonObject): void {
   const [first] = input
   const kind = kindOf(first)
   if (kind === 'item' && input.every(isObject)) {
-    compiledItems ??= TypeCompiler.Compile(embeddingItems)
-    if (!compiledItems.Check(body)) throw mismatch(compiledItems, body)
+    checkItems(body)
   }
   for (const [index, entry] of input.entries()) {
     const place = `input[${index}]`

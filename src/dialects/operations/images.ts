@@ -1,5 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
@@ -8,7 +7,7 @@ import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { bounded, OPEN, oneOf, optional } from '../fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import type { ImageNative, OperationContext, OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
@@ -84,14 +83,12 @@ export const imagesBody = bounded(
 )
 type ImagesBody = Static<typeof imagesBody>
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof imagesBody> | undefined
+const checkBody = bodyCheck(imagesBody)
 
 /** POST /images, and POST /images/generations as OpenAI's clients call it. */
 export const imagesIngress: OperationIngress<ImagesRequest, ImagesResult> = {
-  parse(body, headers) {
-    compiled ??= TypeCompiler.Compile(imagesBody)
-    if (!compiled.Check(body)) throw mismatch(compiled, body)
+  parse(input, headers) {
+    const body = checkBody(input)
     if (body.mask && !body.input_references?.length) {
       throw badRequest('needs an image that it is for, in "input_references"', 'mask')
     }

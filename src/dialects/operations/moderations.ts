@@ -1,10 +1,9 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
 import { bounded, OPEN } from '../fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
@@ -28,16 +27,15 @@ export const moderationBody = bounded(
 )
 type ModerationBody = Static<typeof moderationBody>
 
-let compiled: TypeCheck<typeof moderationBody> | undefined
+const checkBody = bodyCheck(moderationBody)
 
 /** OpenAI's clients name none. */
 const DEFAULT_MODEL = 'omni-moderation-latest'
 
 /** POST /moderations, in OpenAI's shape. */
 export const moderationsIngress: OperationIngress<ModerationRequest, ModerationResult> = {
-  parse(body, headers) {
-    compiled ??= TypeCompiler.Compile(moderationBody)
-    if (!compiled.Check(body)) throw mismatch(compiled, body)
+  parse(input, headers) {
+    const body = checkBody(input)
     const routed = readRouting('moderation', body, headers)
     const models = routed.models.length > 0 ? routed.models : [DEFAULT_MODEL]
     return { ...routed, models, texts: textsOf(body.input) }

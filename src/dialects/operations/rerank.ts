@@ -1,12 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
 import { bounded, OPEN, optional } from '../fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
@@ -36,14 +35,12 @@ export const rerankBody = bounded(
   ),
 )
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof rerankBody> | undefined
+const checkBody = bodyCheck(rerankBody)
 
 /** POST /rerank. */
 export const rerankIngress: OperationIngress<RerankRequest, RerankResult> = {
-  parse(body, headers) {
-    compiled ??= TypeCompiler.Compile(rerankBody)
-    if (!compiled.Check(body)) throw mismatch(compiled, body)
+  parse(input, headers) {
+    const body = checkBody(input)
     for (const [index, entry] of body.documents.entries()) {
       if (!isString(entry) && entry.text === undefined && entry.image === undefined) {
         throw badRequest('must have "text" or "image"', `documents[${index}]`)

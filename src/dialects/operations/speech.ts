@@ -1,10 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { SpeechFormat, SpeechRequest } from '../../core/operation.ts'
 import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 
 export const speechBody = bounded(
@@ -38,13 +37,11 @@ export const MEDIA_TYPES: Readonly<Record<SpeechFormat, string>> = {
   flac: 'audio/flac',
 }
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof speechBody> | undefined
+const checkBody = bodyCheck(speechBody)
 
 /** The body of POST /audio/speech. Throws a `GatewayError` 400 that names the field's path. */
-export function parseSpeech(body: JsonObject, headers: Headers): SpeechRequest {
-  compiled ??= TypeCompiler.Compile(speechBody)
-  if (!compiled.Check(body)) throw mismatch(compiled, body)
+export function parseSpeech(input: JsonObject, headers: Headers): SpeechRequest {
+  const body = checkBody(input)
   return defined<SpeechRequest>({
     ...readRouting('tts', body, headers),
     input: body.input,

@@ -1,5 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { audioDuration } from '../../core/audio-duration.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
@@ -7,7 +6,7 @@ import { defined } from '../../core/json.ts'
 import type { AudioFile, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { bounded, OPEN, oneOf, optional } from '../fields.ts'
-import { mismatch } from '../mismatch.ts'
+import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { bytesOfBase64, modelField, readRouting, routingFields } from './fields.ts'
@@ -38,15 +37,13 @@ export const transcriptionForm = t.Object(
 const formFields = bounded(t.Object(fields, OPEN))
 type Fields = Static<typeof formFields>
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof transcriptionBody> | undefined
-let compiledForm: TypeCheck<typeof formFields> | undefined
+const checkBody = bodyCheck(transcriptionBody)
+const checkForm = bodyCheck(formFields)
 
 /** POST /audio/transcriptions, the recording in JSON. */
 export const transcriptionIngress: OperationIngress<TranscriptionRequest, TranscriptionResult> = {
-  parse(body, headers) {
-    compiled ??= TypeCompiler.Compile(transcriptionBody)
-    if (!compiled.Check(body)) throw mismatch(compiled, body)
+  parse(input, headers) {
+    const body = checkBody(input)
     const { input_audio, ...rest } = body
     return requestOf(rest, fileOf(input_audio), headers)
   },
@@ -72,12 +69,11 @@ export const transcriptionIngress: OperationIngress<TranscriptionRequest, Transc
 
 /** The fields of a form, beside its file. Throws a `GatewayError` 400 that names the field. */
 export function parseTranscriptionForm(
-  body: JsonObject,
+  input: JsonObject,
   audio: AudioFile,
   headers: Headers,
 ): TranscriptionRequest {
-  compiledForm ??= TypeCompiler.Compile(formFields)
-  if (!compiledForm.Check(body)) throw mismatch(compiledForm, body)
+  const body = checkForm(input)
   return requestOf(body, audio, headers)
 }
 

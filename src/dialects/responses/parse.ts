@@ -1,4 +1,3 @@
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
@@ -6,23 +5,21 @@ import type { Effort, InferenceRequest, Message, Reasoning, Sampling } from '../
 import { wantsKnownEvents } from '../../http/compatibility.ts'
 import { checkMetadata, modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
 import { EFFORTS } from '../caller-schema.ts'
-import { mismatch, quoted } from '../mismatch.ts'
+import { bodyCheck, quoted } from '../mismatch.ts'
 import { checkPlugins } from '../plugin-schema.ts'
 import { type Conversation, readItems } from './parse-items.ts'
 import { readTools } from './parse-tools.ts'
 import { type ResponsesBody, responsesBody } from './schema.ts'
 
-/** Compiled at the first request: the start does not pay for it. */
-let compiled: TypeCheck<typeof responsesBody> | undefined
+const checkBody = bodyCheck(responsesBody)
 
 /**
  * Reads the body of POST /responses. Throws a `GatewayError` 400 that names the field by its path, what is allowed
  * and, where it is short, what came. `request.body` is the very body, unknown fields included; `models` is empty
  * when the caller named none.
  */
-export function parseResponses(body: JsonObject, headers: Headers): InferenceRequest {
-  compiled ??= TypeCompiler.Compile(responsesBody)
-  if (!compiled.Check(body)) throw mismatch(compiled, body)
+export function parseResponses(input: JsonObject, headers: Headers): InferenceRequest {
+  const body = checkBody(input)
   const stream = body.stream === true
   checkMetadata(body.metadata)
   if (body.plugins) checkPlugins(body.plugins)

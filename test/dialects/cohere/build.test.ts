@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
-import { cohereEgress } from '../../../src/dialects/cohere/egress.ts'
+import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
 import { attemptOf } from './attempt.ts'
 
 const USER = { role: 'user', content: 'Hi' }

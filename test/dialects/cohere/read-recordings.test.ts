@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
-import { cohereEgress } from '../../../src/dialects/cohere/egress.ts'
+import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
 import {
   type Expected,
   FIXTURES,

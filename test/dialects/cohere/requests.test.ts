@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
-import { cohereEgress } from '../../../src/dialects/cohere/egress.ts'
+import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
 import { FIXTURES, hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
 import { attemptOf } from './attempt.ts'
 

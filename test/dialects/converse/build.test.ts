@@ -3,7 +3,7 @@ import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
-import { converseEgress } from '../../../src/dialects/converse/egress.ts'
+import { converseEgress } from '../../../src/dialects/converse/index.ts'
 import { attemptOf } from './attempt.ts'
 
 const CLAUDE = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'

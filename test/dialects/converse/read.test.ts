@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
-import { converseEgress } from '../../../src/dialects/converse/egress.ts'
+import { converseEgress } from '../../../src/dialects/converse/index.ts'
 import {
   readRedacted,
   readToolName,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
-import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
+import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
 import { hasTranscripts, loadRecordings, TRANSCRIPTS } from '../../recordings.ts'
 import { attemptAt } from './attempt.ts'
 

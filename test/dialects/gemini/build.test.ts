@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import type { DialectCall } from '../../../src/dialects/dialect.ts'
-import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
+import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
 import { attemptAt, type Endpoint } from './attempt.ts'
 
 const HELLO = [{ role: 'user', content: 'Hello' }]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
-import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
+import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
 import { readUsage } from '../../../src/dialects/gemini/usage.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'

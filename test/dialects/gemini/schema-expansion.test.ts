@@ -3,7 +3,7 @@ import { doublingSchema } from '../../../bench/hostile/shape.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import type { DialectCall } from '../../../src/dialects/dialect.ts'
-import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
+import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
 import { attemptAt } from './attempt.ts'
 
 /** References are written out in their places while that is little; more of them stay references. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { geminiEgress } from '../../../src/dialects/gemini/egress.ts'
+import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
 import { MOST_SEALED_PIECES } from '../../../src/dialects/reply-decoder.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from '../chat/outcome.ts'

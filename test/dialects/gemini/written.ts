@@ -3,7 +3,7 @@ import { isObject } from '../../../src/core/json.ts'
 import type { InferenceRequest } from '../../../src/core/request.ts'
 import type { Closing, ReplyContext } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { geminiIngress, geminiListIngress } from '../../../src/dialects/gemini/ingress.ts'
+import { geminiIngress, geminiListIngress } from '../../../src/dialects/gemini/index.ts'
 import { collect } from '../../../src/inference/reply/collect.ts'
 import { REQUEST } from '../request.ts'
 
