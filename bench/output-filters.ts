@@ -4,7 +4,7 @@ import type { GuardrailRecord } from '../src/core/guardrail.ts'
 import type { InferenceRequest } from '../src/core/request.ts'
 import { guarded, metered } from '../src/inference/filters/output/apply.ts'
 import { createMeter } from '../src/inference/reply/meter.ts'
-import type { Dispatched } from '../src/inference/upstream/dispatch.ts'
+import type { Dispatched } from '../src/inference/upstream/first-content.ts'
 import { percentile } from './statistics.ts'
 
 /** What content filters add to an answer, over the whole of its stream. */

@@ -18,7 +18,6 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { BackedUpFile } from './manifest.ts'
 
 const OWN_FILE = 0o600
 const OWN_FOLDER = 0o700
@@ -83,6 +82,14 @@ const notRegular = (path: string): Error =>
   new Error(`${path} is not a regular file (a link, a pipe, a folder or a device): put the file itself there`)
 
 export const closeToOthers = (path: string): void => chmodSync(path, OWN_FILE)
+
+export interface BackedUpFile {
+  /** Within the backup, with `/`. */
+  readonly path: string
+  readonly bytes: number
+  /** In hex. */
+  readonly sha256: string
+}
 
 /** Size and SHA-256 of a file, read in pieces. */
 export async function examined(folder: string, path: string): Promise<BackedUpFile> {

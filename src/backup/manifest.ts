@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isObject } from '../core/json.ts'
 import { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
 import { FILES_FOLDER } from '../files/store.ts'
-import { readRegular } from './copy.ts'
+import { type BackedUpFile, readRegular } from './copy.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 export const SECRET_FILE = 'secret.key'
@@ -10,14 +10,6 @@ export const CATALOG_FILE = 'catalog.json.gz'
 const FORMAT = 1
 /** Of a manifest: some hundred thousand files. */
 const MOST_BYTES = 64 * 1024 * 1024
-
-export interface BackedUpFile {
-  /** Within the backup, with `/`. */
-  readonly path: string
-  readonly bytes: number
-  /** In hex. */
-  readonly sha256: string
-}
 
 /** What a backup says of itself: `manifest.json`. */
 export interface Manifest {

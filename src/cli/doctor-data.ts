@@ -4,7 +4,13 @@ import type { Config } from '../config.ts'
 import { BODIES_FILE, DATABASE_FILE, type Database, openForReading } from '../db/database.ts'
 import { appliedTags, BODIES_MIGRATIONS, type Migration, newestTag } from '../db/migrations.ts'
 import { openSealer, readSecretKey } from '../db/seal.ts'
-import type { Finding } from './doctor.ts'
+
+/** `warning`: it runs, but look at it. `problem`: something will not work. */
+export interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warning' | 'problem'
+  readonly detail: string
+}
 
 const OTHERS = 0o077
 const MB = 1_000_000

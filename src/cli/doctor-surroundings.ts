@@ -8,7 +8,7 @@ import { DATABASE_FILE } from '../db/database.ts'
 import { readEntries } from '../providers/entries.ts'
 import { environmentProviders } from '../providers/environment.ts'
 import { descriptorLimit, isLowLimit, requestsWith } from '../server/descriptors.ts'
-import type { Finding } from './doctor.ts'
+import type { Finding } from './doctor-data.ts'
 import { readStored } from './doctor-stored.ts'
 
 const PATIENCE_MS = 5000

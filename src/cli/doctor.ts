@@ -1,15 +1,15 @@
 import type { Config, Flags } from '../config.ts'
-import { checkBodies, checkData, checkDatabase, checkDisk, checkSecretKey } from './doctor-data.ts'
+import {
+  checkBodies,
+  checkData,
+  checkDatabase,
+  checkDisk,
+  checkSecretKey,
+  type Finding,
+} from './doctor-data.ts'
 import { checkClock, checkOpenFiles, checkPort, checkProviders, checkReach } from './doctor-surroundings.ts'
 import { exposure, loadServerConfig } from './server-config.ts'
 import { EXIT, paint, printJson, type Terminal } from './terminal.ts'
-
-/** `warning`: it runs, but look at it. `problem`: something will not work. */
-export interface Finding {
-  readonly check: string
-  readonly status: 'ok' | 'warning' | 'problem'
-  readonly detail: string
-}
 
 /** Looks at everything that a start needs and changes nothing. Exit 1 when there is a problem. */
 export async function doctor(options: Flags & { json?: unknown }, terminal: Terminal): Promise<number> {

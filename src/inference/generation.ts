@@ -11,6 +11,7 @@ import type { Closing } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Content } from '../net/content.ts'
 import type { Upstream } from '../net/upstream.ts'
 import type { Admission } from './admission/admit.ts'
 import type { Rates } from './admission/rates.ts'
@@ -18,7 +19,6 @@ import type { Running } from './admission/running.ts'
 import type { ContentRecord } from './content-log/record.ts'
 import type { Meter, Metering } from './reply/meter.ts'
 import type { Ticker } from './reply/ticker.ts'
-import type { FetchContent, UrlContents } from './request/url-contents.ts'
 import type { CacheAsked } from './response-cache/asked.ts'
 import type { Lookup } from './response-cache/lookup.ts'
 import type { ResponseCache } from './response-cache/store.ts'
@@ -26,9 +26,22 @@ import type { Health } from './routing/health.ts'
 import type { Plan } from './routing/plan.ts'
 import type { ContextUse } from './upstream/context-cache/apply.ts'
 import type { ContextStore } from './upstream/context-cache/store.ts'
-import type { Refused } from './upstream/dispatch.ts'
 
-/** What every inference needs of the house. */
+/** Reads an address through the guarded outbound module. */
+export type FetchContent = (url: string, signal: AbortSignal) => Promise<Content>
+
+/** Contents that were fetched for one request, as data URLs, by address: several endpoints cost one fetch. */
+export type UrlContents = Map<string, Promise<string>>
+
+/** What an endpoint refused of one request. */
+export interface Refused {
+  /** By the name under which each is dropped. */
+  readonly parts: readonly string[]
+  /** The attempt in the dialect that it wants to be called in. */
+  readonly instead?: Attempt
+}
+
+/** What every inference uses of the gateway. */
 export interface RunDeps {
   readonly upstream: Upstream
   readonly health: Health

@@ -23,7 +23,8 @@ import { journalEntry } from './journal-entry.ts'
 import type { Metering } from './reply/meter.ts'
 import { type Lookup, lookUp } from './response-cache/lookup.ts'
 import { routingMetadata } from './routing/metadata.ts'
-import { type Plan, type PlanInput, plan } from './routing/plan.ts'
+import { type Plan, plan } from './routing/plan.ts'
+import type { PlanInput } from './routing/plan-input.ts'
 import { drawsOf } from './routing/stickiness.ts'
 import { CallerLeft, ShutdownError } from './upstream/abort.ts'
 import { callerClosed, shuttingDown, withRouting } from './upstream/failure.ts'
@@ -91,7 +92,7 @@ const planningOf = (
   caller,
   snapshot,
   now: startedAt,
-  blockOf: health.blockOf,
+  cooldownOf: health.cooldownOf,
   latencyMs: health.latencyMs,
   measured: measurements.of,
   random: drawsOf(request, random),

@@ -1,6 +1,6 @@
 import type { Gate } from '../core/gate.ts'
 import { type CounterKey, counterKey, nameOf } from './counters.ts'
-import { type ChargedScopes, chargedScopes } from './row.ts'
+import { type ChargedScopes, chargedScopes } from './row-values.ts'
 import { windowStart } from './windows.ts'
 
 /** One counter and what running requests hold against it: the same object for every gate that looks at it. */

@@ -2,7 +2,8 @@ import type { JournalEntry } from '../core/generation.ts'
 import type { Bound } from '../db/hot-statement.ts'
 import type { journal } from '../db/tables.ts'
 import { amount, brief, briefOrNull, count } from './brief.ts'
-import { briefLabels, type ChargedScopes, chargedScopes } from './row.ts'
+import { briefLabels } from './row.ts'
+import { type ChargedScopes, chargedScopes } from './row-values.ts'
 
 export type JournalRow = typeof journal.$inferSelect
 

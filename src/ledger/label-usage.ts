@@ -3,7 +3,7 @@ import { badRequest } from '../core/errors.ts'
 import type { Db } from '../db/database.ts'
 import { usageLabels } from '../db/tables.ts'
 import type { HOURLY_SUMS } from './rollups.ts'
-import type { Dimension, DimensionFilter, Sums, UsageQuery } from './usage-sums.ts'
+import type { Dimension, DimensionFilter, Sums, UsageQuery } from './usage-query.ts'
 import { windowStart } from './windows.ts'
 
 /** By what the sums of a label can be split, and the column that holds it. */

@@ -4,7 +4,7 @@ import { MAX_NANO_USD, sayUsd } from '../core/money.ts'
 import type { Counters } from './counters.ts'
 import { type Counted, type HeldWindow, keepHeldWindows } from './held-windows.ts'
 import type { Amounts, Hold, ReserveRequest, Room } from './ledger.ts'
-import type { ChargedScopes } from './row.ts'
+import type { ChargedScopes } from './row-values.ts'
 import { INTERVALS, resetsAt, sayInstant } from './windows.ts'
 
 export interface OpenHold extends Hold {

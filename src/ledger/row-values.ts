@@ -1,10 +1,18 @@
 import type { AttemptOutcome, Settlement } from '../core/generation.ts'
 import { nanoUsdOf } from '../core/money.ts'
 import type { Bound } from '../db/hot-statement.ts'
-import type { generations, ProviderResponseRow } from '../db/tables.ts'
+import type { ChargedScope, generations, ProviderResponseRow } from '../db/tables.ts'
 import { brief, briefOrNull, count, duration } from './brief.ts'
-import type { ChargedScopes } from './row.ts'
 import type { Summed } from './summed.ts'
+
+/** Scopes that a row is booked to beside its key and workspace, and their column: made once for a list of gates. */
+export interface ChargedScopes {
+  readonly list: readonly ChargedScope[]
+  readonly json: string
+}
+
+export const chargedScopes = (list: readonly ChargedScope[]): ChargedScopes | null =>
+  list.length === 0 ? null : { list, json: JSON.stringify(list) }
 
 /**
  * The columns that rows are written with. All others have their default, or null. The first three are filled in by the

@@ -1,9 +1,9 @@
 import type { Label, Settlement } from '../core/generation.ts'
 import { completionTokens, promptTokens } from '../core/usage.ts'
 import type { Bound } from '../db/hot-statement.ts'
-import type { ChargedScope, generations } from '../db/tables.ts'
+import type { generations } from '../db/tables.ts'
 import { amount, brief, count } from './brief.ts'
-import { valuesOf } from './row-values.ts'
+import { type ChargedScopes, valuesOf } from './row-values.ts'
 import type { Summed } from './summed.ts'
 
 /** A row as it is read. */
@@ -20,15 +20,6 @@ export interface NewRow extends Summed {
   /** The commit replaces them by those that they are summed by. */
   labels: readonly Label[] | null
 }
-
-/** Scopes that a row is booked to beside its key and workspace, and their column: made once for a list of gates. */
-export interface ChargedScopes {
-  readonly list: readonly ChargedScope[]
-  readonly json: string
-}
-
-export const chargedScopes = (list: readonly ChargedScope[]): ChargedScopes | null =>
-  list.length === 0 ? null : { list, json: JSON.stringify(list) }
 
 /** The row of a settlement. Throws a `RangeError` for an amount that is no whole number of nano-dollars. */
 export function rowOf(settlement: Settlement, charged: ChargedScopes | null): NewRow {

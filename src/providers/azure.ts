@@ -1,9 +1,9 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, EntraClient, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
-import type { Environment, ProviderDefaults } from './environment.ts'
 import { isTokenUrl } from './google-account.ts'
 import { isHeaderValue, type PreparedBody, type Provider } from './provider.ts'
+import type { Environment, ProviderDefaults } from './settings.ts'
 import {
   readBaseUrl,
   type SettingPlaces,

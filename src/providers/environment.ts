@@ -5,17 +5,10 @@ import { azureOfEnvironment } from './azure.ts'
 import { awsCredential, KEY_VARIABLES, regionFields, regionIn } from './bedrock.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
 import { credentialHeaderFor, isHeaderValue } from './provider.ts'
-import { readBaseUrl } from './settings.ts'
+import { type Environment, type ProviderDefaults, readBaseUrl } from './settings.ts'
 import { vertexOfEnvironment } from './vertex-settings.ts'
 
-/** Values of the environment, read elsewhere. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** What a provider gets where nobody says otherwise. */
-export interface ProviderDefaults {
-  readonly timeouts: Timeouts
-  readonly maxInFlight: number
-}
+export type { Environment, ProviderDefaults } from './settings.ts'
 
 /** A part of a host name or of a path: nothing that could lead elsewhere. */
 const ADDRESS_PART = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/

@@ -1,7 +1,16 @@
 import { asText, fieldsOf } from '../core/json.ts'
 import type { ConfigProblem } from '../core/problem.ts'
+import type { Timeouts } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
-import type { Environment } from './environment.ts'
+
+/** Values of the environment, read elsewhere. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a provider gets where nobody says otherwise. */
+export interface ProviderDefaults {
+  readonly timeouts: Timeouts
+  readonly maxInFlight: number
+}
 
 /** Where a setting of a cloud is written: its variables, of which the first that is set is used, and its entry key. */
 export interface SettingPlaces {

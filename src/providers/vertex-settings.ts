@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { defined } from '../core/json.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
-import type { Environment, ProviderDefaults } from './environment.ts'
 import { readGoogleAccount } from './google-account.ts'
 import { isHeaderValue } from './provider.ts'
+import type { Environment, ProviderDefaults } from './settings.ts'
 import {
   readBaseUrl,
   type SettingPlaces,

@@ -23,18 +23,34 @@ import type { RunDeps } from '../inference/generation.ts'
 import { createBackgroundRuns } from '../inference/responses/background.ts'
 import { retentionOf } from '../ledger/retention.ts'
 import { clientAddress, type OutboundAllow, parseOutboundAllow, parseTrustedProxies } from '../net/address.ts'
+import type { Resolve } from '../net/guarded.ts'
 import { createNames } from '../net/names.ts'
 import type { ByokSecrets } from '../snapshot/byok.ts'
 import { createSnapshotSource, type Routing } from '../snapshot/source.ts'
 import { openBodyStores } from './body-stores.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Deps } from './deps.ts'
-import type { GatewayOptions } from './gateway.ts'
 import { openOwnLedger } from './ledger.ts'
 import type { Logger } from './log.ts'
 import type { LiveRouting } from './routing.ts'
 import { createRun } from './run.ts'
 import { MEGABYTE } from './units.ts'
+
+export interface GatewayOptions {
+  readonly logger: Logger
+  /** Writes a finished line to where the logger writes; absent: requests are not logged. */
+  writeLine?(line: string): void
+  /** Where people reach the gateway, without a trailing slash. Called once requests arrive. */
+  address(): string
+  /** All addresses of a host name in a caller's URL; default: the system's resolver. */
+  resolve?: Resolve | undefined
+  /** How long a reply waits for its settlement while nothing can be committed; default: the ledger's own. */
+  lateMs?: number | undefined
+  /** Whether the disk has room for settlements; default: the disk of the data folder is watched. */
+  hasRoom?(): boolean
+  /** The clock, in milliseconds since 1970. */
+  now?(): number
+}
 
 export interface Parts {
   readonly config: Config
@@ -67,7 +83,7 @@ export function assemble(parts: Parts): Assembled {
   const { logger, writeLine = () => undefined } = options
   const outboundAllow = parseOutboundAllow(config.outboundAllow)
   const personNames = config.personNames === null ? [] : readNameList(config.personNames).names
-  const ledger = openOwnLedger(parts)
+  const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs })
   const secrets = byokSecrets(sealer, logger)
   const snapshot = createSnapshotSource(database, live.current(), secrets, builtinsWith(personNames))
   const recordPrices = createPriceKeeper(

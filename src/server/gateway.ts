@@ -7,9 +7,8 @@ import { type Config, ConfigError } from '../config.ts'
 import { BODIES_FILE, DATABASE_FILE, type Database } from '../db/database.ts'
 import { closeSecretKey, openSealer, type Sealer } from '../db/seal.ts'
 import type { Handler } from '../http/edge.ts'
-import type { Resolve } from '../net/guarded.ts'
 import type { ProviderDefaults } from '../providers/environment.ts'
-import { type Assembled, assemble } from './assemble.ts'
+import { type Assembled, assemble, type GatewayOptions } from './assemble.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
 import type { Deps } from './deps.ts'
 import { watchRoom } from './disk-room.ts'
@@ -23,22 +22,6 @@ import {
   readConfigured,
 } from './routing.ts'
 import { MEGABYTE } from './units.ts'
-
-export interface GatewayOptions {
-  readonly logger: Logger
-  /** Writes a finished line to where the logger writes; absent: requests are not logged. */
-  writeLine?(line: string): void
-  /** Where people reach the gateway, without a trailing slash. Called once requests arrive. */
-  address(): string
-  /** All addresses of a host name in a caller's URL; default: the system's resolver. */
-  resolve?: Resolve | undefined
-  /** How long a reply waits for its settlement while nothing can be committed; default: the ledger's own. */
-  lateMs?: number | undefined
-  /** Whether the disk has room for settlements; default: the disk of the data folder is watched. */
-  hasRoom?(): boolean
-  /** The clock, in milliseconds since 1970. */
-  now?(): number
-}
 
 export interface Gateway {
   readonly handle: Handler

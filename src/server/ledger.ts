@@ -1,20 +1,24 @@
+import type { Config } from '../config.ts'
+import type { Database } from '../db/database.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { openLedger } from '../ledger/open.ts'
-import type { Parts } from './assemble.ts'
+import type { Logger } from './log.ts'
+
+interface LedgerParts {
+  readonly config: Config
+  readonly database: Database
+  readonly logger: Logger
+  readonly lateMs: number | undefined
+  hasRoom(): boolean
+  now(): number
+}
 
 const CANNOT_WRITE =
   'the ledger cannot be written: settlements wait and are tried again, and no new request is taken until then'
 
 /** The ledger of the data folder, with its failures in the log. Settles what a crash left open. */
-export function openOwnLedger({
-  config,
-  options,
-  folder,
-  hasRoom,
-  now,
-}: Pick<Parts, 'config' | 'options' | 'folder' | 'hasRoom' | 'now'>): Ledger {
-  const { logger, lateMs } = options
-  const { ledger, recovered } = openLedger(folder.database, {
+export function openOwnLedger({ config, database, logger, lateMs, hasRoom, now }: LedgerParts): Ledger {
+  const { ledger, recovered } = openLedger(database, {
     now,
     hasRoom,
     roomWaitMs: config.roomWaitMs,

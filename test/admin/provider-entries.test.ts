@@ -408,9 +408,9 @@ describe('credentials', () => {
     const attempt = attemptWith(String(id))
     const error = new UpstreamError('credential', 'refused', { status: 401 })
     for (let failures = 0; failures < 20; failures += 1) health.failed(attempt, error)
-    expect(health.blockOf(attempt, true)).toMatchObject({ reason: 'refused' })
+    expect(health.cooldownOf(attempt, true)).toMatchObject({ reason: 'refused' })
     await manage('PATCH', `${CREDENTIALS}/${id}`, { credential: 'canary-good' })
-    expect(health.blockOf(attempt, true)).toBeNull()
+    expect(health.cooldownOf(attempt, true)).toBeNull()
     expect((await ask()).status).toBe(200)
   })
 

@@ -28,7 +28,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
   const deps: RunDeps = {
     upstream: { send: never, inFlight: () => 0, close: () => undefined },
     health: {
-      blockOf: () => null,
+      cooldownOf: () => null,
       trying: () => undefined,
       succeeded: () => undefined,
       failed: () => undefined,

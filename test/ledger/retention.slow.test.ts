@@ -12,7 +12,8 @@ import {
   startPruning,
   usedBytes,
 } from '../../src/ledger/retention.ts'
-import { chargedScopes, rowOf } from '../../src/ledger/row.ts'
+import { rowOf } from '../../src/ledger/row.ts'
+import { chargedScopes } from '../../src/ledger/row-values.ts'
 import { sayReport, verifyLedger } from '../../src/ledger/verify.ts'
 import { withFaults } from './failing-file.ts'
 import {

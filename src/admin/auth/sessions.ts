@@ -8,8 +8,7 @@ import { cookieOf, setCookie } from '../../http/cookies.ts'
 import type { SessionSource } from '../../http/session.ts'
 import { cookiePath, isSecure, pageOfOrigin, type Site } from '../../http/site.ts'
 import type { Visitor } from '../../http/visitor.ts'
-import { change } from '../change.ts'
-import type { AuthDeps } from './deps.ts'
+import { type ChangeDeps, change } from '../change.ts'
 import { workspaceIdsOf } from './people.ts'
 import type { SessionView } from './schema.ts'
 import { hashToken, newToken } from './tokens.ts'
@@ -69,6 +68,10 @@ function touch({ sync }: Database, id: string, now: number): void {
   }
 }
 
+interface SessionDeps extends ChangeDeps {
+  auth: { readonly site: Site }
+}
+
 export interface Opened {
   /** The `Set-Cookie` header that brings the browser its token. */
   cookie: string
@@ -78,7 +81,7 @@ export interface Opened {
 }
 
 /** A new session of a person, to be written in the transaction that lets them in. */
-export function openSession(deps: AuthDeps, visitor: Visitor, userId: string): Opened {
+export function openSession(deps: SessionDeps, visitor: Visitor, userId: string): Opened {
   const token = newToken()
   const id = hashToken(token)
   const now = new Date(deps.now())
@@ -114,7 +117,7 @@ const sessionCookie = (site: Site, visitor: Visitor, value: string, maxAgeSecond
 
 /** Those that hold now, the one that was used last first. `current` is the caller's own. */
 export async function listSessions(
-  deps: AuthDeps,
+  deps: SessionDeps,
   userId: string,
   current: string | null,
 ): Promise<SessionView[]> {
@@ -135,7 +138,7 @@ export async function listSessions(
 }
 
 /** Ends one session of a person. 404 when the person has no such session: another's is as if it were not there. */
-export async function endSession(deps: AuthDeps, actor: Actor, userId: string, id: string): Promise<void> {
+export async function endSession(deps: SessionDeps, actor: Actor, userId: string, id: string): Promise<void> {
   const [row] = await deps.database.db
     .select({ user: sessions.user_id })
     .from(sessions)

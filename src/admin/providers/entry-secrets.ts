@@ -26,7 +26,7 @@ export const entryPlaceOf = (rowId: string): Place => ({
 const mask = (secret: string): string =>
   secret.length < LEAST_SHOWN ? '...' : `${secret.slice(0, 4)}...${secret.slice(-4)}`
 
-const blockOf = (entry: Entry, block: string | null): Entry => {
+const cooldownOf = (entry: Entry, block: string | null): Entry => {
   const found = block === null ? entry : entry[block]
   return isObject(found) ? found : {}
 }
@@ -65,7 +65,7 @@ export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown
   for (const [block, name] of SECRETS) {
     const holder = block === null ? merged : merged[block]
     if (!isObject(holder)) continue
-    const [value, before] = [holder[name], blockOf(stored, block)[name]]
+    const [value, before] = [holder[name], cooldownOf(stored, block)[name]]
     if (typeof value !== 'string' || !MASKED.test(value)) continue
     if (typeof before !== 'string' || mask(before) !== value) {
       throw badRequest(
@@ -81,7 +81,7 @@ export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown
 /** The places of the secrets that `merged` has from `stored` and `given` does not give whole: left out, or masked. */
 export const keptSecrets = (given: Entry, stored: Entry, merged: Entry): string[] =>
   SECRETS.filter(([block, name]) => {
-    const [said, value] = [blockOf(given, block)[name], blockOf(merged, block)[name]]
+    const [said, value] = [cooldownOf(given, block)[name], cooldownOf(merged, block)[name]]
     const isMeant = said === undefined || (typeof said === 'string' && MASKED.test(said))
-    return isMeant && typeof value === 'string' && value !== '' && value === blockOf(stored, block)[name]
+    return isMeant && typeof value === 'string' && value !== '' && value === cooldownOf(stored, block)[name]
   }).map(([block, name]) => (block === null ? name : `${block}.${name}`))

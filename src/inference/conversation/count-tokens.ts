@@ -41,7 +41,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
     ...input,
     now: input.startedAt,
     // Who answers badly may still count.
-    blockOf: () => null,
+    cooldownOf: () => null,
     latencyMs: deps.health.latencyMs,
     measured: deps.measurements.of,
     random: deps.random,

@@ -15,7 +15,8 @@ import type { Keeper } from '../reply/recorder.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
 import { mayKeep } from '../upstream/context-cache/apply.ts'
-import { type Dispatched, dispatch } from '../upstream/dispatch.ts'
+import { dispatch } from '../upstream/dispatch.ts'
+import type { Dispatched } from '../upstream/first-content.ts'
 
 /** A conversation, as a route has read it. */
 export interface ConversationOpening extends Opening<InferenceRequest> {

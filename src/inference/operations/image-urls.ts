@@ -4,8 +4,8 @@ import { badRequest, GatewayError, UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { ImageReference } from '../../core/operation.ts'
 import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../../dialects/operations/image-shape.ts'
-import type { RunDeps } from '../generation.ts'
-import { type FetchContent, dataUrlOf as fetchedDataUrl } from '../request/url-contents.ts'
+import type { FetchContent, RunDeps } from '../generation.ts'
+import { dataUrlOf as fetchedDataUrl } from '../request/url-contents.ts'
 
 const HTTP = /^https?:/i
 

@@ -8,16 +8,10 @@ import type { ContentPart, InferenceRequest, Message } from '../../core/request.
 import type { Egress } from '../../dialects/dialect.ts'
 import { type BodyLease, takeBody } from '../../http/body-budget.ts'
 import type { Content } from '../../net/content.ts'
-import type { Conversation } from '../generation.ts'
+import type { Conversation, FetchContent, UrlContents } from '../generation.ts'
 import { type AddressedPart, addressOf, isAddressField, placeOf } from './user-urls.ts'
 
-/** Reads an address through the guarded outbound module. */
-export type FetchContent = (url: string, signal: AbortSignal) => Promise<Content>
-
-/** Contents that were fetched for one request, as data URLs, by address: several endpoints cost one fetch. */
-export type UrlContents = Map<string, Promise<string>>
-
-/** The same, counted in the memory of bodies in flight. Throws a `GatewayError` 503 if there is no room for it. */
+/** `fetchContent`, counted in the memory of bodies in flight. Throws a `GatewayError` 503 if there is no room for it. */
 export const countedContent = (fetchContent: FetchContent, body: BodyLease | undefined): FetchContent =>
   body === undefined
     ? fetchContent

@@ -1,6 +1,6 @@
 import type { FrameBatch, InferenceFrames } from '../../core/events.ts'
 import type { Conversation } from '../generation.ts'
-import type { Dispatched } from '../upstream/dispatch.ts'
+import type { Dispatched } from '../upstream/first-content.ts'
 import { framesOf, newRecording } from './frames.ts'
 import type { Lookup } from './lookup.ts'
 

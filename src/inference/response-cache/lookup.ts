@@ -1,6 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { accountOf, type Plan, type PlanInput, plan } from '../routing/plan.ts'
+import { accountOf, type Plan, plan } from '../routing/plan.ts'
+import type { PlanInput } from '../routing/plan-input.ts'
 import type { CacheAsked } from './asked.ts'
 import { hitHeaders, missHeaders } from './headers.ts'
 import { cacheKey } from './key.ts'
@@ -48,7 +49,7 @@ export function lookUp(asked: CacheAsked, cache: ResponseCache, input: PlanInput
 
 function hitOf(answer: KeptAnswer, input: PlanInput): Hit | null {
   try {
-    const planned = plan({ ...input, blockOf: () => null })
+    const planned = plan({ ...input, cooldownOf: () => null })
     const attempt = planned.attempts.find((each) => accountOf(each) === answer.account)
     return attempt ? { answer, attempt, plan: { ...planned, attempts: [attempt] } } : null
   } catch (error) {

@@ -1,13 +1,9 @@
 import type { DialectName } from '../../core/events.ts'
-import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
+import type { RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { isKnownToReason } from '../../dialects/responses/build-reasoning.ts'
 import { dialectsOf } from './eligible.ts'
-
-/** What of a conversation decides the choice; absent: the request is no conversation. */
-export type AskedOfModel = Partial<
-  Pick<InferenceRequest, 'sampling' | 'tools' | 'choiceCount' | 'modalities' | 'reasoning'>
->
+import type { AskedOfModel } from './plan-input.ts'
 
 interface Choosing {
   readonly request: RoutedRequest & AskedOfModel

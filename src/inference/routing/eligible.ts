@@ -4,7 +4,7 @@ import type { ProviderPreferences } from '../../core/request.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
 import { gives, KINDS, sayRoute } from './kinds.ts'
-import type { PlanInput } from './plan.ts'
+import type { PlanInput } from './plan-input.ts'
 
 /** Why an endpoint cannot serve a request: a rule (the API's vocabulary where it has one) and a sentence. */
 export interface Exclusion {

@@ -3,7 +3,7 @@ import type { UpstreamError } from '../../core/errors.ts'
 import { neverBack } from '../../core/never-back.ts'
 
 /** Why an endpoint is not tried now, and until when (milliseconds since 1970). */
-export interface Block {
+export interface Cooldown {
   /** `refused`: what failed last was the gateway's credential. */
   reason: 'rate-limit' | 'failing' | 'refused'
   until: number
@@ -12,7 +12,7 @@ export interface Block {
 /** What this gateway has seen of its endpoints. In memory: a restart forgets. Kept per (endpoint, credential). */
 export interface Health {
   /** `isOnly`: no other endpoint could serve the request, which makes the breaker far slower to open. */
-  blockOf(attempt: Attempt, isOnly: boolean): Block | null
+  cooldownOf(attempt: Attempt, isOnly: boolean): Cooldown | null
   /** Marks a try: of a breaker that is due again, one request probes and the others wait for what it finds. */
   trying(attempt: Attempt): void
   succeeded(attempt: Attempt, firstContentMs: number): void
@@ -56,7 +56,7 @@ const LATENCIES_KEPT = 32
 export function createHealth(clock: () => number): Health {
   const now = neverBack(clock)
   /** On the caller's clock. */
-  const told = (reason: Block['reason'], until: number, at: number): Block => ({
+  const told = (reason: Cooldown['reason'], until: number, at: number): Cooldown => ({
     reason,
     until: clock() + until - at,
   })
@@ -85,7 +85,7 @@ export function createHealth(clock: () => number): Health {
     return state
   }
   return {
-    blockOf(attempt, isOnly) {
+    cooldownOf(attempt, isOnly) {
       const state = stateOf(attempt)
       const at = now()
       if (state.coolUntil > at && (!isOnly || state.isCoolHinted))

@@ -1,40 +1,15 @@
 import type { Attempt } from '../../core/attempt.ts'
-import type { Caller } from '../../core/caller.ts'
-import { badRequest, GatewayError, NEVER_RETRY, notFound, unavailable } from '../../core/errors.ts'
-import type { DialectName } from '../../core/events.ts'
+import { badRequest } from '../../core/errors.ts'
 import { forbids } from '../../core/guardrail.ts'
-import type { EndpointMeasurements } from '../../core/measurements.ts'
-import type { RoutedRequest } from '../../core/request.ts'
 import { byokKeysOf, type Rejection, type Route, routesTo } from '../../core/route.ts'
-import type {
-  CredentialRecord,
-  EndpointRecord,
-  ModelRecord,
-  ProviderRecord,
-  Snapshot,
-} from '../../core/snapshot.ts'
+import type { CredentialRecord, ModelRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { findVariant, type Variant } from '../../core/variant.ts'
-import { howToConfigure } from '../../providers/environment.ts'
-import { type AskedOfModel, dialectFor } from './dialect-choice.ts'
+import { dialectFor } from './dialect-choice.ts'
 import { admits, type Exclusion } from './eligible.ts'
-import type { Block } from './health.ts'
 import { KINDS } from './kinds.ts'
 import { ordered, type SortKey } from './order.ts'
-
-export interface PlanInput {
-  request: RoutedRequest & AskedOfModel
-  caller: Caller
-  snapshot: Snapshot
-  now: number
-  blockOf(attempt: Attempt, isOnly: boolean): Block | null
-  latencyMs(attempt: Attempt): number | null
-  /** What the last half hour says of an endpoint; absent: nothing is known of any. */
-  measured?(endpointId: string): EndpointMeasurements | null
-  /** What stands against asking in a dialect, to complete "<provider> …"; null: nothing. Absent: nothing, in any. */
-  refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
-  /** In [0, 1): spreads load over equal endpoints. */
-  random(): number
-}
+import type { PlanInput } from './plan-input.ts'
+import { allCoolingDown, nothingEligible, unknownModel } from './rejections.ts'
 
 export interface Plan {
   /** Best first, never empty. */
@@ -44,7 +19,7 @@ export interface Plan {
   strategy: 'direct' | 'alias' | 'fallback'
   /** Variants that were asked for and change nothing here: told in the routing metadata. */
   unserved: string[]
-  /** With every endpoint that could have served, those that are blocked included: for the routing metadata. */
+  /** With every endpoint that could have served, those that cool down included: for the routing metadata. */
   eligible: readonly Attempt[]
 }
 
@@ -81,13 +56,13 @@ export function plan(input: PlanInput): Plan {
   }
 }
 
-/** Those that are not blocked. Throws the refusal if all are. */
-function openOf(attempts: Attempt[], { blockOf, now }: PlanInput): Attempt[] {
+/** Those that do not cool down. Throws a `GatewayError` if all do. */
+function openOf(attempts: Attempt[], { cooldownOf, now }: PlanInput): Attempt[] {
   const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
-  const blocks = attempts.map((attempt) => blockOf(attempt, isOnly))
-  if (blocks.every((block) => block === null)) return attempts
-  const open = attempts.filter((_, index) => blocks[index] === null)
-  if (open.length === 0) throw allBlocked(attempts, blocks, now)
+  const cooldowns = attempts.map((attempt) => cooldownOf(attempt, isOnly))
+  if (cooldowns.every((cooldown) => cooldown === null)) return attempts
+  const open = attempts.filter((_, index) => cooldowns[index] === null)
+  if (open.length === 0) throw allCoolingDown(attempts, cooldowns, now)
   return open
 }
 
@@ -213,82 +188,4 @@ function drawn(credentials: readonly CredentialRecord[], random: () => number): 
     .map((credential) => ({ credential, place: random() ** (1 / (credential.weight ?? 1)) }))
     .sort((a, b) => b.place - a.place)
     .map(({ credential }) => credential)
-}
-
-function unknownModel(name: string, snapshot: Snapshot): GatewayError {
-  const shown = JSON.stringify(name.slice(0, 120))
-  if (snapshot.models.isKnown(name)) {
-    return notFound(
-      `The model ${shown} is known, but no provider that offers it is configured here. ${howToConfigure(snapshot.models.offeredBy?.(name) ?? [])}`,
-    )
-  }
-  const nearest = snapshot.models.nearest(name, 3)
-  const hint = nearest.length > 0 ? ` The nearest names are ${nearest.join(', ')}` : ''
-  return new GatewayError(404, `There is no model ${shown}.${hint}`, {
-    metadata: { error_type: 'not_found' },
-  })
-}
-
-/** The first exclusion decides the status: a price to set is the operator's 400, a preference that excludes all is a 404. */
-function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
-  const shown = JSON.stringify(name.slice(0, 120))
-  const unpriced = exclusions.find((exclusion) => exclusion.rule === 'unpriced')
-  if (unpriced) return badRequest(unpriced.sentence)
-  const wrongRoute = exclusions.find(({ rule }) => rule === 'modality' || rule === 'input')
-  if (wrongRoute) return badRequest(wrongRoute.sentence)
-  const guardrail = exclusions.find(({ rule }) => rule === 'guardrail')
-  if (guardrail) {
-    return new GatewayError(403, `${shown} may not be used with this key: ${guardrail.sentence}`, {
-      metadata: { error_type: 'permission_denied' },
-    })
-  }
-  if (exclusions.length === 0) {
-    return notFound(`The model ${shown} is known, but no provider that offers it is configured here`)
-  }
-  const rules = [...new Set(exclusions.map((exclusion) => exclusion.sentence))].slice(0, 4).join('; ')
-  return new GatewayError(404, `No endpoint of ${shown} fits this request: ${rules}`, {
-    metadata: { error_type: 'not_found', excluded_by: [...new Set(exclusions.map(({ rule }) => rule))] },
-  })
-}
-
-/** Of several endpoints the one that is free first decides what is said. */
-function allBlocked(
-  attempts: readonly Attempt[],
-  blocks: readonly (Block | null)[],
-  now: number,
-): GatewayError {
-  const blocked = attempts.flatMap((attempt, index) => {
-    const block = blocks[index]
-    return block ? [{ attempt, block }] : []
-  })
-  const soonest = blocked.toSorted((a, b) => a.block.until - b.block.until)[0]
-  const limited = blocked.filter(({ block }) => block.reason === 'rate-limit')
-  const first = limited.toSorted((a, b) => a.block.until - b.block.until)[0] ?? soonest
-  const names = [...new Set(blocked.map(({ attempt }) => attempt.provider.name))].join(', ')
-  const seconds = Math.max(1, Math.ceil(((soonest?.block.until ?? now) - now) / 1000))
-  if (first?.block.reason === 'rate-limit') {
-    const { model, provider } = first.attempt
-    return new GatewayError(
-      429,
-      `${provider.name}'s rate limit for ${model.id} is reached; the next try is in ${seconds} s`,
-      {
-        metadata: { error_type: 'rate_limit_exceeded', provider_name: provider.name },
-        headers: { 'retry-after': String(seconds) },
-      },
-    )
-  }
-  if (blocked.every(({ block }) => block.reason === 'refused')) {
-    return new GatewayError(
-      503,
-      `${names} refused the credential of this gateway; the operator must renew it`,
-      {
-        metadata: { error_type: 'provider_unavailable' },
-        headers: { 'retry-after': String(seconds), ...NEVER_RETRY },
-      },
-    )
-  }
-  return unavailable(
-    `Every endpoint of this model has failed lately (${names}); the next try is in ${seconds} s`,
-    seconds,
-  )
 }

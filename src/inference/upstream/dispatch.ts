@@ -1,30 +1,18 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { UpstreamError } from '../../core/errors.ts'
-import {
-  type DialectName,
-  type FrameBatch,
-  type InferenceFrame,
-  type InferenceFrames,
-  isContent,
-} from '../../core/events.ts'
+import { type DialectName, type InferenceFrame, type InferenceFrames, isContent } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall, Egress, Lesser } from '../../dialects/dialect.ts'
 import { egresses } from '../../dialects/index.ts'
 import { guarded } from '../filters/output/apply.ts'
-import type { Conversation, Generation } from '../generation.ts'
+import type { Conversation } from '../generation.ts'
 import { withContents } from '../request/url-contents.ts'
 import { type Gather, throughCache } from '../response-cache/conversation.ts'
 import { type Asking, tryAttempts } from './attempts.ts'
 import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
-
-/** A reply whose first content is there (or that ended whole without any). */
-export interface Dispatched {
-  attempt: Attempt
-  frames: InferenceFrames
-  dropped: string[]
-}
+import { type Dispatched, untilContent, upstreamIdOf } from './first-content.ts'
 
 /** Settings let no provider through whose dialect has no code. */
 const spoken: Partial<Record<DialectName, Egress>> = egresses
@@ -48,14 +36,6 @@ export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dis
 async function fromProviders(generation: Conversation): Promise<Dispatched> {
   const { attempt, answer, dropped } = await tryAttempts(conversation, generation)
   return guarded(generation, { attempt, frames: answer, dropped })
-}
-
-/** What an endpoint refused of one request. */
-export interface Refused {
-  /** By the name under which each is dropped. */
-  readonly parts: readonly string[]
-  /** The attempt in the dialect that it wants to be called in. */
-  readonly instead?: Attempt
 }
 
 /**
@@ -161,55 +141,5 @@ function called(request: InferenceRequest, attempt: Attempt, egress: Egress): Di
 }
 const NO_FIELDS: readonly string[] = []
 
-/** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
-export async function untilContent(
-  frames: InferenceFrames,
-  isFirst: (frame: InferenceFrame) => boolean,
-  generation?: Pick<Generation, 'begunAt' | 'deps'>,
-): Promise<{ first: FrameBatch; all: InferenceFrames }> {
-  const iterator = frames[Symbol.asyncIterator]()
-  let first: FrameBatch = []
-  let more: InferenceFrame[] | null = null
-  for (;;) {
-    const { value, done } = await iterator.next()
-    if (done) break
-    if (first.length === 0) first = value
-    else {
-      more ??= [...first]
-      for (const frame of value) more.push(frame)
-    }
-    if (value.some(isFirst)) break
-    if (generation && value.some(begins)) generation.begunAt ??= generation.deps.now()
-  }
-  first = more ?? first
-  return { first, all: continued(first, iterator) }
-}
-
-const begins = ({ events }: InferenceFrame): boolean => events.some(({ type }) => type === 'response-start')
-
 const isAnswer = ({ events }: InferenceFrame): boolean =>
   events.some((event) => isContent(event) || event.type === 'response-end')
-
-function continued(first: FrameBatch, rest: AsyncIterator<FrameBatch>): InferenceFrames {
-  let isFirst = first.length > 0
-  const iterator: AsyncIterator<FrameBatch> = {
-    next: () => {
-      if (!isFirst) return rest.next()
-      isFirst = false
-      return Promise.resolve({ value: first, done: false as const })
-    },
-    return: async () => {
-      isFirst = false
-      await rest.return?.()
-      return { value: undefined, done: true as const }
-    },
-  }
-  return { [Symbol.asyncIterator]: () => iterator }
-}
-export function upstreamIdOf(frames: FrameBatch): string | null {
-  for (const frame of frames) {
-    for (const event of frame.events)
-      if (event.type === 'response-start' && event.upstreamId) return event.upstreamId
-  }
-  return null
-}

@@ -7,7 +7,7 @@ import type { Ending } from '../../../src/inference/reply/meter.ts'
 import { createTextStream, type TextStream } from '../../../src/inference/reply/text-stream.ts'
 import { createTicker, type Ticker } from '../../../src/inference/reply/ticker.ts'
 import { CallerLeft } from '../../../src/inference/upstream/abort.ts'
-import type { Dispatched } from '../../../src/inference/upstream/dispatch.ts'
+import type { Dispatched } from '../../../src/inference/upstream/first-content.ts'
 import { endpoint, model, provider } from '../fixture.ts'
 import { generationWith } from '../generation.ts'
 

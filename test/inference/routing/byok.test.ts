@@ -57,7 +57,7 @@ function planned(keys: readonly ByokKey[], name = TINY, blocked: readonly string
     caller: me,
     snapshot: withOwn(keys),
     now: 0,
-    blockOf: ({ credential }, isOnly) =>
+    cooldownOf: ({ credential }, isOnly) =>
       blocked.includes(credential.id) && !isOnly ? { reason: 'failing', until: 1_000 } : null,
     latencyMs: () => null,
     random: () => 0.5,

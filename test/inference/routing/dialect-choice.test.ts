@@ -39,7 +39,7 @@ test.each(rows)('an endpoint is spoken to in %s', (_, ofProvider, ofEndpoint, di
     caller: caller(),
     snapshot: snapshot([provider('lab', ofProvider)], directory([model('lab/tiny', endpoints)])),
     now: 0,
-    blockOf: () => null,
+    cooldownOf: () => null,
     latencyMs: () => null,
     random: () => 0.5,
   })
@@ -64,7 +64,7 @@ test.each(able)('what is no conversation is asked for in %s', (_, dialects, thos
       caller: caller(),
       snapshot: snapshot([provider('lab')], directory([model('lab/vec', endpoints)])),
       now: 0,
-      blockOf: () => null,
+      cooldownOf: () => null,
       latencyMs: () => null,
       refusal: (dialect) => (those.includes(dialect) ? null : 'cannot do that'),
       random: () => 0.5,

@@ -33,30 +33,30 @@ beforeEach(() => {
 describe('breaker', () => {
   test('opens at the fifth failure in a row where there is another endpoint', () => {
     failTimes(4)
-    expect(health.blockOf(a, false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toBeNull()
     failTimes(1)
-    expect(health.blockOf(a, false)).toEqual({ reason: 'failing', until: now + 30_000 })
-    expect(health.blockOf(attemptAt('b'), false)).toBeNull()
-    expect(health.blockOf(attemptAt('a', 'c2'), false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toEqual({ reason: 'failing', until: now + 30_000 })
+    expect(health.cooldownOf(attemptAt('b'), false)).toBeNull()
+    expect(health.cooldownOf(attemptAt('a', 'c2'), false)).toBeNull()
   })
 
   test('a clock that is set back makes no wait longer', () => {
     failTimes(5)
     health.failed(attemptAt('b'), limited(20_000))
     now -= 3_600_000
-    expect(health.blockOf(a, false)).toEqual({ reason: 'failing', until: now + 30_000 })
-    expect(health.blockOf(attemptAt('b'), true)).toEqual({ reason: 'rate-limit', until: now + 20_000 })
+    expect(health.cooldownOf(a, false)).toEqual({ reason: 'failing', until: now + 30_000 })
+    expect(health.cooldownOf(attemptAt('b'), true)).toEqual({ reason: 'rate-limit', until: now + 20_000 })
     now += 20_000
-    expect(health.blockOf(attemptAt('b'), true)).toBeNull()
+    expect(health.cooldownOf(attemptAt('b'), true)).toBeNull()
     now += 10_000
-    expect(health.blockOf(a, false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toBeNull()
   })
 
   test('an only endpoint opens after twenty failures within 30 s, not before', () => {
     failTimes(19)
-    expect(health.blockOf(a, true)).toBeNull()
+    expect(health.cooldownOf(a, true)).toBeNull()
     failTimes(1)
-    expect(health.blockOf(a, true)).not.toBeNull()
+    expect(health.cooldownOf(a, true)).not.toBeNull()
   })
 
   test('twenty failures over a long time do not close an only endpoint', () => {
@@ -64,36 +64,36 @@ describe('breaker', () => {
       now += 5_000
       failTimes(1)
     }
-    expect(health.blockOf(a, true)).toBeNull()
+    expect(health.cooldownOf(a, true)).toBeNull()
   })
 
   test('one success forgives all', () => {
     failTimes(5)
     health.succeeded(a, 10)
     failTimes(4)
-    expect(health.blockOf(a, false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toBeNull()
   })
 
   test('half of twenty within 30 s opens it, though never five in a row', () => {
     for (let i = 0; i < 10; i++) health.succeeded(a, 5)
     for (let i = 0; i < 4; i++) failTimes(1)
-    expect(health.blockOf(a, false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toBeNull()
     const mixed = createHealth(() => now)
     for (let i = 0; i < 10; i++) {
       mixed.succeeded(a, 5)
       mixed.failed(a, server)
     }
-    expect(mixed.blockOf(a, false)).not.toBeNull()
+    expect(mixed.cooldownOf(a, false)).not.toBeNull()
   })
 
   test('when it is due again one request probes and the others wait', () => {
     failTimes(5)
     now += 30_000
-    expect(health.blockOf(a, false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toBeNull()
     health.trying(a)
-    expect(health.blockOf(a, false)).not.toBeNull()
+    expect(health.cooldownOf(a, false)).not.toBeNull()
     health.failed(a, server)
-    expect(health.blockOf(a, false)?.until).toBe(now + 60_000)
+    expect(health.cooldownOf(a, false)?.until).toBe(now + 60_000)
   })
 
   test('a probe that succeeds closes it', () => {
@@ -101,7 +101,7 @@ describe('breaker', () => {
     now += 30_000
     health.trying(a)
     health.succeeded(a, 5)
-    expect(health.blockOf(a, false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toBeNull()
   })
 
   test('the caller’s mistakes and our own full bulkhead do not count', () => {
@@ -109,21 +109,21 @@ describe('breaker', () => {
       health.failed(a, new UpstreamError('caller', 'bad', { status: 400 }))
       health.failed(a, new UpstreamError('capacity', 'full'))
     }
-    expect(health.blockOf(a, false)).toBeNull()
+    expect(health.cooldownOf(a, false)).toBeNull()
   })
 })
 
 describe('rate limits', () => {
   test('Retry-After is kept, even by an only endpoint', () => {
     health.failed(a, limited(20_000))
-    expect(health.blockOf(a, true)).toEqual({ reason: 'rate-limit', until: now + 20_000 })
+    expect(health.cooldownOf(a, true)).toEqual({ reason: 'rate-limit', until: now + 20_000 })
     now += 20_000
-    expect(health.blockOf(a, true)).toBeNull()
+    expect(health.cooldownOf(a, true)).toBeNull()
   })
   test('without a hint another endpoint is preferred for 5 s, an only one is asked again', () => {
     health.failed(a, limited(null))
-    expect(health.blockOf(a, false)?.until).toBe(now + 5_000)
-    expect(health.blockOf(a, true)).toBeNull()
+    expect(health.cooldownOf(a, false)?.until).toBe(now + 5_000)
+    expect(health.cooldownOf(a, true)).toBeNull()
   })
 })
 

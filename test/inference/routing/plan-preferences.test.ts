@@ -40,7 +40,7 @@ function order(
     caller: caller({}, { defaultProviderSort }),
     snapshot: world,
     now: 1,
-    blockOf: () => null,
+    cooldownOf: () => null,
     latencyMs: ({ endpoint: { id } }) => speeds[id] ?? null,
     measured(id) {
       const speed = speeds[id]

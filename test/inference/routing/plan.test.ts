@@ -3,7 +3,7 @@ import type { Caller } from '../../../src/core/caller.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { EndpointMeasurements } from '../../../src/core/measurements.ts'
 import type { InferenceRequest } from '../../../src/core/request.ts'
-import type { Block } from '../../../src/inference/routing/health.ts'
+import type { Cooldown } from '../../../src/inference/routing/health.ts'
 import { type Plan, plan } from '../../../src/inference/routing/plan.ts'
 import { caller, directory, endpoint, model, pricing, provider, request, snapshot } from '../fixture.ts'
 
@@ -33,7 +33,7 @@ const world = snapshot(
 interface Overrides {
   request?: InferenceRequest
   caller?: Caller
-  blocks?: Record<string, Block>
+  blocks?: Record<string, Cooldown>
   latencies?: Record<string, number>
   /** Tokens per second and milliseconds, alike at every percentile. */
   measured?: Record<string, { speed?: number; latency?: number }>
@@ -46,7 +46,7 @@ const planned = (overrides: Overrides = {}): Plan =>
     caller: overrides.caller ?? caller(),
     snapshot: world,
     now: NOW,
-    blockOf: ({ endpoint: { id } }) => overrides.blocks?.[id] ?? null,
+    cooldownOf: ({ endpoint: { id } }) => overrides.blocks?.[id] ?? null,
     latencyMs: ({ endpoint: { id } }) => overrides.latencies?.[id] ?? null,
     measured: (id) => measuredAs(overrides.measured?.[id]),
     random: overrides.random ?? (() => 0.5),

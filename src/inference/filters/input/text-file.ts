@@ -1,4 +1,5 @@
-import type { Replace } from './texts.ts'
+/** Returns the text that takes its place. */
+export type Replace = (text: string, isUser: boolean) => string
 
 const DATA_URL = /^data:[^,]*,/i
 const IS_BASE64 = /;\s*base64\s*,$/i

@@ -1,9 +1,6 @@
 import type { JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
-import { inFile, isSealed } from './text-file.ts'
-
-/** Answers what stands in the place of a text: the text itself where nothing is to be changed. */
-export type Replace = (text: string, isUser: boolean) => string
+import { inFile, isSealed, type Replace } from './text-file.ts'
 
 /** Definitions of tools and formats: what they say of themselves is read, names, schemas and credentials are not. */
 const DEFINITIONS: readonly string[] = [

@@ -14,11 +14,12 @@ import type { KeyRecord } from '../../../core/snapshot.ts'
 import { dropInto } from '../../../dialects/dropped.ts'
 import type { Generation } from '../../generation.ts'
 import type { Meter } from '../../reply/meter.ts'
-import type { Dispatched } from '../../upstream/dispatch.ts'
+import type { Dispatched } from '../../upstream/first-content.ts'
 import { withFindings } from '../findings.ts'
 import { createScanners, type Scanners } from '../scanners.ts'
 import { type ChoiceOutput, createChoiceOutput } from './choice.ts'
-import { createNativeOutput, type NativeOutput } from './natives.ts'
+import type { NativeOutput } from './native-output.ts'
+import { createNativeOutput } from './natives.ts'
 
 /** A meter that counts what the provider delivered, and tells of what filters let pass of it. */
 export interface GuardingMeter extends Meter {

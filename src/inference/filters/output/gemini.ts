@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
-import type { NativeInput, NativeOutput } from './natives.ts'
+import type { NativeInput, NativeOutput } from './native-output.ts'
 
 /**
  * The chunks of a provider that speaks the caller's dialect, Gemini. What neutral events tell of them is taken out, since

@@ -1,29 +1,10 @@
-import type { DialectName, InferenceEvent, JsonObject } from '../../../core/events.ts'
+import type { JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
-import { NO_TEXT, type Scanners } from '../scanners.ts'
+import { NO_TEXT } from '../scanners.ts'
 import { createGeminiRelay } from './gemini.ts'
 import { createMessagesRelay } from './messages.ts'
+import type { Native, NativeInput, NativeOutput } from './native-output.ts'
 import { createResponsesRelay } from './responses.ts'
-
-type Native = Extract<InferenceEvent, { type: 'native' }>
-
-/** What only the caller's own dialect can carry, as filters that change texts let it pass. */
-export interface NativeOutput {
-  take(event: Native, out: InferenceEvent[]): void
-  /** What is said beside an event that goes out, for a writer that listens to `native` events alone. */
-  beside(event: InferenceEvent, out: InferenceEvent[]): void
-  /** The answer ends. */
-  end(out: InferenceEvent[]): void
-}
-
-export interface NativeInput {
-  dialect: DialectName
-  isStream: boolean
-  scanners: Scanners
-  /** All texts that are under way end here. */
-  leave(out: InferenceEvent[]): void
-  drop(name: string): void
-}
 
 /** Other dialects than the caller's have nobody who would read them. */
 export function createNativeOutput(input: NativeInput): NativeOutput {

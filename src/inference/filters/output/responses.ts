@@ -1,7 +1,7 @@
 import type { InferenceEvent, JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
 import { NO_TEXT } from '../scanners.ts'
-import type { NativeInput, NativeOutput } from './natives.ts'
+import type { NativeInput, NativeOutput } from './native-output.ts'
 
 /**
  * The events of a provider that speaks the caller's dialect, Responses, in a stream. Items begin and end as they

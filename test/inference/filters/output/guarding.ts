@@ -4,7 +4,7 @@ import type { GuardrailRecord } from '../../../../src/core/guardrail.ts'
 import { type BuiltinEntry, compileFilters, type PatternEntry } from '../../../../src/filters/compile.ts'
 import { guarded, metered } from '../../../../src/inference/filters/output/apply.ts'
 import { createMeter, type Meter } from '../../../../src/inference/reply/meter.ts'
-import type { Dispatched } from '../../../../src/inference/upstream/dispatch.ts'
+import type { Dispatched } from '../../../../src/inference/upstream/first-content.ts'
 import { attemptFor } from '../../../dialects/attempt.ts'
 import { REQUEST } from '../../../dialects/request.ts'
 

@@ -1,0 +1,28 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { Caller } from '../../core/caller.ts'
+import type { DialectName } from '../../core/events.ts'
+import type { EndpointMeasurements } from '../../core/measurements.ts'
+import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
+import type { EndpointRecord, Snapshot } from '../../core/snapshot.ts'
+import type { Cooldown } from './health.ts'
+
+/** The parts of a conversation that decide in which dialect it is sent; absent for other requests. */
+export type AskedOfModel = Partial<
+  Pick<InferenceRequest, 'sampling' | 'tools' | 'choiceCount' | 'modalities' | 'reasoning'>
+>
+
+export interface PlanInput {
+  request: RoutedRequest & AskedOfModel
+  caller: Caller
+  snapshot: Snapshot
+  now: number
+  /** See `Health`. */
+  cooldownOf(attempt: Attempt, isOnly: boolean): Cooldown | null
+  latencyMs(attempt: Attempt): number | null
+  /** Measurements of the last half hour; absent: there are none. */
+  measured?(endpointId: string): EndpointMeasurements | null
+  /** Why a dialect cannot carry the request, to complete "<provider> …"; null: it can. Absent: every dialect can. */
+  refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
+  /** In [0, 1): spreads load over equal endpoints. */
+  random(): number
+}

@@ -1,0 +1,61 @@
+import type { Attempt } from '../../core/attempt.ts'
+import type { FrameBatch, InferenceFrame, InferenceFrames } from '../../core/events.ts'
+import type { Generation } from '../generation.ts'
+
+/** A reply whose first content is there (or that ended whole without any). */
+export interface Dispatched {
+  attempt: Attempt
+  frames: InferenceFrames
+  dropped: string[]
+}
+
+/** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
+export async function untilContent(
+  frames: InferenceFrames,
+  isFirst: (frame: InferenceFrame) => boolean,
+  generation?: Pick<Generation, 'begunAt' | 'deps'>,
+): Promise<{ first: FrameBatch; all: InferenceFrames }> {
+  const iterator = frames[Symbol.asyncIterator]()
+  let first: FrameBatch = []
+  let more: InferenceFrame[] | null = null
+  for (;;) {
+    const { value, done } = await iterator.next()
+    if (done) break
+    if (first.length === 0) first = value
+    else {
+      more ??= [...first]
+      for (const frame of value) more.push(frame)
+    }
+    if (value.some(isFirst)) break
+    if (generation && value.some(begins)) generation.begunAt ??= generation.deps.now()
+  }
+  first = more ?? first
+  return { first, all: continued(first, iterator) }
+}
+
+const begins = ({ events }: InferenceFrame): boolean => events.some(({ type }) => type === 'response-start')
+
+function continued(first: FrameBatch, rest: AsyncIterator<FrameBatch>): InferenceFrames {
+  let isFirst = first.length > 0
+  const iterator: AsyncIterator<FrameBatch> = {
+    next: () => {
+      if (!isFirst) return rest.next()
+      isFirst = false
+      return Promise.resolve({ value: first, done: false as const })
+    },
+    return: async () => {
+      isFirst = false
+      await rest.return?.()
+      return { value: undefined, done: true as const }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+export function upstreamIdOf(frames: FrameBatch): string | null {
+  for (const frame of frames) {
+    for (const event of frame.events)
+      if (event.type === 'response-start' && event.upstreamId) return event.upstreamId
+  }
+  return null
+}
