@@ -18,6 +18,8 @@ interface OnceCall {
   request: Request
   actor: Actor
   body: unknown
+  /** Of the reply to a successful creation; default 200. */
+  status?: number
   /** What the reply has besides its body: a repeated one gets the first one's status, and says that it is repeated. */
   set: { status?: number | string; headers: Record<string, string | number | string[]> }
 }
@@ -38,6 +40,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 export function createOnce(deps: OnceDeps): Once {
   const running = new Map<string, Promise<unknown>>()
   return async (call, create) => {
+    if (call.status !== undefined) call.set.status = call.status
     const key = call.request.headers.get('idempotency-key')
     if (key === null) return create(call.actor)
     const claim = claimOf(call, key)

@@ -1,5 +1,13 @@
 /** The one place that knows which SQL dialect is in use. Tables are declared once, against this kit. */
-import { getTableColumns, type Placeholder, sql, type Table } from 'drizzle-orm'
+import {
+  getTableColumns,
+  type HasDefault,
+  type NotNull,
+  type Placeholder,
+  type SQL,
+  sql,
+  type Table,
+} from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 
@@ -57,8 +65,34 @@ export const bytes = choose(
   () => sqlite.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })(),
   () => pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })(),
 )
+export type ColumnBuilder = sqlite.SQLiteColumnBuilderBase
+export type AnyTable = sqlite.SQLiteTable
+export type AnyColumn = sqlite.SQLiteColumn
+
+// Drizzle types these methods by the class of the builder, which a generic parameter hides.
+export const notNull = <Column extends ColumnBuilder>(column: Column) =>
+  (column as unknown as sqlite.SQLiteColumnBuilder).notNull() as unknown as NotNull<Column>
+export const notNullDefault = <Column extends ColumnBuilder>(column: Column, value: unknown) =>
+  (column as unknown as sqlite.SQLiteColumnBuilder).notNull().default(value) as unknown as HasDefault<
+    NotNull<Column>
+  >
+
+/** A query for whole rows of `from`, which `orderBy`, `limit` and `offset` complete. */
+export interface RowQuery<Row> extends PromiseLike<Row[]> {
+  orderBy(...order: SQL[]): RowQuery<Row>
+  limit(rows: number): RowQuery<Row>
+  offset(rows: number): RowQuery<Row>
+  getSQL(): SQL
+}
+export const selectRows = <T extends AnyTable>(
+  db: sqlite.BaseSQLiteDatabase<'async', unknown>,
+  from: T,
+  where: SQL | undefined,
+) => db.select().from(from).where(where).$dynamic() as unknown as RowQuery<T['$inferSelect']>
+
 export const index = choose(sqlite.index, pg.index)
 export const uniqueIndex = choose(sqlite.uniqueIndex, pg.uniqueIndex)
+export const alias = choose(sqlite.alias, pg.alias)
 export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
 
 /** Types a database as one whose queries are awaited: SQLite's driver answers at once, and `await` takes that too. */

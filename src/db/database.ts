@@ -3,6 +3,7 @@ import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
+import { isObject } from '../core/json.ts'
 import { awaitable } from './columns.ts'
 
 /**
@@ -180,6 +181,29 @@ export const isClosedToUs = (error: unknown): boolean =>
 export interface Write {
   run(): unknown
 }
+
+/** The same write, which fails with `refusal()` if it changes no row: a condition of the statement did not hold. */
+export const mustChange = (write: Write, refusal: () => Error): Write => ({
+  run() {
+    const result = write.run()
+    if (isObject(result) && result['changes'] === 0) throw refusal()
+  },
+})
+
+/** Whether a unique index over `column` refused a write. */
+export function isTaken(thrown: unknown, column: string): boolean {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    const isUnique = 'code' in error && error.code === 'SQLITE_CONSTRAINT_UNIQUE'
+    if (isUnique && error.message.includes(`.${column}`)) return true
+  }
+  return false
+}
+
+/** Runs `work`; throws `refusal()` instead of its error if a unique index over `column` refused the write. */
+export const unlessTaken = <T>(work: Promise<T>, column: string, refusal: () => Error): Promise<T> =>
+  work.catch((thrown) => {
+    throw isTaken(thrown, column) ? refusal() : thrown
+  })
 
 /**
  * All writes or none, in one immediate transaction. The callback only *lists* writes, so nothing can await inside an

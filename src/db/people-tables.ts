@@ -1,7 +1,7 @@
 /** How people get in: passwords and single sign-on, invitations, sessions. */
 import { index, table, text, timestamp, uniqueIndex, word } from './columns.ts'
+import { organizations, users } from './organization-tables.ts'
 import { createdAt } from './table-parts.ts'
-import { organizations, users } from './tables.ts'
 
 /** One row for each way that a person may sign in. */
 export const identities = table(

@@ -1,11 +1,9 @@
 /** Columns that many tables have. */
-import { text, timestamp } from './columns.ts'
-import { users, workspaces } from './tables.ts'
+import { text } from './columns.ts'
+import { users } from './organization-tables.ts'
+import { workspaces } from './workspaces.ts'
 
-export const createdAt = () =>
-  timestamp()
-    .notNull()
-    .$defaultFn(() => new Date())
+export { createdAt } from './fields.ts'
 
 export const ofWorkspace = () =>
   text()

@@ -144,3 +144,15 @@ export const operation = ({ id, summary, tag, description, access, ...shapes }: 
   ...(description === undefined ? {} : { description }),
   'x-shapes': { access, ...shapes },
 })
+
+/** The same for the operations of one tag: `documented('listKeys', 'List API keys')`. */
+export const operationsOf =
+  (tag: string) =>
+  (id: string, summary: string, more: Omit<Operation, 'id' | 'summary' | 'tag'> = {}) =>
+    operation({ id, tag, summary, ...more })
+
+/** A creation answers 201 and takes an `Idempotency-Key`. */
+export const CREATION: Pick<Operation, 'status' | 'headers'> = {
+  status: 201,
+  headers: [IDEMPOTENCY_KEY_HEADER],
+}

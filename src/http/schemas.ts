@@ -1,11 +1,20 @@
 /** Pieces of schemas that several resources share. `expects` are the words of a refusal (see validation.ts). */
 import { type IntegerOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 
 /** A whole number in a body. The framework's own integer takes text too, and its refusals and the API document say so. */
 export const integer = (options: IntegerOptions) => Type.Integer(options)
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+
+export const uuid = (description: string) =>
+  t.String({
+    pattern: '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$',
+    maxLength: 36,
+    expects: 'a UUID',
+    documented: { type: 'string', format: 'uuid' },
+    description,
+  })
 
 /** A whole number in a query: plain digits, no sign, no exponent. It arrives as text. */
 export const queryInteger = (minimum: number, maximum: number, description: string) =>
@@ -28,24 +37,73 @@ function patternOf(minimum: number, maximum: number): string {
 
 export const MAX_OFFSET = 999_999_999
 
-/** The query of a list: `offset` and `limit`, and what the list has besides. Unknown parameters are ignored. */
-export const pageQuery = <Fields extends TProperties>(fields: Fields) =>
-  t.Object(
+const MAX_CURSOR_LENGTH = 2000
+
+/**
+ * The query of a list: which part, in which order, which matches, and the list's own `filters`. Other parameters are
+ * refused. `sorts` are names of fields; `-` before one reverses it.
+ */
+export const listQuery = <Filters extends TProperties>(
+  sorts: readonly string[],
+  order: string,
+  filters: Filters,
+) => {
+  const choices = sorts.flatMap((name) => [name, `-${name}`])
+  return t.Object(
     {
-      offset: queryInteger(0, MAX_OFFSET, 'How many to leave out; default 0.'),
+      offset: queryInteger(0, MAX_OFFSET, 'How many to leave out; default 0. Not together with cursor.'),
       limit: queryInteger(1, 100, 'How many to answer with; default 50.'),
-      ...fields,
+      cursor: t.Optional(
+        t.String({
+          minLength: 1,
+          maxLength: MAX_CURSOR_LENGTH,
+          description: '`next_cursor` of the previous page, with the same sort.',
+        }),
+      ),
+      sort: t.Optional(
+        t.String({
+          pattern: `^-?(?:${sorts.join('|')})$`,
+          maxLength: 100,
+          expects: `one of ${choices.join(', ')}`,
+          documented: { type: 'string', enum: choices },
+          description: `The order; \`-\` reverses it. Default: ${order}.`,
+        }),
+      ),
+      q: t.Optional(
+        t.String({ minLength: 1, maxLength: 200, description: 'Only those whose texts contain this.' }),
+      ),
+      ...filters,
     },
-    { additionalProperties: true },
+    { additionalProperties: false },
   )
+}
+export type ListQuery = Static<ReturnType<typeof listQuery<Record<never, never>>>>
 
-const DEFAULT_PAGE = 50
-
-/** The part of a list that a query asks for. */
-export const pageOf = ({ offset, limit }: { offset?: string | undefined; limit?: string | undefined }) => ({
-  offset: Number(offset ?? 0),
-  limit: Number(limit ?? DEFAULT_PAGE),
+/** A reply with one page of a list. */
+export const pageReply = <View extends TSchema>(view: View) => ({
+  200: t.Object({
+    data: t.Array(view),
+    total_count: t.Number({ description: 'On all pages.' }),
+    next_cursor: nullable(
+      t.String({ description: '`cursor` of the next page; null: this is the last one.' }),
+    ),
+  }),
 })
+/** A reply with one thing. */
+export const dataReply = <View extends TSchema>(view: View) => {
+  const reply = t.Object({ data: view })
+  return { 200: reply, 201: reply }
+}
+export const deletedReply = { 200: t.Object({ deleted: t.Boolean() }) }
+
+export const data = async <T>(thing: Promise<T>): Promise<{ data: T }> => ({ data: await thing })
+export const deleted = async (deletion: Promise<void>): Promise<{ deleted: boolean }> => {
+  await deletion
+  return { deleted: true }
+}
+
+/** Which workspace a list or a new resource belongs to. */
+export const inWorkspace = { workspace_id: t.Optional(uuid("Default: the caller's workspace.")) }
 
 export const queryBoolean = (description: string) =>
   t.Optional(
@@ -57,15 +115,6 @@ export const queryBoolean = (description: string) =>
       description,
     }),
   )
-
-export const uuid = (description: string) =>
-  t.String({
-    pattern: '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$',
-    maxLength: 36,
-    expects: 'a UUID',
-    documented: { type: 'string', format: 'uuid' },
-    description,
-  })
 
 /** An instant in a reply: ISO 8601, UTC. */
 export const instant = (description: string) =>

@@ -126,6 +126,7 @@ describe('provider keys', () => {
     expect((await manage('GET', `/byok?workspace_id=${otherId}&provider=nobody`)).json).toEqual({
       data: [],
       total_count: 0,
+      next_cursor: null,
     })
     const own = listOf(await manage('GET', '/byok?limit=100'))
     expect(own.length).toBeGreaterThan(0)

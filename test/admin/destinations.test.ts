@@ -281,7 +281,7 @@ describe('a destination', () => {
     }
     expect(made).toEqual(record)
     expect(dataOf(await manage('GET', `/${id}`))).toEqual(record)
-    expect((await manage('GET', '')).json).toEqual({ data: [record], total_count: 1 })
+    expect((await manage('GET', '')).json).toEqual({ data: [record], total_count: 1, next_cursor: null })
     now += 1000
     const changed = await manage('PATCH', `/${id}`, {
       name: 'Part',
@@ -325,7 +325,10 @@ describe('a destination', () => {
     const other = await make()
     expect((await manage('PATCH', `/${other['id']}`, { name })).status).toBe(409)
     expect((await manage('PATCH', `/${id}`, { name })).status).toBe(200)
-    expect((await manage('GET', `?workspace_id=${OTHER_WORKSPACE}`)).json).toMatchObject({ total_count: 1 })
+    expect((await manage('GET', `?workspace_id=${OTHER_WORKSPACE}`)).json).toMatchObject({
+      total_count: 1,
+      next_cursor: null,
+    })
     const foreign = await manage('POST', '', webhook({ api_key_hashes: [hashKey(otherKey)] }))
     expect(foreign.status).toBe(404)
   })

@@ -187,6 +187,7 @@ describe('keys of guardrails', () => {
         },
       ],
       total_count: 1,
+      next_cursor: null,
     })
     const all = await manage('GET', '/guardrails/assignments/keys')
     expect(listOf(all).map((row) => [row['guardrail_id'], row['key_name']])).toEqual([
@@ -195,6 +196,7 @@ describe('keys of guardrails', () => {
     ])
     expect((await manage('GET', '/guardrails/assignments/keys?offset=1')).json).toMatchObject({
       total_count: 2,
+      next_cursor: null,
     })
 
     const remove = (key_hashes: unknown[]) =>
@@ -203,7 +205,11 @@ describe('keys of guardrails', () => {
     expect((await remove([keys[0], 'f'.repeat(64), keys[1]])).json).toEqual({ unassigned_count: 1 })
     expect((await remove([keys[1]])).json).toEqual({ unassigned_count: 0 })
     await manage('DELETE', `/guardrails/${first}`)
-    expect((await manage('GET', '/guardrails/assignments/keys')).json).toEqual({ data: [], total_count: 0 })
+    expect((await manage('GET', '/guardrails/assignments/keys')).json).toEqual({
+      data: [],
+      total_count: 0,
+      next_cursor: null,
+    })
   })
 
   test('all of them are assigned or none', async () => {
@@ -217,6 +223,7 @@ describe('keys of guardrails', () => {
     expect((await manage('GET', `/guardrails/${id}/assignments/keys`)).json).toEqual({
       data: [],
       total_count: 0,
+      next_cursor: null,
     })
   })
 })
@@ -240,6 +247,7 @@ test('members of guardrails: one each, all or none', async () => {
       },
     ],
     total_count: 1,
+    next_cursor: null,
   })
   const all = await manage('GET', '/guardrails/assignments/members')
   expect(listOf(all).map((row) => row['user_id'])).toEqual(['user_ada', 'user_bob'])

@@ -281,7 +281,13 @@ const rows: Scenario[] = [
     status: 200,
     json: { data: [], total_count: 0 },
   },
-  { name: 'list: an unknown parameter', path: '/v1/keys?colour=red', key: MANAGEMENT_KEY, status: 200 },
+  {
+    name: 'list: an unknown parameter',
+    path: '/v1/keys?colour=red',
+    key: MANAGEMENT_KEY,
+    status: 400,
+    contains: ['query parameter colour: is not known here', 'include_disabled'],
+  },
 ]
 runScenarios('keys', () => handler, rows)
 

@@ -50,6 +50,7 @@ describe('members', () => {
     expect(page.json).toEqual({
       data: [{ id, email: 'first@example.org', first_name: null, last_name: null, role: 'org:member' }],
       total_count: 2,
+      next_cursor: null,
     })
   })
 

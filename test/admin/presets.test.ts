@@ -111,10 +111,15 @@ describe('keeping', () => {
     expect((await manage('GET', '/presets/calm/versions')).json).toEqual({
       data: [second['designated_version'], first['designated_version']],
       total_count: 2,
+      next_cursor: null,
     })
     expect(dataOf(await manage('GET', '/presets/calm/versions/1'))).toEqual(version)
     const { designated_version: _, ...bare } = second
-    expect((await manage('GET', '/presets')).json).toEqual({ data: [bare], total_count: 1 })
+    expect((await manage('GET', '/presets')).json).toEqual({
+      data: [bare],
+      total_count: 1,
+      next_cursor: null,
+    })
   })
 
   test('ten at once are ten versions without a gap', async () => {

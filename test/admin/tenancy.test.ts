@@ -298,9 +298,9 @@ describe('lists and totals never widen', () => {
     const guardrail = await things.guardrail.make(world, world.own)
     const path = `/guardrails/${guardrail}/assignments/keys`
     await world.manage('POST', path, { key_hashes: [hash] })
-    expect(await world.manage('GET', path)).toMatchObject({ total_count: 1 })
+    expect(await world.manage('GET', path)).toMatchObject({ total_count: 1, next_cursor: null })
     await world.manage('DELETE', `/keys/${hash}`)
-    expect(await world.manage('GET', path)).toEqual({ data: [], total_count: 0 })
+    expect(await world.manage('GET', path)).toEqual({ data: [], total_count: 0, next_cursor: null })
   })
 })
 

@@ -1,6 +1,6 @@
 import { type Static, t } from 'elysia'
 import type { auditLog } from '../../db/tables.ts'
-import { instant, MAX_OFFSET, nullable, queryInteger, uuid } from '../../http/schemas.ts'
+import { instant, nullable, uuid } from '../../http/schemas.ts'
 
 const text = (description: string) => t.Optional(t.String({ minLength: 1, maxLength: 200, description }))
 const moment = (description: string) =>
@@ -14,7 +14,7 @@ const moment = (description: string) =>
     }),
   )
 
-const filters = {
+export const filters = {
   workspace_id: t.Optional(uuid('Only changes in this workspace.')),
   actor_id: text("Only what this actor did: a key's hash or a user's id."),
   action: text('Only this action, such as `key.create`.'),
@@ -23,16 +23,6 @@ const filters = {
   from: moment('Not before this instant.'),
   to: moment('Before this instant.'),
 }
-
-export const listAuditQuery = t.Object(
-  {
-    ...filters,
-    offset: queryInteger(0, MAX_OFFSET, 'How many entries to leave out; default 0.'),
-    limit: queryInteger(1, 100, 'How many entries to answer with; default 50.'),
-  },
-  { additionalProperties: true },
-)
-export type ListAuditQuery = Static<typeof listAuditQuery>
 
 export const exportAuditQuery = t.Object(
   {
@@ -43,9 +33,9 @@ export const exportAuditQuery = t.Object(
       }),
     ),
   },
-  { additionalProperties: true },
+  { additionalProperties: false },
 )
-export type AuditFilter = Omit<ListAuditQuery, 'offset' | 'limit'>
+export type AuditFilter = Omit<Static<typeof exportAuditQuery>, 'format'>
 
 const details = nullable(t.Record(t.String(), t.Unknown()))
 

@@ -1,31 +1,29 @@
-import { and, count, desc, eq, gt, gte, lt, type SQL } from 'drizzle-orm'
+import type { Static } from '@sinclair/typebox'
+import { and, eq, gt, gte, lt, type SQL } from 'drizzle-orm'
+import { selectRows } from '../../db/columns.ts'
 import type { Database } from '../../db/database.ts'
 import { auditLog } from '../../db/tables.ts'
 import { instantOf } from '../../http/instant.ts'
-import { type AuditEntry, type AuditFilter, auditEntryView, type ListAuditQuery } from './schema.ts'
+import { listing, listPage } from '../list.ts'
+import { type AuditEntry, type AuditFilter, auditEntryView, filters } from './schema.ts'
 
-const DEFAULT_PAGE = 50
-/** Rows that are read at once for an export: the event loop has a turn between two of them. */
+/** Rows that an export reads at once; the event loop runs between two reads. */
 const SLICE = 500
 
-/** Newest first. */
-export async function listAudit(
-  { db }: Database,
-  query: ListAuditQuery,
-): Promise<{ data: AuditEntry[]; total_count: number }> {
-  const listed = conditionOf(query)
-  const rows = await db
-    .select()
-    .from(auditLog)
-    .where(listed)
-    .orderBy(desc(auditLog.id))
-    .limit(Number(query.limit ?? DEFAULT_PAGE))
-    .offset(Number(query.offset ?? 0))
-  const [total] = await db.select({ entries: count() }).from(auditLog).where(listed)
-  return { data: rows.map(auditEntryView), total_count: total?.entries ?? 0 }
-}
+/** Default order: newest first. */
+export const auditList = listing({
+  rows: (db, where) => selectRows(db, auditLog, where),
+  sorts: { id: auditLog.id },
+  order: '-id',
+  key: auditLog.id,
+  searched: [auditLog.action, auditLog.actor_label, auditLog.resource_id],
+  filters,
+})
 
-/** All entries, oldest first, read in slices while they are sent. What is written meanwhile may or may not be in it. */
+export const listAudit = (database: Database, query: Static<typeof auditList.query>) =>
+  listPage(database, auditList, query, conditionOf(query), auditEntryView)
+
+/** All entries, oldest first, read in slices while they are sent. Entries written meanwhile may be missing. */
 export const exportAudit = (database: Database, filter: AuditFilter): AsyncGenerator<AuditEntry[]> =>
   slicesOf(database, conditionOf(filter))
 
@@ -45,7 +43,7 @@ async function* slicesOf({ db }: Database, listed: SQL | undefined): AsyncGenera
   }
 }
 
-/** Throws a 400 for an instant that is none. */
+/** Throws a 400 for an instant that does not exist. */
 function conditionOf(filter: AuditFilter): SQL | undefined {
   const { workspace_id: workspaceId, actor_id: actorId, action, from, to } = filter
   return and(

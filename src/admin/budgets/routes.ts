@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
 import type { ChangeDeps } from '../change.ts'
-import { workspaceParams } from '../workspaces/schema.ts'
+import { workspaceParams } from '../workspaces/service.ts'
 import { budget, budgetBody, budgetParams, includesByok } from './schema.ts'
 import { deleteBudget, getBudget, listBudgets, putBudget } from './service.ts'
 

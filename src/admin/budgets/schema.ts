@@ -2,7 +2,7 @@ import { type Static, t } from 'elysia'
 import { usdOf } from '../../core/money.ts'
 import type { workspaceBudgets } from '../../db/tables.ts'
 import { instant, nullable } from '../../http/schemas.ts'
-import { workspaceParams } from '../workspaces/schema.ts'
+import { workspaceParams } from '../workspaces/service.ts'
 
 /** From the shortest to the longest: a longer one must allow more. */
 export const INTERVALS = ['daily', 'weekly', 'monthly', 'lifetime'] as const

@@ -5,10 +5,9 @@ import { badRequest, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { nanoUsdOf, usdOf } from '../../core/money.ts'
 import type { Database } from '../../db/database.ts'
-import { workspaceBudgets, workspaces } from '../../db/tables.ts'
+import { type WorkspaceRow, workspaceBudgets, workspaces } from '../../db/tables.ts'
 import { type ChangeDeps, change } from '../change.ts'
-import { findWorkspace } from '../workspaces/find.ts'
-import type { WorkspaceRow } from '../workspaces/schema.ts'
+import { findWorkspace } from '../workspaces/service.ts'
 import {
   type Budget,
   type BudgetBody,
@@ -29,7 +28,7 @@ export async function listBudgets(
   caller: Caller,
   id: string,
 ): Promise<{ data: Budget[]; include_byok_in_budgets: boolean }> {
-  const workspace = await findWorkspace(database, caller, id)
+  const workspace = await findWorkspace({ database }, caller, id)
   const rows = budgetsOf(database, workspace.id)
   return { data: rows.map(budgetView), include_byok_in_budgets: workspace.include_byok_in_budgets }
 }
@@ -40,7 +39,7 @@ export async function getBudget(
   id: string,
   interval: BudgetInterval,
 ): Promise<BudgetReply> {
-  const workspace = await findWorkspace(database, caller, id)
+  const workspace = await findWorkspace({ database }, caller, id)
   const row = budgetsOf(database, workspace.id).find((budget) => budget.interval === interval)
   if (row === undefined) throw notFound(`The workspace has no ${interval} budget`)
   return { data: budgetView(row), include_byok_in_budgets: workspace.include_byok_in_budgets }
@@ -55,7 +54,7 @@ export async function putBudget(
   interval: BudgetInterval,
   body: BudgetBody,
 ): Promise<BudgetReply> {
-  const workspace = await findWorkspace(deps.database, caller, id)
+  const workspace = await findWorkspace(deps, caller, id)
   const rows = budgetsOf(deps.database, workspace.id)
   const former = rows.find((budget) => budget.interval === interval)
   const now = new Date(deps.now())
@@ -109,7 +108,7 @@ export async function deleteBudget(
   id: string,
   interval: BudgetInterval,
 ): Promise<void> {
-  const workspace = await findWorkspace(deps.database, caller, id)
+  const workspace = await findWorkspace(deps, caller, id)
   const row = budgetsOf(deps.database, workspace.id).find((budget) => budget.interval === interval)
   if (row === undefined) return
   const gone = {

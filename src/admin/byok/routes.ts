@@ -1,100 +1,76 @@
 import { Elysia, t } from 'elysia'
+import { byokKey } from '../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
+import { CREATION, operationsOf } from '../../http/operation.ts'
+import { data, dataReply, deleted, deletedReply, pageReply, uuid } from '../../http/schemas.ts'
 import type { Once } from '../once.ts'
-import { byokKey, byokParams, createByokBody, listByokQuery, updateByokBody } from './schema.ts'
 import {
   type ByokDeps,
+  byokList,
+  createBody,
   createByokKey,
   deleteByokKey,
   getByokKey,
   listByokKeys,
+  updateBody,
   updateByokKey,
 } from './service.ts'
 
-const tag = 'Provider keys'
+const documented = operationsOf('Provider keys')
 const caller = 'management'
-const one = t.Object({ data: byokKey })
+const params = t.Object({ id: uuid('The provider key.') })
+const response = dataReply(byokKey.view)
 
 export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/byok', ({ caller, query }) => listByokKeys(deps, caller, query), {
       caller,
-      query: listByokQuery,
-      response: { 200: t.Object({ data: t.Array(byokKey), total_count: t.Number() }) },
-      detail: operation({
-        id: 'listByokKeys',
-        tag,
-        summary: "List a workspace's own provider keys",
+      query: byokList.query,
+      response: pageReply(byokKey.view),
+      detail: documented('listByokKeys', "List a workspace's BYOK keys", {
         description: 'In the order in which they are tried.',
       }),
     })
     .post(
       '/byok',
-      async ({ actor, body, caller, request, set }) => {
-        set.status = 201
-        return await deps.once({ request, actor, body, set }, async (once) => ({
-          data: await createByokKey(deps, caller, once, body),
-        }))
-      },
+      ({ actor, body, caller, request, set }) =>
+        deps.once({ request, actor, body, set, status: 201 }, (once) =>
+          data(createByokKey(deps, caller, once, body)),
+        ),
       {
         caller,
-        body: createByokBody,
-        response: { 200: one, 201: one },
-        detail: operation({
-          id: 'createByokKey',
-          tag,
-          summary: "Store a workspace's own key of a provider",
+        body: createBody,
+        response,
+        detail: documented('createByokKey', 'Store a BYOK key of a workspace', {
           description:
             "It is used for the workspace's next request, before the gateway's own credentials, and is tried after the keys that the workspace has already.",
-          status: 201,
-          headers: [IDEMPOTENCY_KEY_HEADER],
+          ...CREATION,
         }),
       },
     )
-    .get('/byok/:id', async ({ params }) => ({ data: await getByokKey(deps, params.id) }), {
+    .get('/byok/:id', ({ params }) => data(getByokKey(deps, params.id)), {
       caller,
-      params: byokParams,
-      response: { 200: one },
-      detail: operation({
-        id: 'getByokKey',
-        tag,
-        summary: 'Get a provider key',
+      params,
+      response,
+      detail: documented('getByokKey', 'Get a provider key', {
         description: 'The key itself is never shown.',
       }),
     })
-    .patch(
-      '/byok/:id',
-      async ({ actor, body, params }) => ({ data: await updateByokKey(deps, actor, params.id, body) }),
-      {
-        caller,
-        params: byokParams,
-        body: updateByokBody,
-        response: { 200: one },
-        detail: operation({
-          id: 'updateByokKey',
-          tag,
-          summary: 'Update a provider key',
-          description: 'The change holds for the next request.',
-        }),
-      },
-    )
-    .delete(
-      '/byok/:id',
-      async ({ actor, params }) => {
-        await deleteByokKey(deps, actor, params.id)
-        return { deleted: true }
-      },
-      {
-        caller,
-        params: byokParams,
-        response: { 200: t.Object({ deleted: t.Boolean() }) },
-        detail: operation({
-          id: 'deleteByokKey',
-          tag,
-          summary: 'Delete a provider key',
-          description: 'It is gone for good, and unused from the next request on.',
-        }),
-      },
-    )
+    .patch('/byok/:id', ({ actor, body, params }) => data(updateByokKey(deps, actor, params.id, body)), {
+      caller,
+      params,
+      body: updateBody,
+      response,
+      detail: documented('updateByokKey', 'Update a provider key', {
+        description: 'The change holds for the next request.',
+      }),
+    })
+    .delete('/byok/:id', ({ actor, params }) => deleted(deleteByokKey(deps, actor, params.id)), {
+      caller,
+      params,
+      response: deletedReply,
+      detail: documented('deleteByokKey', 'Delete a provider key', {
+        description: 'It is gone for good, and unused from the next request on.',
+      }),
+    })

@@ -1,4 +1,5 @@
-import { and, asc, count, eq, inArray, isNull, max } from 'drizzle-orm'
+import { type Static, Type } from '@sinclair/typebox'
+import { and, eq, inArray, isNull, not, type SQL, sql } from 'drizzle-orm'
 import { nearestNames } from '../../catalog/nearest.ts'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
@@ -6,150 +7,129 @@ import { badRequest, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { labelOf } from '../../core/keys.ts'
 import type { ProviderKind } from '../../core/snapshot.ts'
+import { selectRows } from '../../db/columns.ts'
 import type { Database } from '../../db/database.ts'
+import { newRow, storedOf, viewOf } from '../../db/fields.ts'
 import { byokPlace, type Sealer } from '../../db/seal.ts'
-import { apiKeys, byokKeys, users } from '../../db/tables.ts'
-import { pageOf } from '../../http/schemas.ts'
+import { apiKeys, type ByokRow, byokKey, byokKeys, users } from '../../db/tables.ts'
+import { inWorkspace } from '../../http/schemas.ts'
 import { readByokKey, vendorKindOf } from '../../providers/byok.ts'
 import { cloudVendors, vendors } from '../../providers/compatible.ts'
-import { type ChangeDeps, change, difference } from '../change.ts'
+import type { ChangeDeps } from '../change.ts'
+import { listing, listPage } from '../list.ts'
+import { createRow, deleteRow, findRow, updateRow } from '../resource.ts'
 import { workspaceOf } from '../workspace-of.ts'
-import {
-  type ByokKey,
-  type ByokRow,
-  byokSettings,
-  byokView,
-  type CreateByokBody,
-  type ListByokQuery,
-  type UpdateByokBody,
-} from './schema.ts'
 
 export interface ByokDeps extends ChangeDeps {
   sealer: Sealer
 }
 
-/** Those of one workspace, in the order in which they are tried. */
-export async function listByokKeys(
-  { database: { db }, snapshot }: ByokDeps,
-  caller: Caller,
-  query: ListByokQuery,
-): Promise<{ data: ByokKey[]; total_count: number }> {
-  const workspaceId = workspaceOf(caller, query.workspace_id, snapshot.current())
-  const ofProvider = query.provider === undefined ? undefined : eq(byokKeys.provider, query.provider)
-  const listed = and(eq(byokKeys.workspace_id, workspaceId), ofProvider)
-  const { limit, offset } = pageOf(query)
-  const rows = await db
-    .select()
-    .from(byokKeys)
-    .where(listed)
-    .orderBy(asc(byokKeys.sort_order), asc(byokKeys.id))
-    .limit(limit)
-    .offset(offset)
-  const [total] = await db.select({ keys: count() }).from(byokKeys).where(listed)
-  return { data: rows.map(byokView), total_count: total?.keys ?? 0 }
+/** A complete service account of a cloud is the longest. */
+const MOST_CHARACTERS = 16_384
+const key = Type.String({
+  minLength: 1,
+  maxLength: MOST_CHARACTERS,
+  description:
+    "The provider's API key (Bedrock's may be the JSON of an access key, Vertex's the JSON of a service account). Sealed at once and never shown again.",
+})
+const closed = { additionalProperties: false }
+export const createBody = Type.Object({ ...byokKey.create.properties, key }, closed)
+export const updateBody = Type.Object({ ...byokKey.update.properties, key: Type.Optional(key) }, closed)
+type UpdateBody = Static<typeof updateBody>
+type ByokKey = Static<typeof byokKey.view>
+
+/** Default order: the one in which they are tried. */
+export const byokList = listing({
+  rows: (db, where) => selectRows(db, byokKeys, where),
+  sorts: { sort_order: byokKeys.sort_order, created_at: byokKeys.created_at, provider: byokKeys.provider },
+  order: 'sort_order',
+  key: byokKeys.id,
+  searched: [byokKeys.name, byokKeys.provider, byokKeys.label],
+  filters: {
+    ...inWorkspace,
+    provider: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Only keys of this provider, by slug.' }),
+    ),
+  },
+})
+
+const view = (row: ByokRow): ByokKey => viewOf(byokKey, row)
+
+export function listByokKeys(deps: ByokDeps, caller: Caller, query: Static<typeof byokList.query>) {
+  const where = and(
+    eq(byokKeys.workspace_id, workspaceOf(caller, query.workspace_id, deps.snapshot.current())),
+    query.provider === undefined ? undefined : eq(byokKeys.provider, query.provider),
+  )
+  return listPage(deps.database, byokList, query, where, view)
 }
 
-export const getByokKey = async ({ database }: ByokDeps, id: string): Promise<ByokKey> =>
-  byokView(await findByokKey(database, id))
+const find = (deps: ByokDeps, id: string): Promise<ByokRow> => findRow(deps, byokKey, id.toLowerCase())
 
-/** Tried after those that the workspace has. */
+export const getByokKey = async (deps: ByokDeps, id: string): Promise<ByokKey> => view(await find(deps, id))
+
+/** Tried after the keys that the workspace already has. */
 export async function createByokKey(
   deps: ByokDeps,
   caller: Caller,
   actor: Actor,
-  { workspace_id, key, ...body }: CreateByokBody,
+  body: Static<typeof createBody>,
 ): Promise<ByokKey> {
-  const workspaceId = workspaceOf(caller, workspace_id, deps.snapshot.current())
-  const id = newUuid()
-  const row: ByokRow = {
-    ...DEFAULTS,
-    ...body,
-    ...sealed(deps, { id, workspace_id: workspaceId, provider: body.provider }, key),
-    id,
-    workspace_id: workspaceId,
+  const place = {
+    id: newUuid(),
+    workspace_id: workspaceOf(caller, body.workspace_id, deps.snapshot.current()),
+  }
+  const row = newRow(byokKey, body, {
+    ...place,
+    ...sealed(deps, { ...place, provider: body.provider }, body.key),
     sort_order: 0,
     created_at: new Date(deps.now()),
-    updated_at: null,
-  }
-  refuseContradiction(row)
-  await requireAllowed(deps.database, workspaceId, body)
-  const made = { action: 'byok.create', resourceId: id, workspaceId, after: byokSettings(row) } as const
-  await change(deps, actor, made, (tx) => {
-    row.sort_order = nextOrder(deps.database, workspaceId)
-    return [tx.insert(byokKeys).values(row)]
   })
-  return byokView(row)
+  refuseContradiction(row)
+  await requireAllowed(deps.database, row.workspace_id, body)
+  await createRow(deps, actor, byokKey, row, {
+    computed: { sort_order: nextOrder(row.workspace_id) },
+  })
+  return await getByokKey(deps, row.id)
 }
+
+const nextOrder = (workspaceId: string) =>
+  sql<number>`(select coalesce(max(${byokKeys.sort_order}) + 1, 0) from ${byokKeys} where ${byokKeys.workspace_id} = ${workspaceId})`
 
 /** The change holds for the next request. */
 export async function updateByokKey(
   deps: ByokDeps,
   actor: Actor,
   id: string,
-  { key, ...body }: UpdateByokBody,
+  { key, ...body }: UpdateBody,
 ): Promise<ByokKey> {
-  const row = await findByokKey(deps.database, id)
-  if (key === undefined && Object.keys(body).length === 0) return byokView(row)
-  const columns = {
-    ...body,
-    ...(key === undefined ? {} : sealed(deps, row, key)),
-    updated_at: new Date(deps.now()),
-  }
-  const changed: ByokRow = { ...row, ...columns }
-  refuseContradiction(changed)
+  const row = await find(deps, id)
+  const columns = { ...storedOf(byokKey, body), ...(key === undefined ? {} : sealed(deps, row, key)) }
+  refuseContradiction({ ...row, ...columns })
   await requireAllowed(deps.database, row.workspace_id, body)
-  const { before, after } = difference(byokSettings(row), byokSettings(changed))
-  const update = {
-    action: 'byok.update',
-    resourceId: row.id,
-    workspaceId: row.workspace_id,
-    before,
-    after: key === undefined ? after : { ...after, key: 'replaced' },
-  } as const
-  await change(deps, actor, update, (tx) => {
-    const present = deps.database.sync.select().from(byokKeys).where(eq(byokKeys.id, row.id)).get()
-    if (present === undefined) throw missing()
-    refuseContradiction({ ...present, ...columns })
-    return [tx.update(byokKeys).set(columns).where(eq(byokKeys.id, row.id))]
-  })
-  return byokView(changed)
+  return view(
+    await updateRow(deps, actor, byokKey, row, columns, {
+      ...(key === undefined ? {} : { note: { key: 'replaced' } }),
+      condition: compatibleWith(columns),
+      refusal: contradiction,
+    }),
+  )
 }
 
-export async function deleteByokKey(deps: ByokDeps, actor: Actor, id: string): Promise<void> {
-  const row = await findByokKey(deps.database, id)
-  const gone = {
-    action: 'byok.delete',
-    resourceId: row.id,
-    workspaceId: row.workspace_id,
-    before: byokSettings(row),
-  } as const
-  await change(deps, actor, gone, (tx) => [tx.delete(byokKeys).where(eq(byokKeys.id, row.id))])
+/** Holds unless another change set the flag that excludes one of these in the meantime. */
+function compatibleWith({ is_fallback, is_byok_only }: Partial<ByokRow>): SQL | undefined {
+  return and(
+    is_fallback === true && is_byok_only === undefined ? not(byokKeys.is_byok_only) : undefined,
+    is_byok_only === true && is_fallback === undefined ? not(byokKeys.is_fallback) : undefined,
+  )
 }
 
-const DEFAULTS = {
-  name: null,
-  disabled: false,
-  is_fallback: false,
-  is_required: false,
-  is_byok_only: false,
-  declared_zdr: null,
-  allowed_api_key_hashes: null,
-  allowed_models: null,
-  allowed_user_ids: null,
-} as const
+export const deleteByokKey = async (deps: ByokDeps, actor: Actor, id: string): Promise<void> =>
+  deleteRow(deps, actor, byokKey, await find(deps, id))
 
-const missing = () => notFound('There is no provider key with this id')
-
-async function findByokKey({ db }: Database, id: string): Promise<ByokRow> {
-  const [row] = await db.select().from(byokKeys).where(eq(byokKeys.id, id.toLowerCase()))
-  if (row === undefined) throw missing()
-  return row
-}
-
-/** A label shows six characters of the key: of a short one that would be too much. */
+/** A label shows six characters of the key, too many of a shorter one. */
 const LEAST_SHOWN = 16
 
-/** The sealed key and what may be seen of it. Throws what is wrong with it; never quotes it. */
+/** The sealed key and its label. Throws a 400 that says what is wrong with it, without quoting it. */
 function sealed(
   deps: ByokDeps,
   { id, workspace_id, provider }: Pick<ByokRow, 'id' | 'workspace_id' | 'provider'>,
@@ -164,17 +144,17 @@ function sealed(
   }
 }
 
-/** Of a key that is JSON the ends say nothing, and may be a part of what is secret. */
+/** The ends of a key that is JSON identify nothing and may be part of a secret. */
 function maskOf(text: string): string {
   if (text.startsWith('{')) return '{...}'
   return text.length < LEAST_SHOWN ? '...' : labelOf(text)
 }
 
 const NEAREST = 3
-/** What is longer than any slug may be a key in the wrong place, and is not repeated. */
+/** A longer text than any slug may be a key in the wrong place: it is not repeated. */
 const LONGEST_SLUG = 32
 
-/** Which code calls the provider: one that is configured, a vendor or a cloud. */
+/** How the provider is called: a configured provider, a vendor or a cloud. */
 function kindOf(snapshot: ByokDeps['snapshot'], slug: string): ProviderKind {
   const { providersBySlug } = snapshot.current()
   const kind = providersBySlug.get(slug)?.kind ?? vendorKindOf(slug)
@@ -186,18 +166,20 @@ function kindOf(snapshot: ByokDeps['snapshot'], slug: string): ProviderKind {
 }
 
 function refuseContradiction({ is_fallback, is_byok_only }: ByokRow): void {
-  if (!is_fallback || !is_byok_only) return
-  throw badRequest(
+  if (is_fallback && is_byok_only) throw contradiction()
+}
+
+const contradiction = () =>
+  badRequest(
     "is_fallback and is_byok_only exclude each other: a key that is tried after the gateway's own credentials cannot be used in their place",
     'is_byok_only',
   )
-}
 
 /** Keys of the workspace, and people of the organisation. */
 async function requireAllowed(
   { db }: Database,
   workspaceId: string,
-  { allowed_api_key_hashes: hashes, allowed_user_ids: userIds }: UpdateByokBody,
+  { allowed_api_key_hashes: hashes, allowed_user_ids: userIds }: UpdateBody,
 ): Promise<void> {
   if (hashes) {
     const isKnown = and(
@@ -224,13 +206,4 @@ function refuseUnknown(
   const ids = new Set(known.map(({ id }) => id))
   const unknown = wanted.findIndex((id) => !ids.has(id))
   if (unknown !== -1) throw notFound(say(unknown))
-}
-
-function nextOrder({ sync }: Database, workspaceId: string): number {
-  const last = sync
-    .select({ order: max(byokKeys.sort_order) })
-    .from(byokKeys)
-    .where(eq(byokKeys.workspace_id, workspaceId))
-    .get()
-  return last?.order === null || last === undefined ? 0 : last.order + 1
 }

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { badRequest } from '../../core/errors.ts'
-import type { FilterRules } from './rules-schema.ts'
+import type { FilterRules } from '../../db/filter-rules.ts'
 
 type Rule = FilterRules['groups'][number]['rules'][number]
 

@@ -1,8 +1,16 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { badRequest, GatewayError, UpstreamError } from '../../core/errors.ts'
 import { testCall } from '../../exporters/test-event.ts'
+import { nullable } from '../../http/schemas.ts'
 import { guardedFetch } from '../../net/guarded.ts'
-import type { TestResult } from './schema.ts'
 import { configOf, type DestinationDeps, findDestination, typeOf } from './service.ts'
+
+export const testResult = Type.Object({
+  success: Type.Boolean({ description: 'It replied with a 2xx.' }),
+  status: nullable(Type.Number({ documented: { type: 'integer' }, description: 'The status of its reply.' })),
+  message: Type.String({ description: 'The outcome, as a sentence.' }),
+})
+type TestResult = Static<typeof testResult>
 
 const TIMEOUT_MS = 10_000
 const LIMIT_BYTES = 64 * 1024
@@ -12,7 +20,7 @@ const LIMIT_BYTES = 64 * 1024
  * a `GatewayError`: 400 for a type that nothing is delivered to yet, and for an address that is not allowed.
  */
 export async function tryDestination(deps: DestinationDeps, id: string): Promise<TestResult> {
-  const row = await findDestination(deps.database, id)
+  const row = await findDestination(deps, id)
   const type = typeOf(row.type)
   const call = testCall(type, configOf(deps, row), deps.now())
   if (call === null) {

@@ -24,7 +24,7 @@ export const listFilesQuery = t.Object(
       t.String({ minLength: 1, maxLength: 200, description: 'The `cursor` of the page before.' }),
     ),
   },
-  { additionalProperties: true },
+  { additionalProperties: false },
 )
 export type ListFilesQuery = Static<typeof listFilesQuery>
 

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { badRequest } from '../../core/errors.ts'
-import type { ContentFilter, ContentFilterBuiltin } from './filters-schema.ts'
+import type { ContentFilter, ContentFilterBuiltin } from '../../db/content-filters.ts'
 
 interface Filters {
   content_filters?: readonly ContentFilter[] | null

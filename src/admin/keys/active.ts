@@ -1,10 +1,10 @@
-import { and, eq, gt, isNull, or, type SQL } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
+import { and, eq, gt, isNull, notExists, or, type SQL } from 'drizzle-orm'
+import type { Database, Db } from '../../db/database.ts'
 import { apiKeys } from '../../db/tables.ts'
 
-/** Inference keys that would be accepted now, by this condition, in the order of their making. */
-export const activeKeys = ({ sync }: Database, condition: SQL | undefined, now: number) =>
-  sync
+/** Inference keys that would be accepted now and for which `condition` holds. */
+const selectActive = (db: Db, condition: SQL | undefined, now: number) =>
+  db
     .select({ name: apiKeys.name, label: apiKeys.label, creator_user_id: apiKeys.creator_user_id })
     .from(apiKeys)
     .where(
@@ -16,8 +16,14 @@ export const activeKeys = ({ sync }: Database, condition: SQL | undefined, now: 
         or(isNull(apiKeys.expires_at), gt(apiKeys.expires_at, new Date(now))),
       ),
     )
-    .orderBy(apiKeys.id)
-    .all()
+
+/** In the order of their creation. */
+export const activeKeys = async ({ db }: Pick<Database, 'db'>, condition: SQL | undefined, now: number) =>
+  await selectActive(db, condition, now).orderBy(apiKeys.id)
+
+/** The same as a condition of a statement, for a check that holds until the statement has run. */
+export const noActiveKeys = (db: Db, condition: SQL | undefined, now: number): SQL =>
+  notExists(selectActive(db, condition, now))
 
 const MOST_NAMES = 5
 

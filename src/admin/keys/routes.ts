@@ -1,91 +1,77 @@
 import { Elysia, t } from 'elysia'
+import { apiKey } from '../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
-import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../http/operation.ts'
+import { data, dataReply, deleted, deletedReply, pageReply } from '../../http/schemas.ts'
 import type { Once } from '../once.ts'
-import { createKeyBody, currentKey, key, keyParams, listKeysQuery, updateKeyBody } from './schema.ts'
-import { createKey, currentKeyOf, deleteKey, getKey, type KeyDeps, listKeys, updateKey } from './service.ts'
+import {
+  createBody,
+  createKey,
+  currentKeyOf,
+  deleteKey,
+  getKey,
+  type KeyDeps,
+  keyList,
+  listKeys,
+  updateKey,
+} from './service.ts'
+import { currentKey, keyReply } from './usage.ts'
 
-const tag = 'API keys'
+const documented = operationsOf('API keys')
+const caller = 'management'
+const params = t.Object({ hash: t.String({ description: 'SHA-256 of the key, in hex.' }) })
+const response = dataReply(keyReply)
 
 export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/keys', ({ caller, query }) => listKeys(deps, caller, query), {
-      caller: 'management',
-      query: listKeysQuery,
-      response: { 200: t.Object({ data: t.Array(key), total_count: t.Number() }) },
-      detail: operation({ id: 'listKeys', tag, summary: 'List API keys' }),
+      caller,
+      query: keyList.query,
+      response: pageReply(keyReply),
+      detail: documented('listKeys', 'List API keys'),
     })
     .post(
       '/keys',
-      async ({ body, caller, actor, request, set }) => {
-        set.status = createdStatus(request)
-        return await deps.once({ request, actor, body, set }, (once) => createKey(deps, caller, once, body))
-      },
+      ({ body, caller, actor, request, set }) =>
+        deps.once({ request, actor, body, set, status: createdStatus(request) }, (once) =>
+          createKey(deps, caller, once, body),
+        ),
       {
-        caller: 'management',
-        body: createKeyBody,
+        caller,
+        body: createBody,
         response: {
-          200: t.Object({ data: key, key: t.String({ description: 'The key itself, shown once.' }) }),
+          200: t.Object({ data: keyReply, key: t.String({ description: 'The key itself, shown once.' }) }),
         },
-        detail: operation({
-          id: 'createKey',
-          tag,
-          summary: 'Create an API key',
-          headers: [IDEMPOTENCY_KEY_HEADER],
-        }),
+        detail: documented('createKey', 'Create an API key', { headers: [IDEMPOTENCY_KEY_HEADER] }),
       },
     )
-    .get('/keys/:hash', async ({ params }) => ({ data: await getKey(deps, params.hash) }), {
-      caller: 'management',
-      params: keyParams,
-      response: { 200: t.Object({ data: key }) },
-      detail: operation({ id: 'getKey', tag, summary: 'Get an API key' }),
+    .get('/keys/:hash', ({ params }) => data(getKey(deps, params.hash)), {
+      caller,
+      params,
+      response,
+      detail: documented('getKey', 'Get an API key'),
     })
-    .patch(
-      '/keys/:hash',
-      async ({ actor, body, params }) => ({ data: await updateKey(deps, actor, params.hash, body) }),
-      {
-        caller: 'management',
-        params: keyParams,
-        body: updateKeyBody,
-        response: { 200: t.Object({ data: key }) },
-        detail: operation({
-          id: 'updateKey',
-          tag,
-          summary: 'Update an API key',
-          description: 'The change holds for the next request.',
-        }),
-      },
-    )
-    .delete(
-      '/keys/:hash',
-      async ({ actor, params }) => {
-        await deleteKey(deps, actor, params.hash)
-        return { deleted: true }
-      },
-      {
-        caller: 'management',
-        params: keyParams,
-        response: { 200: t.Object({ deleted: t.Boolean() }) },
-        detail: operation({
-          id: 'deleteKey',
-          tag,
-          summary: 'Delete an API key',
-        }),
-      },
-    )
-
-export const currentKeyRoutes = (deps: KeyDeps & CallerDeps) =>
-  new Elysia()
-    .use(callerOption(deps))
-    .get('/key', async ({ caller }) => ({ data: await currentKeyOf(deps, caller) }), {
-      caller: 'any',
-      response: { 200: t.Object({ data: currentKey }) },
-      detail: operation({
-        id: 'getCurrentKey',
-        tag,
-        summary: 'Get the key of this request',
+    .patch('/keys/:hash', ({ actor, body, params }) => data(updateKey(deps, actor, params.hash, body)), {
+      caller,
+      params,
+      body: apiKey.update,
+      response,
+      detail: documented('updateKey', 'Update an API key', {
+        description: 'The change holds for the next request.',
       }),
     })
+    .delete('/keys/:hash', ({ actor, params }) => deleted(deleteKey(deps, actor, params.hash)), {
+      caller,
+      params,
+      response: deletedReply,
+      detail: documented('deleteKey', 'Delete an API key'),
+    })
+
+export const currentKeyRoutes = (deps: KeyDeps & CallerDeps) =>
+  new Elysia().use(callerOption(deps)).get('/key', ({ caller }) => data(currentKeyOf(deps, caller)), {
+    caller: 'any',
+    response: dataReply(currentKey),
+    detail: documented('getCurrentKey', 'Get the key of this request'),
+  })

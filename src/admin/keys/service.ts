@@ -1,40 +1,41 @@
-import { and, count, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type Static, Type } from '@sinclair/typebox'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { hashKey, labelOf, newKey } from '../../core/keys.ts'
-import { nanoUsdOf } from '../../core/money.ts'
+import { selectRows } from '../../db/columns.ts'
 import type { Database } from '../../db/database.ts'
-import { apiKeys, guardrailKeys, users } from '../../db/tables.ts'
+import { newRow, storedOf } from '../../db/fields.ts'
+import { apiKey, apiKeys, guardrailKeys, type KeyRow, users } from '../../db/tables.ts'
 import { utcInstant } from '../../http/instant.ts'
+import { inWorkspace, queryBoolean } from '../../http/schemas.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { type ChangeDeps, change, difference } from '../change.ts'
-import { rateLimitsOf } from '../rate-limits.ts'
-import {
-  type CreateKeyBody,
-  type CurrentKey,
-  type Key,
-  type KeyRow,
-  keyView,
-  type ListKeysQuery,
-  limitView,
-  settingsView,
-  type UpdateKeyBody,
-  usageView,
-} from './schema.ts'
+import type { ChangeDeps } from '../change.ts'
+import { listing, listPage } from '../list.ts'
+import { createRow, deleteRow, findRow, updateRow } from '../resource.ts'
+import { type CurrentKey, type Key, keyView, limitView, usageView } from './usage.ts'
 
 export interface KeyDeps extends ChangeDeps {
   ledger: Pick<Ledger, 'usageOf'>
 }
 
-const DEFAULT_PAGE = 50
+export const createBody = Type.Object(
+  {
+    ...apiKey.create.properties,
+    external: Type.Optional(
+      Type.Object({ user: Type.String({ minLength: 1, maxLength: 256 }) }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
-/** Makes an inference key. `key` is the secret itself: shown here and never again. */
+/** Creates an inference key. `key` is the secret itself: shown here and never again. */
 export async function createKey(
   deps: KeyDeps,
   caller: Caller,
   actor: Actor,
-  body: CreateKeyBody,
+  body: Static<typeof createBody>,
 ): Promise<{ data: Key; key: string }> {
   const workspaceId = body.workspace_id?.toLowerCase() ?? caller.workspace.id
   if (!deps.snapshot.current().workspacesById.has(workspaceId))
@@ -42,107 +43,71 @@ export async function createKey(
   const creatorUserId = body.creator_user_id ?? caller.key.creatorUserId
   await requireUser(deps.database, creatorUserId)
   const key = newKey('inference')
-  const hash = hashKey(key)
-  const expiresAt = expiryOf(body.expires_at, deps.now())
-  const settings = {
-    name: body.name,
+  const row = newRow(apiKey, body, {
+    hash: hashKey(key),
+    id: 0,
+    kind: 'inference',
     label: labelOf(key),
-    disabled: false,
-    limit_nano_usd: nanoUsdOrNull(body.limit),
-    limit_reset: body.limit_reset ?? null,
-    include_byok_in_limit: body.include_byok_in_limit ?? false,
-    rate_limits: rateLimitsOf(body.rate_limits ?? null),
-    expires_at: expiresAt,
+    expires_at: expiryOf(body.expires_at, deps.now()),
     creator_user_id: creatorUserId,
     external_user: body.external?.user ?? null,
     workspace_id: workspaceId,
-  }
-  const made = { action: 'key.create', resourceId: hash, workspaceId, after: settingsView(settings) } as const
-  await change(deps, actor, made, (tx) => [
-    tx.insert(apiKeys).values({
-      ...settings,
-      hash,
-      // One more than the largest so far, found inside the same statement: two creations at once never share it.
-      id: sql<number>`(select coalesce(max(${apiKeys.id}), 0) + 1 from ${apiKeys})`,
-      kind: 'inference',
-      created_at: new Date(deps.now()),
-    }),
-  ])
-  return { data: await viewOf(deps, await findKey(deps.database, hash)), key }
+    created_at: new Date(deps.now()),
+  })
+  // Computed by the insert itself, so that two at once get two ids.
+  const id = sql<number>`(select coalesce(max(${apiKeys.id}), 0) + 1 from ${apiKeys})`
+  await createRow(deps, actor, apiKey, row, { computed: { id } })
+  return { data: await getKey(deps, row.hash), key }
 }
 
-/** Newest first. */
-export async function listKeys(
-  deps: KeyDeps,
-  caller: Caller,
-  query: ListKeysQuery,
-): Promise<{ data: Key[]; total_count: number }> {
-  const workspaceId = query.workspace_id?.toLowerCase() ?? caller.workspace.id
+/** Default order: newest first. */
+export const keyList = listing({
+  rows: (db, where) => selectRows(db, apiKeys, where),
+  sorts: { created_at: apiKeys.created_at, name: apiKeys.name },
+  order: '-created_at',
+  key: apiKeys.id,
+  searched: [apiKeys.name, apiKeys.label, apiKeys.external_user],
+  filters: {
+    ...inWorkspace,
+    include_disabled: queryBoolean('Whether disabled keys are listed too; default false.'),
+  },
+})
+
+export function listKeys(deps: KeyDeps, caller: Caller, query: Static<typeof keyList.query>) {
   const listed = and(
     isInferenceKey(),
-    eq(apiKeys.workspace_id, workspaceId),
+    eq(apiKeys.workspace_id, query.workspace_id?.toLowerCase() ?? caller.workspace.id),
     query.include_disabled === 'true' ? undefined : eq(apiKeys.disabled, false),
   )
-  const { db } = deps.database
-  const rows = await db
-    .select()
-    .from(apiKeys)
-    .where(listed)
-    .orderBy(desc(apiKeys.created_at), desc(apiKeys.id))
-    .limit(Number(query.limit ?? DEFAULT_PAGE))
-    .offset(Number(query.offset ?? 0))
-  const [total] = await db.select({ keys: count() }).from(apiKeys).where(listed)
-  const data = await Promise.all(rows.map((row) => viewOf(deps, row)))
-  return { data, total_count: total?.keys ?? 0 }
+  return listPage(deps.database, keyList, query, listed, (row) => viewWithUsage(deps, row))
 }
 
-export async function getKey(deps: KeyDeps, hash: string): Promise<Key> {
-  return viewOf(deps, await findKey(deps.database, hash))
-}
+export const getKey = async (deps: KeyDeps, hash: string): Promise<Key> =>
+  viewWithUsage(deps, await findKey(deps, hash))
 
 /** The change holds for the next request. */
 export async function updateKey(
   deps: KeyDeps,
   actor: Actor,
   hash: string,
-  body: UpdateKeyBody,
+  body: Static<typeof apiKey.update>,
 ): Promise<Key> {
-  const row = await findKey(deps.database, hash)
-  if (Object.keys(body).length === 0) return viewOf(deps, row)
-  const { limit, rate_limits: rates, ...others } = body
-  const changes = {
-    ...others,
-    ...(limit === undefined ? {} : { limit_nano_usd: nanoUsdOrNull(limit) }),
-    ...(rates === undefined ? {} : { rate_limits: rateLimitsOf(rates) }),
-    updated_at: new Date(deps.now()),
-  }
-  const update = {
-    action: 'key.update',
-    resourceId: hash,
-    workspaceId: row.workspace_id,
-    ...difference(settingsView(row), settingsView({ ...row, ...changes })),
-  } as const
-  await change(deps, actor, update, (tx) => [tx.update(apiKeys).set(changes).where(eq(apiKeys.hash, hash))])
-  return viewOf(deps, await findKey(deps.database, hash))
+  const row = await findKey(deps, hash)
+  return viewWithUsage(deps, await updateRow(deps, actor, apiKey, row, storedOf(apiKey, body)))
 }
 
-/** The key is refused from the next request on, and leaves its guardrail; its history stays. */
+/** The key is rejected from the next request on, and leaves its guardrail; its history stays. */
 export async function deleteKey(deps: KeyDeps, actor: Actor, hash: string): Promise<void> {
-  const row = await findKey(deps.database, hash)
-  const deletedAt = new Date(deps.now())
-  const gone = {
-    action: 'key.delete',
-    resourceId: hash,
-    workspaceId: row.workspace_id,
-    before: settingsView(row),
-  } as const
-  await change(deps, actor, gone, (tx) => [
-    tx.update(apiKeys).set({ deleted_at: deletedAt }).where(eq(apiKeys.hash, hash)),
+  await deleteRow(deps, actor, apiKey, await findKey(deps, hash), (tx) => [
+    tx
+      .update(apiKeys)
+      .set({ deleted_at: new Date(deps.now()) })
+      .where(eq(apiKeys.hash, hash)),
     tx.delete(guardrailKeys).where(eq(guardrailKeys.key_hash, hash)),
   ])
 }
 
-/** What a key may know of itself. Throws 403 for a person who has signed in. */
+/** What a key can see of itself. Throws 403 for a dashboard session. */
 export async function currentKeyOf(deps: KeyDeps, { key, workspace, session }: Caller): Promise<CurrentKey> {
   if (session !== undefined) throw forbidden('This request has no key: you are signed in')
   const usage = await deps.ledger.usageOf(key.hash, deps.now())
@@ -163,7 +128,7 @@ export async function currentKeyOf(deps: KeyDeps, { key, workspace, session }: C
     free_model_daily_requests: { limit: UNLIMITED, remaining: UNLIMITED, used: 0 },
     rate_limit: {
       interval: '10s',
-      note: 'Kept for older clients; it says nothing of the limits that hold.',
+      note: 'For older clients; it does not describe the limits in force.',
       requests: UNLIMITED,
     },
     creator_user_id: key.creatorUserId,
@@ -173,23 +138,17 @@ export async function currentKeyOf(deps: KeyDeps, { key, workspace, session }: C
   }
 }
 
-/** How the API's counts say that there is no bound. */
+/** The API's count for "no limit". */
 const UNLIMITED = -1
 
-const viewOf = async (deps: KeyDeps, row: KeyRow): Promise<Key> =>
+const viewWithUsage = async (deps: KeyDeps, row: KeyRow): Promise<Key> =>
   keyView(row, await deps.ledger.usageOf(row.hash, deps.now()))
 
-/** Management keys are made and withdrawn on the machine itself, never through the API that they open. */
+/** Management keys are created and revoked on the machine itself, never through the API. */
 const isInferenceKey = (): SQL | undefined => and(eq(apiKeys.kind, 'inference'), isNull(apiKeys.deleted_at))
 
-async function findKey(database: Database, hash: string): Promise<KeyRow> {
-  const [row] = await database.db
-    .select()
-    .from(apiKeys)
-    .where(and(eq(apiKeys.hash, hash), isInferenceKey()))
-  if (row === undefined) throw notFound('There is no API key with this hash')
-  return row
-}
+const findKey = (deps: KeyDeps, hash: string): Promise<KeyRow> =>
+  findRow(deps, apiKey, hash, isInferenceKey())
 
 async function requireUser(database: Database, id: string): Promise<void> {
   const [row] = await database.db
@@ -198,9 +157,6 @@ async function requireUser(database: Database, id: string): Promise<void> {
     .where(and(eq(users.id, id), isNull(users.deleted_at)))
   if (row === undefined) throw notFound('There is no member with the id in creator_user_id')
 }
-
-const nanoUsdOrNull = (usd: number | null | undefined): number | null =>
-  usd === null || usd === undefined ? null : nanoUsdOf(usd)
 
 const HAS_SECONDS = /:\d\d:\d\d/
 

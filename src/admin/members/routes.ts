@@ -1,10 +1,11 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
+import { pageReply } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
-import { listWorkspacesQuery, workspaceParams } from '../workspaces/schema.ts'
+import { workspaceParams } from '../workspaces/service.ts'
 import { member, membersBody } from './schema.ts'
-import { addMembers, listMembers, removeMembers } from './service.ts'
+import { addMembers, listMembers, memberList, removeMembers } from './service.ts'
 
 const tag = 'Workspaces'
 
@@ -17,8 +18,8 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
       {
         caller: 'management',
         params: workspaceParams,
-        query: listWorkspacesQuery,
-        response: { 200: t.Object({ data: t.Array(member), total_count: t.Number() }) },
+        query: memberList.query,
+        response: pageReply(member),
         detail: operation({
           id: 'listWorkspaceMembers',
           tag,

@@ -1,15 +1,15 @@
-import { and, count, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
-import { badRequest, notFound } from '../../core/errors.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, type Db, mustChange } from '../../db/database.ts'
 import { apiKeys, users, workspaceMembers } from '../../db/tables.ts'
-import { pageOf } from '../../http/schemas.ts'
+import type { ListQuery } from '../../http/schemas.ts'
 import { type ChangeDeps, change } from '../change.ts'
-import { activeKeys, namesOf } from '../keys/active.ts'
-import { findWorkspace } from '../workspaces/find.ts'
-import type { ListWorkspacesQuery } from '../workspaces/schema.ts'
+import { activeKeys, namesOf, noActiveKeys } from '../keys/active.ts'
+import { listing, listPage } from '../list.ts'
+import { findWorkspace } from '../workspaces/service.ts'
 import type { Member } from './schema.ts'
 
 const membership = {
@@ -20,26 +20,28 @@ const membership = {
   created_at: workspaceMembers.created_at,
 }
 
-/** In the order of their joining. */
-export async function listMembers(
-  { database }: ChangeDeps,
-  caller: Caller,
-  id: string,
-  query: ListWorkspacesQuery,
-): Promise<{ data: Member[]; total_count: number }> {
-  const workspace = await findWorkspace(database, caller, id)
-  const { limit, offset } = pageOf(query)
-  const listed = eq(workspaceMembers.workspace_id, workspace.id)
-  const rows = await database.db
+const selectMembers = (db: Db, where: SQL | undefined) =>
+  db
     .select(membership)
     .from(workspaceMembers)
     .innerJoin(users, eq(users.id, workspaceMembers.user_id))
-    .where(listed)
-    .orderBy(workspaceMembers.created_at, workspaceMembers.id)
-    .limit(limit)
-    .offset(offset)
-  const [total] = await database.db.select({ members: count() }).from(workspaceMembers).where(listed)
-  return { data: rows.map(memberView), total_count: total?.members ?? 0 }
+    .where(where)
+    .$dynamic()
+
+/** Default order: of joining. */
+export const memberList = listing({
+  rows: selectMembers,
+  sorts: { created_at: workspaceMembers.created_at },
+  order: 'created_at',
+  key: workspaceMembers.id,
+  searched: [users.name, users.email],
+  filters: {},
+})
+
+export async function listMembers(deps: ChangeDeps, caller: Caller, id: string, query: ListQuery) {
+  const workspace = await findWorkspace(deps, caller, id)
+  const where = eq(workspaceMembers.workspace_id, workspace.id)
+  return await listPage(deps.database, memberList, query, where, memberView)
 }
 
 const memberView = (row: Omit<Member, 'created_at'> & { created_at: Date }): Member => ({
@@ -55,7 +57,7 @@ export async function addMembers(
   id: string,
   userIds: readonly string[],
 ): Promise<{ added_count: number; data: Member[] }> {
-  const workspace = await findWorkspace(deps.database, caller, id)
+  const workspace = await findWorkspace(deps, caller, id)
   const wanted = [...new Set(userIds)]
   await requireUsers(deps.database, wanted)
   const present = await membersOf(deps.database, workspace.id, wanted)
@@ -94,7 +96,7 @@ export async function removeMembers(
   id: string,
   userIds: readonly string[],
 ): Promise<{ removed_count: number }> {
-  const workspace = await findWorkspace(deps.database, caller, id)
+  const workspace = await findWorkspace(deps, caller, id)
   const wanted = [...new Set(userIds)]
   await requireUsers(deps.database, wanted)
   const present = (await membersOf(deps.database, workspace.id, wanted)).map((row) => row.user_id)
@@ -105,37 +107,37 @@ export async function removeMembers(
     workspaceId: workspace.id,
     before: { user_ids: present },
   } as const
-  await change(deps, actor, removed, (tx) => {
-    refuseHolders(deps, workspace.id, present)
-    return [
+  const held = and(eq(apiKeys.workspace_id, workspace.id), inArray(apiKeys.creator_user_id, present))
+  const keys = await activeKeys(deps.database, held, deps.now())
+  const holder = keys[0]?.creator_user_id
+  if (holder !== undefined) {
+    throw badRequest(
+      `user_ids: ${holder} has active API keys in this workspace (${namesOf(keys)}): disable or delete them first. No member was removed`,
+    )
+  }
+  await change(deps, actor, removed, (tx) => [
+    mustChange(
       tx
         .delete(workspaceMembers)
         .where(
-          and(eq(workspaceMembers.workspace_id, workspace.id), inArray(workspaceMembers.user_id, present)),
+          and(
+            eq(workspaceMembers.workspace_id, workspace.id),
+            inArray(workspaceMembers.user_id, present),
+            noActiveKeys(tx, held, deps.now()),
+          ),
         ),
-    ]
-  })
+      () => conflict('Another request changed these members or their keys at the same time: try again'),
+    ),
+  ])
   return { removed_count: present.length }
-}
-
-function refuseHolders(deps: ChangeDeps, workspaceId: string, userIds: readonly string[]): void {
-  const held = and(eq(apiKeys.workspace_id, workspaceId), inArray(apiKeys.creator_user_id, [...userIds]))
-  const keys = activeKeys(deps.database, held, deps.now())
-  const holder = keys[0]?.creator_user_id
-  if (holder === undefined) return
-  throw badRequest(
-    `user_ids: ${holder} has active API keys in this workspace (${namesOf(keys)}): disable or delete them first. Nobody was removed`,
-  )
 }
 
 const membersOf = async ({ db }: Database, workspaceId: string, userIds: string[]): Promise<Member[]> =>
   (
-    await db
-      .select(membership)
-      .from(workspaceMembers)
-      .innerJoin(users, eq(users.id, workspaceMembers.user_id))
-      .where(and(eq(workspaceMembers.workspace_id, workspaceId), inArray(workspaceMembers.user_id, userIds)))
-      .orderBy(workspaceMembers.created_at, workspaceMembers.id)
+    await selectMembers(
+      db,
+      and(eq(workspaceMembers.workspace_id, workspaceId), inArray(workspaceMembers.user_id, userIds)),
+    ).orderBy(workspaceMembers.created_at, workspaceMembers.id)
   ).map(memberView)
 
 async function requireUsers({ db }: Database, userIds: string[]): Promise<void> {

@@ -1,9 +1,10 @@
-import { and, count, desc, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
+import { selectRows } from '../../db/columns.ts'
 import { invitations, users } from '../../db/tables.ts'
-import { pageOf } from '../../http/schemas.ts'
+import type { ListQuery } from '../../http/schemas.ts'
 import type { Visitor } from '../../http/visitor.ts'
 import type { AuthDeps } from '../auth/deps.ts'
 import { nameOf, newPerson, setPassword, type UserRow, userOfEmail } from '../auth/people.ts'
@@ -12,8 +13,9 @@ import { endSessions, type Opened, openSession } from '../auth/sessions.ts'
 import { actorOfUser } from '../auth/sign-in.ts'
 import { hashToken, newToken } from '../auth/tokens.ts'
 import { change } from '../change.ts'
+import { listing, listPage } from '../list.ts'
 import { requireMember } from './members.ts'
-import { type Invitation, type InvitationBody, type ListQuery, roleView, storedRole } from './schema.ts'
+import { type Invitation, type InvitationBody, roleView, storedRole } from './schema.ts'
 
 type InvitationRow = typeof invitations.$inferSelect
 
@@ -82,23 +84,23 @@ async function makeLink(
   return { data: viewOf(row, now), token, url: `${deps.auth.site.address}/ui/invite#t=${token}` }
 }
 
-/** Those that nobody has accepted, newest first. */
-export async function listInvitations(
-  { database: { db }, now }: AuthDeps,
-  query: ListQuery,
-): Promise<{ data: Invitation[]; total_count: number }> {
-  const { limit, offset } = pageOf(query)
-  const listed = isNull(invitations.accepted_at)
-  const rows = await db
-    .select()
-    .from(invitations)
-    .where(listed)
-    .orderBy(desc(invitations.created_at), invitations.id)
-    .limit(limit)
-    .offset(offset)
-  const [total] = await db.select({ invitations: count() }).from(invitations).where(listed)
-  return { data: rows.map((row) => viewOf(row, now())), total_count: total?.invitations ?? 0 }
-}
+/** Default order: newest first. */
+export const invitationList = listing({
+  rows: (db, where) => selectRows(db, invitations, where),
+  sorts: {
+    created_at: invitations.created_at,
+    expires_at: invitations.expires_at,
+    email: invitations.email,
+  },
+  order: '-created_at',
+  key: invitations.id,
+  searched: [invitations.email],
+  filters: {},
+})
+
+/** Invitations that were not accepted. */
+export const listInvitations = ({ database, now }: AuthDeps, query: ListQuery) =>
+  listPage(database, invitationList, query, isNull(invitations.accepted_at), (row) => viewOf(row, now()))
 
 /** Its link opens nothing any more. */
 export async function revokeInvitation(deps: AuthDeps, actor: Actor, id: string): Promise<void> {

@@ -1,40 +1,30 @@
-import { and, count, eq, isNull } from 'drizzle-orm'
+import { and, eq, exists, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
-import { badRequest, notFound } from '../../core/errors.ts'
-import type { Database } from '../../db/database.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { alias, selectRows } from '../../db/columns.ts'
+import { type Database, type Db, mustChange } from '../../db/database.ts'
 import { apiKeys, guardrailMembers, identities, users, workspaceMembers } from '../../db/tables.ts'
-import { pageOf } from '../../http/schemas.ts'
+import type { ListQuery } from '../../http/schemas.ts'
 import { endLinks, type UserRow, userOf } from '../auth/people.ts'
 import { endSessions } from '../auth/sessions.ts'
 import { ownerOf } from '../auth/setup.ts'
 import { type ChangeDeps, change } from '../change.ts'
-import { activeKeys, namesOf } from '../keys/active.ts'
-import {
-  type ListQuery,
-  memberView,
-  type OrganizationMember,
-  type Role,
-  roleView,
-  storedRole,
-} from './schema.ts'
+import { activeKeys, namesOf, noActiveKeys } from '../keys/active.ts'
+import { listing, listPage } from '../list.ts'
+import { memberView, type OrganizationMember, type Role, roleView, storedRole } from './schema.ts'
 
-/** In the order of their joining. */
-export async function listMembers(
-  { database: { db } }: ChangeDeps,
-  query: ListQuery,
-): Promise<{ data: OrganizationMember[]; total_count: number }> {
-  const { limit, offset } = pageOf(query)
-  const listed = isNull(users.deleted_at)
-  const rows = await db
-    .select()
-    .from(users)
-    .where(listed)
-    .orderBy(users.created_at, users.id)
-    .limit(limit)
-    .offset(offset)
-  const [total] = await db.select({ members: count() }).from(users).where(listed)
-  return { data: rows.map(memberView), total_count: total?.members ?? 0 }
-}
+/** Default order: of joining. */
+export const memberList = listing({
+  rows: (db, where) => selectRows(db, users, where),
+  sorts: { created_at: users.created_at, name: users.name },
+  order: 'created_at',
+  key: users.id,
+  searched: [users.name, users.email],
+  filters: {},
+})
+
+export const listMembers = ({ database }: ChangeDeps, query: ListQuery) =>
+  listPage(database, memberList, query, isNull(users.deleted_at), memberView)
 
 /** Holds for the next request, of sessions that are open too. Throws 400 for the last administrator. */
 export async function changeRole(
@@ -53,15 +43,16 @@ export async function changeRole(
     before: { role: roleView(user.role) },
     after: { role: said },
   } as const
-  await change(deps, actor, changed, (tx) => {
-    if (role === 'member') refuseLastAdmin(deps.database, id)
-    return [
+  if (role === 'member') refuseLastAdmin(deps.database, id)
+  await change(deps, actor, changed, (tx) => [
+    mustChange(
       tx
         .update(users)
         .set({ role, updated_at: new Date(deps.now()) })
-        .where(eq(users.id, id)),
-    ]
-  })
+        .where(and(isMember(id), notLastAdmin(tx, id))),
+      changedMeanwhile,
+    ),
+  ])
   return memberView({ ...user, role })
 }
 
@@ -78,25 +69,49 @@ export async function removeMember(deps: ChangeDeps, actor: Actor, id: string): 
     workspaceId: null,
     before: { ...memberView(user) },
   } as const
-  await change(deps, actor, removed, (tx) => {
-    refuseKeyHolder(deps, id)
-    refuseLastAdmin(deps.database, id)
-    const gone = { deleted_at: new Date(deps.now()), email: null }
-    return [
-      tx.update(users).set(gone).where(eq(users.id, id)),
-      tx.delete(identities).where(eq(identities.user_id, id)),
-      endSessions(tx, id),
-      // A link for a new password would let them in again, with the role that they had.
-      ...(user.email === null ? [] : [endLinks(tx, user.email)]),
-      tx.delete(workspaceMembers).where(eq(workspaceMembers.user_id, id)),
-      tx.delete(guardrailMembers).where(eq(guardrailMembers.user_id, id)),
+  await refuseKeyHolder(deps, id)
+  refuseLastAdmin(deps.database, id)
+  const made = eq(apiKeys.creator_user_id, id)
+  const heir = heirOf(deps.database, id)
+  const gone = { deleted_at: new Date(deps.now()), email: null }
+  await change(deps, actor, removed, (tx) => [
+    mustChange(
       tx
-        .update(apiKeys)
-        .set({ creator_user_id: heirOf(deps.database, id) })
-        .where(and(eq(apiKeys.kind, 'management'), eq(apiKeys.creator_user_id, id))),
-    ]
-  })
+        .update(users)
+        .set(gone)
+        .where(and(isMember(id), notLastAdmin(tx, id), noActiveKeys(tx, made, deps.now()))),
+      changedMeanwhile,
+    ),
+    tx.delete(identities).where(eq(identities.user_id, id)),
+    endSessions(tx, id),
+    // A link for a new password would let them in again, with the role that they had.
+    ...(user.email === null ? [] : [endLinks(tx, user.email)]),
+    tx.delete(workspaceMembers).where(eq(workspaceMembers.user_id, id)),
+    tx.delete(guardrailMembers).where(eq(guardrailMembers.user_id, id)),
+    tx
+      .update(apiKeys)
+      .set({ creator_user_id: heir })
+      .where(and(eq(apiKeys.kind, 'management'), made)),
+  ])
 }
+
+const isMember = (id: string) => and(eq(users.id, id), isNull(users.deleted_at))
+
+/** The condition that another administrator exists, or this member is none. */
+const notLastAdmin = (db: Db, id: string) =>
+  or(
+    eq(users.role, 'member'),
+    exists(
+      db
+        .select({ one: sql`1` })
+        .from(others)
+        .where(and(isNull(others.deleted_at), eq(others.role, 'admin'), ne(others.id, id))),
+    ),
+  )
+const others = alias(users, 'others')
+
+const changedMeanwhile = () =>
+  conflict('Another request changed the members or their keys at the same time: try again')
 
 /** Ends every session of a member: signed out everywhere. */
 export async function endMemberSessions(deps: ChangeDeps, actor: Actor, id: string): Promise<void> {
@@ -111,11 +126,11 @@ export function requireMember(database: Database, id: string): UserRow {
   return user
 }
 
-function refuseKeyHolder(deps: ChangeDeps, userId: string): void {
-  const keys = activeKeys(deps.database, eq(apiKeys.creator_user_id, userId), deps.now())
+async function refuseKeyHolder(deps: ChangeDeps, userId: string): Promise<void> {
+  const keys = await activeKeys(deps.database, eq(apiKeys.creator_user_id, userId), deps.now())
   if (keys.length === 0) return
   throw badRequest(
-    `This member has active API keys (${namesOf(keys)}): disable or delete them first. Nobody was removed`,
+    `This member has active API keys (${namesOf(keys)}): disable or delete them first. The member was not removed`,
   )
 }
 

@@ -1,17 +1,17 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
+import { pageReply } from '../../http/schemas.ts'
 import type { AuthDeps } from '../auth/deps.ts'
 import { emptyBody } from '../auth/schema.ts'
 import { makeSetupLink } from '../auth/setup.ts'
 import type { Once } from '../once.ts'
-import { invite, listInvitations, makePasswordLink, revokeInvitation } from './invitations.ts'
-import { changeRole, endMemberSessions, listMembers, removeMember } from './members.ts'
+import { invitationList, invite, listInvitations, makePasswordLink, revokeInvitation } from './invitations.ts'
+import { changeRole, endMemberSessions, listMembers, memberList, removeMember } from './members.ts'
 import {
   invitation,
   invitationBody,
   link,
-  listQuery,
   memberParams,
   organizationMember,
   roleBody,
@@ -30,8 +30,8 @@ const memberRoutes = (deps: AuthDeps & CallerDeps) =>
     .use(callerOption(deps))
     .get('/organization/members', ({ query }) => listMembers(deps, query), {
       caller: 'management',
-      query: listQuery,
-      response: { 200: t.Object({ data: t.Array(organizationMember), total_count: t.Number() }) },
+      query: memberList.query,
+      response: pageReply(organizationMember),
       detail: operation({
         id: 'listOrganizationMembers',
         tag,
@@ -95,8 +95,8 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
     .use(callerOption(deps))
     .get('/organization/invitations', ({ query }) => listInvitations(deps, query), {
       caller: 'management',
-      query: listQuery,
-      response: { 200: t.Object({ data: t.Array(invitation), total_count: t.Number() }) },
+      query: invitationList.query,
+      response: pageReply(invitation),
       detail: operation({
         id: 'listInvitations',
         tag,

@@ -1,6 +1,6 @@
 import { type Static, t } from 'elysia'
 import type { users } from '../../db/tables.ts'
-import { instant, nullable, pageQuery } from '../../http/schemas.ts'
+import { instant, nullable } from '../../http/schemas.ts'
 import { email } from '../auth/schema.ts'
 
 const role = t.Union([t.Literal('org:admin'), t.Literal('org:member')])
@@ -9,9 +9,6 @@ export type Role = Static<typeof role>
 /** As the API says it, and as it is stored. */
 export const roleView = (stored: 'admin' | 'member'): Role => `org:${stored}`
 export const storedRole = (said: Role): 'admin' | 'member' => (said === 'org:admin' ? 'admin' : 'member')
-
-export const listQuery = pageQuery({})
-export type ListQuery = Static<typeof listQuery>
 
 export const organizationMember = t.Object({
   id: t.String(),

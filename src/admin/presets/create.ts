@@ -1,23 +1,19 @@
-import { and, eq, max } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { newUuid } from '../../core/ids.ts'
-import type { Database } from '../../db/database.ts'
-import { presets, presetVersions } from '../../db/tables.ts'
+import { selectRows } from '../../db/columns.ts'
+import { isTaken } from '../../db/database.ts'
+import { newRow } from '../../db/fields.ts'
+import { type PresetRow, preset, presets, presetVersions } from '../../db/tables.ts'
 import { ingresses } from '../../dialects/index.ts'
 import { type PresetDialect, presetForms } from '../../dialects/presets/index.ts'
 import { type ChangeDeps, change } from '../change.ts'
 import { workspaceOf } from '../workspace-of.ts'
-import {
-  type PresetRow,
-  type PresetVersionRow,
-  type PresetWithVersion,
-  presetVersionView,
-  presetView,
-} from './schema.ts'
+import { type PresetReply, presetWith } from './service.ts'
 
-/** What a request must have and a preset does not keep: a body without them is checked as if it had these. */
+/** Required by requests and not stored in presets: bodies are checked as if they had these. */
 const STAND_IN: Readonly<Record<PresetDialect, JsonObject>> = {
   chat: { messages: [{ role: 'user', content: 'x' }] },
   responses: { input: 'x' },
@@ -26,9 +22,9 @@ const STAND_IN: Readonly<Record<PresetDialect, JsonObject>> = {
 }
 
 /**
- * Keeps the settings of a request as the next version of a preset, which requests get from now on; the first one makes
- * the preset. Versions count up without gaps, also when several are made at once. Throws a `GatewayError` 400 for a
- * body that its own route would refuse.
+ * Stores the settings of a request as the next version of a preset, which requests get from now on; the first one
+ * creates the preset. Versions count up without gaps, also if several are made at once. Throws a `GatewayError` 400 for
+ * a body that its own route would reject.
  */
 export async function createPreset(
   deps: ChangeDeps,
@@ -38,25 +34,41 @@ export async function createPreset(
   slug: string,
   workspace: string | undefined,
   body: JsonObject,
-): Promise<PresetWithVersion> {
+): Promise<PresetReply> {
   const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
   ingresses[dialect].parse({ ...STAND_IN[dialect], ...body }, new Headers())
   const { config, systemPrompt } = presetForms[dialect].take(body)
   const now = new Date(deps.now())
-  const known = presetAt(deps.database, workspaceId, slug)
-  const version: PresetVersionRow = {
-    id: newUuid(),
-    preset_id: known?.id ?? newUuid(),
-    version: 0,
+  const { db } = deps.database
+  const isWanted = and(eq(presets.workspace_id, workspaceId), eq(presets.slug, slug))
+  const [known] = await selectRows(db, presets, isWanted)
+  const versionId = newUuid()
+  const row: PresetRow = {
+    ...(known ??
+      newRow(
+        preset,
+        { name: slug },
+        {
+          id: newUuid(),
+          workspace_id: workspaceId,
+          slug,
+          creator_user_id: actor.userId,
+          created_at: now,
+          updated_at: now,
+        },
+      )),
+    designated_version_id: versionId,
+    updated_at: now,
+  }
+  const version = {
+    id: versionId,
+    preset_id: row.id,
+    // Computed by the insert itself, so that two at once get two numbers.
+    version: sql<number>`(select coalesce(max(${presetVersions.version}), 0) + 1 from ${presetVersions} where ${presetVersions.preset_id} = ${row.id})`,
     config,
     system_prompt: systemPrompt,
     creator_id: actor.userId,
     created_at: now,
-    updated_at: now,
-  }
-  const row: PresetRow = {
-    ...(known ?? firstOf(version, workspaceId, slug)),
-    designated_version_id: version.id,
     updated_at: now,
   }
   const made = {
@@ -65,50 +77,18 @@ export async function createPreset(
     workspaceId,
     after: { slug, config, system_prompt: systemPrompt },
   } as const
-  await change(deps, actor, made, (tx) => {
-    version.version = lastVersion(deps.database, row.id) + 1
-    return [
-      tx
-        .insert(presets)
-        .values(row)
-        .onConflictDoUpdate({
-          target: presets.id,
-          set: { designated_version_id: version.id, updated_at: now },
-        }),
+  const set = { designated_version_id: versionId, updated_at: now }
+  try {
+    await change(deps, actor, made, (tx) => [
+      tx.insert(presets).values(row).onConflictDoUpdate({ target: presets.id, set }),
       tx.insert(presetVersions).values(version),
-    ]
-  })
-  return { ...presetView(row), designated_version: presetVersionView(version) }
+    ])
+  } catch (thrown) {
+    // Another request created the preset first: this one adds the next version.
+    if (known === undefined && isTaken(thrown, 'slug'))
+      return await createPreset(deps, caller, actor, dialect, slug, workspace, body)
+    throw thrown
+  }
+  const [stored] = await selectRows(db, presetVersions, eq(presetVersions.id, versionId))
+  return presetWith(row, stored)
 }
-
-const presetAt = ({ sync }: Database, workspaceId: string, slug: string): PresetRow | undefined =>
-  sync
-    .select()
-    .from(presets)
-    .where(and(eq(presets.workspace_id, workspaceId), eq(presets.slug, slug)))
-    .get()
-
-const lastVersion = ({ sync }: Database, presetId: string): number =>
-  sync
-    .select({ last: max(presetVersions.version) })
-    .from(presetVersions)
-    .where(eq(presetVersions.preset_id, presetId))
-    .get()?.last ?? 0
-
-const firstOf = (
-  { preset_id: id, creator_id, created_at }: PresetVersionRow,
-  workspaceId: string,
-  slug: string,
-): PresetRow => ({
-  id,
-  workspace_id: workspaceId,
-  slug,
-  name: slug,
-  description: null,
-  status: 'active',
-  status_updated_at: null,
-  designated_version_id: null,
-  creator_user_id: creator_id,
-  created_at,
-  updated_at: created_at,
-})

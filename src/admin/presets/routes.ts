@@ -1,68 +1,82 @@
 import { Elysia, t } from 'elysia'
+import { preset, presetVersion } from '../../db/tables.ts'
 import type { PresetDialect } from '../../dialects/presets/index.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
+import { data, dataReply, inWorkspace, pageReply } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import { createPreset } from './create.ts'
 import {
-  listPresetsQuery,
-  preset,
-  presetParams,
-  presetQuery,
-  presetVersion,
-  presetWithVersion,
-  requestBody,
-  updatePresetBody,
-  versionParams,
-} from './schema.ts'
-import { getPreset, getVersion, listPresets, listVersions, updatePreset } from './service.ts'
+  getPreset,
+  getVersion,
+  listPresets,
+  listVersions,
+  presetList,
+  presetReply,
+  updateBody,
+  updatePreset,
+  versionList,
+} from './service.ts'
 
-const tag = 'Presets'
-const one = { 200: t.Object({ data: presetWithVersion }) }
+const documented = operationsOf('Presets')
+const query = t.Object(inWorkspace, { additionalProperties: true })
+const slug = t.String({
+  pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._~-]{0,98}[A-Za-z0-9])?$',
+  maxLength: 100,
+  expects: '1 to 100 letters, digits, ".", "_", "~" and "-", beginning and ending with a letter or digit',
+  documented: { type: 'string', minLength: 1, maxLength: 100 },
+  description: 'What requests name: `@preset/<slug>`.',
+})
+const params = t.Object({ slug })
+const versionParams = t.Object({
+  slug,
+  version: t.String({
+    pattern: '^[1-9][0-9]{0,8}$',
+    maxLength: 9,
+    expects: 'a version: 1, 2, 3, …',
+    documented: { type: 'integer', minimum: 1 },
+    description: 'Its number.',
+  }),
+})
+/** A request of the dialect: its own route documents it. */
+const requestBody = t.Object({}, { additionalProperties: true })
+const response = dataReply(presetReply)
 
-/** Kept settings of requests. Inference keys read those of their workspace; management keys make and change them. */
+/** Stored settings of requests. Inference keys read those of their workspace; management keys create and change them. */
 export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/presets', ({ caller, query }) => listPresets(deps, caller, query), {
       caller: 'any',
-      query: listPresetsQuery,
-      response: { 200: t.Object({ data: t.Array(preset), total_count: t.Number() }) },
-      detail: operation({ id: 'listPresets', tag, summary: 'List presets' }),
+      query: presetList.query,
+      response: pageReply(preset.view),
+      detail: documented('listPresets', 'List presets'),
     })
     .get(
       '/presets/:slug',
-      async ({ caller, params, query }) => ({
-        data: await getPreset(deps, caller, params.slug, query.workspace_id),
-      }),
+      ({ caller, params, query }) => data(getPreset(deps, caller, params.slug, query.workspace_id)),
       {
         caller: 'any',
-        params: presetParams,
-        query: presetQuery,
-        response: one,
-        detail: operation({
-          id: 'getPreset',
-          tag,
-          summary: 'Get a preset with the version that requests get',
-        }),
+        params,
+        query,
+        response,
+        detail: documented('getPreset', 'Get a preset with the version that requests get'),
       },
     )
     .patch(
       '/presets/:slug',
-      async ({ actor, body, caller, params, query }) => ({
-        data: await updatePreset(deps, caller, actor, params.slug, query.workspace_id, body),
-      }),
+      ({ actor, body, caller, params, query }) =>
+        data(updatePreset(deps, caller, actor, params.slug, query.workspace_id, body)),
       {
         caller: 'management',
-        params: presetParams,
-        query: presetQuery,
-        body: updatePresetBody,
-        response: one,
-        detail: operation({
-          id: 'updatePreset',
-          tag,
-          summary: 'Rename, disable or archive a preset, or go back to another version',
-        }),
+        params,
+        query,
+        body: updateBody,
+        response,
+        detail: documented(
+          'updatePreset',
+          'Rename, disable or archive a preset, or go back to another version',
+        ),
       },
     )
     .get(
@@ -70,31 +84,22 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
       ({ caller, params, query }) => listVersions(deps, caller, params.slug, query),
       {
         caller: 'any',
-        params: presetParams,
-        query: listPresetsQuery,
-        response: { 200: t.Object({ data: t.Array(presetVersion), total_count: t.Number() }) },
-        detail: operation({
-          id: 'listPresetVersions',
-          tag,
-          summary: 'List the versions of a preset',
-        }),
+        params,
+        query: versionList.query,
+        response: pageReply(presetVersion.view),
+        detail: documented('listPresetVersions', 'List the versions of a preset'),
       },
     )
     .get(
       '/presets/:slug/versions/:version',
-      async ({ caller, params, query }) => ({
-        data: await getVersion(deps, caller, params.slug, Number(params.version), query.workspace_id),
-      }),
+      ({ caller, params, query }) =>
+        data(getVersion(deps, caller, params.slug, Number(params.version), query.workspace_id)),
       {
         caller: 'any',
         params: versionParams,
-        query: presetQuery,
-        response: { 200: t.Object({ data: presetVersion }) },
-        detail: operation({
-          id: 'getPresetVersion',
-          tag,
-          summary: 'Get a version of a preset',
-        }),
+        query,
+        response: dataReply(presetVersion.view),
+        detail: documented('getPresetVersion', 'Get a version of a preset'),
       },
     )
     .use(creation(deps, 'chat', '/presets/:slug/chat/completions', 'createPresetFromChat'))
@@ -107,23 +112,21 @@ const creation = <Path extends string>(
   path: Path,
   id: string,
 ) =>
-  new Elysia().use(callerOption(deps)).post(
-    path,
-    async ({ actor, body, caller, params, query }) => ({
-      data: await createPreset(deps, caller, actor, dialect, params.slug, query.workspace_id, body),
-    }),
-    {
-      caller: 'management',
-      params: presetParams,
-      query: presetQuery,
-      body: requestBody,
-      response: one,
-      detail: operation({
-        id,
-        tag,
-        summary: 'Keep the settings of a request as a preset, or as its next version',
-        description: 'Messages and what else concerns one request alone are left out in silence.',
-        errors: [409],
-      }),
-    },
-  )
+  new Elysia()
+    .use(callerOption(deps))
+    .post(
+      path,
+      ({ actor, body, caller, params, query }) =>
+        data(createPreset(deps, caller, actor, dialect, params.slug, query.workspace_id, body)),
+      {
+        caller: 'management',
+        params,
+        query,
+        body: requestBody,
+        response,
+        detail: documented(id, 'Store the settings of a request as a preset, or as its next version', {
+          description: 'Ignores messages and everything else that concerns one request alone.',
+          errors: [409],
+        }),
+      },
+    )

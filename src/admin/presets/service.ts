@@ -1,36 +1,73 @@
-import { and, count, desc, eq } from 'drizzle-orm'
+import { type Static, Type } from '@sinclair/typebox'
+import { and, eq } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
 import { notFound } from '../../core/errors.ts'
-import { presets, presetVersions } from '../../db/tables.ts'
-import { pageOf } from '../../http/schemas.ts'
-import { type ChangeDeps, change, difference } from '../change.ts'
-import { workspaceOf } from '../workspace-of.ts'
-import { findPreset } from './find.ts'
+import { selectRows } from '../../db/columns.ts'
+import { storedOf, viewOf } from '../../db/fields.ts'
 import {
-  type ListPresetsQuery,
-  type Preset,
   type PresetRow,
-  type PresetVersion,
-  type PresetWithVersion,
-  presetVersionView,
-  presetView,
-  type UpdatePresetBody,
-} from './schema.ts'
+  type PresetVersionRow,
+  preset,
+  presets,
+  presetVersion,
+  presetVersions,
+} from '../../db/tables.ts'
+import { integer, inWorkspace, nullable } from '../../http/schemas.ts'
+import type { ChangeDeps } from '../change.ts'
+import { listing, listPage } from '../list.ts'
+import { findRow, updateRow } from '../resource.ts'
+import { workspaceOf } from '../workspace-of.ts'
 
-/** In the order of their making, archived ones too. */
-export async function listPresets(
-  deps: ChangeDeps,
-  caller: Caller,
-  query: ListPresetsQuery,
-): Promise<{ data: Preset[]; total_count: number }> {
-  const workspaceId = workspaceOf(caller, query.workspace_id, deps.snapshot.current())
-  const listed = eq(presets.workspace_id, workspaceId)
-  const { limit, offset } = pageOf(query)
-  const { db } = deps.database
-  const rows = await db.select().from(presets).where(listed).orderBy(presets.id).limit(limit).offset(offset)
-  const [total] = await db.select({ presets: count() }).from(presets).where(listed)
-  return { data: rows.map(presetView), total_count: total?.presets ?? 0 }
+export const updateBody = Type.Object(
+  {
+    ...preset.update.properties,
+    designated_version: Type.Optional(
+      integer({ minimum: 1, description: 'The number of the version that requests get.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export const presetReply = Type.Object({
+  ...preset.view.properties,
+  designated_version: nullable(presetVersion.view),
+})
+export type PresetReply = Static<typeof presetReply>
+type PresetVersion = Static<typeof presetVersion.view>
+
+/** Default order: of creation. Archived presets are listed too. */
+export const presetList = listing({
+  rows: (db, where) => selectRows(db, presets, where),
+  sorts: {
+    id: presets.id,
+    created_at: presets.created_at,
+    updated_at: presets.updated_at,
+    name: presets.name,
+    slug: presets.slug,
+  },
+  order: 'id',
+  key: presets.id,
+  searched: [presets.slug, presets.name, presets.description],
+  filters: inWorkspace,
+})
+/** Default order: newest first. */
+export const versionList = listing({
+  rows: (db, where) => selectRows(db, presetVersions, where),
+  sorts: { version: presetVersions.version },
+  order: '-version',
+  key: presetVersions.id,
+  searched: [presetVersions.system_prompt],
+  filters: inWorkspace,
+})
+
+export function listPresets(deps: ChangeDeps, caller: Caller, query: Static<typeof presetList.query>) {
+  const where = eq(presets.workspace_id, workspaceOf(caller, query.workspace_id, deps.snapshot.current()))
+  return listPage(deps.database, presetList, query, where, (row) => viewOf(preset, row))
+}
+
+async function findPreset(deps: ChangeDeps, caller: Caller, slug: string, workspace: string | undefined) {
+  const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
+  return await findRow(deps, preset, slug, eq(presets.workspace_id, workspaceId), presets.slug)
 }
 
 export async function getPreset(
@@ -38,44 +75,33 @@ export async function getPreset(
   caller: Caller,
   slug: string,
   workspace: string | undefined,
-): Promise<PresetWithVersion> {
-  const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
-  return withDesignated(deps, await findPreset(deps.database, workspaceId, slug))
+): Promise<PresetReply> {
+  return withDesignated(deps, await findPreset(deps, caller, slug, workspace))
 }
 
 /** With the version that requests get. */
-async function withDesignated({ database }: ChangeDeps, row: PresetRow): Promise<PresetWithVersion> {
+async function withDesignated({ database }: ChangeDeps, row: PresetRow): Promise<PresetReply> {
   const [version] =
     row.designated_version_id === null
       ? []
-      : await database.db
-          .select()
-          .from(presetVersions)
-          .where(eq(presetVersions.id, row.designated_version_id))
-  return { ...presetView(row), designated_version: version === undefined ? null : presetVersionView(version) }
+      : await selectRows(database.db, presetVersions, eq(presetVersions.id, row.designated_version_id))
+  return presetWith(row, version)
 }
 
-/** Newest first. */
+export const presetWith = (row: PresetRow, version: PresetVersionRow | undefined): PresetReply => ({
+  ...viewOf(preset, row),
+  designated_version: version === undefined ? null : viewOf(presetVersion, version),
+})
+
 export async function listVersions(
   deps: ChangeDeps,
   caller: Caller,
   slug: string,
-  query: ListPresetsQuery,
-): Promise<{ data: PresetVersion[]; total_count: number }> {
-  const workspaceId = workspaceOf(caller, query.workspace_id, deps.snapshot.current())
-  const row = await findPreset(deps.database, workspaceId, slug)
-  const listed = eq(presetVersions.preset_id, row.id)
-  const { limit, offset } = pageOf(query)
-  const { db } = deps.database
-  const rows = await db
-    .select()
-    .from(presetVersions)
-    .where(listed)
-    .orderBy(desc(presetVersions.version))
-    .limit(limit)
-    .offset(offset)
-  const [total] = await db.select({ versions: count() }).from(presetVersions).where(listed)
-  return { data: rows.map(presetVersionView), total_count: total?.versions ?? 0 }
+  query: Static<typeof versionList.query>,
+) {
+  const { id } = await findPreset(deps, caller, slug, query.workspace_id)
+  const where = eq(presetVersions.preset_id, id)
+  return listPage(deps.database, versionList, query, where, (row) => viewOf(presetVersion, row))
 }
 
 export async function getVersion(
@@ -85,9 +111,8 @@ export async function getVersion(
   number: number,
   workspace: string | undefined,
 ): Promise<PresetVersion> {
-  const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
-  const row = await findPreset(deps.database, workspaceId, slug)
-  return presetVersionView(await requireVersion(deps, row, number))
+  const row = await findPreset(deps, caller, slug, workspace)
+  return viewOf(presetVersion, await findVersion(deps, row, number))
 }
 
 /** The change holds for the next request. */
@@ -97,47 +122,22 @@ export async function updatePreset(
   actor: Actor,
   slug: string,
   workspace: string | undefined,
-  { designated_version: number, ...body }: UpdatePresetBody,
-): Promise<PresetWithVersion> {
-  const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
-  const row = await findPreset(deps.database, workspaceId, slug)
-  const now = new Date(deps.now())
-  const version = number === undefined ? undefined : await requireVersion(deps, row, number)
+  { designated_version: number, ...body }: Static<typeof updateBody>,
+): Promise<PresetReply> {
+  const row = await findPreset(deps, caller, slug, workspace)
+  const version = number === undefined ? undefined : await findVersion(deps, row, number)
   const isOtherStatus = body.status !== undefined && body.status !== row.status
-  const changes: Partial<PresetRow> = {
-    ...body,
-    ...(version === undefined ? {} : { designated_version_id: version.id }),
-    ...(isOtherStatus ? { status_updated_at: now } : {}),
+  const columns: Partial<PresetRow> = {
+    ...storedOf(preset, body),
+    ...(version && { designated_version_id: version.id }),
+    ...(isOtherStatus && { status_updated_at: new Date(deps.now()) }),
   }
-  if (Object.keys(changes).length === 0) return withDesignated(deps, row)
-  const changed: PresetRow = { ...row, ...changes, updated_at: now }
-  const update = {
-    action: 'preset.update',
-    resourceId: row.id,
-    workspaceId,
-    ...difference(settingsOf(row), settingsOf(changed)),
-  } as const
-  await change(deps, actor, update, (tx) => [
-    tx
-      .update(presets)
-      .set({ ...changes, updated_at: now })
-      .where(eq(presets.id, row.id)),
-  ])
-  return withDesignated(deps, changed)
+  return withDesignated(deps, await updateRow(deps, actor, preset, row, columns))
 }
 
-const settingsOf = ({ name, description, status, designated_version_id }: PresetRow) => ({
-  name,
-  description,
-  status,
-  designated_version_id,
-})
-
-async function requireVersion({ database }: ChangeDeps, row: PresetRow, number: number) {
-  const [version] = await database.db
-    .select()
-    .from(presetVersions)
-    .where(and(eq(presetVersions.preset_id, row.id), eq(presetVersions.version, number)))
+async function findVersion({ database }: ChangeDeps, { id }: PresetRow, number: number) {
+  const isWanted = and(eq(presetVersions.preset_id, id), eq(presetVersions.version, number))
+  const [version] = await selectRows(database.db, presetVersions, isWanted)
   if (version === undefined) throw notFound(`The preset has no version ${number}`)
   return version
 }

@@ -1,81 +1,64 @@
 import { Elysia, t } from 'elysia'
+import { workspace } from '../../db/tables.ts'
 import type { FileStore } from '../../files/store.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
-import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../http/operation.ts'
+import { data, dataReply, deleted, deletedReply, pageReply, queryBoolean } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import type { Once } from '../once.ts'
 import {
-  createWorkspaceBody,
-  deleteWorkspaceQuery,
-  listWorkspacesQuery,
-  updateWorkspaceBody,
-  workspace,
-  workspaceParams,
-} from './schema.ts'
-import { createWorkspace, deleteWorkspace, getWorkspace, listWorkspaces, updateWorkspace } from './service.ts'
+  createWorkspace,
+  deleteWorkspace,
+  getWorkspace,
+  listWorkspaces,
+  workspaceParams as params,
+  updateWorkspace,
+  workspaceList,
+} from './service.ts'
 
-const tag = 'Workspaces'
-const reply = { 200: t.Object({ data: workspace }) }
+const documented = operationsOf('Workspaces')
+const response = dataReply(workspace.view)
 
 export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; files: FileStore }) =>
   new Elysia()
     .use(callerOption(deps))
     .get('/workspaces', ({ caller, query }) => listWorkspaces(deps, caller, query), {
       caller: 'any',
-      query: listWorkspacesQuery,
-      response: { 200: t.Object({ data: t.Array(workspace), total_count: t.Number() }) },
-      detail: operation({
-        id: 'listWorkspaces',
-        tag,
-        summary: 'List workspaces',
+      query: workspaceList.query,
+      response: pageReply(workspace.view),
+      detail: documented('listWorkspaces', 'List workspaces', {
         description: 'An inference key sees its own alone.',
       }),
     })
     .post(
       '/workspaces',
-      async ({ actor, body, request, set }) => {
-        set.status = createdStatus(request)
-        return await deps.once({ request, actor, body, set }, async (once) => ({
-          data: await createWorkspace(deps, once, body),
-        }))
-      },
+      ({ actor, body, request, set }) =>
+        deps.once({ request, actor, body, set, status: createdStatus(request) }, (once) =>
+          data(createWorkspace(deps, once, body)),
+        ),
       {
         caller: 'management',
-        body: createWorkspaceBody,
-        response: reply,
-        detail: operation({
-          id: 'createWorkspace',
-          tag,
-          summary: 'Create a workspace',
-          headers: [IDEMPOTENCY_KEY_HEADER],
-        }),
+        body: workspace.create,
+        response,
+        detail: documented('createWorkspace', 'Create a workspace', { headers: [IDEMPOTENCY_KEY_HEADER] }),
       },
     )
-    .get(
-      '/workspaces/:id',
-      async ({ caller, params }) => ({ data: await getWorkspace(deps, caller, params.id) }),
-      {
-        caller: 'any',
-        params: workspaceParams,
-        response: reply,
-        detail: operation({ id: 'getWorkspace', tag, summary: 'Get a workspace' }),
-      },
-    )
+    .get('/workspaces/:id', ({ caller, params }) => data(getWorkspace(deps, caller, params.id)), {
+      caller: 'any',
+      params,
+      response,
+      detail: documented('getWorkspace', 'Get a workspace'),
+    })
     .patch(
       '/workspaces/:id',
-      async ({ caller, actor, body, params }) => ({
-        data: await updateWorkspace(deps, caller, actor, params.id, body),
-      }),
+      ({ caller, actor, body, params }) => data(updateWorkspace(deps, caller, actor, params.id, body)),
       {
         caller: 'management',
-        params: workspaceParams,
-        body: updateWorkspaceBody,
-        response: reply,
-        detail: operation({
-          id: 'updateWorkspace',
-          tag,
-          summary: 'Update a workspace',
+        params,
+        body: workspace.update,
+        response,
+        detail: documented('updateWorkspace', 'Update a workspace', {
           description: 'The change holds for the next request.',
           errors: [409],
         }),
@@ -83,22 +66,27 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
     )
     .delete(
       '/workspaces/:id',
-      async ({ caller, actor, params, query }) => {
-        const isConfirmed = query.confirm_default_workspace_deletion === 'true'
-        await deleteWorkspace(deps, caller, actor, params.id, isConfirmed)
-        return { deleted: true }
-      },
+      ({ caller, actor, params, query }) =>
+        deleted(
+          deleteWorkspace(
+            deps,
+            caller,
+            actor,
+            params.id,
+            query.confirm_default_workspace_deletion === 'true',
+          ),
+        ),
       {
         caller: 'management',
-        params: workspaceParams,
-        query: deleteWorkspaceQuery,
-        response: { 200: t.Object({ deleted: t.Boolean() }) },
-        detail: operation({
-          id: 'deleteWorkspace',
-          tag,
-          summary: 'Delete a workspace',
+        params,
+        query: t.Object(
+          { confirm_default_workspace_deletion: queryBoolean('Needed for the default workspace.') },
+          { additionalProperties: true },
+        ),
+        response: deletedReply,
+        detail: documented('deleteWorkspace', 'Delete a workspace', {
           description:
-            'Refused while it has active API keys. Its budgets, guardrails, files and provider keys go with it.',
+            'Rejected while it has active API keys. Its budgets, guardrails, files and BYOK keys are deleted too.',
         }),
       },
     )

@@ -1,9 +1,12 @@
-import { and, count, eq, inArray, isNull, type SQL } from 'drizzle-orm'
+import { type Static, Type } from '@sinclair/typebox'
+import { and, eq, inArray, isNull, or, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
-import type { Database, Db, Write } from '../../db/database.ts'
+import { selectRows } from '../../db/columns.ts'
+import { type Database, type Db, mustChange, unlessTaken, type Write } from '../../db/database.ts'
+import { newRow, storedOf, viewOf } from '../../db/fields.ts'
 import {
   apiKeys,
   byokKeys,
@@ -12,113 +15,95 @@ import {
   guardrails,
   organizations,
   presets,
+  type WorkspaceRow,
+  workspace,
   workspaceBudgets,
   workspaceMembers,
   workspaces,
 } from '../../db/tables.ts'
 import type { FileStore } from '../../files/store.ts'
-import { pageOf } from '../../http/schemas.ts'
-import { type ChangeDeps, change, difference } from '../change.ts'
+import type { ListQuery } from '../../http/schemas.ts'
+import type { ChangeDeps } from '../change.ts'
 import { defaultGuardrail } from '../guardrails/default.ts'
-import { activeKeys, namesOf } from '../keys/active.ts'
-import { rateLimitsOf } from '../rate-limits.ts'
-import { findWorkspace } from './find.ts'
-import {
-  type CreateWorkspaceBody,
-  type ListWorkspacesQuery,
-  type UpdateWorkspaceBody,
-  type Workspace,
-  type WorkspaceRow,
-  workspaceSettings,
-  workspaceView,
-} from './schema.ts'
+import { activeKeys, namesOf, noActiveKeys } from '../keys/active.ts'
+import { listing, listPage } from '../list.ts'
+import { createRow, deleteRow, updateRow } from '../resource.ts'
 
-/** In the order of their making. An inference key is shown its own workspace alone. */
-export async function listWorkspaces(
-  { database: { db } }: ChangeDeps,
-  { key }: Caller,
-  query: ListWorkspacesQuery,
-): Promise<{ data: Workspace[]; total_count: number }> {
+export const workspaceParams = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 100, description: 'The UUID or the slug.' }),
+})
+type Workspace = Static<typeof workspace.view>
+
+/** Default order: of creation. */
+export const workspaceList = listing({
+  rows: (db, where) => selectRows(db, workspaces, where),
+  sorts: {
+    id: workspaces.id,
+    created_at: workspaces.created_at,
+    name: workspaces.name,
+    slug: workspaces.slug,
+  },
+  order: 'id',
+  key: workspaces.id,
+  searched: [workspaces.name, workspaces.slug, workspaces.description],
+  filters: {},
+})
+
+const view = (row: WorkspaceRow): Workspace => viewOf(workspace, row)
+
+/** An inference key sees its own workspace alone. */
+export function listWorkspaces({ database }: ChangeDeps, { key }: Caller, query: ListQuery) {
   const own: SQL | undefined = key.kind === 'management' ? undefined : eq(workspaces.id, key.workspaceId)
-  const listed = and(isNull(workspaces.deleted_at), own)
-  const { limit, offset } = pageOf(query)
-  const rows = await db
-    .select()
-    .from(workspaces)
-    .where(listed)
-    .orderBy(workspaces.id)
-    .limit(limit)
-    .offset(offset)
-  const [total] = await db.select({ workspaces: count() }).from(workspaces).where(listed)
-  return { data: rows.map(workspaceView), total_count: total?.workspaces ?? 0 }
+  return listPage(database, workspaceList, query, and(isNull(workspaces.deleted_at), own), view)
+}
+
+/** The workspace of this UUID or slug. To an inference key every other workspace is the same 404. */
+export async function findWorkspace(
+  { database: { db } }: Pick<ChangeDeps, 'database'>,
+  caller: Caller,
+  idOrSlug: string,
+): Promise<WorkspaceRow> {
+  const isNamed = or(eq(workspaces.id, idOrSlug.toLowerCase()), eq(workspaces.slug, idOrSlug))
+  const [row] = await selectRows(db, workspaces, and(isNamed, isNull(workspaces.deleted_at)))
+  const maySee = row !== undefined && (caller.key.kind === 'management' || row.id === caller.key.workspaceId)
+  if (!maySee) throw notFound('There is no workspace with this id or slug')
+  return row
 }
 
 export const getWorkspace = async (deps: ChangeDeps, caller: Caller, id: string): Promise<Workspace> =>
-  workspaceView(await findWorkspace(deps.database, caller, id))
+  view(await findWorkspace(deps, caller, id))
 
-/** Made with its default guardrail, which restricts nothing yet, and its maker as a member. */
+/** Created with its default guardrail, which restricts nothing yet, and its creator as a member. */
 export async function createWorkspace(
   deps: ChangeDeps,
   actor: Actor,
-  body: CreateWorkspaceBody,
+  body: Static<typeof workspace.create>,
 ): Promise<Workspace> {
-  const row: WorkspaceRow = {
-    ...DEFAULTS,
-    ...columnsOf(body),
-    name: body.name,
-    slug: body.slug,
+  const row = newRow(workspace, body, {
     id: newUuid(),
     organization_id: deps.snapshot.current().organizationId,
     default_guardrail_id: newUuid(),
     created_by: actor.userId,
     created_at: new Date(deps.now()),
-  }
-  await requireKeys(deps.database, body.io_logging_api_key_ids)
-  const made = {
-    action: 'workspace.create',
-    resourceId: row.id,
-    workspaceId: row.id,
-    after: workspaceSettings(row),
-  } as const
-  await change(deps, actor, made, (tx) => {
-    refuseTakenSlug(deps.database, row)
-    return [
-      tx.insert(workspaces).values(row),
-      tx.insert(guardrails).values(defaultGuardrail(row)),
-      tx.insert(workspaceMembers).values({
-        id: newUuid(),
-        workspace_id: row.id,
-        user_id: actor.userId,
-        created_at: row.created_at,
-      }),
-    ]
   })
-  return workspaceView(row)
+  await requireKeys(deps.database, body.io_logging_api_key_ids)
+  const member = {
+    id: newUuid(),
+    workspace_id: row.id,
+    user_id: actor.userId,
+    created_at: row.created_at,
+  }
+  const creation = createRow(deps, actor, workspace, row, {
+    further: (tx) => [
+      tx.insert(guardrails).values(defaultGuardrail(row)),
+      tx.insert(workspaceMembers).values(member),
+    ],
+  })
+  await unlessTaken(creation, 'slug', () => takenSlug(row.slug))
+  return view(row)
 }
 
-const DEFAULTS = {
-  description: null,
-  default_image_model: null,
-  default_text_model: null,
-  default_provider_sort: null,
-  disabled_server_tools: null,
-  include_byok_in_budgets: false,
-  io_logging_api_key_ids: null,
-  io_logging_sampling_rate: 1,
-  is_data_discount_logging_enabled: false,
-  is_observability_broadcast_enabled: false,
-  is_observability_io_logging_enabled: false,
-  rate_limits: null,
-  response_cache_enabled: false,
-  response_cache_ttl_seconds: 300,
-  updated_at: null,
-  deleted_at: null,
-} as const
-
-const columnsOf = ({ rate_limits: rates, ...body }: UpdateWorkspaceBody): Partial<WorkspaceRow> => ({
-  ...body,
-  ...(rates !== undefined && { rate_limits: rateLimitsOf(rates) }),
-})
+const takenSlug = (slug: string) => conflict(`slug: another workspace has "${slug}" already`)
 
 /** The change holds for the next request. */
 export async function updateWorkspace(
@@ -126,34 +111,17 @@ export async function updateWorkspace(
   caller: Caller,
   actor: Actor,
   id: string,
-  body: UpdateWorkspaceBody,
+  body: Static<typeof workspace.update>,
 ): Promise<Workspace> {
-  const row = await findWorkspace(deps.database, caller, id)
-  if (Object.keys(body).length === 0) return workspaceView(row)
+  const row = await findWorkspace(deps, caller, id)
   await requireKeys(deps.database, body.io_logging_api_key_ids)
-  const columns = columnsOf(body)
-  const changed: WorkspaceRow = { ...row, ...columns, updated_at: new Date(deps.now()) }
-  const update = {
-    action: 'workspace.update',
-    resourceId: row.id,
-    workspaceId: row.id,
-    ...difference(workspaceSettings(row), workspaceSettings(changed)),
-  } as const
-  await change(deps, actor, update, (tx) => {
-    refuseTakenSlug(deps.database, changed)
-    return [
-      tx
-        .update(workspaces)
-        .set({ ...columns, updated_at: changed.updated_at })
-        .where(eq(workspaces.id, row.id)),
-    ]
-  })
-  return workspaceView(changed)
+  const update = updateRow(deps, actor, workspace, row, storedOf(workspace, body))
+  return view(await unlessTaken(update, 'slug', () => takenSlug(body.slug ?? row.slug)))
 }
 
 /**
- * Ends a workspace with all that it holds; its history stays. Refused while it has active keys. The
- * default workspace needs `isConfirmed`, and another one that takes its place and its management keys.
+ * Deletes a workspace with everything in it; its history stays. Rejected while it has active keys. The default
+ * workspace needs `isConfirmed`, and another one that becomes the default and gets its management keys.
  */
 export async function deleteWorkspace(
   deps: ChangeDeps & { files: Pick<FileStore, 'remove'> },
@@ -162,7 +130,7 @@ export async function deleteWorkspace(
   id: string,
   isConfirmed: boolean,
 ): Promise<void> {
-  const row = await findWorkspace(deps.database, caller, id)
+  const row = await findWorkspace(deps, caller, id)
   const isDefault = row.id === deps.snapshot.current().defaultWorkspaceId
   if (isDefault && !isConfirmed) {
     throw badRequest(
@@ -171,52 +139,49 @@ export async function deleteWorkspace(
     )
   }
   const successor = isDefault ? await oldestOther(deps.database, row.id) : undefined
-  const gone = {
-    action: 'workspace.delete',
-    resourceId: row.id,
-    workspaceId: row.id,
-    before: workspaceSettings(row),
-  } as const
+  const ofWorkspace = eq(apiKeys.workspace_id, row.id)
   const deletedAt = new Date(deps.now())
-  let fileIds: string[] = []
-  await change(deps, actor, gone, (tx) => {
-    refuseActiveKeys(deps.database, row.id, deps.now())
-    fileIds = filesOf(deps.database, row.id)
-    return [
-      ...(successor === undefined
-        ? []
-        : [
-            tx
-              .update(organizations)
-              .set({ default_workspace_id: successor })
-              .where(eq(organizations.id, row.organization_id)),
-            tx
-              .update(apiKeys)
-              .set({ workspace_id: successor })
-              .where(and(eq(apiKeys.workspace_id, row.id), eq(apiKeys.kind, 'management'))),
-          ]),
-      ...takeAll(tx, row.id, deletedAt),
-      // The slug is free again: no slug has a tilde.
+  const keys = await activeKeys(deps.database, ofWorkspace, deps.now())
+  if (keys.length > 0) {
+    throw badRequest(`The workspace has active API keys (${namesOf(keys)}): disable or delete them first`)
+  }
+  const uploaded = await selectRows(deps.database.db, files, eq(files.workspace_id, row.id))
+  await deleteRow(deps, actor, workspace, row, (tx) => [
+    mustChange(
       tx
         .update(workspaces)
+        // The slug is free again: no slug has a tilde.
         .set({ deleted_at: deletedAt, slug: `${row.slug}~${row.id}` })
-        .where(eq(workspaces.id, row.id)),
-    ]
-  })
-  // Bytes that stay behind a crash are cleared at the next start.
-  await Promise.all(fileIds.map((fileId) => deps.files.remove(fileId)))
+        .where(
+          and(
+            eq(workspaces.id, row.id),
+            isNull(workspaces.deleted_at),
+            noActiveKeys(tx, ofWorkspace, deps.now()),
+          ),
+        ),
+      () => conflict('Another request changed this workspace or its keys at the same time: try again'),
+    ),
+    ...(successor === undefined ? [] : handOver(tx, row, successor)),
+    ...deleteContents(tx, row.id, deletedAt),
+  ])
+  // Bytes that remain, after a crash or of an upload that committed meanwhile, are removed at the next start.
+  await Promise.all(uploaded.map((file) => deps.files.remove(file.id)))
 }
 
-const filesOf = ({ sync }: Database, id: string): string[] =>
-  sync
-    .select({ id: files.id })
-    .from(files)
-    .where(eq(files.workspace_id, id))
-    .all()
-    .map((file) => file.id)
+/** Makes `successor` the default workspace, which gets the management keys. */
+const handOver = (tx: Db, row: WorkspaceRow, successor: string): Write[] => [
+  tx
+    .update(organizations)
+    .set({ default_workspace_id: successor })
+    .where(eq(organizations.id, row.organization_id)),
+  tx
+    .update(apiKeys)
+    .set({ workspace_id: successor })
+    .where(and(eq(apiKeys.workspace_id, row.id), eq(apiKeys.kind, 'management'))),
+]
 
-/** What it holds, its secrets too. Nobody can use its keys again, so they are no longer shown. */
-const takeAll = (tx: Db, id: string, deletedAt: Date): Write[] => [
+/** Deletes what belongs to the workspace, secrets included. Its keys can never be used again and are hidden. */
+const deleteContents = (tx: Db, id: string, deletedAt: Date): Write[] => [
   tx.delete(workspaceMembers).where(eq(workspaceMembers.workspace_id, id)),
   tx.delete(workspaceBudgets).where(eq(workspaceBudgets.workspace_id, id)),
   tx.delete(guardrails).where(eq(guardrails.workspace_id, id)),
@@ -241,18 +206,6 @@ async function oldestOther({ db }: Database, id: string): Promise<string> {
   const other = rows.find((row) => row.id !== id)
   if (other === undefined) throw badRequest('This is the only workspace: make another one first')
   return other.id
-}
-
-function refuseTakenSlug({ sync }: Database, { id, slug }: Pick<WorkspaceRow, 'id' | 'slug'>): void {
-  const holder = sync.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.slug, slug)).get()
-  if (holder !== undefined && holder.id !== id)
-    throw conflict(`slug: another workspace has "${slug}" already`)
-}
-
-function refuseActiveKeys(database: Database, workspaceId: string, now: number): void {
-  const keys = activeKeys(database, eq(apiKeys.workspace_id, workspaceId), now)
-  if (keys.length === 0) return
-  throw badRequest(`The workspace has active API keys (${namesOf(keys)}): disable or delete them first`)
 }
 
 async function requireKeys({ db }: Database, ids: readonly number[] | null | undefined): Promise<void> {

@@ -10,7 +10,7 @@ export const notIdentifiers: readonly (readonly [operation: RegExp, at: RegExp, 
   [/^put \/models\/overrides$/, /^body id$/, 'a model of the catalogue'],
   [/^(post|patch) \/workspaces/, /^body slug$/, 'the slug that the workspace gets'],
   [/^(post|patch) \/providers\/entries/, /^body slug$/, 'the slug that the provider gets'],
-  [/^get \/files$/, /^query cursor$/, 'a place in a list; tested below'],
+  [/^get /, /^query cursor$/, 'a place in a list; tested below and in lists.test.ts'],
   [/input_items$/, /^query after$/, 'a place in the list of the response that the path names'],
   [/^delete \/auth\/sessions/, /^path id$/, 'a session of the person who asks; tested below'],
 ]

@@ -1,9 +1,9 @@
-import { type Static, t } from 'elysia'
+import { type Static, Type } from '@sinclair/typebox'
 
 const oneOf = <Name extends string>(...names: readonly Name[]) =>
-  t.Union(names.map((name) => t.Literal(name)))
+  Type.Union(names.map((name) => Type.Literal(name)))
 
-const rule = t.Object(
+const rule = Type.Object(
   {
     field: oneOf(
       'model',
@@ -34,20 +34,20 @@ const rule = t.Object(
       'exists',
       'not_exists',
     ),
-    value: t.Optional(t.Union([t.String({ maxLength: 2000 }), t.Number()])),
+    value: Type.Optional(Type.Union([Type.String({ maxLength: 2000 }), Type.Number()])),
   },
   { additionalProperties: false },
 )
 
 /** All groups must hold; `logic` joins the rules of one. */
-export const filterRules = t.Object(
+export const filterRules = Type.Object(
   {
-    enabled: t.Optional(t.Boolean({ description: 'Default true.' })),
-    groups: t.Array(
-      t.Object(
+    enabled: Type.Optional(Type.Boolean({ description: 'Default true.' })),
+    groups: Type.Array(
+      Type.Object(
         {
-          logic: t.Optional(oneOf('and', 'or')),
-          rules: t.Array(rule, { minItems: 1, maxItems: 50 }),
+          logic: Type.Optional(oneOf('and', 'or')),
+          rules: Type.Array(rule, { minItems: 1, maxItems: 50 }),
         },
         { additionalProperties: false },
       ),
@@ -61,8 +61,8 @@ export const filterRules = t.Object(
 )
 export type FilterRules = Static<typeof filterRules>
 
-/** With what was left out. */
-export const wholeRules = ({ enabled = true, groups }: FilterRules) => ({
+/** The rules with every default filled in. */
+export const withoutGaps = ({ enabled = true, groups }: FilterRules) => ({
   enabled,
   groups: groups.map(({ logic = 'and' as const, rules }) => ({ logic, rules })),
 })

@@ -1,0 +1,94 @@
+/** API keys: one line for each field. */
+import { Type } from '@sinclair/typebox'
+import { nullable, uuid } from '../http/schemas.ts'
+import { boolean, index, integer, table, text, timestamp, uniqueIndex, word } from './columns.ts'
+import {
+  changeable,
+  columnsOf,
+  createdInstant,
+  given,
+  hidden,
+  named,
+  optional,
+  required,
+  resourceOf,
+  shownInstant,
+  updatedInstant,
+  withDefault,
+} from './fields.ts'
+import { choice, flag, usd, words } from './kinds.ts'
+import { users } from './organization-tables.ts'
+import { rateLimits } from './rate-limits.ts'
+import { workspaces } from './workspaces.ts'
+
+const audited = true
+const fields = {
+  /** SHA-256 of the key, lower-case hex. */
+  hash: given(text().primaryKey(), Type.String()),
+  /** One more than the largest so far; rows are never removed. */
+  id: given(
+    integer().notNull(),
+    Type.Number({ documented: { type: 'integer' }, description: 'What `io_logging_api_key_ids` names.' }),
+  ),
+  kind: hidden(word<'inference' | 'management'>().notNull()),
+  name: required(words({ minLength: 1, maxLength: 1000, description: 'For people; need not be unique.' })),
+  label: { ...given(text().notNull(), Type.String({ description: 'The masked key.' })), audited },
+  disabled: changeable(withDefault(flag(), false)),
+  limit_nano_usd: optional(
+    named(
+      'limit',
+      usd({ minimum: 0, description: 'Spending limit in USD, to the nano-dollar; null: no limit.' }),
+    ),
+  ),
+  limit_reset: optional(choice(['daily', 'weekly', 'monthly'])),
+  include_byok_in_limit: withDefault(flag(), false),
+  rate_limits: optional(rateLimits('this key')),
+  expires_at: {
+    ...shownInstant('Null: never.'),
+    create: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 40,
+          documented: { type: 'string', format: 'date-time' },
+          description: 'UTC, with seconds and `Z`, in the future.',
+        }),
+      ),
+    ),
+    audited,
+  },
+  creator_user_id: {
+    ...given(
+      text()
+        .notNull()
+        .references(() => users.id),
+      Type.String(),
+    ),
+    create: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 100 }))),
+    audited,
+  },
+  external_user: { ...given(text(), nullable(Type.String())), audited },
+  workspace_id: {
+    ...given(
+      text()
+        .notNull()
+        .references(() => workspaces.id),
+      uuid('The workspace that its spending belongs to.'),
+    ),
+    create: Type.Optional(nullable(uuid("Default: the caller's workspace."))),
+    audited,
+  },
+  /** Set by a setting and ensured at every start. */
+  bootstrap: { ...hidden(boolean().notNull().default(false)), initial: false },
+  created_at: createdInstant(),
+  updated_at: updatedInstant(),
+  /** Deleted keys stay for the history. */
+  deleted_at: { ...hidden(timestamp()), initial: null },
+}
+
+export const apiKeys = table('api_keys', columnsOf(fields), (t) => [
+  uniqueIndex('api_keys_id').on(t.id),
+  index('api_keys_workspace').on(t.workspace_id, t.created_at),
+  index('api_keys_creator').on(t.creator_user_id),
+])
+export const apiKey = resourceOf({ name: 'key', noun: 'API key', key: apiKeys.hash, table: apiKeys, fields })
+export type KeyRow = typeof apiKeys.$inferSelect

@@ -1,0 +1,53 @@
+/** Kinds of values that several resources have. */
+import { type SchemaOptions, Type } from '@sinclair/typebox'
+import { nanoUsdOf, usdOf } from '../core/money.ts'
+import { boolean, nanoUsd, text, word } from './columns.ts'
+
+export const words = (options: { minLength?: number; maxLength: number; description?: string }) => ({
+  column: text(),
+  body: Type.String(options),
+  view: Type.String(),
+})
+export const flag = (description?: string) => ({
+  column: boolean(),
+  body: Type.Boolean(description === undefined ? {} : { description }),
+  view: Type.Boolean(),
+})
+
+/** The schema of one of these words. TypeBox infers unions from tuples only, not from lists. */
+export const wordOf = <const Word extends string>(choices: readonly Word[], options: SchemaOptions = {}) =>
+  Type.Unsafe<Word>(
+    Type.Union(
+      choices.map((choice) => Type.Literal(choice)),
+      options,
+    ),
+  )
+
+/** One of a closed list of words. Replies show any text: a word that is no longer in the list is still shown. */
+export const oneOf = <const Word extends string>(choices: readonly Word[], description?: string) => ({
+  column: word<Word>(),
+  body: wordOf(choices, description === undefined ? {} : { description }),
+  view: Type.String(),
+})
+/** The same for a list of words that will only grow: replies are documented with it. */
+export const choice = <const Word extends string>(choices: readonly Word[], description?: string) => {
+  const kind = oneOf(choices, description)
+  return { ...kind, view: kind.body }
+}
+export const shownUuid = (description?: string) =>
+  Type.String({
+    documented: { type: 'string', format: 'uuid' },
+    ...(description === undefined ? {} : { description }),
+  })
+
+/** 2^53 nano-dollars, the largest amount that a counter holds, in whole dollars. */
+export const MAX_USD = 9_007_199
+
+/** An amount of money: USD in the API, whole nano-dollars in the column. */
+export const usd = (options: { minimum?: number; exclusiveMinimum?: number; description: string }) => ({
+  column: nanoUsd(),
+  body: Type.Number({ maximum: MAX_USD, ...options }),
+  view: Type.Number({ description: 'USD.' }),
+  store: nanoUsdOf,
+  show: usdOf,
+})

@@ -1,0 +1,88 @@
+/** What operators store of providers and models. */
+import {
+  boolean,
+  index,
+  integer,
+  json,
+  real,
+  serial,
+  table,
+  text,
+  timestamp,
+  uniqueIndex,
+} from './columns.ts'
+import { createdAt } from './fields.ts'
+
+export const providerCredentials = table(
+  'provider_credentials',
+  {
+    /** UUID */
+    id: text().primaryKey(),
+    provider: text().notNull(),
+    name: text().notNull(),
+    /** Masked form. */
+    label: text().notNull(),
+    /** `v1.<key id>.<nonce>.<ciphertext and tag>`: see db/seal.ts. */
+    sealed_secret: text().notNull(),
+    base_url: text(),
+    disabled: boolean().notNull().default(false),
+    sort_order: integer().notNull().default(0),
+    /** Its share of the requests beside the others of its provider; null: they are tried in their order. */
+    weight: real(),
+    created_at: createdAt(),
+    updated_at: timestamp(),
+  },
+  (t) => [index('provider_credentials_provider').on(t.provider, t.sort_order)],
+)
+
+/** Providers that the operator describes by the API: entries of the form of `providers:` in the settings. */
+export const providerEntries = table(
+  'provider_entries',
+  {
+    /** UUID */
+    id: text().primaryKey(),
+    slug: text().notNull(),
+    /** The whole entry, secrets and all, as one sealed JSON text. */
+    sealed_entry: text().notNull(),
+    disabled: boolean().notNull().default(false),
+    created_at: createdAt(),
+    updated_at: timestamp(),
+  },
+  (t) => [uniqueIndex('provider_entries_slug').on(t.slug)],
+)
+
+/** What the endpoints that could be called cost, from when on: a row for each price that differs from the one before. */
+export const priceHistory = table(
+  'price_history',
+  {
+    id: serial(),
+    /** `<provider slug>/<model id>` */
+    endpoint_id: text().notNull(),
+    provider: text().notNull(),
+    model: text().notNull(),
+    /** The API's buckets, USD per unit as plain decimals; null: nobody told a price. */
+    pricing: json<Record<string, unknown> | null>(),
+    valid_from: timestamp().notNull(),
+  },
+  (t) => [
+    index('price_history_model').on(t.model, t.id),
+    index('price_history_endpoint').on(t.endpoint_id, t.id),
+  ],
+)
+
+/** What the operator says of models by the API: entries of the form of `models:` in the settings. */
+export const modelOverrides = table(
+  'model_overrides',
+  {
+    /** UUID */
+    id: text().primaryKey(),
+    /** As the operator wrote it. */
+    model: text().notNull(),
+    /** '' for all that offer it. */
+    provider: text().notNull(),
+    entry: json<Record<string, unknown>>().notNull(),
+    created_at: createdAt(),
+    updated_at: timestamp(),
+  },
+  (t) => [uniqueIndex('model_overrides_place').on(t.model, t.provider)],
+)
