@@ -1,6 +1,13 @@
 import { resolve } from 'node:path'
-import { type ConfigFile, readConfigFile } from './config/file.ts'
-import { fileKey, fileProblems, reservedProblems, unknownVariables } from './config/names.ts'
+import { type ReadFile, readConfigFile } from './config/file.ts'
+import {
+  fileKey,
+  fileProblems,
+  reservedProblems,
+  settingIn,
+  unknownVariables,
+  withLine,
+} from './config/names.ts'
 import { isLoopback } from './config/readers.ts'
 import { settings } from './config/settings.ts'
 
@@ -15,13 +22,13 @@ export interface Config extends SettingValues {
   readonly data: string
   /** The settings file that was read; null without one. */
   readonly configFile: string | null
-  /** The file's `providers:` list as it came: `providers/entries.ts` reads it. */
+  /** `providers:` of the file, unchecked: `providers/entries.ts` reads it. */
   readonly providers: readonly unknown[]
-  /** The file's `models:` list as it came: `catalog/override-schema.ts` reads it. */
+  /** `models:` of the file, unchecked: `catalog/override-schema.ts` reads it. */
   readonly models: readonly unknown[]
   /** Provider credentials and `${NAME}` references are looked up here. */
   readonly environment: Environment
-  /** Sentences for the log: nothing that stops a start. */
+  /** Sentences for the log. They do not stop the start. */
   readonly warnings: readonly string[]
 }
 
@@ -32,13 +39,13 @@ export interface ConfigSources {
   readonly flags?: Flags
   readonly environment?: Environment
   readonly workingFolder?: string
-  /** What is wrong with the file's `providers:`, so that all problems are told together. */
+  /** Problems with the `providers:` of the file, to report all problems together. */
   readonly entryProblems?: (providers: readonly unknown[], environment: Environment) => readonly string[]
-  /** The same for the file's `models:`, the file of scores and that of names; the settings may have problems of their own. */
+  /** Problems with `models:` and with the files that settings name. The settings may have problems themselves. */
   readonly fileProblems?: (config: Config) => readonly string[]
 }
 
-/** All that is wrong with the settings, at once. No line holds a secret. */
+/** Every problem with the settings. No line holds a secret. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'))
@@ -52,86 +59,85 @@ const variables = settingNames.map((name) => settings[name].variable)
 export const processEnvironment = (): Environment => process.env
 
 /**
- * Libraries look at NODE_ENV when they are loaded, and outside production they tell callers more than they should.
- * The server calls this before it loads them; new processes inherit it.
+ * Libraries read NODE_ENV when they are loaded, and outside production they show callers too much. The server calls this
+ * before it loads them; child processes inherit it.
  */
 export function enterProduction(): void {
   Object.assign(process.env, { NODE_ENV: 'production' })
 }
 
-/** Reads all settings. Throws a `ConfigError` with every problem; nothing is opened or made. */
+/** Reads all settings. Throws a `ConfigError` with every problem. Opens and creates nothing. */
 export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   const environment = sources.environment ?? processEnvironment()
   const flags = sources.flags ?? {}
   const folder = sources.workingFolder ?? process.cwd()
-  const said = (name: SettingName): string | undefined =>
-    flags[name] ?? (environment[settings[name].variable] || undefined)
-
   const file = await readConfigFile(
     flags.config ?? (environment['SLUICE_CONFIG'] || undefined),
     folder,
-    resolve(folder, said('data') ?? settings.data.fallback),
+    resolve(folder, flags.data ?? (environment[settings.data.variable] || settings.data.fallback)),
   )
+  const readable = file !== null && 'values' in file ? file : null
   const problems = [...reservedProblems(environment), ...fileProblems(file, variables)]
-  const fromFile = file !== null && 'values' in file ? file.values : {}
-
-  const values: Record<string, unknown> = {}
-  for (const name of settingNames) {
-    const { variable, fallback, read: readValue } = settings[name]
-    const raw = said(name) ?? fromFile[fileKey(variable)] ?? undefined
-    values[name] = fallback
-    if (raw === undefined) continue
-    try {
-      values[name] = readValue(raw)
-    } catch (error) {
-      problems.push(
-        `${sayWhere(name, flags, environment, file)} ${error instanceof Error ? error.message : error}`,
-      )
-    }
-  }
-  if (!isComplete(values)) throw new Error('a setting has no value')
-  const providers = Array.isArray(fromFile['providers']) ? fromFile['providers'] : []
-  const models = Array.isArray(fromFile['models']) ? fromFile['models'] : []
+  const values = readValues(flags, environment, readable, problems)
+  const { providers, models } = readable?.values ?? {}
   const config: Config = {
     ...values,
     data: resolve(folder, values.data),
     benchmarks: values.benchmarks === null ? null : resolve(folder, values.benchmarks),
     personNames: values.personNames === null ? null : resolve(folder, values.personNames),
     configFile: file?.path ?? null,
-    providers,
-    models,
+    providers: Array.isArray(providers) ? providers : [],
+    models: Array.isArray(models) ? models : [],
     environment,
     warnings: [...unknownVariables(environment, variables), ...risks(values)],
   }
+  const further = [
+    ...(sources.entryProblems?.(config.providers, environment) ?? []),
+    ...(sources.fileProblems?.(config) ?? []),
+  ]
   problems.push(
     ...joinedProblems(values),
-    ...(sources.entryProblems?.(providers, environment) ?? []),
-    ...(sources.fileProblems?.(config) ?? []),
+    ...further.map((problem) => (readable === null ? problem : withLine(problem, readable))),
   )
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
 
-/** Every value was put there by its own setting's reader or default. */
+/** Every setting's value. One that cannot be read adds to `problems` and has its default. */
+function readValues(
+  flags: Flags,
+  environment: Environment,
+  file: ReadFile | null,
+  problems: string[],
+): SettingValues {
+  const values: Record<string, unknown> = {}
+  for (const name of settingNames) {
+    const { variable, flag, fallback, read } = settings[name]
+    const set = flags[name] ?? (environment[variable] || undefined)
+    const raw = set ?? file?.values[fileKey(variable)] ?? undefined
+    values[name] = fallback
+    if (raw === undefined) continue
+    try {
+      values[name] = read(raw)
+    } catch (error) {
+      const flagName = flags[name] === undefined ? undefined : flag?.split(' ')[0]
+      const place = set === undefined && file !== null ? settingIn(file, variable) : (flagName ?? variable)
+      problems.push(`${place} ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  if (!isComplete(values)) throw new Error('a setting has no value')
+  return values
+}
+
+/** True once every setting has its value or its default. */
 const isComplete = (values: Record<string, unknown>): values is Record<string, unknown> & SettingValues =>
   settingNames.every((name) => name in values)
 
-function sayWhere(
-  name: SettingName,
-  flags: Flags,
-  environment: Environment,
-  file: ConfigFile | null,
-): string {
-  const { variable, flag } = settings[name]
-  if (flags[name] !== undefined) return flag?.split(' ')[0] ?? variable
-  return environment[variable] ? variable : `${variable} (${fileKey(variable)} in ${file?.path})`
-}
-
-/** What may be meant so, and is still to be known. */
+/** Settings that are valid but dangerous. */
 const risks = ({ oidcIssuer }: SettingValues): string[] =>
   oidcIssuer?.startsWith('http:') && !isLoopback(new URL(oidcIssuer).hostname.replace(/^\[|\]$/g, ''))
     ? [
-        'SLUICE_OIDC_ISSUER is no https address: whoever is on the way between it and this server can sign in as anyone',
+        'SLUICE_OIDC_ISSUER is not an https address: an attacker between it and this server can sign in as anyone',
       ]
     : []
 

@@ -187,17 +187,31 @@ describe('the settings file', () => {
     expect((await load()).providers).toEqual([])
   })
 
+  const BOMB = [
+    'a: &a [x, x, x, x, x, x, x, x, x]',
+    ...['b', 'c', 'd', 'e', 'f'].map(
+      (name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcde'[index]}`).join(', ')}]`,
+    ),
+  ].join('\n')
   const broken: [what: string, content: string, says: RegExp][] = [
-    ['unclosed list', 'port: 1\nhost: [a\nfoo: b\n', /is not YAML: Unexpected token in line 3/],
-    ['bad JSON', '{\n"port": 1,\n "x": [1,\n "b": 2}\n', /is not YAML: .* in line 4/],
+    ['unclosed list', 'port: 1\nhost: [a\nfoo: b\n', /is not valid YAML: .*, in line 3, column \d/],
+    ['bad JSON', '{\n"port": 1,\n "x": [1,\n "b": 2}\n', /is not valid YAML: .*, in line [45], column \d/],
+    ['a key twice within an entry', 'providers:\n  - slug: a\n    slug: b\n', /twice, in line 3, column 5/],
+    ['an alias without an anchor', 'host: *a\n', /has an alias without an anchor, or too many aliases/],
+    ['aliases that multiply', BOMB, /has an alias without an anchor, or too many aliases/],
+    ['a wrong value below', '# first\n\nhost: "a b"\n', /host in .*sluice\.yaml, line 3\) must be/],
     ['a list', '- port: 1\n', /must hold settings as `name: value`/],
-    ['two documents', 'port: 1\n---\nport: 2\n', /twice|one document/],
-    ['a key twice', 'port: 1\nproviders: []\nport: 2\n', /has the key port twice/],
-    ['an unknown key', 'prot: 1\n', /prot in .*sluice\.yaml is no setting; did you mean port\?/],
-    ['a variable as key', 'SLUICE_PORT: 1\n', /SLUICE_PORT in .* is no setting; did you mean port\?/],
+    ['two documents', 'port: 1\n---\nport: 2\n', /must be one document, in line 2, column 1/],
+    ['a key twice', 'port: 1\nproviders: []\nport: 2\n', /a key is there twice, in line 3, column 1/],
+    ['an unknown key', 'prot: 1\n', /prot in .*sluice\.yaml, line 1 is not a setting; did you mean port\?/],
+    ['a variable as key', 'SLUICE_PORT: 1\n', /SLUICE_PORT in .* is not a setting; did you mean port\?/],
     ['a reserved key', 'database_url: x\n', /database_url in .* is reserved and not supported yet/],
     ['providers no list', 'providers: { slug: lab }\n', /providers in .* must be a list/],
-    ['a wrong value', 'port: many\n', /SLUICE_PORT \(port in .*sluice\.yaml\) must be a whole number/],
+    [
+      'a wrong value',
+      'port: many\n',
+      /SLUICE_PORT \(port in .*sluice\.yaml, line 1\) must be a whole number/,
+    ],
   ]
   test.each(broken)('%s', async (_what, content, says) => {
     write('sluice.yaml', content)
@@ -212,8 +226,45 @@ describe('the settings file', () => {
   })
 
   test('a syntax error does not quote the file, which may hold secrets', async () => {
-    write('sluice.yaml', 'api_key: hunter2hunter2: hunter2')
-    expect((await problemsOf({})).join('\n')).not.toContain('hunter2')
+    const broken = [
+      'api_key: hunter2: hunter2',
+      'api_key: "hunter2',
+      'api_key: "\\qhunter2"',
+      'api_key: *hunter2',
+      'api_key: !hunter2 [',
+      'port: 1\nhunter2\nhost: x',
+      'port: 1\n}hunter2',
+      'api_key: `hunter2`',
+      'hunter2: &hunter2 hunter2: *hunter2',
+    ]
+    for (const content of broken) {
+      write('sluice.yaml', content)
+      const problems = (await problemsOf({})).join('\n')
+      expect(problems).toMatch(/is not valid YAML|alias/)
+      expect(problems).not.toContain('hunter2')
+    }
+  })
+
+  test('a problem with an entry has its line', async () => {
+    write('sluice.yaml', 'port: 1\nproviders:\n  - slug: lab\n\n    dialect: what\n')
+    const entryProblems = () => [
+      'providers[0].dialect must be known',
+      'providers[0].base_url is missing',
+      'OPENAI is odd',
+    ]
+    expect(await problemsOf({ entryProblems })).toEqual([
+      'providers[0].dialect (line 5) must be known',
+      'providers[0].base_url (line 3) is missing',
+      'OPENAI is odd',
+    ])
+  })
+
+  test('merge keys and anchors work', async () => {
+    write('sluice.yaml', 'providers:\n  - &lab { slug: lab, dialect: chat }\n  - { <<: *lab, slug: other }\n')
+    expect((await load()).providers).toEqual([
+      { slug: 'lab', dialect: 'chat' },
+      { slug: 'other', dialect: 'chat' },
+    ])
   })
 })
 
@@ -323,8 +374,8 @@ describe('values', () => {
   test('a misspelt variable is a warning that names the nearest', async () => {
     const { warnings } = await load({ environment: { SLUICE_PROT: '1', SLUICE_ZZZZZZZZZ: '1', OTHER: 'x' } })
     expect(warnings).toEqual([
-      'SLUICE_PROT is no setting and was ignored; did you mean SLUICE_PORT?',
-      'SLUICE_ZZZZZZZZZ is no setting and was ignored',
+      'SLUICE_PROT is not a setting and was ignored; did you mean SLUICE_PORT?',
+      'SLUICE_ZZZZZZZZZ is not a setting and was ignored',
     ])
   })
 })

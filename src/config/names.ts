@@ -1,7 +1,7 @@
-import type { ConfigFile } from './file.ts'
+import type { ConfigFile, ReadFile } from './file.ts'
 import { nearestName } from './nearest.ts'
 
-/** A setting's key in sluice.yaml. */
+/** The key of a setting in sluice.yaml. */
 export const fileKey = (variable: string): string => variable.slice('SLUICE_'.length).toLowerCase()
 
 export const reserved = ['SLUICE_DATABASE_URL', 'SLUICE_VALKEY_URL']
@@ -13,31 +13,48 @@ export const reservedProblems = (environment: Readonly<Record<string, string | u
     .filter((name) => environment[name])
     .map((name) => `${name} is reserved and not supported yet: unset it; the database is in the data folder`)
 
-/** What is wrong with the file's keys; `variables` are the names of all settings. */
+/** Problems with the keys of the file. `variables` are the names of all settings. */
 export function fileProblems(file: ConfigFile | null, variables: readonly string[]): string[] {
   if (file === null) return []
   if ('problem' in file) return [`SLUICE_CONFIG: ${file.path} ${file.problem}`]
   const known = [...variables.map(fileKey), 'providers', 'models']
   const problems = Object.keys(file.values)
     .filter((key) => !known.includes(key))
-    .map((key) => unknownKey(key, file.path, known))
-  const { providers, models } = file.values
-  if (models !== undefined && models !== null && !Array.isArray(models)) {
-    problems.push(`models in ${file.path} must be a list of entries, each with an id`)
-  }
-  if (providers !== undefined && providers !== null && !Array.isArray(providers)) {
-    problems.push(`providers in ${file.path} must be a list of entries, each with slug, dialect and base_url`)
+    .map((key) => unknownKey(key, placeIn(file, key), known))
+  for (const [key, fields] of Object.entries(LISTS)) {
+    const value = file.values[key] ?? []
+    if (!Array.isArray(value))
+      problems.push(`${placeIn(file, key)} must be a list of entries, each with ${fields}`)
   }
   return problems
 }
 
-function unknownKey(key: string, path: string, known: readonly string[]): string {
-  if (reserved.map(fileKey).includes(key))
-    return `${key} in ${path} is reserved and not supported yet: remove it`
-  return `${key} in ${path} is no setting${suggest(key.replace(/^SLUICE_/i, '').toLowerCase(), known)}`
+const LISTS = { models: 'an id', providers: 'slug, dialect and base_url' }
+
+/** `port in /srv/sluice.yaml, line 3`. */
+const placeIn = ({ path, lineOf }: ReadFile, key: string): string =>
+  `${key} in ${path}, line ${lineOf([key])}`
+
+function unknownKey(key: string, place: string, known: readonly string[]): string {
+  if (reserved.map(fileKey).includes(key)) return `${place} is reserved and not supported yet: remove it`
+  return `${place} is not a setting${suggest(key.replace(/^SLUICE_/i, '').toLowerCase(), known)}`
 }
 
-/** A warning for each SLUICE_* variable that means nothing. */
+/** Where a setting's value came from, for messages about it. */
+export const settingIn = (file: ReadFile, variable: string): string =>
+  `${variable} (${placeIn(file, fileKey(variable))})`
+
+const PLACE = /^(?:providers|models)(?:\[\d+\]|\.\w+)+/
+
+/** Adds the line to a problem that begins with its place in the file: `providers[0].slug (line 4) is taken`. */
+export function withLine(problem: string, { lineOf }: ReadFile): string {
+  const [place] = PLACE.exec(problem) ?? []
+  if (place === undefined) return problem
+  const steps = place.match(/\w+/g)?.map((step) => (/^\d+$/.test(step) ? Number(step) : step)) ?? []
+  return `${place} (line ${lineOf(steps)})${problem.slice(place.length)}`
+}
+
+/** A warning for each SLUICE_* variable that is not a setting. */
 export const unknownVariables = (
   environment: Readonly<Record<string, string | undefined>>,
   variables: readonly string[],
@@ -45,7 +62,7 @@ export const unknownVariables = (
   const known = [...variables, ...otherVariables]
   return Object.keys(environment)
     .filter((name) => name.startsWith('SLUICE_') && !known.includes(name) && !reserved.includes(name))
-    .map((name) => `${name} is no setting and was ignored${suggest(name, known)}`)
+    .map((name) => `${name} is not a setting and was ignored${suggest(name, known)}`)
 }
 
 const suggest = (name: string, known: readonly string[]): string => {

@@ -156,7 +156,7 @@ describe('sluice models refresh', () => {
     }))
 })
 
-test('what is wrong with what the settings say of models is told at once, before anything is made', () =>
+test('problems with the models of the settings are reported together, before anything is created', () =>
   inFolder(async (folder) => {
     writeFileSync(
       join(folder, 'sluice.yaml'),
@@ -166,9 +166,9 @@ test('what is wrong with what the settings say of models is told at once, before
     expect(refused.exitCode).toBe(2)
     const lines = refused.stderr.trim().split('\n')
     expect(lines.length).toBe(3)
-    expect(lines[0]).toStartWith('sluice: models[0].pricing.prompt "-1" is not a price')
+    expect(lines[0]).toStartWith('sluice: models[0].pricing.prompt (line 3) "-1" is not a price')
     expect(lines[1]).toStartWith(
-      'sluice: models[0].id "openai/gpt-4oo" is not known; did you mean openai/gpt-4o',
+      'sluice: models[0].id (line 2) "openai/gpt-4oo" is not known; did you mean openai/gpt-4o',
     )
     expect(lines[2]).toEndWith('nowhere.json cannot be read')
     expect(existsSync(join(folder, 'data'))).toBe(false)
