@@ -15,7 +15,8 @@ const LIMIT_MS = 60_000
 const AT_A_TIME = 2
 
 const pages = documents.filter(
-  ({ file, blocks }) => /^docs\/[a-z-]+\.md$/.test(file) && blocks.some(({ language }) => language === 'sh'),
+  ({ file, blocks }) =>
+    /^(README|docs\/[a-z-]+)\.md$/.test(file) && blocks.some(({ language }) => language === 'sh'),
 )
 
 // Pages mostly wait for servers to start, so two run at a time. Each has ports and a folder of its own.
