@@ -32,9 +32,13 @@ export const textsIn = (value: unknown): string[] => (Array.isArray(value) ? val
 
 export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
+/** The text, '' for a value of another type. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 /** A text that is not empty. */
-export const asFilledText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+export const asFilledText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
 
 /** A finite number. */
 export const asNumber = (value: unknown): number | undefined =>

@@ -1,4 +1,4 @@
-import { parseJson } from '../core/json.ts'
+import { asText, parseJson } from '../core/json.ts'
 
 /**
  * The inside of a JSON string that has none of these says itself. Searched for, not matched from end to end: the
@@ -12,7 +12,7 @@ export function readJsonString(json: string): string | undefined {
   if (!NOT_PLAIN.test(json)) return json
   try {
     const value: unknown = JSON.parse(`"${json}"`)
-    return typeof value === 'string' ? value : undefined
+    return asText(value)
   } catch {
     return undefined
   }

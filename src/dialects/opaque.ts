@@ -1,6 +1,6 @@
 import type { Carrier } from '../core/carrier.ts'
 import type { JsonObject } from '../core/events.ts'
-import { isObject } from '../core/json.ts'
+import { asObject } from '../core/json.ts'
 import { isDeeperThan } from '../core/json-bounds.ts'
 
 /**
@@ -47,7 +47,7 @@ export function unseal(text: string): JsonObject | undefined {
   if (isDeeperThan(bytes, MAX_DEPTH)) return undefined
   try {
     const value: unknown = JSON.parse(bytes.toString())
-    return isObject(value) ? value : undefined
+    return asObject(value)
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 import { type ErrorType, UpstreamError, type UpstreamFailure } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
-import { isObject, isString, parseJson } from '../core/json.ts'
+import { asList, asObject, isObject, isString, parseJson, textOf } from '../core/json.ts'
 import { retryAfterMs } from '../net/headers.ts'
 
 /** What a provider said of an error, whatever shape it has. */
@@ -149,10 +149,10 @@ function statusOfWords(words: readonly string[]): number | undefined {
 /** The shapes: transcripts of OpenAI, Anthropic, Azure, Google, Mistral, xAI, Cohere, Perplexity, OpenRouter, Voyage (2025-26). */
 function hear(body: unknown): Said {
   const first = Array.isArray(body) ? body[0] : body
-  if (!isObject(first)) return unstructured(isString(first) ? first : '')
+  if (!isObject(first)) return unstructured(textOf(first))
   const inner = first['error'] ?? first['errors']
   const listed = Array.isArray(inner) ? inner[0] : inner
-  const error = isObject(listed) ? listed : first
+  const error = asObject(listed) ?? first
   const names = [error['type'], error['code'], error['status'], first['code'], first['error_type']]
   const code = codeOf([error['code'], error['type'], error['status'], first['code'], first['error_type']])
   const words = names.filter(isString).map((name) => name.toLowerCase())
@@ -181,7 +181,7 @@ const hasModeration = (metadata: unknown): boolean =>
 /** OpenRouter wraps: the useful reason is in `metadata.raw`, as text or as the provider's JSON. */
 function messageOf(error: JsonObject): string {
   const { metadata, message, detail } = error
-  const raw = isObject(metadata) ? metadata['raw'] : undefined
+  const raw = asObject(metadata)?.['raw']
   if (isString(raw) && raw.trim() !== '') {
     const inner = parse(raw)
     return (inner === undefined ? undefined : hear(inner).message) || raw
@@ -189,7 +189,7 @@ function messageOf(error: JsonObject): string {
   if (isString(message)) return message
   if (isString(detail)) return detail
   if (Array.isArray(detail)) return detail.map(sayDetail).filter(Boolean).join('; ')
-  return isString(error['msg']) ? error['msg'] : ''
+  return textOf(error['msg'])
 }
 
 /** A validation error of FastAPI servers: `{loc: ["body", "messages"], msg}`. */
@@ -221,7 +221,7 @@ function statusOf(candidates: readonly unknown[]): number | undefined {
 
 /** Google's `RetryInfo`: `retryDelay: "34.4s"`. */
 function retryDelayOf(error: JsonObject): number | undefined {
-  const details = Array.isArray(error['details']) ? error['details'] : []
+  const details = asList(error['details'])
   for (const detail of details) {
     const match =
       isObject(detail) &&

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/events.ts'
-import { isString } from '../core/json.ts'
+import { isString, isText } from '../core/json.ts'
 import type { Message } from '../core/request.ts'
 import type { Drop } from './dropped.ts'
 
@@ -54,8 +54,6 @@ export const hasThoughts = ({ reasoningDetails }: Message): boolean =>
 
 const isOwn = ({ format }: JsonObject): boolean =>
   format === undefined || format === null || format === REASONING_FORMAT
-
-const isText = (value: unknown): value is string => isString(value) && value !== ''
 
 /**
  * Former thoughts for a provider that takes them as plain text: those that nobody signed may go back whoever wrote

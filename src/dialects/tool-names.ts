@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/events.ts'
-import { isObject, isString } from '../core/json.ts'
+import { asList, isObject, isString } from '../core/json.ts'
 
 /**
  * Anthropic takes names of tools of up to 128 characters, Google dots and colons in them too, and coding agents use
@@ -20,7 +20,7 @@ export function shortName(name: string): string {
 
 /** The names of a body's tools that were shortened, by what became of them. */
 export function longNames({ tools }: JsonObject): ReadonlyMap<string, string> {
-  const listed: unknown[] = Array.isArray(tools) ? tools : []
+  const listed = asList(tools)
   return new Map(
     listed.flatMap(namesIn).flatMap((name) => (TAKEN.test(name) ? [] : [[shortName(name), name] as const])),
   )

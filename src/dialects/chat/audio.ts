@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asObject, asText, fieldsOf, isString } from '../../core/json.ts'
 import type { SpeechRequest, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
@@ -99,8 +99,8 @@ function appendTo(form: FormData, name: string, value: unknown): void {
 /** Groq has it in an object of its own. */
 function upstreamIdOf({ id, x_groq }: JsonObject): string | null {
   if (isString(id)) return id
-  const groq = isObject(x_groq) ? x_groq['id'] : undefined
-  return isString(groq) ? groq : null
+  const groq = asObject(x_groq)?.['id']
+  return asText(groq) ?? null
 }
 
 /** A month: more is a mistake. */
@@ -114,14 +114,14 @@ function secondsOf(value: unknown): number | null {
 
 /** By tokens or by seconds: `{type: "tokens", …}`, `{type: "duration", seconds}`, or the reply's own `duration`. */
 function readUsage(raw: unknown, duration: number | null): Usage | null {
-  const usage = isObject(raw) ? raw : {}
+  const usage = fieldsOf(raw)
   const seconds = secondsOf(usage['seconds']) ?? duration
   const input = countOf(usage['input_tokens'] ?? usage['prompt_tokens'])
   const output = countOf(usage['output_tokens'] ?? usage['completion_tokens'])
   const timed = seconds === null ? {} : { audioSeconds: seconds }
   if (input === undefined && output === undefined) return seconds === null ? null : { ...NO_USAGE, ...timed }
   const details = usage['input_token_details'] ?? usage['input_tokens_details']
-  const audio = Math.min(input ?? 0, countOf(isObject(details) ? details['audio_tokens'] : undefined) ?? 0)
+  const audio = Math.min(input ?? 0, countOf(asObject(details)?.['audio_tokens']) ?? 0)
   return {
     ...NO_USAGE,
     inputTokens: (input ?? 0) - audio,

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { defined, isObject, isString, isText } from '../../core/json.ts'
 import type { Message } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
@@ -90,7 +90,7 @@ function thoughtsOf({ reasoning, reasoning_content, reasoning_details }: JsonObj
 type Thoughts = Pick<Message, 'reasoning' | 'reasoningDetails'>
 
 const textPart = (content: unknown): JsonObject[] =>
-  isString(content) && content !== '' ? [{ type: 'text', text: content }] : []
+  isText(content) ? [{ type: 'text', text: content }] : []
 
 function leaveOutFields(message: JsonObject, { refusedMessageFields = [] }: ChatQuirks, drop: Drop): void {
   for (const name of refusedMessageFields) {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { asObject, defined, isObject } from '../../core/json.ts'
 import type {
   ContentPart,
   InferenceRequest,
@@ -30,7 +30,7 @@ export function neutralBody(request: InferenceRequest, taken: Taken, drop: Drop)
   const tools = request.tools.flatMap((tool) => writeTool(tool, taken, drop))
   return defined({
     messages: writeMessages(request.messages, taken, drop),
-    cache_control: taken.takesMarks && isObject(body.cache_control) ? body.cache_control : undefined,
+    cache_control: taken.takesMarks ? asObject(body.cache_control) : undefined,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length > 0 ? writeToolChoice(request.toolChoice, drop) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asObject, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
@@ -60,7 +60,7 @@ function bringInside(body: JsonObject, { ranges = {} }: ChatQuirks, drop: Drop):
 }
 
 function withParameters(tool: unknown): unknown {
-  const called = isObject(tool) ? tool.function : undefined
+  const called = asObject(tool)?.function
   if (!isObject(tool) || !isObject(called) || isObject(called.parameters)) return tool
   return { ...tool, function: { ...called, parameters: { type: 'object', properties: {} } } }
 }
@@ -93,7 +93,7 @@ export function applyReasoning(
   attempt: Attempt,
   dropped: string[],
 ): void {
-  const said = isObject(body.reasoning) ? body.reasoning : {}
+  const said = fieldsOf(body.reasoning)
   delete body.reasoning
   delete body.reasoning_effort
   const { reasoning } = request

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, fieldsOf, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
@@ -120,7 +120,7 @@ function forwardedBody(body: JsonObject): JsonObject {
 
 /** Usage is always asked for in streams: without it the answer could only be estimated. */
 function applyStream(body: JsonObject, request: InferenceRequest, { provider }: Attempt): void {
-  const options = isObject(body.stream_options) ? body.stream_options : {}
+  const options = fieldsOf(body.stream_options)
   if (body.stream_options !== undefined) delete body.stream_options
   if (!request.stream) {
     if (body.stream !== undefined) body.stream = false
@@ -176,7 +176,7 @@ function leaveOutUnsupported(body: JsonObject, { endpoint }: Attempt, dropped: s
 
 /** What the caller asked the gateway itself for, and nothing here does. */
 function nameUnserved({ plugins, transforms }: JsonObject, dropped: string[]): void {
-  for (const plugin of Array.isArray(plugins) ? plugins : []) {
+  for (const plugin of asList(plugins)) {
     if (isObject(plugin) && plugin.enabled !== false) dropped.push(`plugins.${plugin.id}`)
   }
   if (Array.isArray(transforms) && transforms.length > 0) dropped.push('transforms')

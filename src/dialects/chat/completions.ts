@@ -1,7 +1,16 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import {
+  asFilledText,
+  asObject,
+  asText,
+  fieldsOf,
+  isObject,
+  isString,
+  isText,
+  objectsIn,
+} from '../../core/json.ts'
 import { callerFields, model } from '../caller-schema.ts'
 import type { Ingress, StreamWriter } from '../dialect.ts'
 import { bounded, OPEN, optional } from '../fields.ts'
@@ -102,17 +111,16 @@ export const completionIngress = (asked: () => CompletionAsked): Ingress => ({
   writeStream: (reply) => rewritten(writeChatStream(reply), asked()),
 })
 
-const choicesOf = ({ choices }: JsonObject): JsonObject[] =>
-  Array.isArray(choices) ? choices.filter(isObject) : []
+const choicesOf = ({ choices }: JsonObject): JsonObject[] => objectsIn(choices)
 
 const textOf = (message: JsonObject): string => {
   const { content, refusal } = message
-  return isString(content) && content !== '' ? content : isString(refusal) ? refusal : ''
+  return asFilledText(content) ?? asText(refusal) ?? ''
 }
 
 function viewCompletion(reply: JsonObject, { prompt, echo }: CompletionAsked): JsonObject {
   const choices = choicesOf(reply).map(({ message, logprobs, ...rest }) => {
-    const said = isObject(message) ? message : {}
+    const said = fieldsOf(message)
     const text = (echo ? prompt : '') + textOf(said)
     return {
       text,
@@ -126,8 +134,7 @@ function viewCompletion(reply: JsonObject, { prompt, echo }: CompletionAsked): J
 
 /** Tokens, and where they begin in the text. */
 function viewLogprobs(logprobs: unknown, start: number): JsonObject | null {
-  const content: unknown[] = isObject(logprobs) && Array.isArray(logprobs.content) ? logprobs.content : []
-  const entries = content.filter(isObject)
+  const entries = objectsIn(asObject(logprobs)?.content)
   if (entries.length === 0) return null
   let offset = start
   const offsets = entries.map(({ token }) => {
@@ -144,9 +151,7 @@ function viewLogprobs(logprobs: unknown, start: number): JsonObject | null {
 }
 
 const likeliest = (top: unknown): JsonObject =>
-  Object.fromEntries(
-    (Array.isArray(top) ? top : []).filter(isObject).map(({ token, logprob }) => [String(token), logprob]),
-  )
+  Object.fromEntries(objectsIn(top).map(({ token, logprob }) => [String(token), logprob]))
 
 /** The chunks of a chat stream, each written as the older API has it. */
 function rewritten(chat: StreamWriter, asked: CompletionAsked): StreamWriter {
@@ -183,12 +188,12 @@ function viewDelta(
   { prompt, echo }: CompletionAsked,
   offsets: Map<number, number>,
 ): JsonObject[] {
-  const said = isObject(delta) ? delta : {}
+  const said = fieldsOf(delta)
   const index = Number(rest.index)
   const isFirst = !offsets.has(index)
   const head = isFirst && echo ? prompt : ''
   const own = textOf(said)
-  const reasoning = isString(said.reasoning) && said.reasoning !== '' ? { reasoning: said.reasoning } : {}
+  const reasoning = isText(said.reasoning) ? { reasoning: said.reasoning } : {}
   const isEmpty = own === '' && rest.finish_reason == null && Object.keys(reasoning).length === 0
   if (isEmpty) return []
   const start = (offsets.get(index) ?? 0) + head.length

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString, restOf } from '../../core/json.ts'
+import { isObject, isString, isText, restOf, textOf } from '../../core/json.ts'
 import { createJsonEnd, type JsonEnd } from '../json-text.ts'
 import { checkCalls } from '../reply-decoder.ts'
 
@@ -167,7 +167,7 @@ function readFragment(raw: unknown): Fragment | undefined {
   const isCustom = raw['type'] === 'custom' && isObject(raw['custom'])
   const { name, json } = isCustom ? readCall(raw['custom'], 'input') : readCall(raw['function'], 'arguments')
   const index = Number.isSafeInteger(raw['index']) ? Number(raw['index']) : undefined
-  const id = isString(raw['id']) ? raw['id'] : ''
+  const id = textOf(raw['id'])
   if (index === undefined && id === '' && name === '' && json === '') return undefined
   return { index, id, name, json, extra: extraOf(raw) }
 }
@@ -177,15 +177,14 @@ function readCall(raw: unknown, argumentsField: string): { name: string; json: s
   const name = raw['name']
   const value = raw[argumentsField]
   const json = isString(value) ? value : isObject(value) || Array.isArray(value) ? JSON.stringify(value) : ''
-  return { name: isString(name) ? name : '', json }
+  return { name: textOf(name), json }
 }
 
 /** What our reader does not know of a call, such as Google's `extra_content` with the thought's signature. */
 function extraOf(raw: JsonObject): JsonObject | undefined {
   const rest = restOf(raw, KNOWN)
   const inner = isObject(raw['function']) ? restOf(raw['function'], KNOWN_FUNCTION) : undefined
-  const type =
-    isString(raw['type']) && raw['type'] !== '' && raw['type'] !== 'function' ? raw['type'] : undefined
+  const type = isText(raw['type']) && raw['type'] !== 'function' ? raw['type'] : undefined
   if (!inner && type === undefined) return rest
   return { ...rest, ...(inner ? { function: inner } : {}), ...(type === undefined ? {} : { type }) }
 }

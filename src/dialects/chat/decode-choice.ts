@@ -1,5 +1,5 @@
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString, restOf } from '../../core/json.ts'
+import { asFilledText, asText, isObject, isString, isText, restOf } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { createToolCalls, type ToolCalls } from './decode-calls.ts'
 import { type Citations, readLogprobs } from './decode-details.ts'
@@ -150,7 +150,7 @@ function readMessage(
 /** `reasoning` and `reasoning_content` are two names of one thing: where both come they are equal. */
 function readReasoning(message: JsonObject, choice: number, events: InferenceEvent[]): void {
   const { reasoning, reasoning_content, reasoning_details } = message
-  const text = isText(reasoning) ? reasoning : isText(reasoning_content) ? reasoning_content : ''
+  const text = asFilledText(reasoning) ?? asText(reasoning_content) ?? ''
   if (text !== '') events.push({ type: 'reasoning-delta', choice, text })
   if (!Array.isArray(reasoning_details)) return
   for (const detail of reasoning_details) {
@@ -234,12 +234,10 @@ function withoutToldNulls(rest: JsonObject, place: string, state: ChoiceState): 
   return kept && Object.fromEntries(kept)
 }
 
-const isText = (value: unknown): value is string => isString(value) && value !== ''
-
 const textOf = (part: unknown): string =>
   isString(part) ? part : isObject(part) && isString(part['text']) ? part['text'] : ''
 
 const urlOf = (value: unknown): string | undefined => {
   const url = isObject(value) ? value['url'] : value
-  return isText(url) ? url : undefined
+  return asFilledText(url)
 }

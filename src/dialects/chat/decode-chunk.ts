@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString, restOf } from '../../core/json.ts'
+import { asFilledText, asObject, isObject, restOf } from '../../core/json.ts'
 import { finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { type ChoiceNative, type ChoiceState, finishOf, newChoice, readChoice } from './decode-choice.ts'
@@ -154,9 +154,7 @@ function changed(rest: JsonObject, state: ReplyState): JsonObject | undefined {
 
 function usageIn(chunk: JsonObject, entry: JsonObject | undefined): JsonObject | undefined {
   const { usage, x_groq } = chunk
-  if (isObject(usage)) return usage
-  if (isObject(x_groq) && isObject(x_groq['usage'])) return x_groq['usage']
-  return entry !== undefined && isObject(entry['usage']) ? entry['usage'] : undefined
+  return asObject(usage) ?? asObject(asObject(x_groq)?.['usage']) ?? asObject(entry?.['usage'])
 }
 
 /** Running totals and repeats: the last one counts. Groq has a second place for it, Moonshot a third. */
@@ -189,4 +187,4 @@ export function endReply({ choices }: ReplyState): InferenceEvent[] {
   return events
 }
 
-const textOf = (value: unknown): string | null => (isString(value) && value !== '' ? value : null)
+const textOf = (value: unknown): string | null => asFilledText(value) ?? null

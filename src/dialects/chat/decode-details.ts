@@ -1,5 +1,5 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asFilledText, asObject, isObject, isString, isText } from '../../core/json.ts'
 import { checkAnnotations } from '../reply-decoder.ts'
 
 /** The annotations of one reply, each told once although chunks repeat them. */
@@ -65,7 +65,7 @@ export function createCitations(): Citations {
 /** `{type, url_citation: {url, …}}`, or the same fields beside `type`; undefined for annotations of other types. */
 const readCitation = (raw: JsonObject): UrlCitation | undefined => {
   if (raw['type'] !== 'url_citation') return undefined
-  const inner = isObject(raw['url_citation']) ? raw['url_citation'] : raw
+  const inner = asObject(raw['url_citation']) ?? raw
   return citationOf(inner, inner['content'])
 }
 
@@ -74,8 +74,8 @@ function citationOf(raw: unknown, content: unknown): UrlCitation | undefined {
   return {
     type: 'url_citation',
     url: raw['url'],
-    title: isString(raw['title']) && raw['title'] !== '' ? raw['title'] : raw['url'],
-    ...(isString(content) && content !== '' ? { content } : {}),
+    title: asFilledText(raw['title']) ?? raw['url'],
+    ...(isText(content) ? { content } : {}),
     startIndex: indexOf(raw['start_index']),
     endIndex: indexOf(raw['end_index']),
   }
@@ -94,7 +94,7 @@ export function readLogprobs(
   choice: number,
   events: InferenceEvent[],
 ): void {
-  if (typeof logprobs === 'number' && isString(text) && text !== '') {
+  if (typeof logprobs === 'number' && isText(text)) {
     const content = [completed({ token: text, logprob: logprobs })]
     events.push({ type: 'logprobs', choice, logprobs: { content } })
   }

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, asObject, isObject } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { type ReadOptions as ReplyOptions, readReply } from '../read-reply.ts'
@@ -90,16 +90,16 @@ function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
 const CONTENT = createTextForm({
   field: 'content',
   textOf(chunk) {
-    const choices = isObject(chunk) && Array.isArray(chunk['choices']) ? chunk['choices'] : []
-    const delta = isObject(choices[0]) ? choices[0]['delta'] : undefined
-    return isObject(delta) ? delta['content'] : undefined
+    const choices = asList(asObject(chunk)?.['choices'])
+    const delta = asObject(choices[0])?.['delta']
+    return asObject(delta)?.['content']
   },
 })
 
 /** Only a fragment of a call can change what is remembered each time that it comes; all else is told once. */
 function mayRepeat(chunk: unknown): boolean {
-  const choices = isObject(chunk) && Array.isArray(chunk['choices']) ? chunk['choices'] : []
-  const delta = choices.length === 1 && isObject(choices[0]) ? choices[0]['delta'] : undefined
+  const choices = asList(asObject(chunk)?.['choices'])
+  const delta = choices.length === 1 ? asObject(choices[0])?.['delta'] : undefined
   if (!isObject(delta) || isObject(delta['function_call'])) return false
   return !Array.isArray(delta['tool_calls']) || delta['tool_calls'].length === 0
 }

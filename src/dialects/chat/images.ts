@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { FrameBatch, InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, asText, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { ImageReference, ImagesRequest } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
@@ -83,7 +83,7 @@ function appendImage(form: FormData, field: string, name: string, { url }: Image
 }
 
 function readWhole(body: JsonObject, request: ImagesRequest): FrameBatch {
-  const list: unknown[] = Array.isArray(body['data']) ? body['data'] : []
+  const list = asList(body['data'])
   const events: InferenceEvent[] = [start(body)]
   for (const entry of list.slice(0, request.count)) events.push(...imageEvents(entry))
   if (events.length === 1) throw malformed('the reply has no image')
@@ -93,7 +93,7 @@ function readWhole(body: JsonObject, request: ImagesRequest): FrameBatch {
 
 const start = (body: JsonObject): InferenceEvent => ({
   type: 'response-start',
-  upstreamId: isString(body['id']) ? body['id'] : null,
+  upstreamId: asText(body['id']) ?? null,
   model: null,
   created: isNumber(body['created']) ? body['created'] : null,
 })
@@ -176,8 +176,8 @@ function readImageUsage(raw: unknown): Usage | null {
   const input = countOf(raw['input_tokens'] ?? raw['prompt_tokens'])
   const output = countOf(raw['output_tokens'] ?? raw['completion_tokens'])
   if (input === undefined && output === undefined) return null
-  const inputDetails = isObject(raw['input_tokens_details']) ? raw['input_tokens_details'] : {}
-  const outputDetails = isObject(raw['output_tokens_details']) ? raw['output_tokens_details'] : {}
+  const inputDetails = fieldsOf(raw['input_tokens_details'])
+  const outputDetails = fieldsOf(raw['output_tokens_details'])
   const images = Math.min(input ?? 0, countOf(inputDetails['image_tokens']) ?? 0)
   const cached = Math.min((input ?? 0) - images, countOf(inputDetails['cached_tokens']) ?? 0)
   const text = Math.min(output ?? 0, countOf(outputDetails['text_tokens']) ?? 0)

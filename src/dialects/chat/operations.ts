@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asObject, asText, isObject } from '../../core/json.ts'
 import type {
   EmbeddingsRequest,
   EmbeddingsResult,
@@ -31,7 +31,7 @@ export const chatEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
     if (embeddings === null) throw malformed('the reply has not one embedding for each input')
     return {
       result: { embeddings },
-      upstreamId: isString(body['id']) ? body['id'] : null,
+      upstreamId: asText(body['id']) ?? null,
       usage: readInputUsage(body['usage']),
       native: nativeOf(body, ['data']),
     }
@@ -50,9 +50,9 @@ function applyQuirks(body: JsonObject, { embeddings }: ProviderQuirks): void {
 /** By `index` where all have one, as the servers that answer out of order do; else as they came. */
 function inOrder(data: readonly unknown[]): unknown[] {
   const entries = data.map((entry, place) => {
-    const index = isObject(entry) ? entry['index'] : undefined
+    const index = asObject(entry)?.['index']
     return {
-      embedding: isObject(entry) ? entry['embedding'] : undefined,
+      embedding: asObject(entry)?.['embedding'],
       index: typeof index === 'number' ? index : place,
     }
   })
@@ -73,7 +73,7 @@ export const chatModerations: Operation<ModerationRequest, ModerationResult> = {
     if (!Array.isArray(results) || !results.every(isObject)) throw malformed('the reply has no results')
     return {
       result: { results },
-      upstreamId: isString(body['id']) ? body['id'] : null,
+      upstreamId: asText(body['id']) ?? null,
       usage: readInputUsage(body['usage']),
       native: nativeOf(body, ['results', 'usage']),
     }
@@ -99,7 +99,7 @@ export const chatRerank: Operation<RerankRequest, RerankResult> = {
     if (!isObject(body)) return { result: readRanking(body, request), upstreamId: null, usage: null }
     return {
       result: readRanking(body['results'] ?? body['data'], request),
-      upstreamId: isString(body['id']) ? body['id'] : null,
+      upstreamId: asText(body['id']) ?? null,
       usage: readRankingUsage(body),
     }
   },

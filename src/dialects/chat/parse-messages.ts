@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, restOf } from '../../core/json.ts'
+import { asText, defined, restOf } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { checkImageUrl, isImageData } from '../image-data.ts'
 import type { ChatContent, ChatMessage, ChatToolCall } from './schema-messages.ts'
@@ -59,7 +59,7 @@ function readMessage(message: ChatMessage, index: number): Message {
 /** The other name of the field, which several vendors want replayed. */
 function reasoningContentOf(message: JsonObject): string | undefined {
   const { reasoning_content } = message
-  return typeof reasoning_content === 'string' ? reasoning_content : undefined
+  return asText(reasoning_content)
 }
 
 const readParts = (content: readonly ChatPart[], index: number): ContentPart[] =>

@@ -1,9 +1,9 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined } from '../../core/json.ts'
+import { asFilledText, defined } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { type Drop, leaveOut } from '../dropped.ts'
-import { cacheMarkOf, isBlank, isText } from './fields.ts'
+import { cacheMarkOf, isBlank } from './fields.ts'
 
 /**
  * | part | block |
@@ -35,7 +35,7 @@ function writeFile(part: Extract<ContentPart, { type: 'file' }>, drop: Drop): Js
   const { data, fileId, filename, extra } = part
   const mark = cacheMarkOf(extra)
   const document = (source: JsonObject): JsonObject[] => [
-    defined({ type: 'document', source, title: isText(filename) ? filename : undefined, ...mark }),
+    defined({ type: 'document', source, title: asFilledText(filename), ...mark }),
   ]
   if (data === undefined) return fileId === undefined ? [] : document({ type: 'file', file_id: fileId })
   const source = sourceOf(data)

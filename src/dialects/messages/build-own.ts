@@ -1,12 +1,12 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, fieldsOf, isObject, isString, isText } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { hasUnsignedTurn, type Traits } from '../claude.ts'
 import { type Drop, leaveOut } from '../dropped.ts'
 import { isSealed } from '../opaque.ts'
 import { sourceOf } from './build-content.ts'
-import { callIdOf, isBlank, isText, NOT_SENT, unservedOf } from './fields.ts'
+import { callIdOf, isBlank, NOT_SENT, unservedOf } from './fields.ts'
 import { messagesBody } from './schema.ts'
 
 /**
@@ -54,7 +54,7 @@ function forwardedFields(body: JsonObject): JsonObject {
 
 /** The gateway's `user` is the API's `metadata.user_id`. */
 function applyUser(body: JsonObject, { user }: InferenceRequest): void {
-  const metadata = isObject(body.metadata) ? body.metadata : {}
+  const metadata = fieldsOf(body.metadata)
   if (user !== undefined && !isText(metadata.user_id)) body.metadata = { ...metadata, user_id: user }
 }
 
@@ -125,7 +125,7 @@ function forwardedBlock(block: unknown, role: unknown, drop: Drop): unknown[] {
 }
 
 function withoutSealed(block: JsonObject, drop: Drop): JsonObject {
-  const citations: unknown[] = Array.isArray(block.citations) ? block.citations : []
+  const citations = asList(block.citations)
   const own = citations.filter((citation) => !isObject(citation) || !isSealed(citation.encrypted_index))
   if (own.length === citations.length) return block
   drop('messages.content.citations')

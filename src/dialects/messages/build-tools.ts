@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asList, asObject, defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import { ANSWER_TOOL, strictSchema, type Traits } from '../claude.ts'
 import type { Drop } from '../dropped.ts'
@@ -56,7 +56,7 @@ function choiceOf(choice: ToolChoice | undefined, drop: Drop): JsonObject | unde
 export function applyFormat(body: JsonObject, request: InferenceRequest, traits: Traits, drop: Drop): void {
   const format = request.responseFormat
   if (format === undefined || format.type === 'text') return
-  const named = isObject(format.json_schema) ? format.json_schema : {}
+  const named = fieldsOf(format.json_schema)
   const { schema, description } = named
   if (format.type !== 'json_schema' || !isObject(schema)) {
     drop('response_format')
@@ -76,7 +76,7 @@ function addAnswerTool(
   description: unknown,
   drop: Drop,
 ): void {
-  const tools = Array.isArray(body.tools) ? body.tools : []
+  const tools = asList(body.tools)
   if (tools.length > 0 && toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none') {
     drop('response_format')
     return
@@ -87,7 +87,7 @@ function addAnswerTool(
     input_schema: schema,
   }
   const isFree = tools.length > 0 && toolChoice !== 'none'
-  const former = isObject(body.tool_choice) ? body.tool_choice.disable_parallel_tool_use : undefined
+  const former = asObject(body.tool_choice)?.disable_parallel_tool_use
   body.tools = [...tools, tool]
   body.tool_choice = {
     ...(isFree ? { type: 'any' } : { type: 'tool', name: ANSWER_TOOL }),

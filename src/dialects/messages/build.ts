@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { asObject, defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { type Traits, thinkingOf, traitsOf } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
@@ -57,7 +57,7 @@ export function buildMessages(request: InferenceRequest, attempt: Attempt): Dial
     stop_sequences: writeStop(request.sampling.stop, drop),
     service_tier: writeServiceTier(request.serviceTier, drop),
     metadata: request.user === undefined ? undefined : { user_id: request.user },
-    cache_control: isObject(request.body.cache_control) ? request.body.cache_control : undefined,
+    cache_control: asObject(request.body.cache_control),
   })
   applyFormat(body, request, traits, drop)
   applyReasoning(body, request, attempt, traits, drop)
@@ -139,6 +139,6 @@ function applyReasoning(
   const { thinking, effort } = thinkingOf(request, limits, drop)
   if (thinking !== undefined) body.thinking = thinking
   if (effort === undefined) return
-  const config = isObject(body.output_config) ? body.output_config : {}
+  const config = fieldsOf(body.output_config)
   body.output_config = { ...config, effort }
 }

@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { isObject, textOf } from '../../core/json.ts'
 import { ANSWER_TOOL } from '../claude.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import { REASONING_FORMAT } from '../thoughts.ts'
@@ -158,5 +158,3 @@ function jsonBlock(input: unknown, tell: (json: string, events: InferenceEvent[]
     },
   }
 }
-
-const textOf = (value: unknown): string => (isString(value) ? value : '')

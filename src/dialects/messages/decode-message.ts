@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, asObject, asText, isObject, isString, isText } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { checkItems, checkUsage } from '../reply-decoder.ts'
 import { type Block, type Blocks, newBlocks, openBlock } from './decode-block.ts'
@@ -75,7 +75,7 @@ export function readEvent(event: JsonObject, state: MessageState, events: Infere
 export function readMessage(message: JsonObject, state: MessageState, events: InferenceEvent[]): void {
   state.isWhole = true
   startMessage(message, message, state, events)
-  const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+  const content = asList(message['content'])
   for (const [index, block] of content.entries()) {
     startBlock(index, block, {}, state, events)
     closeBlocks(false, state, events)
@@ -119,8 +119,8 @@ function startMessage(
   if (!state.hasStarted) {
     events.push({
       type: 'response-start',
-      upstreamId: isString(id) ? id : null,
-      model: isString(model) ? model : null,
+      upstreamId: asText(id) ?? null,
+      model: asText(model) ?? null,
       created: null,
     })
     tell(event, state, events)
@@ -142,8 +142,8 @@ function readStop(from: JsonObject, state: MessageState, events: InferenceEvent[
   const { stop_reason, stop_details } = from
   if (!isString(stop_reason) || stop_reason === '') return
   state.stopReason = stop_reason
-  const text = isObject(stop_details) ? stop_details['explanation'] : undefined
-  if (stop_reason === 'refusal' && isString(text) && text !== '') {
+  const text = asObject(stop_details)?.['explanation']
+  if (stop_reason === 'refusal' && isText(text)) {
     events.push({ type: 'refusal-delta', choice: 0, text })
   }
 }

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asObject, isObject } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
@@ -98,8 +98,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
 
 const TEXT_FORM = createTextForm({
   field: 'text',
-  textOf: (event) =>
-    isPlainText(event) && isObject(event) && isObject(event['delta']) ? event['delta']['text'] : undefined,
+  textOf: (event) => (isPlainText(event) ? asObject(asObject(event)?.['delta'])?.['text'] : undefined),
 })
 
 /** A 200 with `{}`, or with another dialect's answer. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, isObject, isString } from '../../core/json.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import { dropInto } from '../dropped.ts'
 
@@ -34,7 +34,7 @@ export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'fallba
 /** What the caller asked the gateway itself for, and nothing here does. */
 export function unservedOf({ plugins }: JsonObject): string[] {
   const names: string[] = []
-  for (const plugin of Array.isArray(plugins) ? plugins : []) {
+  for (const plugin of asList(plugins)) {
     if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
   }
   return names
@@ -46,8 +46,6 @@ export const cacheMarkOf = (extra: JsonObject | undefined): JsonObject =>
 
 /** The id of a call as this API takes it: other providers' may have other characters. */
 export const callIdOf = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_')
-
-export const isText = (value: unknown): value is string => isString(value) && value !== ''
 
 /** Text that the API refuses (400 `text content blocks must contain non-whitespace text`). */
 export const isBlank = (text: unknown): boolean => isString(text) && text.trim() === ''

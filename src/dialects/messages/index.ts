@@ -1,5 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
-import { isObject } from '../../core/json.ts'
+import { asObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall, Egress, Ingress } from '../dialect.ts'
 import { readReply } from '../read-reply.ts'
@@ -50,6 +50,6 @@ function buildCount(request: InferenceRequest, attempt: Attempt): DialectCall {
 }
 
 function readCount(body: unknown): number | null {
-  const count = isObject(body) ? body.input_tokens : undefined
+  const count = asObject(body)?.input_tokens
   return typeof count === 'number' && Number.isInteger(count) && count >= 0 ? count : null
 }

@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, restOf } from '../../core/json.ts'
+import { asList, defined, isObject, restOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
 import { quoted } from '../mismatch.ts'
 import { shortName } from '../tool-names.ts'
@@ -88,7 +88,7 @@ function isStrict(schema: unknown): boolean {
   if (!isObject(schema)) return true
   const { properties, required } = schema
   if (isObject(properties)) {
-    const names = new Set<unknown>(Array.isArray(required) ? required : [])
+    const names = new Set<unknown>(asList(required))
     const isClosed = schema.additionalProperties === false
     if (!isClosed || !Object.keys(properties).every((name) => names.has(name))) return false
   }

@@ -1,5 +1,5 @@
 import type { FrameBatch, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, fieldsOf, isObject, isString, isText, objectsIn, textOf } from '../../core/json.ts'
 import { inputOf } from './build-messages.ts'
 import type { BlockSink } from './write-state.ts'
 
@@ -35,7 +35,7 @@ export function createCollector(): BlockSink & { readonly content: JsonObject[] 
     delta(index, delta) {
       const block = content[index]
       if (!block) return
-      if (delta.type === 'input_json_delta') json += isString(delta.partial_json) ? delta.partial_json : ''
+      if (delta.type === 'input_json_delta') json += textOf(delta.partial_json)
       else add(block, delta)
     },
     stop(index) {
@@ -84,7 +84,7 @@ export function gatherMessage(frames: FrameBatch): FrameBatch {
     else if (type === 'content_block_stop') collector.stop(at)
     else if (type === 'message_delta') {
       const { delta, usage: _, ...rest } = fields
-      Object.assign(end, rest, isObject(delta) ? delta : {})
+      Object.assign(end, rest, fieldsOf(delta))
     }
   }
 
@@ -116,7 +116,7 @@ function eventOf(event: InferenceEvent): JsonObject[] {
 export function eventsOfMessage(message: JsonObject): JsonObject[] {
   const { content, stop_reason, stop_sequence, stop_details, container, context_management, ...start } =
     message
-  const blocks = Array.isArray(content) ? content.filter(isObject) : []
+  const blocks = objectsIn(content)
   const delta = { stop_reason, stop_sequence, stop_details, container }
   return [
     { type: 'message_start', message: start },
@@ -143,7 +143,7 @@ function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
 function pieces(block: JsonObject): { begun: JsonObject; deltas: JsonObject[] } {
   const { text, thinking, signature, input, citations } = block
   if (block.type === 'text') {
-    const cited = Array.isArray(citations) ? citations : []
+    const cited = asList(citations)
     return {
       begun: { ...block, text: '', citations: null },
       deltas: [
@@ -156,7 +156,7 @@ function pieces(block: JsonObject): { begun: JsonObject; deltas: JsonObject[] } 
     return {
       begun: { ...block, thinking: '', signature: '' },
       deltas: [
-        ...(isString(thinking) && thinking !== '' ? [{ type: 'thinking_delta', thinking }] : []),
+        ...(isText(thinking) ? [{ type: 'thinking_delta', thinking }] : []),
         { type: 'signature_delta', signature },
       ],
     }

@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
 import { viewMetadata } from '../usage.ts'
 import { viewUsage } from './usage.ts'
@@ -103,7 +103,7 @@ function foreignOf(natives: readonly MessagesNative[]): { blocks: JsonObject[]; 
     else if (type === 'content_block_delta' && isObject(delta) && collector.content[at])
       collector.delta(at, delta)
     else if (type === 'content_block_stop' && collector.content[at]) collector.stop(at)
-    else if (type === 'message_delta') fields = { ...fields, ...rest, ...(isObject(delta) ? delta : {}) }
+    else if (type === 'message_delta') fields = { ...fields, ...rest, ...fieldsOf(delta) }
   }
   if (!isString(fields.stop_reason)) fields = {}
   return { blocks: collector.content.filter(Boolean), fields }

@@ -1,6 +1,6 @@
 import { eachOf, type InferenceEvent, type InferenceFrame, type JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asObject, fieldsOf, isString } from '../../core/json.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { StreamWriter } from '../dialect.ts'
@@ -129,11 +129,11 @@ const EVENT_NAME = /^[\w.-]{1,64}$/
 function relay(event: JsonObject, state: StreamState): void {
   const { type, ...fields } = event
   if (type === 'message_start') {
-    start(state, isObject(fields.message) ? fields.message : {})
+    start(state, fieldsOf(fields.message))
   } else if (type === 'message_delta') {
     const { delta, usage, ...rest } = fields
     // In place: a provider may send many.
-    const before = isObject(state.delta.delta) ? state.delta.delta : {}
+    const before = asObject(state.delta.delta) ?? {}
     Object.assign(state.delta, rest, { delta: Object.assign(before, delta) })
   } else if (type === 'message_stop') {
     state.last = fields
@@ -143,8 +143,6 @@ function relay(event: JsonObject, state: StreamState): void {
     state.text += writeEvent({ ...event, type })
   }
 }
-
-const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
 /** Once, before anything else. `own` is how the provider began. */
 function start(state: StreamState, own: JsonObject): void {
@@ -177,7 +175,7 @@ function writeEnd(closing: Closing, state: StreamState): void {
     return
   }
   const { delta, ...rest } = state.delta
-  const stop = { ...viewStop(finish, state.blocks.refusal), ...objectOf(delta) }
+  const stop = { ...viewStop(finish, state.blocks.refusal), ...fieldsOf(delta) }
   const metadata = viewMetadata(closing.serviceMetadata, [...state.blocks.lost])
   state.text +=
     writeEvent({ ...rest, type: 'message_delta', delta: stop, usage: viewUsage(closing) }) +

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { defined, isObject, isString, isText } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import type { Drop } from '../dropped.ts'
 import { carriedBy } from './carried.ts'
@@ -88,7 +88,7 @@ function writeReasoning(
   drop: Drop,
 ): JsonObject[] {
   if (reasoningDetails === undefined) {
-    if (isString(reasoning) && reasoning !== '') drop('messages.reasoning')
+    if (isText(reasoning)) drop('messages.reasoning')
     return []
   }
   const items = itemsOfDetails(reasoningDetails)
@@ -109,7 +109,7 @@ export function sendable(item: JsonObject, rules: ReplayRules): JsonObject[] {
   const { format, signature, ...own } = item
   if (isString(format) && !OWN_FORMATS.has(format)) return []
   const hasText = Array.isArray(own.content) && own.content.some(isObject)
-  const isEncrypted = isString(own.encrypted_content) && own.encrypted_content !== ''
+  const isEncrypted = isText(own.encrypted_content)
   return isEncrypted || (hasText && rules.takesText) ? [{ ...own, summary: own.summary ?? [] }] : []
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asList, asObject, asText, defined, isObject, isString, textOf } from '../../core/json.ts'
 import type { InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import { writeUser } from '../caller-fields.ts'
 import type { Drop } from '../dropped.ts'
@@ -45,13 +45,13 @@ export function neutralBody(request: InferenceRequest, rules: ReplayRules, drop:
     safety_identifier: wordIn(body, 'safety_identifier'),
     prompt_cache_key: wordIn(body, 'prompt_cache_key'),
     prompt_cache_retention: wordIn(body, 'prompt_cache_retention'),
-    prompt_cache_options: isObject(body.prompt_cache_options) ? body.prompt_cache_options : undefined,
+    prompt_cache_options: asObject(body.prompt_cache_options),
   })
 }
 
 const wordIn = (body: JsonObject, name: string): string | undefined => {
   const value = body[name]
-  return isString(value) ? value : undefined
+  return asText(value)
 }
 
 /** Chat nests the schema under its type; here it lies flat. */
@@ -63,7 +63,7 @@ function writeFormat(format: JsonObject | undefined, drop: Drop): JsonObject | u
     case 'json_object':
       return { type: format.type }
     case 'json_schema': {
-      const { name, schema, strict, description } = isObject(format.json_schema) ? format.json_schema : format
+      const { name, schema, strict, description } = asObject(format.json_schema) ?? format
       return defined({
         type: 'json_schema',
         name: name ?? 'answer',
@@ -131,7 +131,7 @@ function writeTool(tool: Tool, drop: Drop): JsonObject[] {
     ]
   }
   const { data } = tool
-  const type = isString(data.type) ? data.type : ''
+  const type = textOf(data.type)
   if (type === 'custom') return [writeCustom(data)]
   if (/^web_search_\d{8}$/.test(type)) return [writeAnthropicSearch(data, drop)]
   if (BUILT_IN.test(type)) return [data]
@@ -145,9 +145,9 @@ const BUILT_IN =
 
 /** Chat nests what this API has flat. */
 function writeCustom(data: JsonObject): JsonObject {
-  const custom = isObject(data.custom) ? data.custom : data
+  const custom = asObject(data.custom) ?? data
   const { name, description, format } = custom
-  const grammar = isObject(format) && isObject(format.grammar) ? format.grammar : undefined
+  const grammar = asObject(asObject(format)?.grammar)
   return defined({
     type: 'custom',
     name,
@@ -162,14 +162,13 @@ function writeAnthropicSearch(data: JsonObject, drop: Drop): JsonObject {
   return defined({
     type: 'web_search',
     filters: Array.isArray(allowed_domains) ? { allowed_domains } : undefined,
-    user_location: isObject(user_location) ? user_location : undefined,
+    user_location: asObject(user_location),
   })
 }
 
 /** Chat nests the place once more. */
 function writeSearchOptions({ search_context_size, user_location }: JsonObject): JsonObject {
-  const place =
-    isObject(user_location) && isObject(user_location.approximate) ? user_location.approximate : undefined
+  const place = asObject(asObject(user_location)?.approximate)
   return defined({
     type: 'web_search',
     search_context_size,
@@ -190,8 +189,8 @@ function writeToolChoice(choice: ToolChoice | undefined, drop: Drop): unknown {
 }
 
 function writeAllowed(data: JsonObject): JsonObject {
-  const { mode, tools } = isObject(data.allowed_tools) ? data.allowed_tools : data
-  const listed: unknown[] = Array.isArray(tools) ? tools : []
+  const { mode, tools } = asObject(data.allowed_tools) ?? data
+  const listed = asList(tools)
   return defined({
     type: 'allowed_tools',
     mode,

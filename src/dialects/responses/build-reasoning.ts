@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { defined, fieldsOf } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import type { EndpointRecord } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
@@ -39,7 +39,7 @@ export function applyReasoning(
   attempt: Attempt,
   drop: Drop,
 ): void {
-  const said = isObject(body.reasoning) ? body.reasoning : {}
+  const said = fieldsOf(body.reasoning)
   delete body.reasoning
   const { reasoning = {} } = request
   if (!mayReason(attempt.endpoint)) {

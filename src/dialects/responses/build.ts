@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asList, defined, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
@@ -149,7 +149,7 @@ function leaveOutLogprobs(body: JsonObject, drop: Drop): void {
 
 /** OpenAI refuses to encrypt (400) what does not reason. */
 function applyInclude(body: JsonObject, attempt: Attempt): void {
-  const include: unknown[] = Array.isArray(body.include) ? body.include : []
+  const include = asList(body.include)
   const wanted =
     reasons(body, attempt) && !include.includes(ENCRYPTED_REASONING)
       ? [...include, ENCRYPTED_REASONING]

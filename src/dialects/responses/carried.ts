@@ -1,6 +1,6 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { defined, isString, objectsIn, textOf } from '../../core/json.ts'
 import { isSealed, sealUnlessLong, unseal } from '../opaque.ts'
 import { detailsOfItem, isOnlyText, sharedFields, UNKNOWN_FORMAT } from './items.ts'
 
@@ -60,7 +60,7 @@ export function detailsOf(item: JsonObject, firstIndex: number): JsonObject[] {
 export function carriedBy({ encrypted_content }: JsonObject): JsonObject[] | undefined {
   if (!isSealed(encrypted_content)) return undefined
   const details = unseal(encrypted_content)?.details
-  return Array.isArray(details) ? details.filter(isObject) : []
+  return objectsIn(details)
 }
 
 /** True for reasoning that did not come from a provider of this dialect: none of them takes it back. */
@@ -93,5 +93,3 @@ function addTo(last: JsonObject, detail: JsonObject): void {
   if (isString(text) || isString(detail.text)) last.text = textOf(text) + textOf(detail.text)
   if (isString(summary) || isString(detail.summary)) last.summary = textOf(summary) + textOf(detail.summary)
 }
-
-const textOf = (value: unknown): string => (isString(value) ? value : '')

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString, restOf } from '../../core/json.ts'
+import { asFilledText, asList, asObject, asText, isObject, isString, textOf } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { checkItems } from '../reply-decoder.ts'
 import {
@@ -25,7 +25,7 @@ import {
   type Reply,
 } from './decode-parts.ts'
 import { failureOf } from './errors.ts'
-import type { ResponsesNative } from './items.ts'
+import { type ResponsesNative, shownOf } from './items.ts'
 import { readUsage } from './usage.ts'
 
 /** What is remembered of one response between its events. */
@@ -79,7 +79,7 @@ const SILENT = new Set(['keepalive', 'ping'])
  * | any other | `native` |
  */
 export function readEvent(event: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
-  const type = isString(event['type']) ? event['type'] : ''
+  const type = textOf(event['type'])
   const { subject, step } = partsOf(type)
   const part = Object.hasOwn(PARTS, subject) ? PARTS[subject] : undefined
   if (part && (step === 'delta' || step === 'done')) {
@@ -87,7 +87,7 @@ export function readEvent(event: JsonObject, state: ResponseState, events: Infer
   } else if (isObject(event['response'])) {
     readProgress(event, event['response'], subject, state, events)
   } else if (type === 'error') {
-    state.failure = failureOf(isObject(event['error']) ? event['error'] : event, state.status)
+    state.failure = failureOf(asObject(event['error']) ?? event, state.status)
   } else if (!SILENT.has(type)) {
     readStep(event, `${subject}.${step}`, state, events)
   }
@@ -210,8 +210,8 @@ function tellStart(response: JsonObject, state: ResponseState, events: Inference
   const { id, model, created_at } = response
   events.push({
     type: 'response-start',
-    upstreamId: isString(id) && id !== '' ? id : null,
-    model: isString(model) && model !== '' ? model : null,
+    upstreamId: asFilledText(id) ?? null,
+    model: asFilledText(model) ?? null,
     created: typeof created_at === 'number' ? Math.floor(created_at) : null,
   })
   if (!isOver(response['status'])) tellNative({ response: shownOf(response, {}) }, events)
@@ -233,7 +233,7 @@ function endResponse(
   const usage = readUsage(response, state.reply.searches)
   const { service_tier } = response
   state.hasUsage = usage !== undefined
-  if (usage) events.push({ type: 'usage', usage, serviceTier: isString(service_tier) ? service_tier : null })
+  if (usage) events.push({ type: 'usage', usage, serviceTier: asText(service_tier) ?? null })
   if (isFailed || (isObject(error) && isString(error['message']))) {
     state.failure = status === 'cancelled' ? cancelled(state.status) : failureOf(error, state.status)
   } else {
@@ -244,21 +244,13 @@ function endResponse(
 const cancelled = (status: number): UpstreamError =>
   new UpstreamError('server', 'the provider cancelled the response', { status })
 
-/** The response without what other events say, and with what stands beside it in its last event. */
-const shownOf = (response: JsonObject, event: JsonObject): JsonObject => ({
-  ...restOf(response, TOLD),
-  ...restOf(event, AROUND),
-})
-const TOLD = new Set(['output', 'usage'])
-const AROUND = new Set(['type', 'response', 'sequence_number'])
-
 /**
  * The items of a whole response; in a stream, those that were not told whole. Where nothing was streamed the last
  * event tells all.
  */
 function finishItems(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
   const { items, reply } = state
-  const output: unknown[] = Array.isArray(response['output']) ? response['output'] : []
+  const output = asList(response['output'])
   const wasCut = response['status'] === 'incomplete'
   const isNew = items.size === 0
   for (const [at, raw] of output.entries()) {
@@ -280,9 +272,9 @@ function finishItems(response: JsonObject, state: ResponseState, events: Inferen
 /** Their statuses have no word for calls: a response with calls that wait for their results is `completed`. */
 function finishOf({ status, incomplete_details }: JsonObject, hasCalls: boolean): Finish {
   if (status !== 'incomplete') {
-    return { choice: 0, reason: defaultReason(hasCalls), native: isString(status) ? status : null }
+    return { choice: 0, reason: defaultReason(hasCalls), native: asText(status) ?? null }
   }
-  const told = isObject(incomplete_details) ? incomplete_details['reason'] : undefined
+  const told = asObject(incomplete_details)?.['reason']
   if (!isString(told)) return { choice: 0, reason: 'length', native: status }
   const reason = finishReasonOf(told, false)
   return { choice: 0, reason: reason === 'stop' ? 'length' : reason, native: told }

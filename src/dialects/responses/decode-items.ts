@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString, restOf } from '../../core/json.ts'
+import { asList, isObject, isString, isText, restOf } from '../../core/json.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import {
   addAnnotation,
@@ -102,7 +102,7 @@ export function finishPart(
   const part = partAt(kind, index, parts, reply)
   addRest(part, kind === 'refusal' ? raw['refusal'] : raw['text'], parts, reply, events)
   addLogprobs(part, raw['logprobs'], true, events)
-  const annotations: unknown[] = Array.isArray(raw['annotations']) ? raw['annotations'] : []
+  const annotations = asList(raw['annotations'])
   for (const annotation of annotations) addAnnotation(part, annotation, events)
 }
 
@@ -208,5 +208,3 @@ function addImage({ result, output_format }: JsonObject, events: InferenceEvent[
   const format = isText(output_format) ? output_format : (known ?? 'png')
   events.push({ type: 'image', choice: 0, url: isUrl ? result : `data:image/${format};base64,${result}` })
 }
-
-const isText = (value: unknown): value is string => isString(value) && value !== ''

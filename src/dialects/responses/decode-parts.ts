@@ -1,5 +1,5 @@
 import type { InferenceEvent, JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asFilledText, isObject, isString, isText } from '../../core/json.ts'
 import { sharedFields } from './items.ts'
 
 /** What the items of one reply share. */
@@ -142,8 +142,8 @@ function citationOf(raw: JsonObject, startsAt: number): UrlCitation | undefined 
   return {
     type,
     url,
-    title: isString(title) && title !== '' ? title : url,
-    ...(isString(content) && content !== '' ? { content } : {}),
+    title: asFilledText(title) ?? url,
+    ...(isText(content) ? { content } : {}),
     startIndex: startsAt + placeOf(raw['start_index']),
     endIndex: startsAt + placeOf(raw['end_index']),
   }

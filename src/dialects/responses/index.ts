@@ -1,6 +1,6 @@
 import type { InferenceFrames, JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
-import { isObject, isString, restOf } from '../../core/json.ts'
+import { asText, isObject, restOf } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Egress, Ingress } from '../dialect.ts'
@@ -78,7 +78,7 @@ export const responsesCompact: Operation<InferenceRequest, Compaction> = {
     if (!Array.isArray(output) || !output.every(isObject)) throw malformed('the reply has no output')
     return {
       result: { output },
-      upstreamId: isString(id) ? id : null,
+      upstreamId: asText(id) ?? null,
       usage: readUsage(body, 0) ?? null,
       native: restOf(body, OWN) ?? {},
     }

@@ -1,5 +1,5 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asFilledText, defined, fieldsOf, isObject, isString, isText, restOf } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Lesser } from '../dialect.ts'
 
@@ -59,6 +59,14 @@ export const isResponsesNative = (data: unknown): data is ResponsesNative =>
   (data.event === undefined || isObject(data.event)) &&
   (data.response === undefined || isObject(data.response))
 
+/** The response without what other events say, and with what stands beside it in its last event. */
+export const shownOf = (response: JsonObject, event: JsonObject): JsonObject => ({
+  ...restOf(response, TOLD),
+  ...restOf(event, AROUND),
+})
+const TOLD = new Set(['output', 'usage'])
+const AROUND = new Set(['type', 'response', 'sequence_number'])
+
 /** How the reasoning details of this dialect are marked: details of other formats mean nothing to its providers. */
 export const REASONING_FORMAT = 'openai-responses-v1'
 /** How details that nobody marked are marked: their text is not OpenAI's, and its providers refuse it. */
@@ -94,7 +102,7 @@ export const isOnlyText = ({ format, content, signature, encrypted_content }: Js
 /** The fields that every detail of an item has. */
 export const sharedFields = ({ id, format }: JsonObject): JsonObject => ({
   ...(isText(id) ? { id } : {}),
-  format: isText(format) ? format : REASONING_FORMAT,
+  format: asFilledText(format) ?? REASONING_FORMAT,
 })
 
 interface Thought {
@@ -148,7 +156,7 @@ function viewThought({ id, format, summary, content, signature, encrypted }: Tho
   const isOwn = isText(format) ? format === REASONING_FORMAT : encrypted !== undefined
   return defined({
     type: ITEM.reasoning,
-    id: isText(id) ? id : undefined,
+    id: asFilledText(id),
     summary: [...summary.values()].map((text) => ({ type: 'summary_text', text })),
     content:
       content.size > 0 ? [...content.values()].map((text) => ({ type: 'reasoning_text', text })) : undefined,
@@ -166,8 +174,6 @@ function textsOf(parts: unknown): string[] {
 /** The spec's text has bare strings for the parts of a summary; real providers send objects. */
 const textOf = (part: unknown): string =>
   isString(part) ? part : isObject(part) && isString(part.text) ? part.text : ''
-
-const isText = (value: unknown): value is string => isString(value) && value !== ''
 
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
@@ -196,7 +202,7 @@ const WITHOUT_SUMMARY: Lesser = {
   without: 'reasoning.summary',
   isRefused: (reason) => UNVERIFIED.test(reason),
   bodyFrom({ reasoning, ...others }) {
-    const { summary: _, ...rest } = isObject(reasoning) ? reasoning : {}
+    const { summary: _, ...rest } = fieldsOf(reasoning)
     return Object.keys(rest).length > 0 ? { ...others, reasoning: rest } : others
   },
 }

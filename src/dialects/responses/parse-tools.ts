@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString, restOf } from '../../core/json.ts'
+import { asObject, asText, defined, isObject, restOf } from '../../core/json.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../core/request.ts'
 import { quoted } from '../mismatch.ts'
 import type { ResponsesBody } from './schema.ts'
@@ -52,12 +52,12 @@ function readNamed({ type, name, namespace, data }: NamedTool): FunctionTool {
   const common = {
     type: 'function' as const,
     name: flatName(name, namespace),
-    description: isString(description) ? description : undefined,
+    description: asText(description),
   }
   if (type === 'function') {
     return defined({
       ...common,
-      parameters: isObject(parameters) ? parameters : undefined,
+      parameters: asObject(parameters),
       strict: typeof strict === 'boolean' ? strict : undefined,
       extra: restOf(data, FUNCTION),
     })

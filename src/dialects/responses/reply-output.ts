@@ -1,5 +1,5 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { isObject, objectsIn, textOf } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { ENCRYPTED_REASONING, isResponsesNative } from './items.ts'
 import { toolsByName } from './tool-names.ts'
@@ -148,7 +148,7 @@ function logprobsOf(event: InferenceEvent): JsonObject[] {
 }
 
 function viewToken({ token, logprob, bytes, top_logprobs }: JsonObject): JsonObject {
-  const others = Array.isArray(top_logprobs) ? top_logprobs.filter(isObject) : []
+  const others = objectsIn(top_logprobs)
   return {
     ...viewBytes(token, logprob, bytes),
     top_logprobs: others.map((each) => viewBytes(each.token, each.logprob, each.bytes)),
@@ -159,5 +159,5 @@ function viewToken({ token, logprob, bytes, top_logprobs }: JsonObject): JsonObj
 const viewBytes = (token: unknown, logprob: unknown, bytes: unknown): JsonObject => ({
   token,
   logprob,
-  bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(isString(token) ? token : '')],
+  bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(textOf(token))],
 })

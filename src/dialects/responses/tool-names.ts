@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, isObject, isString } from '../../core/json.ts'
 
 /**
  * Tools of this dialect that are function tools to providers of other dialects, and back: `custom` tools, whose free
@@ -33,10 +33,10 @@ export function namedTools(tools: readonly unknown[], namespace?: string): Named
 export function toolsOf({ tools, input }: JsonObject): unknown[] {
   const added = Array.isArray(input)
     ? input.flatMap((item: unknown) =>
-        isObject(item) && item.type === 'additional_tools' && Array.isArray(item.tools) ? item.tools : [],
+        isObject(item) && item.type === 'additional_tools' ? asList(item.tools) : [],
       )
     : []
-  return [...(Array.isArray(tools) ? tools : []), ...added]
+  return [...asList(tools), ...added]
 }
 
 /** The tools of a body by the names under which other dialects call them. */

@@ -1,10 +1,10 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString, parseJson, restOf } from '../../core/json.ts'
+import { asText, isObject, isString, parseJson, restOf, textOf } from '../../core/json.ts'
 import { createJsonEnd } from '../json-text.ts'
 import { ITEM } from './items.ts'
 import { CUSTOM_ARGUMENT, type NamedTool } from './tool-names.ts'
-import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './write-item.ts'
+import { type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
 
 /** A `function_call` or `custom_tool_call` item while it comes. */
 export interface CallOutput extends OutputItem {
@@ -105,7 +105,7 @@ export function nativeHead(native: JsonObject): CallHead {
   return {
     callId: [call_id, id].filter(isString).find((each) => each !== '') ?? newToolCallId(),
     name: textOf(name),
-    namespace: isString(namespace) ? namespace : undefined,
+    namespace: asText(namespace),
     form: type === ITEM.customToolCall ? 'custom' : 'function',
     extra: undefined,
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, isObject } from '../../core/json.ts'
 import { oneLine } from '../json-text.ts'
 
 /** Writes the events of one stream: each has its name and the next `sequence_number`, from 0. */
@@ -26,7 +26,7 @@ export interface EntryList {
   add(entries: readonly JsonObject[]): string
   /** The JSON text of the whole list. */
   json(): string
-  values(): unknown[]
+  values(): readonly unknown[]
   /** False where `values` takes long: it reads the text. */
   isAtHand(): boolean
 }
@@ -49,7 +49,7 @@ function createTextList(): EntryList {
     json,
     values() {
       const values: unknown = JSON.parse(json())
-      return Array.isArray(values) ? values : []
+      return asList(values)
     },
     isAtHand: () => length <= SHORT_TEXT_CHARACTERS,
   }

@@ -80,8 +80,6 @@ export function writeImage(slot: Slot, url: string): { text: string; item: Outpu
   return { text, item: { slot, type: item.type, whole, close: () => '' } }
 }
 
-export const textOf = (value: unknown): string => (isString(value) ? value : '')
-
 /** An item that has been opened, and the events of that. */
 export interface Opened<T extends OutputItem = OutputItem> {
   readonly text: string

@@ -1,7 +1,7 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asObject, isObject, textOf } from '../../core/json.ts'
 import { jsonList, textHead, writeTextDelta } from './write-events.ts'
-import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './write-item.ts'
+import { type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
 import {
   completePart,
   emptied,
@@ -140,8 +140,7 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       const told = Array.isArray(native?.content) && native.content.length > 0 ? native.content : undefined
       const content = told?.map(completePart)
       const last: unknown = part === null ? undefined : content?.[part.index]
-      const text =
-        parts.length === 0 && content ? writeParts(content) : closePart(isObject(last) ? last : undefined)
+      const text = parts.length === 0 && content ? writeParts(content) : closePart(asObject(last))
       whole = {
         ...(native ? { ...native, id } : { ...shared, status }),
         content: content ?? closedParts,

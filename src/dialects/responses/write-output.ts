@@ -1,5 +1,5 @@
 import type { InferenceEvent, JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { isString } from '../../core/json.ts'
+import { textOf } from '../../core/json.ts'
 import { ITEM } from './items.ts'
 import type { NamedTool } from './tool-names.ts'
 import { type CallOutput, headOf, nativeHead, openCall } from './write-call.ts'
@@ -96,7 +96,7 @@ export function createOutput({ events, hideReasoning, tools, ...options }: Outpu
   }
 
   function announce(native: JsonObject): Opened | null {
-    const type = isString(native.type) ? native.type : ''
+    const type = textOf(native.type)
     if (type === ITEM.reasoning && hideReasoning) return null
     const left = leave()
     const { text, item } = items.add(openNative(type, items.slotOf(type, native), native))

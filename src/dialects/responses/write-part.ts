@@ -1,7 +1,6 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, isObject, textOf } from '../../core/json.ts'
 import { type EntryList, type EventWriter, writeTextDelta } from './write-events.ts'
-import { textOf } from './write-item.ts'
 
 /** One part of a message's content, while it comes. */
 export interface Part {
@@ -47,7 +46,7 @@ export function viewPart({ type, text, data, annotations, logprobs }: Part): Jso
 /** Some providers leave out of a citation what clients parse as required. */
 export function completePart(part: unknown): unknown {
   if (!isObject(part) || part.type !== 'output_text') return part
-  const annotations: unknown[] = Array.isArray(part.annotations) ? part.annotations : []
+  const annotations = asList(part.annotations)
   return { ...part, annotations: annotations.map(completeCitation) }
 }
 
@@ -77,10 +76,7 @@ export function writePartEnd(part: JsonObject, at: JsonObject, events: EventWrit
   const known = new Map<string, string>()
   if (part.type === 'output_text') {
     known.set('text', events.jsonOf(textOf(part.text)))
-    known.set(
-      'logprobs',
-      lists?.logprobs.json() ?? events.jsonOf(Array.isArray(part.logprobs) ? part.logprobs : []),
-    )
+    known.set('logprobs', lists?.logprobs.json() ?? events.jsonOf(asList(part.logprobs)))
     if (lists) known.set('annotations', lists.annotations.json())
   }
   const json = events.jsonWith(part, known)

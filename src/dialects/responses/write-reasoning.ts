@@ -1,7 +1,7 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { isString } from '../../core/json.ts'
+import { isString, textOf } from '../../core/json.ts'
 import { type Carrying, carry } from './carried.ts'
-import { type OutputItem, type Slot, textOf, writeAdded, writeDone } from './write-item.ts'
+import { type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
 
 /** A `reasoning` item while it comes. Each method answers events. */
 export interface ReasoningOutput extends OutputItem {

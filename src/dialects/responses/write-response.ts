@@ -1,7 +1,7 @@
 import type { ErrorType } from '../../core/errors.ts'
 import type { FinishReason, JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
-import { defined, isObject, isString, restOf } from '../../core/json.ts'
+import { asList, defined, fieldsOf, isObject, isString, restOf } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
@@ -112,8 +112,8 @@ function viewText(told: unknown): unknown {
 const viewReasoning = (asked: unknown, told: unknown): JsonObject => ({
   effort: null,
   summary: null,
-  ...(isObject(told) ? told : {}),
-  ...(isObject(asked) ? asked : {}),
+  ...fieldsOf(told),
+  ...fieldsOf(asked),
 })
 
 function viewIncomplete({ status, reason, native }: Shown): JsonObject | null {
@@ -136,7 +136,7 @@ const viewTools = (tools: unknown): unknown[] =>
 /** The visible text of all messages. */
 const outputText = (output: readonly JsonObject[]): string =>
   output
-    .flatMap(({ type, content }) => (type === 'message' && Array.isArray(content) ? content : []))
+    .flatMap(({ type, content }) => (type === 'message' ? asList(content) : []))
     .map((part: unknown) => (isObject(part) && part.type === 'output_text' ? String(part.text ?? '') : ''))
     .join('')
 

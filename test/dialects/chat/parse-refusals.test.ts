@@ -103,10 +103,10 @@ describe('messages are refused with their path', () => {
 
 describe('fields are refused with what is allowed', () => {
   const rows: [JsonObject, string][] = [
-    [{ model: 5 }, 'model: must be a string that is not empty, not 5'],
+    [{ model: 5 }, 'model: must be a string of 1 to 1000 characters, not 5'],
     [{ model: '' }, 'model: must not be empty'],
     [{ models: 'a/b' }, 'models: must be a list, not "a/b"'],
-    [{ models: ['a/b', 1] }, 'models[1]: must be a string that is not empty, not 1'],
+    [{ models: ['a/b', 1] }, 'models[1]: must be a string of 1 to 1000 characters, not 1'],
     [{ stream: 'yes' }, 'stream: must be true or false, not "yes"'],
     [{ temperature: 2.1 }, 'temperature: must be a number from 0 to 2, not 2.1'],
     [{ temperature: '1' }, 'temperature: must be a number from 0 to 2, not "1"'],
