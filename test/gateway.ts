@@ -101,14 +101,45 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app })
     : null
   const url = server ? `http://127.0.0.1:${server.port}` : ''
-  const send = async (
+  const send = senderOf(app, url)
+  const makers = makersOf(send)
+  return {
+    url,
+    deps,
+    database,
+    bodies,
+    folder,
+    call: (path, body, headers) => send(body === undefined ? 'GET' : 'POST', path, API_KEY, body, headers),
+    abortable: (path, body, headers, signal) => send('POST', path, API_KEY, body, headers, signal),
+    manage: (method, path, body) => send(method, path, MANAGEMENT_KEY, body),
+    ...makers,
+    generations: () =>
+      database.file.query<Record<string, unknown>, []>('SELECT * FROM generations ORDER BY id').all(),
+    async stop() {
+      await deps.run.running.drain(0)
+      await deps.run.contexts?.whenIdle()
+      await server?.stop(true)
+      await gateway.close()
+      const report = verifyFolder(folder)
+      const stored = verifyBodies(bodies.path)
+      report.differences.push(...(stored?.differences ?? ['bodies.db is gone']))
+      rmSync(folder, { recursive: true, force: true })
+      if (report.differences.length > 0) throw new Error(`verify: ${report.differences.join('; ')}`)
+    },
+  }
+}
+
+/** Sends a request over the socket of `url`, or straight to the app if it does not listen. */
+const senderOf =
+  (app: (request: Request) => Response | Promise<Response>, url: string) =>
+  async (
     method: string,
     path: string,
     key: string,
     body: unknown,
     headers: Record<string, string> = {},
     signal?: AbortSignal,
-  ) => {
+  ): Promise<Response> => {
     const init: RequestInit = {
       method,
       headers: {
@@ -122,49 +153,31 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     if (body !== undefined) {
       init.body = typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body)
     }
-    const target = `${server ? url : 'http://localhost'}/api/v1${path}`
-    return server ? fetch(target, init) : app(new Request(target, init))
+    const target = `${url || 'http://localhost'}/api/v1${path}`
+    return url ? fetch(target, init) : app(new Request(target, init))
   }
-  /** The answer to a change of administration, which must go well. */
-  const taken = async (path: string, body: object, status: number) => {
+
+/** Creates keys, with and without guardrails. */
+function makersOf(send: ReturnType<typeof senderOf>): Pick<Gateway, 'makeKey' | 'makeGuardedKey'> {
+  /** Returns the reply to a change of administration; throws unless it has this status. */
+  const changed = async (path: string, body: object, status: number) => {
     const response = await send('POST', path, MANAGEMENT_KEY, body)
     if (response.status !== status)
-      throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`)
+      throw new Error(`POST ${path} returned ${response.status}: ${await response.text()}`)
     const reply = await response.json()
     return { ...reply, ...reply.data }
   }
   const makeKey: Gateway['makeKey'] = async (fields) => {
-    const { key, hash } = await taken('/keys', { name: 'test', ...fields }, 200)
+    const { key, hash } = await changed('/keys', { name: 'test', ...fields }, 200)
     return { key, hash }
   }
   return {
-    url,
-    deps,
-    database,
-    bodies,
-    folder,
-    call: (path, body, headers) => send(body === undefined ? 'GET' : 'POST', path, API_KEY, body, headers),
-    abortable: (path, body, headers, signal) => send('POST', path, API_KEY, body, headers, signal),
-    manage: (method, path, body) => send(method, path, MANAGEMENT_KEY, body),
     makeKey,
     async makeGuardedKey(guardrail) {
       const made = await makeKey({})
-      const { id } = await taken('/guardrails', { name: 'Careful', ...guardrail }, 201)
-      await taken(`/guardrails/${id}/assignments/keys`, { key_hashes: [made.hash] }, 200)
+      const { id } = await changed('/guardrails', { name: 'Careful', ...guardrail }, 201)
+      await changed(`/guardrails/${id}/assignments/keys`, { key_hashes: [made.hash] }, 200)
       return { ...made, guardrailId: String(id) }
-    },
-    generations: () =>
-      database.file.query<Record<string, unknown>, []>('SELECT * FROM generations ORDER BY id').all(),
-    async stop() {
-      await deps.run.running.drain(0)
-      await deps.run.contexts?.whenIdle()
-      await server?.stop(true)
-      await gateway.close()
-      const report = verifyFolder(folder)
-      const stored = verifyBodies(bodies.path)
-      report.differences.push(...(stored?.differences ?? ['bodies.db is gone']))
-      rmSync(folder, { recursive: true, force: true })
-      if (report.differences.length > 0) throw new Error(`verify: ${report.differences.join('; ')}`)
     },
   }
 }

@@ -110,6 +110,13 @@ function writeYear(database: Database, world: World, rows: number, onProgress: (
   commit(batch)
 }
 
+const APP = {
+  origin: 'https://app.example',
+  httpReferer: 'https://app.example/chat',
+  title: 'App',
+  userAgent: 'openai-node/7.55.0',
+}
+
 function generation(key: SeededKey, at: number, random: () => number): NewRow {
   const model = key.models[random() < 0.85 ? 0 : 1]
   const isFailed = random() < 0.03
@@ -129,10 +136,7 @@ function generation(key: SeededKey, at: number, random: () => number): NewRow {
     apiType: 'completions',
     streamed: random() < 0.7,
     isByok,
-    origin: 'https://app.example',
-    httpReferer: 'https://app.example/chat',
-    title: 'App',
-    userAgent: 'openai-node/7.55.0',
+    ...APP,
     requestId: `req-${digits}`,
     sessionId: null,
     externalUser: `customer-${Math.floor(random() * 1000)}`,

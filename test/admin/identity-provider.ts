@@ -35,6 +35,44 @@ interface Grant extends Granted {
   nonce: string
 }
 
+const endpointsOf = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  userinfo_endpoint: `${issuer}/userinfo`,
+  jwks_uri: `${issuer}/keys`,
+})
+
+/** The parameters of an authorization request. Throws if a provider would refuse it. */
+function askedOf(url: URL, issuer: string): Record<string, string> {
+  const asked = Object.fromEntries(url.searchParams)
+  const isWhole =
+    `${url.origin}${url.pathname}` === `${issuer}/authorize` &&
+    asked['response_type'] === 'code' &&
+    asked['client_id'] === CLIENT.id &&
+    asked['code_challenge_method'] === 'S256' &&
+    asked['scope']?.split(' ').includes('openid')
+  if (!isWhole) throw new Error(`no provider accepts ${url.href}`)
+  return asked
+}
+
+function isGranted(form: URLSearchParams, { challenge, redirectUri }: Grant): boolean {
+  const verifier = createHash('sha256').update(form.get('code_verifier') ?? '')
+  return (
+    form.get('grant_type') === 'authorization_code' &&
+    verifier.digest('base64url') === challenge &&
+    form.get('redirect_uri') === redirectUri
+  )
+}
+
+function isClient(request: Request, form: URLSearchParams, discovery: Record<string, unknown>): boolean {
+  if (String(discovery['token_endpoint_auth_methods_supported']).includes('post'))
+    return form.get('client_id') === CLIENT.id && form.get('client_secret') === CLIENT.secret
+  const [, basic = ''] = /^Basic (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
+  const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':').map(decodeURIComponent)
+  return id === CLIENT.id && secret === CLIENT.secret
+}
+
 /** `now` in milliseconds. */
 export async function startIdentityProvider(now: () => number): Promise<IdentityProvider> {
   const grants = new Map<string, Grant>()
@@ -49,15 +87,7 @@ export async function startIdentityProvider(now: () => number): Promise<Identity
     discovery: {},
     broken: null,
     agree(authorizationUrl, granted = {}) {
-      const url = new URL(authorizationUrl)
-      const asked = Object.fromEntries(url.searchParams)
-      const isWhole =
-        `${url.origin}${url.pathname}` === `${issuer}/authorize` &&
-        asked['response_type'] === 'code' &&
-        asked['client_id'] === CLIENT.id &&
-        asked['code_challenge_method'] === 'S256' &&
-        asked['scope']?.split(' ').includes('openid')
-      if (!isWhole) throw new Error(`no provider takes ${url.href}`)
+      const asked = askedOf(new URL(authorizationUrl), issuer)
       const code = crypto.randomUUID()
       const { redirect_uri: redirectUri = '', nonce = '', code_challenge: challenge = '' } = asked
       grants.set(code, { ...granted, redirectUri, nonce, challenge })
@@ -77,7 +107,8 @@ export async function startIdentityProvider(now: () => number): Promise<Identity
     const path = pathname.replace('/realm', '')
     provider.asked.push(path)
     if (provider.broken !== null) return new Response('<html>', { status: provider.broken })
-    if (path === '/.well-known/openid-configuration') return Response.json(discovery())
+    if (path === '/.well-known/openid-configuration')
+      return Response.json({ ...endpointsOf(issuer), ...provider.discovery })
     if (path === '/keys') return Response.json({ keys: published })
     if (path === '/token') return await token(request)
     const bearer = request.headers.get('authorization')?.replace('Bearer ', '') ?? ''
@@ -85,34 +116,16 @@ export async function startIdentityProvider(now: () => number): Promise<Identity
     return new Response(null, { status: 404 })
   }
 
-  function discovery() {
-    return {
-      issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      userinfo_endpoint: `${issuer}/userinfo`,
-      jwks_uri: `${issuer}/keys`,
-      ...provider.discovery,
-    }
-  }
-
   async function token(request: Request): Promise<Response> {
     const form = new URLSearchParams(await request.text())
     const code = form.get('code') ?? ''
     const grant = grants.get(code)
-    // A code is for one time.
+    // A code can be used once.
     grants.delete(code)
     const refuse = (error: string) =>
       Response.json({ error }, { status: error === 'invalid_client' ? 401 : 400 })
-    if (!isClient(request, form)) return refuse('invalid_client')
-    const challenge = createHash('sha256')
-      .update(form.get('code_verifier') ?? '')
-      .digest('base64url')
-    const isRight =
-      form.get('grant_type') === 'authorization_code' &&
-      grant?.challenge === challenge &&
-      grant.redirectUri === form.get('redirect_uri')
-    if (grant === undefined || !isRight) return refuse('invalid_grant')
+    if (!isClient(request, form, provider.discovery)) return refuse('invalid_client')
+    if (grant === undefined || !isGranted(form, grant)) return refuse('invalid_grant')
     const seconds = Math.floor(now() / 1000)
     const claims = {
       iss: issuer,
@@ -131,14 +144,6 @@ export async function startIdentityProvider(now: () => number): Promise<Identity
       access_token: accessToken,
       token_type: 'Bearer',
     })
-  }
-
-  function isClient(request: Request, form: URLSearchParams): boolean {
-    if (String(provider.discovery['token_endpoint_auth_methods_supported']).includes('post'))
-      return form.get('client_id') === CLIENT.id && form.get('client_secret') === CLIENT.secret
-    const [, basic = ''] = /^Basic (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
-    const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':').map(decodeURIComponent)
-    return id === CLIENT.id && secret === CLIENT.secret
   }
 
   function sign(claims: Record<string, unknown>, header: Record<string, unknown> = {}): Promise<string> {

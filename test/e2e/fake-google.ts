@@ -21,6 +21,17 @@ export interface FakeGoogle {
 
 const LEAST_TOKENS = 1_024
 
+const chunkOf = (promptTokens: number, cachedTokens: number, responseId: string) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text: 'Low.' }] }, index: 0, finishReason: 'STOP' }],
+  usageMetadata: {
+    promptTokenCount: promptTokens,
+    ...(cachedTokens > 0 ? { cachedContentTokenCount: cachedTokens } : {}),
+    candidatesTokenCount: 2,
+    totalTokenCount: promptTokens + 2,
+  },
+  responseId,
+})
+
 export function startGoogle(): FakeGoogle {
   const seen: SeenCall[] = []
   const caches = new Map<string, { model: unknown; tokens: number }>()
@@ -63,16 +74,7 @@ export function startGoogle(): FakeGoogle {
     }
     const cached = cache?.tokens ?? 0
     const prompt = cached + tokensIn(asked)
-    const chunk = {
-      candidates: [{ content: { role: 'model', parts: [{ text: 'Low.' }] }, index: 0, finishReason: 'STOP' }],
-      usageMetadata: {
-        promptTokenCount: prompt,
-        ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
-        candidatesTokenCount: 2,
-        totalTokenCount: prompt + 2,
-      },
-      responseId: `r-${seen.length}`,
-    }
+    const chunk = chunkOf(prompt, cached, `r-${seen.length}`)
     if (!isStream) return Response.json(chunk)
     return new Response(`data: ${JSON.stringify(chunk)}\r\n\r\n`, {
       headers: { 'content-type': 'text/event-stream' },

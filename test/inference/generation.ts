@@ -21,56 +21,59 @@ const never = (): never => {
   throw new Error('not called here')
 }
 
+/** What surrounds a generation; `settle` is called once it has ended. */
+const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): RunDeps => ({
+  upstream: { send: never, inFlight: () => 0, close: () => undefined },
+  health: {
+    cooldownOf: () => null,
+    trying: () => undefined,
+    succeeded: () => undefined,
+    failed: () => undefined,
+    latencyMs: () => null,
+    forget: () => undefined,
+  },
+  now: Date.now,
+  random: Math.random,
+  wait: never,
+  fetchContent: never,
+  contexts: null,
+  ledger: {
+    room: never,
+    reserve: never,
+    claim: never,
+    release: () => undefined,
+    journal: () => undefined,
+    settle,
+    usageOf: never,
+    organizationUsage: async () => 0,
+    heldNanoUsd: () => 0,
+    isWritable: () => true,
+    hasBacklog: () => false,
+    fold: () => true,
+    close: async () => undefined,
+  },
+  rates: { check: () => null, held: () => 0 },
+  running: {
+    begin: () => undefined,
+    end: () => watched.end(),
+    count: () => 0,
+    isDraining: () => false,
+    drain: async () => undefined,
+  },
+  ticker: watched.ticker,
+  measurements: { of: () => null },
+  contents: { add: () => undefined },
+  carrierOf: never,
+  cache: null,
+  onSettled: () => undefined,
+  onLost: watched.onLost,
+})
+
 /** A generation that was let in, with everything behind it but its ledger left out. */
 export function generationWith(attempt: Attempt, watched: Watched): Conversation {
   let last: Ending = 'failed'
   const meter = createMeter(Date.now, 0)
-  const deps: RunDeps = {
-    upstream: { send: never, inFlight: () => 0, close: () => undefined },
-    health: {
-      cooldownOf: () => null,
-      trying: () => undefined,
-      succeeded: () => undefined,
-      failed: () => undefined,
-      latencyMs: () => null,
-      forget: () => undefined,
-    },
-    now: Date.now,
-    random: Math.random,
-    wait: never,
-    fetchContent: never,
-    contexts: null,
-    ledger: {
-      room: never,
-      reserve: never,
-      claim: never,
-      release: () => undefined,
-      journal: () => undefined,
-      settle: () => watched.settle(last),
-      usageOf: never,
-      organizationUsage: async () => 0,
-      heldNanoUsd: () => 0,
-      isWritable: () => true,
-      hasBacklog: () => false,
-      fold: () => true,
-      close: async () => undefined,
-    },
-    rates: { check: () => null, held: () => 0 },
-    running: {
-      begin: () => undefined,
-      end: () => watched.end(),
-      count: () => 0,
-      isDraining: () => false,
-      drain: async () => undefined,
-    },
-    ticker: watched.ticker,
-    measurements: { of: () => null },
-    contents: { add: () => undefined },
-    carrierOf: never,
-    cache: null,
-    onSettled: () => undefined,
-    onLost: watched.onLost,
-  }
+  const deps = depsOf(watched, () => watched.settle(last))
   const caller = { key: key(), workspace: workspace() }
   const opening = {
     incoming: openIncoming(new Request('http://localhost/'), leaseBody(createBodyBudget(1_000_000))),
