@@ -33,7 +33,7 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/admin/sdk.test.ts',
   'test/admin/sign-in.slow.test.ts',
   'test/admin/statuses.test.ts',
-  'test/admin/tenancy.test.ts',
+  'test/admin/tenancy.slow.test.ts',
   'test/admin/tenancy/rows.ts',
   'test/admin/tenancy/world.ts',
   'test/admin/workspaces.test.ts',

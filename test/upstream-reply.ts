@@ -1,5 +1,6 @@
 import { UpstreamError } from '../src/core/errors.ts'
 import type { UpstreamReply } from '../src/core/reply.ts'
+import { isExhaustive } from './exhaustive.ts'
 
 export interface ReplyForm {
   status?: number
@@ -69,14 +70,19 @@ function seeded(seed: number): () => number {
 }
 
 /** How long a body may be for every offset of it to be tried, and how many are tried of a longer one. */
-const SHORT_BYTES = 1_024
-const SAMPLED_OFFSETS = 80
+const SHORT_BYTES = 512
+const SAMPLED_OFFSETS = 60
 
-/** Every offset inside a short body, 80 seeded ones in a longer one (every one with SLUICE_TEST_EXHAUSTIVE=1). */
+/** Every offset inside a short body, 60 seeded ones in a longer one (every one with SLUICE_TEST_EXHAUSTIVE=1). */
 export function cutOffsets(length: number, seed: number): number[] {
-  const isExhaustive = process.env['SLUICE_TEST_EXHAUSTIVE'] === '1'
   if (length <= SHORT_BYTES || isExhaustive)
     return Array.from({ length: Math.max(0, length - 1) }, (_, i) => i + 1)
   const random = seeded(seed)
   return Array.from({ length: SAMPLED_OFFSETS }, () => 1 + Math.floor(random() * (length - 1)))
 }
+
+/** The first 30 and the last 30 of many offsets, such as ends of events (all with SLUICE_TEST_EXHAUSTIVE=1). */
+export const outermost = (offsets: readonly number[]): readonly number[] =>
+  isExhaustive || offsets.length <= SAMPLED_OFFSETS
+    ? offsets
+    : [...offsets.slice(0, SAMPLED_OFFSETS / 2), ...offsets.slice(-SAMPLED_OFFSETS / 2)]

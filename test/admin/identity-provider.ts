@@ -73,6 +73,16 @@ function isClient(request: Request, form: URLSearchParams, discovery: Record<str
   return id === CLIENT.id && secret === CLIENT.secret
 }
 
+const claimsOf = (grant: Grant, issuer: string, nowSeconds: number) => ({
+  iss: issuer,
+  aud: CLIENT.id,
+  sub: 'subject-1',
+  iat: nowSeconds,
+  exp: nowSeconds + 300,
+  nonce: grant.nonce,
+  ...grant.claims,
+})
+
 /** `now` in milliseconds. */
 export async function startIdentityProvider(now: () => number): Promise<IdentityProvider> {
   const grants = new Map<string, Grant>()
@@ -126,16 +136,7 @@ export async function startIdentityProvider(now: () => number): Promise<Identity
       Response.json({ error }, { status: error === 'invalid_client' ? 401 : 400 })
     if (!isClient(request, form, provider.discovery)) return refuse('invalid_client')
     if (grant === undefined || !isGranted(form, grant)) return refuse('invalid_grant')
-    const seconds = Math.floor(now() / 1000)
-    const claims = {
-      iss: issuer,
-      aud: CLIENT.id,
-      sub: 'subject-1',
-      iat: seconds,
-      exp: seconds + 300,
-      nonce: grant.nonce,
-      ...grant.claims,
-    }
+    const claims = claimsOf(grant, issuer, Math.floor(now() / 1000))
     const signed = await sign(claims)
     const accessToken = crypto.randomUUID()
     tokens.set(accessToken, grant)

@@ -2,12 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
 import type { JsonObject } from '../../src/core/events.ts'
 import type { Ingress } from '../../src/dialects/dialect.ts'
+import { isExhaustive } from '../exhaustive.ts'
 import { stages, unlessRefused } from './carried.ts'
 import { type Place, placesIn } from './schema-places.ts'
 import { type Growth, growthOf, isQuick, sayGrowth } from './timing.ts'
 
 /** Three times as many show slighter growth, and take a minute for each dialect. */
-const N = process.env['SLUICE_TEST_EXHAUSTIVE'] === '1' ? 3_000 : 1_000
+const N = isExhaustive ? 3_000 : 1_000
 
 /**
  * Every list and map that callers of a dialect may fill, through each step from the caller to each dialect of providers:

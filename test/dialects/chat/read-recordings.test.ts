@@ -12,7 +12,7 @@ import {
   type Recording,
   TRANSCRIPTS,
 } from '../../recordings.ts'
-import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
+import { cutOffsets, outermost, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf, sameText } from './outcome.ts'
 
 const isChat = ({ api, provider, expected }: Recording): boolean =>
@@ -62,7 +62,7 @@ function table(recordings: Recording[]): void {
 
   test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
     const { bytes } = recording
-    const offsets = new Set([...cutOffsets(bytes.length, bytes.length + 1), ...eventEnds(bytes)])
+    const offsets = new Set([...cutOffsets(bytes.length, bytes.length + 1), ...outermost(eventEnds(bytes))])
     for (const offset of offsets) {
       const part = bytes.subarray(0, offset)
       for (const ending of ['clean', 'reset'] as const) {
