@@ -7,7 +7,7 @@ const deploy = join(import.meta.dir, '../../deploy')
 const read = (file: string): Promise<string> => Bun.file(join(deploy, file)).text()
 
 test('the files of deploy name only settings that exist', async () => {
-  const known = Object.values(settings).map(({ variable }) => variable)
+  const known: string[] = Object.values(settings).map(({ variable }) => variable)
   for (const file of readdirSync(deploy)) {
     const named = [...(await read(file)).matchAll(/\bSLUICE_[A-Z_]+/g)].map(([name]) => name)
     expect([file, named.filter((name) => !known.includes(name))]).toEqual([file, []])
