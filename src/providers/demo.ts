@@ -1,5 +1,5 @@
 import type { UpstreamCall } from '../core/attempt.ts'
-import { isObject } from '../core/json.ts'
+import { fieldsOf } from '../core/json.ts'
 import type { ModelOffer, ProviderRecord } from '../core/snapshot.ts'
 import { answerOf, chunksOf, type DemoAnswer, pacedStream } from './demo/answer.ts'
 import type { ProviderDefaults } from './environment.ts'
@@ -64,7 +64,7 @@ export const demoOffer: ModelOffer = {
 
 function bodyOf(call: UpstreamCall): Record<string, unknown> {
   const body: unknown = JSON.parse(typeof call.body === 'string' ? call.body : '{}')
-  return isObject(body) ? body : {}
+  return fieldsOf(body)
 }
 
 function replyOf(answer: DemoAnswer): Record<string, unknown> {

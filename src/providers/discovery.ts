@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts'
+import { fieldsOf, isObject } from '../core/json.ts'
 import type { ModelOffer, ProviderRecord } from '../core/snapshot.ts'
 import type { ProviderDefaults } from './environment.ts'
 
@@ -171,7 +171,7 @@ async function findOllama(origin: string, probe: Probe): Promise<FoundModel[] | 
   if (!isObject(tags) || !Array.isArray(tags['models'])) return null
   return tags['models'].flatMap((model) => {
     const id = textAt(model, 'name')
-    const details = isObject(model) ? model['details'] : undefined
+    const details = fieldsOf(model)['details']
     return id === null ? [] : [found(id, { quantization: textAt(details, 'quantization_level') })]
   })
 }

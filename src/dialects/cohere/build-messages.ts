@@ -1,13 +1,11 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isString } from '../../core/json.ts'
 import type { ContentPart, FunctionTool, InferenceRequest, Message, ToolCall } from '../../core/request.ts'
+import type { Drop } from '../dropped.ts'
 import { plainThoughts } from '../thoughts.ts'
 
 /** How the reasoning details of this dialect are marked: only details of this format are its own. */
 export const REASONING_FORMAT = 'cohere-v2'
-
-/** Names, once, what cannot be carried. */
-export type LeaveOut = (name: string) => void
 
 interface Written {
   messages: JsonObject[]
@@ -23,24 +21,20 @@ interface Written {
  * | assistant | `assistant`: thoughts as `thinking`, text (or refusal), `tool_plan`, `tool_calls` |
  * | tool | `tool`: text |
  */
-export function writeMessages(
-  messages: readonly Message[],
-  takesThoughts: boolean,
-  leaveOut: LeaveOut,
-): Written {
+export function writeMessages(messages: readonly Message[], takesThoughts: boolean, drop: Drop): Written {
   const documents: JsonObject[] = []
   const written = messages.flatMap((message): JsonObject[] => {
     const { role, name, extra, toolCallId, content } = message
-    if (name !== undefined && role !== 'tool') leaveOut('messages.name')
-    for (const key of Object.keys(extra ?? {})) leaveOut(key === 'cache_control' ? key : `messages.${key}`)
+    if (name !== undefined && role !== 'tool') drop('messages.name')
+    for (const key of Object.keys(extra ?? {})) drop(key === 'cache_control' ? key : `messages.${key}`)
     if (role === 'assistant') {
-      const turn = writeAssistant(message, takesThoughts, leaveOut)
+      const turn = writeAssistant(message, takesThoughts, drop)
       return isSilent(message, turn) ? [] : [turn]
     }
     if (role === 'user') {
-      return [{ role, content: writeContent(content, (part) => writeUserPart(part, documents, leaveOut)) }]
+      return [{ role, content: writeContent(content, (part) => writeUserPart(part, documents, drop)) }]
     }
-    const text = writeContent(content, (part) => writeTextPart(part, leaveOut))
+    const text = writeContent(content, (part) => writeTextPart(part, drop))
     return role === 'tool'
       ? [{ role, tool_call_id: toolCallId, content: text }]
       : [{ role: 'system', content: text }]
@@ -62,34 +56,34 @@ function writeContent(
   return parts.length > 0 ? parts : ''
 }
 
-function writeTextPart(part: ContentPart, leaveOut: LeaveOut): JsonObject[] {
+function writeTextPart(part: ContentPart, drop: Drop): JsonObject[] {
   if (part.type !== 'text') {
-    leaveOut(`content.${nameOf(part)}`)
+    drop(`content.${nameOf(part)}`)
     return []
   }
-  leaveOutExtra(part.extra, leaveOut)
+  dropExtra(part.extra, drop)
   return part.text === '' ? [] : [{ type: 'text', text: part.text }]
 }
 
-function writeUserPart(part: ContentPart, documents: JsonObject[], leaveOut: LeaveOut): JsonObject[] {
+function writeUserPart(part: ContentPart, documents: JsonObject[], drop: Drop): JsonObject[] {
   if (part.type === 'image') {
-    leaveOutExtra(part.extra, leaveOut)
+    dropExtra(part.extra, drop)
     return [{ type: 'image_url', image_url: defined({ url: part.url, detail: part.detail }) }]
   }
   if (part.type === 'file') {
     const text = textOfFile(part.data)
     if (text !== undefined) {
-      leaveOutExtra(part.extra, leaveOut)
+      dropExtra(part.extra, drop)
       documents.push({ data: defined({ text, title: part.filename }) })
       return []
     }
   }
-  return writeTextPart(part, leaveOut)
+  return writeTextPart(part, drop)
 }
 
-function leaveOutExtra(extra: JsonObject | undefined, leaveOut: LeaveOut): void {
+function dropExtra(extra: JsonObject | undefined, drop: Drop): void {
   for (const name of Object.keys(extra ?? {})) {
-    leaveOut(name === 'cache_control' ? name : `messages.content.${name}`)
+    drop(name === 'cache_control' ? name : `messages.content.${name}`)
   }
 }
 
@@ -124,11 +118,11 @@ function textOfFile(data: string | undefined): string | undefined {
   }
 }
 
-function writeAssistant(message: Message, takesThoughts: boolean, leaveOut: LeaveOut): JsonObject {
-  const { thoughts, plan } = replayedOf(message, leaveOut)
-  if (thoughts.length > 0 && !takesThoughts) leaveOut('messages.reasoning')
+function writeAssistant(message: Message, takesThoughts: boolean, drop: Drop): JsonObject {
+  const { thoughts, plan } = replayedOf(message, drop)
+  if (thoughts.length > 0 && !takesThoughts) drop('messages.reasoning')
   const thinking = takesThoughts ? thoughts.map((text) => ({ type: 'thinking', thinking: text })) : []
-  const said = writeContent(message.content, (part) => writeTextPart(part, leaveOut))
+  const said = writeContent(message.content, (part) => writeTextPart(part, drop))
   const text = said === '' && message.refusal !== undefined ? message.refusal : said
   const parts = typeof text === 'string' ? (text === '' ? [] : [{ type: 'text', text }]) : text
   const calls = message.toolCalls?.map(writeCall)
@@ -149,12 +143,12 @@ const writeCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
 })
 
 /** Former thoughts, and the plan that led to the calls. What others signed or encrypted cannot go back. */
-function replayedOf(message: Message, leaveOut: LeaveOut): { thoughts: string[]; plan: string } {
+function replayedOf(message: Message, drop: Drop): { thoughts: string[]; plan: string } {
   const { thoughts, rest } = plainThoughts(message, REASONING_FORMAT)
   let plan = ''
   for (const { type, format, summary } of rest) {
     if (format === REASONING_FORMAT && type === 'reasoning.summary' && isString(summary)) plan += summary
-    else leaveOut('messages.reasoning_details')
+    else drop('messages.reasoning_details')
   }
   return { thoughts, plan }
 }
@@ -169,27 +163,27 @@ function replayedOf(message: Message, leaveOut: LeaveOut): { thoughts: string[];
  *
  * Left out and named: built-in tools of others, `strict` on some, other choices, `parallel_tool_calls: false`.
  */
-export function writeTools(request: InferenceRequest, leaveOut: LeaveOut): JsonObject {
+export function writeTools(request: InferenceRequest, drop: Drop): JsonObject {
   const functions: FunctionTool[] = []
   for (const tool of request.tools) {
     if (tool.type === 'function') functions.push(tool)
-    else leaveOut(`tools.${String(tool.data.type)}`)
+    else drop(`tools.${String(tool.data.type)}`)
   }
   if (functions.length === 0) return {}
-  if (request.parallelToolCalls === false) leaveOut('parallel_tool_calls')
-  const { names, choice } = writeChoice(request, leaveOut)
+  if (request.parallelToolCalls === false) drop('parallel_tool_calls')
+  const { names, choice } = writeChoice(request, drop)
   const offered = names ? functions.filter(({ name }) => names.includes(name)) : functions
   return defined({
-    tools: offered.map((tool) => writeFunction(tool, leaveOut)),
+    tools: offered.map((tool) => writeFunction(tool, drop)),
     tool_choice: choice,
-    strict_tools: isStrict(offered, leaveOut) ? true : undefined,
+    strict_tools: isStrict(offered, drop) ? true : undefined,
   })
 }
 
 /** `names`: the only functions that may be called; undefined: all. */
 function writeChoice(
   { toolChoice, tools }: InferenceRequest,
-  leaveOut: LeaveOut,
+  drop: Drop,
 ): { names?: string[]; choice?: string } {
   if (toolChoice === undefined || toolChoice === 'auto') return {}
   if (toolChoice === 'none') return { choice: 'NONE' }
@@ -198,15 +192,12 @@ function writeChoice(
     toolChoice.type === 'function' &&
     tools.some((tool) => tool.type === 'function' && tool.name === toolChoice.name)
   if (toolChoice.type === 'function' && isKnown) return { names: [toolChoice.name], choice: 'REQUIRED' }
-  leaveOut('tool_choice')
+  drop('tool_choice')
   return {}
 }
 
-function writeFunction(
-  { name, description, parameters, extra }: FunctionTool,
-  leaveOut: LeaveOut,
-): JsonObject {
-  for (const key of Object.keys(extra ?? {})) leaveOut(key === 'cache_control' ? key : `tools.${key}`)
+function writeFunction({ name, description, parameters, extra }: FunctionTool, drop: Drop): JsonObject {
+  for (const key of Object.keys(extra ?? {})) drop(key === 'cache_control' ? key : `tools.${key}`)
   return {
     type: 'function',
     function: defined({ name, description, parameters: parameters ?? { type: 'object', properties: {} } }),
@@ -214,10 +205,10 @@ function writeFunction(
 }
 
 /** The switch is one for all tools, and each must then have a required parameter. */
-function isStrict(functions: readonly FunctionTool[], leaveOut: LeaveOut): boolean {
+function isStrict(functions: readonly FunctionTool[], drop: Drop): boolean {
   if (!functions.some(({ strict }) => strict === true)) return false
   const may = functions.every(({ strict, parameters }) => strict === true && hasRequired(parameters))
-  if (!may) leaveOut('tools.strict')
+  if (!may) drop('tools.strict')
   return may
 }
 

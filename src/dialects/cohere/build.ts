@@ -1,11 +1,11 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { asList, defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Sampling } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
-import { dropInto } from '../dropped.ts'
-import { type LeaveOut, writeMessages, writeTools } from './build-messages.ts'
+import { type Drop, dropsInto } from '../dropped.ts'
+import { writeMessages, writeTools } from './build-messages.ts'
 
 /** Parameters of Cohere alone, which a caller of the chat dialect may set: they travel as they came. */
 const OWN = ['citation_options', 'safety_mode', 'strict_tools', 'priority', 'raw_prompting'] as const
@@ -66,25 +66,23 @@ const CARRIED: ReadonlySet<string> = new Set([
  */
 export function buildCohere(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
-  const leaveOut: LeaveOut = (name) => {
-    dropInto(dropped, name)
-  }
+  const drop = dropsInto(dropped)
   const own: JsonObject = request.dialect === 'chat' ? request.body : {}
-  const { messages, documents } = writeMessages(request.messages, takesReasoning(attempt), leaveOut)
-  const all = [...documents, ...(Array.isArray(own.documents) ? own.documents : [])]
+  const { messages, documents } = writeMessages(request.messages, takesReasoning(attempt), drop)
+  const all = [...documents, ...asList(own.documents)]
   const body = defined({
     model: attempt.endpoint.upstreamId,
     stream: request.stream,
     messages,
-    ...writeTools(request, leaveOut),
+    ...writeTools(request, drop),
     documents: all.length > 0 ? all : undefined,
-    response_format: writeFormat(request, all.length > 0, leaveOut),
+    response_format: writeFormat(request, all.length > 0, drop),
     max_tokens: attempt.outputBound ?? request.maxOutputTokens,
-    thinking: writeThinking(request, attempt, isObject(own.thinking) ? own.thinking : undefined, leaveOut),
-    ...writeSampling(request, attempt, leaveOut),
+    thinking: writeThinking(request, attempt, isObject(own.thinking) ? own.thinking : undefined, drop),
+    ...writeSampling(request, attempt, drop),
     ...ownOf(own),
   })
-  leaveOutRest(request, leaveOut)
+  dropRest(request, drop)
   return { path: '/chat', headers: {}, body, dropped }
 }
 
@@ -95,31 +93,31 @@ const ownOf = (body: JsonObject): JsonObject =>
 function writeFormat(
   { responseFormat, tools }: InferenceRequest,
   hasDocuments: boolean,
-  leaveOut: LeaveOut,
+  drop: Drop,
 ): JsonObject | undefined {
   const type = responseFormat?.type
   if (responseFormat === undefined || type === 'text') return undefined
   if ((type !== 'json_object' && type !== 'json_schema') || tools.length > 0 || hasDocuments) {
-    leaveOut('response_format')
+    drop('response_format')
     return undefined
   }
-  const named = isObject(responseFormat.json_schema) ? responseFormat.json_schema : {}
+  const named = fieldsOf(responseFormat.json_schema)
   const schema = type === 'json_schema' && isObject(named.schema) ? named.schema : undefined
   return defined({ type: 'json_object', json_schema: schema })
 }
 
-function leaveOutRest(request: InferenceRequest, leaveOut: LeaveOut): void {
+function dropRest(request: InferenceRequest, drop: Drop): void {
   const { dialect, body, user, metadata, serviceTier, choiceCount, modalities } = request
-  if (user !== undefined) leaveOut('user')
-  if (metadata !== undefined && Object.keys(metadata).length > 0) leaveOut('metadata')
+  if (user !== undefined) drop('user')
+  if (metadata !== undefined && Object.keys(metadata).length > 0) drop('metadata')
   if (serviceTier !== undefined && serviceTier !== 'auto' && serviceTier !== 'default') {
-    leaveOut('service_tier')
+    drop('service_tier')
   }
-  if (choiceCount !== undefined && choiceCount > 1) leaveOut('n')
-  if (modalities?.some((name) => name !== 'text')) leaveOut('modalities')
+  if (choiceCount !== undefined && choiceCount > 1) drop('n')
+  if (modalities?.some((name) => name !== 'text')) drop('modalities')
   if (dialect !== 'chat') return
   for (const [name, value] of Object.entries(body)) {
-    if (value !== null && value !== undefined && !CARRIED.has(name)) leaveOut(name)
+    if (value !== null && value !== undefined && !CARRIED.has(name)) drop(name)
   }
 }
 
@@ -147,37 +145,33 @@ const TUNING: readonly Tuning[] = [
 const MOST_STOPS = 5
 
 /** Parameters that tune the answer; those that the endpoint is known not to take are left out and named. */
-function writeSampling(
-  { sampling }: InferenceRequest,
-  { endpoint }: Attempt,
-  leaveOut: LeaveOut,
-): JsonObject {
+function writeSampling({ sampling }: InferenceRequest, { endpoint }: Attempt, drop: Drop): JsonObject {
   const known = endpoint.supportedParameters
   const takes = (name: string): boolean => {
     if (known === null || known.includes(name)) return true
-    leaveOut(name)
+    drop(name)
     return false
   }
   const body: JsonObject = {}
   for (const { key, name, field, range } of TUNING) {
     const value = sampling[key]
     if (typeof value !== 'number') continue
-    if (field === null) leaveOut(name)
+    if (field === null) drop(name)
     else if (takes(name)) {
       const [least, most] = range ?? [value, value]
       const written = Math.min(Math.max(value, least), most)
-      if (written !== value) leaveOut(name)
+      if (written !== value) drop(name)
       body[field] = written
     }
   }
   const { stop, logprobs, topLogprobs, logitBias } = sampling
   if (stop !== undefined && stop.length > 0 && takes('stop')) {
-    if (stop.length > MOST_STOPS) leaveOut('stop')
+    if (stop.length > MOST_STOPS) drop('stop')
     body['stop_sequences'] = stop.slice(0, MOST_STOPS)
   }
   if (logprobs === true && takes('logprobs')) body['logprobs'] = true
-  if (topLogprobs !== undefined && topLogprobs > 0) leaveOut('top_logprobs')
-  if (logitBias !== undefined && Object.keys(logitBias).length > 0) leaveOut('logit_bias')
+  if (topLogprobs !== undefined && topLogprobs > 0) drop('top_logprobs')
+  if (logitBias !== undefined && Object.keys(logitBias).length > 0) drop('logit_bias')
   return body
 }
 
@@ -208,17 +202,17 @@ function writeThinking(
   { reasoning, maxOutputTokens }: InferenceRequest,
   attempt: Attempt,
   own: JsonObject | undefined,
-  leaveOut: LeaveOut,
+  drop: Drop,
 ): JsonObject | undefined {
   const { effort, enabled, maxTokens, summary, extra } = reasoning ?? {}
   const isOff = enabled === false || effort === 'none'
   const isOn = !isOff && (enabled === true || effort !== undefined || maxTokens !== undefined)
   if (!takesReasoning(attempt)) {
-    if (isOn || (own !== undefined && own.type !== 'disabled')) leaveOut('reasoning')
+    if (isOn || (own !== undefined && own.type !== 'disabled')) drop('reasoning')
     return undefined
   }
-  if (summary !== undefined) leaveOut('reasoning.summary')
-  for (const name of Object.keys(extra ?? {})) leaveOut(`reasoning.${name}`)
+  if (summary !== undefined) drop('reasoning.summary')
+  for (const name of Object.keys(extra ?? {})) drop(`reasoning.${name}`)
   if (isOff) return { type: 'disabled' }
   if (!isOn) return own
   const bound = attempt.outputBound ?? maxOutputTokens

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asFilledText, asText, fieldsOf, isObject, isString, objectsIn } from '../../core/json.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import { characterPlaces } from '../text-places.ts'
 import { REASONING_FORMAT } from './build-messages.ts'
@@ -72,7 +72,7 @@ export function addPlan(plan: unknown, events: InferenceEvent[]): void {
 /** Throws `malformed` for a call without a name. */
 export function startCall(at: number, raw: unknown, { calls }: Content, events: InferenceEvent[]): void {
   if (!isObject(raw)) return
-  const called: JsonObject = isObject(raw['function']) ? raw['function'] : {}
+  const called: JsonObject = fieldsOf(raw['function'])
   const { name } = called
   if (!isString(name) || name === '') {
     throw new UpstreamError('malformed', 'a tool call of the reply has no name')
@@ -83,7 +83,7 @@ export function startCall(at: number, raw: unknown, { calls }: Content, events: 
   const former = calls.get(at)
   if (former) calls.set(-1 - calls.size, former)
   calls.set(at, call)
-  const id = isString(raw['id']) && raw['id'] !== '' ? raw['id'] : newToolCallId()
+  const id = asFilledText(raw['id']) ?? newToolCallId()
   events.push({ type: 'tool-call-start', choice: 0, index: call.index, id, name })
   addArguments(at, raw, { calls }, events)
 }
@@ -96,8 +96,8 @@ export function addArguments(
   events: InferenceEvent[],
 ): void {
   const call = calls.get(at)
-  const called = isObject(raw) ? raw['function'] : undefined
-  const told = isObject(called) ? called['arguments'] : undefined
+  const called = fieldsOf(raw)['function']
+  const told = fieldsOf(called)['arguments']
   const json = isObject(told) ? JSON.stringify(told) : told
   if (call === undefined || !isString(json) || json === '') return
   call.hasArguments = true
@@ -115,7 +115,7 @@ export function endCall(at: number, wasCut: boolean, { calls }: Content, events:
 /** `{token_ids, text, logprobs}`: pieces of text of one token or more, told in OpenAI's form. */
 export function readLogprobs(raw: unknown, events: InferenceEvent[]): void {
   const content = (Array.isArray(raw) ? raw : [raw]).flatMap((piece) => {
-    const { text, logprobs } = isObject(piece) ? piece : {}
+    const { text, logprobs } = fieldsOf(piece)
     const numbers = Array.isArray(logprobs) ? logprobs.filter((each) => typeof each === 'number') : []
     if (!isString(text) || numbers.length === 0) return []
     const logprob = numbers.reduce((sum, each) => sum + each, 0)
@@ -163,7 +163,7 @@ function createCitations(): Citations {
     },
     add(raw, events) {
       if (!isObject(raw)) return
-      const sources = Array.isArray(raw['sources']) ? raw['sources'].filter(isObject) : []
+      const sources = objectsIn(raw['sources'])
       const places = placesOf(raw)
       const pages = sources.flatMap((source) => pageOf(source, raw['text'], places))
       for (const annotation of pages) events.push({ type: 'annotation', choice: 0, annotation })
@@ -185,7 +185,7 @@ function pageOf(source: JsonObject, cited: unknown, places: Places): UrlCitation
     {
       type: 'url_citation',
       url,
-      title: isString(title) && title !== '' ? title : url,
+      title: asFilledText(title) ?? url,
       ...(isString(cited) && cited !== '' ? { content: cited } : {}),
       ...places,
     },
@@ -199,16 +199,16 @@ function fileCitation(
   index: number,
 ): JsonObject {
   const first = sources[0] ?? {}
-  const id = isString(first['id']) ? first['id'] : ''
+  const id = asText(first['id']) ?? ''
   const { title } = detailsOf(first)
   return {
     type: 'file_citation',
     file_id: id,
-    filename: isString(title) && title !== '' ? title : id,
+    filename: asFilledText(title) ?? id,
     index,
     start_index: startIndex,
     end_index: endIndex,
-    cited_text: isString(raw['text']) ? raw['text'] : '',
+    cited_text: asText(raw['text']) ?? '',
     sources,
   }
 }

@@ -6,7 +6,7 @@ import {
   isContent,
   type JsonObject,
 } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asFilledText, asList, fieldsOf, isObject, isString } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
@@ -104,8 +104,8 @@ function frameOf(state: ReplyState, read: (events: InferenceEvent[]) => void): I
 function readEvent(event: JsonObject, state: ReplyState, events: InferenceEvent[]): void {
   const { content } = state
   const at = typeof event['index'] === 'number' ? event['index'] : 0
-  const delta = isObject(event['delta']) ? event['delta'] : {}
-  const message = isObject(delta['message']) ? delta['message'] : {}
+  const delta = fieldsOf(event['delta'])
+  const message = fieldsOf(delta['message'])
   switch (event['type']) {
     case 'message-start':
       start(event, state, events)
@@ -143,11 +143,11 @@ function readWhole(body: JsonObject, message: JsonObject, state: ReplyState, eve
   start(body, state, events)
   addPlan(message['tool_plan'], events)
   const said = message['content']
-  const blocks: unknown[] = Array.isArray(said) ? said : isString(said) ? [{ type: 'text', text: said }] : []
+  const blocks = Array.isArray(said) ? said : isString(said) ? [{ type: 'text', text: said }] : []
   for (const [at, block] of blocks.entries()) startBlock(at, block, content, events)
-  const calls: unknown[] = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
+  const calls = asList(message['tool_calls'])
   for (const [at, call] of calls.entries()) startCall(at, call, content, events)
-  const cited: unknown[] = Array.isArray(message['citations']) ? message['citations'] : []
+  const cited = asList(message['citations'])
   for (const citation of cited) content.citations.add(citation, events)
   readLogprobs(body['logprobs'], events)
   readEnd(body, state, events)
@@ -156,7 +156,7 @@ function readWhole(body: JsonObject, message: JsonObject, state: ReplyState, eve
 function start({ id }: JsonObject, state: ReplyState, events: InferenceEvent[]): void {
   if (state.hasStarted) return
   state.hasStarted = true
-  const upstreamId = isString(id) && id !== '' ? id : null
+  const upstreamId = asFilledText(id) ?? null
   events.push({ type: 'response-start', upstreamId, model: null, created: null })
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asText, defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type {
   EmbeddingInput,
   EmbeddingsRequest,
@@ -60,14 +60,14 @@ export const cohereEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = 
   },
   async read(reply, request) {
     const body = await readJsonObject(reply)
-    const byType = isObject(body['embeddings']) ? body['embeddings'] : {}
+    const byType = fieldsOf(body['embeddings'])
     const list = byType[request.encodingFormat] ?? byType['float']
     const embeddings = Array.isArray(list) ? readEmbeddingList(list, request.inputs.length) : null
     if (embeddings === null) throw malformed('the reply has not one embedding for each input')
-    const meta = isObject(body['meta']) ? body['meta'] : {}
+    const meta = fieldsOf(body['meta'])
     return {
       result: { embeddings },
-      upstreamId: isString(body['id']) ? body['id'] : null,
+      upstreamId: asText(body['id']) ?? null,
       usage: billedOf(meta['billed_units']),
     }
   },
@@ -110,7 +110,7 @@ export const cohereRerank: Operation<RerankRequest, RerankResult> = {
     const body: JsonObject = await readJsonObject(reply)
     return {
       result: readRanking(body['results'], request),
-      upstreamId: isString(body['id']) ? body['id'] : null,
+      upstreamId: asText(body['id']) ?? null,
       usage: readRankingUsage(body),
     }
   },

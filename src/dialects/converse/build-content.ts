@@ -1,7 +1,7 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asText, isObject } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import type { Drop } from '../dropped.ts'
 import { quoted } from '../mismatch.ts'
@@ -96,7 +96,7 @@ function writeFile(
 
 /** Letters, digits, hyphens, brackets and single blanks; two documents of one name are refused. */
 function documentName(filename: string | undefined, taken: Map<string, number>): string {
-  const plain = (isString(filename) ? filename : '')
+  const plain = (asText(filename) ?? '')
     .replace(/\.[A-Za-z0-9]{1,8}$/, '')
     .replace(/[^A-Za-z0-9\s\-()[\]]/g, ' ')
     .replace(/\s+/g, ' ')

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import { ANSWER_TOOL, strictSchema } from '../claude.ts'
 import type { Drop } from '../dropped.ts'
@@ -116,7 +116,7 @@ export function writeFormat(
   const former = toolConfig === undefined ? {} : { toolConfig }
   const format = request.responseFormat
   if (format === undefined || format['type'] === 'text') return former
-  const named = isObject(format['json_schema']) ? format['json_schema'] : {}
+  const named = fieldsOf(format['json_schema'])
   const { schema, name, description } = named
   if (format['type'] === 'json_schema' && isObject(schema)) {
     const strict = abilities.takesSchema ? strictSchema(schema) : undefined

@@ -1,10 +1,9 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
-import type { Drop } from '../dropped.ts'
-import { dropInto, dropUncarried } from '../dropped.ts'
+import { type Drop, dropInto, dropUncarried } from '../dropped.ts'
 import { type Turn, writeMessages } from './build-messages.ts'
 import { writeReasoning } from './build-reasoning.ts'
 import { wantsGrounding, writeFormat, writeTools } from './build-tools.ts'
@@ -141,7 +140,7 @@ function writeTopK(
 }
 
 const callersFields = ({ body }: InferenceRequest): JsonObject =>
-  isObject(body['additionalModelRequestFields']) ? body['additionalModelRequestFields'] : {}
+  fieldsOf(body['additionalModelRequestFields'])
 
 const ownFields = ({ body }: InferenceRequest): JsonObject =>
   Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString, parseJson } from '../../core/json.ts'
+import { asText, fieldsOf, isObject, isString, objectsIn, parseJson } from '../../core/json.ts'
 import { ANSWER_TOOL } from '../claude.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import { REASONING_FORMAT } from '../thoughts.ts'
@@ -58,7 +58,7 @@ export function readBlock(raw: JsonObject, blocks: Blocks, wasCut: boolean, even
 /** Text, citations, thoughts and images: which it is shows with its deltas. */
 function spokenBlock(start: JsonObject, blocks: Blocks): Block {
   const startIndex = blocks.textLength
-  const imageFormat = isObject(start['image']) ? start['image']['format'] : undefined
+  const imageFormat = fieldsOf(start['image'])['format']
   const citations: JsonObject[] = []
   let thought: number | undefined
   return {
@@ -183,5 +183,4 @@ function nativeBlock(name: 'toolUse' | 'toolResult', start: JsonObject): Block {
 /** Text that is no JSON stays as it is. */
 const parse = (json: string): unknown => parseJson(json) ?? json
 
-const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const textOf = (value: unknown): string => (isString(value) ? value : '')
+const textOf = (value: unknown): string => asText(value) ?? ''

@@ -1,5 +1,5 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asText, defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 
 /**
  * | location | annotation |
@@ -29,8 +29,8 @@ export function annotationOf(
   startIndex: number,
   endIndex: number,
 ): UrlCitation | JsonObject {
-  const location = isObject(citation['location']) ? citation['location'] : {}
-  const title = isString(citation['title']) ? citation['title'] : undefined
+  const location = fieldsOf(citation['location'])
+  const title = asText(citation['title'])
   const content = quoteOf(citation['sourceContent'])
   const url = addressOf(location, citation['source'])
   if (url !== undefined) {

@@ -6,7 +6,7 @@ import {
   isContent,
   type JsonObject,
 } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, fieldsOf, isObject, isString } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import { type Block, type Blocks, newBlocks, openBlock, readBlock } from './decode-block.ts'
@@ -72,8 +72,8 @@ export function createConverseDecoder(status: number): ReplyDecoder {
 }
 
 function messageIn(body: unknown): JsonObject | undefined {
-  const output = isObject(body) ? body['output'] : undefined
-  const message = isObject(output) ? output['message'] : undefined
+  const output = fieldsOf(body)['output']
+  const message = fieldsOf(output)['message']
   return isObject(message) && Array.isArray(message['content']) ? message : undefined
 }
 
@@ -148,7 +148,7 @@ function readReplyBody(
   start(state, events)
   readStop(body, state)
   const wasCut = CUT_REASONS.includes(state.stopReason ?? '')
-  const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+  const content = asList(message['content'])
   for (const raw of content) {
     if (!isObject(raw)) continue
     requireName(raw)

@@ -1,5 +1,5 @@
 import { type ErrorType, UpstreamError, type UpstreamFailure } from '../../core/errors.ts'
-import { isObject, isString, parseJson } from '../../core/json.ts'
+import { asText, fieldsOf, isObject, isString, parseJson } from '../../core/json.ts'
 import { isErrorBody, readErrorReply } from '../read-error.ts'
 
 /**
@@ -67,7 +67,4 @@ function typeIn(name: string): string {
   return /^\w{1,100}$/.test(type) ? type : ''
 }
 
-function typeInBody(text: string): string {
-  const body = parseJson(text)
-  return isObject(body) && isString(body['__type']) ? body['__type'] : ''
-}
+const typeInBody = (text: string): string => asText(fieldsOf(parseJson(text))['__type']) ?? ''

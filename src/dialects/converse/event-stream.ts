@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../core/errors.ts'
-import { isObject, isString, parseJson } from '../../core/json.ts'
+import { asText, isObject, parseJson } from '../../core/json.ts'
 import type { SseEvent, StreamParser } from '../sse.ts'
 
 /**
@@ -178,7 +178,7 @@ const exception = (type: string | undefined, fields: object): SseEvent => ({
 function messageIn(data: string): object {
   const value = parseJson(data)
   if (value === undefined) return { message: data }
-  return isObject(value) ? value : { message: isString(value) ? value : '' }
+  return isObject(value) ? value : { message: asText(value) ?? '' }
 }
 
 const malformed = (reason: string): UpstreamError => new UpstreamError('malformed', reason)

@@ -1,18 +1,18 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import type { LeaveOut } from './build-parts.ts'
+import type { Drop } from '../dropped.ts'
 import { generationOf } from './build-thinking.ts'
 import { NOT_SENT, unservedOf } from './schema.ts'
 import { FOREIGN_CALL, isSealedSignature } from './signatures.ts'
 
 /**
- * The body of a caller of this dialect for a provider of it: what the caller sent, unknown fields at every level
- * included, but for what is the gateway's. Thoughts of other providers, which the gateway had sealed, are taken out and
- * named; addresses whose content was fetched become `inlineData`. Never changes `request`.
+ * The body of a caller of this dialect for a provider of it: the caller's own body, unknown fields included, without the
+ * gateway's fields. Sealed thoughts of other providers are dropped by name. Addresses whose content was fetched become
+ * `inlineData`. Never changes `request`.
  */
-export function ownBody(request: InferenceRequest, attempt: Attempt, leaveOut: LeaveOut): JsonObject {
+export function ownBody(request: InferenceRequest, attempt: Attempt, drop: Drop): JsonObject {
   const body: JsonObject = {}
   for (const [name, value] of Object.entries(request.body)) {
     if (value !== null && !NOT_SENT.has(name)) body[name] = value
@@ -20,30 +20,30 @@ export function ownBody(request: InferenceRequest, attempt: Attempt, leaveOut: L
   const { isGemini3 } = generationOf(attempt.endpoint.upstreamId)
   const { contents, systemInstruction, tools } = body
   if (Array.isArray(contents)) {
-    body.contents = contents.flatMap((content) => forwardedContent(content, isGemini3, leaveOut))
+    body.contents = contents.flatMap((content) => forwardedContent(content, isGemini3, drop))
   }
   if (isObject(systemInstruction)) body.systemInstruction = withContents(systemInstruction)
   if (Array.isArray(tools)) body.tools = joinedFunctions(tools)
   if (attempt.outputBound !== undefined) {
-    const config = isObject(body.generationConfig) ? body.generationConfig : {}
+    const config = fieldsOf(body.generationConfig)
     body.generationConfig = { ...config, maxOutputTokens: attempt.outputBound }
   }
-  for (const name of unservedOf(request.body)) leaveOut(name)
+  for (const name of unservedOf(request.body)) drop(name)
   return body
 }
 
-/** A content of which nothing stays goes; one that was empty before is the caller's own. */
-function forwardedContent(content: unknown, isGemini3: boolean, leaveOut: LeaveOut): unknown[] {
+/** Drops a content that loses all its parts; the caller's own empty contents stay. */
+function forwardedContent(content: unknown, isGemini3: boolean, drop: Drop): unknown[] {
   if (!isObject(content) || !Array.isArray(content.parts)) return [content]
   const former: unknown[] = content.parts
   if (content.role !== 'model') return [withContents(content)]
   const hasForeign = former.some((part) => isObject(part) && isSealedSignature(part.thoughtSignature))
   if (!hasForeign) return [withContents(content)]
-  leaveOut('contents.parts.thoughtSignature')
+  drop('contents.parts.thoughtSignature')
   let isFirstCall = true
   const parts = former.flatMap((part) => {
     if (!isObject(part)) return [part]
-    // Another model's thoughts: Google takes none that it did not sign.
+    // Another model's thoughts: Google accepts only thoughts that it signed.
     if (part.thought === true && !isFilled(part.thoughtSignature)) return []
     const isCall = isObject(part.functionCall)
     const needsSignature = isCall && isFirstCall && isGemini3
@@ -71,7 +71,7 @@ function withContents(content: JsonObject): JsonObject {
 
 const DATA_URL = /^data:([^;,]*);base64,/i
 
-/** An address whose content the gateway has fetched, or an uploaded file, holds a data URL. */
+/** Addresses that the gateway fetched, and uploaded files, are data URLs by now. */
 function withContent(part: unknown): unknown {
   if (!isObject(part)) return part
   const { fileData, functionResponse, ...rest } = part
@@ -86,7 +86,7 @@ function withContent(part: unknown): unknown {
   return answered === functionResponse ? part : { ...part, functionResponse: answered }
 }
 
-/** Presets and callers declare functions each in a tool of its own; Google takes several tools only where they search. */
+/** Presets and some callers declare each function in a tool of its own; Google accepts several tools only for search. */
 function joinedFunctions(tools: readonly unknown[]): unknown[] {
   const functions = tools.filter(declaresOnly)
   if (functions.length < 2) return [...tools]

@@ -2,7 +2,7 @@ import { dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
-import { dropInto } from '../dropped.ts'
+import type { Drop } from '../dropped.ts'
 
 /**
  * | part | Gemini's |
@@ -12,17 +12,17 @@ import { dropInto } from '../dropped.ts'
  * | audio | `inlineData`, `audio/<format>` |
  * | file: data URL or base64 / https URL / an id of Google's file store | `inlineData` / `fileData` / `fileData` |
  *
- * Left out and named: `detail` of images, names of files, ids of other file stores, marks for caches (they cut the call
- * in two where a cache is made: context-cache.ts), parts of unknown types.
+ * Dropped by name: `detail` of images, names of files, ids of other file stores, parts of unknown types, and
+ * `cache_control` markers (`context-cache.ts` splits the call there if a cache is made).
  */
-export function writePart(part: ContentPart, leaveOut: LeaveOut): JsonObject[] {
-  if (part.type !== 'unknown') leaveOutExtra(part.extra, 'messages.content', leaveOut)
+export function writePart(part: ContentPart, drop: Drop): JsonObject[] {
+  if (part.type !== 'unknown') dropExtra(part.extra, 'messages.content', drop)
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ text: part.text }]
     case 'image':
       if (part.detail !== undefined && part.detail !== 'auto') {
-        leaveOut('messages.content.image_url.detail')
+        drop('messages.content.image_url.detail')
       }
       return [writeMedia(part.url, 'image/jpeg')]
     case 'video':
@@ -30,29 +30,28 @@ export function writePart(part: ContentPart, leaveOut: LeaveOut): JsonObject[] {
     case 'audio':
       return [inline(`audio/${part.format}`, part.data)]
     case 'file':
-      return writeFile(part, leaveOut)
+      return writeFile(part, drop)
     case 'unknown':
-      leaveOut(`content.${String(part.data['type'])}`)
+      drop(`content.${String(part.data['type'])}`)
       return []
   }
 }
 
 function writeFile(
   { data, fileId, filename }: Extract<ContentPart, { type: 'file' }>,
-  leaveOut: LeaveOut,
+  drop: Drop,
 ): JsonObject[] {
-  if (filename !== undefined) leaveOut('messages.content.file.filename')
+  if (filename !== undefined) drop('messages.content.file.filename')
   if (data !== undefined) return [writeMedia(data, typeOfName(filename ?? '') ?? 'application/pdf')]
   if (fileId === undefined) return []
   const uri = /^files\/[\w-]+$/.test(fileId)
     ? `https://generativelanguage.googleapis.com/v1beta/${fileId}`
     : fileId
   if (/^(?:https|gs):\/\//.test(uri)) return [fileData(uri)]
-  leaveOut('messages.content.file.file_id')
+  drop('messages.content.file.file_id')
   return []
 }
 
-/** White space in the data of a data URL is forgiven. */
 function writeMedia(url: string, usualType: string): JsonObject {
   const head = dataUrlHead(url)
   if (head) {
@@ -62,7 +61,7 @@ function writeMedia(url: string, usualType: string): JsonObject {
   return /^[a-z][a-z0-9+.-]*:/i.test(url) ? fileData(url) : inline(usualType, url)
 }
 
-/** Text of a data URL is percent-encoded; what is not is taken as it is. */
+/** The text of a data URL should be percent-encoded; if it is not, it is sent unchanged. */
 function base64Of(text: string): string {
   try {
     return Buffer.from(decodeURIComponent(text)).toString('base64')
@@ -73,7 +72,7 @@ function base64Of(text: string): string {
 
 const inline = (mimeType: string, data: string): JsonObject => ({ inlineData: { mimeType, data } })
 
-/** Vertex demands the type, AI Studio finds it out: it is named where the address shows it. */
+/** Vertex requires the media type, so it is sent if the address shows it. AI Studio detects it. */
 function fileData(uri: string): JsonObject {
   const mimeType = typeOfName(uri.split(/[?#]/)[0] ?? '')
   return { fileData: mimeType === undefined ? { fileUri: uri } : { mimeType, fileUri: uri } }
@@ -105,30 +104,22 @@ function typeOfName(name: string): string | undefined {
   return extension !== undefined && Object.hasOwn(TYPES, extension) ? TYPES[extension] : undefined
 }
 
-/** True for the `extra` of what the caller marked: what stands before it, and it itself, is worth keeping. */
+/** True for the `extra` of a part with a `cache_control` marker. */
 export const isMark = (extra: JsonObject | undefined): boolean => isObject(extra?.['cache_control'])
 
 /**
- * Names a mark, for as long as no cache is made of it (inference/context-cache takes the name back then), and always
- * a `ttl` of an hour: caches live for five minutes.
+ * Drops a `cache_control` marker by name (inference/context-cache removes the name again if a cache is made), and always
+ * its `ttl` of an hour: caches live for five minutes.
  */
-export function leaveOutMark(mark: unknown, leaveOut: LeaveOut): void {
-  leaveOut('cache_control')
-  if (isObject(mark) && mark['ttl'] === '1h') leaveOut('cache_control.ttl')
+export function dropMark(mark: unknown, drop: Drop): void {
+  drop('cache_control')
+  if (isObject(mark) && mark['ttl'] === '1h') drop('cache_control.ttl')
 }
 
-/** Names the fields of an `extra`, as fields of `of`. */
-export function leaveOutExtra(extra: JsonObject | undefined, of: string, leaveOut: LeaveOut): void {
+/** Drops the fields of an `extra`, named as fields of `of`. */
+export function dropExtra(extra: JsonObject | undefined, of: string, drop: Drop): void {
   for (const [name, value] of Object.entries(extra ?? {})) {
-    if (name === 'cache_control') leaveOutMark(value, leaveOut)
-    else leaveOut(`${of}.${name}`)
+    if (name === 'cache_control') dropMark(value, drop)
+    else drop(`${of}.${name}`)
   }
 }
-
-/** Names what cannot be carried, each name once. */
-export type LeaveOut = (name: string) => void
-
-export const leaveOutInto =
-  (dropped: string[]): LeaveOut =>
-  (name) =>
-    dropInto(dropped, name)

@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, Reasoning } from '../../core/request.ts'
 import type { EndpointRecord } from '../../core/snapshot.ts'
-import type { LeaveOut } from './build-parts.ts'
+import type { Drop } from '../dropped.ts'
 
 /** Effort → `thinkingBudget` in tokens of Gemini 2.5, as Google's own OpenAI-compatible API maps it (2025). */
 const BUDGETS: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
@@ -24,10 +24,10 @@ const LEVELS: Readonly<Record<Exclude<Effort, 'none'>, string>> = {
   max: 'high',
 }
 
-/** Gemini 2.5 Pro cannot be kept from thinking; this is its least. */
+/** The least budget of Gemini 2.5 Pro, which always thinks. */
 const LEAST_BUDGET = 128
 
-/** What Google takes of a budget (its guide to thinking, 2026); a number beyond is a 400. */
+/** The budget within Google's limits (its guide to thinking, 2026); a number beyond is a 400. */
 function budgetWithin(tokens: number, upstreamId: string): number {
   const { isGemini, isPro, isLite } = generationOf(upstreamId)
   if (!isGemini || tokens <= 0) return tokens
@@ -38,36 +38,36 @@ function budgetWithin(tokens: number, upstreamId: string): number {
 const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 
 /**
- * `thinkingConfig` for what the caller wants of reasoning; undefined where nothing is to be said. A bound in tokens
- * wins over an effort: Google refuses both together. Thoughts are shown unless the caller excludes them.
+ * `thinkingConfig` for the caller's `reasoning`; undefined if nothing is to be sent. A bound in tokens wins over an
+ * effort: Google rejects both together. Thoughts are shown unless the caller excludes them.
  */
 export function writeThinking(
   reasoning: Reasoning | undefined,
   { endpoint }: Attempt,
-  leaveOut: LeaveOut,
+  drop: Drop,
 ): JsonObject | undefined {
   if (reasoning === undefined) return undefined
   const { effort, enabled, maxTokens, exclude, summary, extra } = reasoning
   const isOff = enabled === false || effort === 'none'
   const known = endpoint.supportedParameters
   if (known !== null && !PARAMETERS.some((name) => known.includes(name))) {
-    if (!isOff && (effort !== undefined || enabled === true || maxTokens !== undefined)) leaveOut('reasoning')
+    if (!isOff && (effort !== undefined || enabled === true || maxTokens !== undefined)) drop('reasoning')
     return undefined
   }
-  if (summary !== undefined && summary !== 'auto') leaveOut('reasoning.summary')
-  for (const name of Object.keys(extra ?? {})) leaveOut(`reasoning.${name}`)
+  if (summary !== undefined && summary !== 'auto') drop('reasoning.summary')
+  for (const name of Object.keys(extra ?? {})) drop(`reasoning.${name}`)
   const asked = askedBy(endpoint)
-  if (isOff) return writeOff(asked, enabled === false ? 'enabled' : 'effort', leaveOut)
+  if (isOff) return writeOff(asked, enabled === false ? 'enabled' : 'effort', drop)
   const includeThoughts = exclude !== true
   if (asked === 'not') {
-    if (maxTokens !== undefined) leaveOut('reasoning.max_tokens')
-    if (effort !== undefined) leaveOut('reasoning.effort')
+    if (maxTokens !== undefined) drop('reasoning.max_tokens')
+    if (effort !== undefined) drop('reasoning.effort')
     return { includeThoughts }
   }
-  // Gemini 3 takes a budget too, for the sake of older callers.
+  // Gemini 3 accepts a budget too, for older callers.
   if (maxTokens !== undefined) {
     const thinkingBudget = budgetWithin(maxTokens, endpoint.upstreamId)
-    if (thinkingBudget !== maxTokens) leaveOut('reasoning.max_tokens')
+    if (thinkingBudget !== maxTokens) drop('reasoning.max_tokens')
     return { thinkingBudget, includeThoughts }
   }
   if (effort !== undefined) {
@@ -86,7 +86,7 @@ const ALL_LEVELS: readonly string[] = ['minimal', 'low', 'medium', 'high']
 /** How a model's thinking is bounded: by levels, by a budget that may be 0 or not, or not at all. */
 type Asked = { readonly levels: readonly string[] } | 'budget' | 'budget-above-0' | 'not'
 
-/** What is known of the endpoint, else what its name tells. */
+/** From the endpoint's metadata, else from the model's name. */
 function askedBy({ upstreamId, reasoning: facts }: EndpointRecord): Asked {
   if (facts?.efforts) return { levels: facts.efforts }
   if (facts?.takesBudget) return facts.mayBeOff ? 'budget' : 'budget-above-0'
@@ -97,7 +97,7 @@ function askedBy({ upstreamId, reasoning: facts }: EndpointRecord): Asked {
   return { levels: isPro ? ['low', 'medium', 'high'] : ALL_LEVELS }
 }
 
-/** Of two that are as near, the higher one. */
+/** The nearest level that the model has; of two, the higher one. */
 function nearestLevel(wanted: string, levels: readonly string[]): string {
   const rank = (level: string): number => ALL_LEVELS.indexOf(level)
   const distance = (level: string): number => Math.abs(rank(level) - rank(wanted))
@@ -105,26 +105,26 @@ function nearestLevel(wanted: string, levels: readonly string[]): string {
   return known.toSorted((a, b) => distance(a) - distance(b) || rank(b) - rank(a))[0] ?? wanted
 }
 
-/** Where a model cannot be kept from thinking it gets the least, and the caller is told. */
-function writeOff(asked: Asked, field: string, leaveOut: LeaveOut): JsonObject | undefined {
+/** A model that always thinks gets the least budget, and the parameter is dropped by name. */
+function writeOff(asked: Asked, field: string, drop: Drop): JsonObject | undefined {
   if (asked === 'budget') return { thinkingBudget: 0 }
-  leaveOut(`reasoning.${field}`)
+  drop(`reasoning.${field}`)
   if (asked === 'not') return undefined
   if (asked === 'budget-above-0') return { thinkingBudget: LEAST_BUDGET }
   return { thinkingLevel: nearestLevel('minimal', asked.levels) }
 }
 
-/** What a model's name says of its generation: they take reasoning, signatures and JSON differently. */
+/** The generation that a model's name shows: generations take reasoning, signatures and JSON differently. */
 export interface Generation {
-  /** Gemini 3 and later (and what no name tells): levels of thinking, and signatures that are demanded. */
+  /** Gemini 3 and later, or unknown: thinking levels, and required signatures. */
   readonly isNew: boolean
-  /** Gemini 3 and later for certain. */
+  /** Certainly Gemini 3 or later. */
   readonly isGemini3: boolean
   readonly isPro: boolean
   readonly isLite: boolean
-  /** The name is one of Google's own. */
+  /** One of Google's own models. */
   readonly isGemini: boolean
-  /** The first Gemini 3 Pro knows the levels low and high alone. */
+  /** The first Gemini 3 Pro has only the levels low and high. */
   readonly hasTwoLevels: boolean
 }
 

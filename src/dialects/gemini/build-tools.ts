@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, ToolChoice } from '../../core/request.ts'
-import { type LeaveOut, leaveOutExtra } from './build-parts.ts'
+import type { Drop } from '../dropped.ts'
+import { dropExtra } from './build-parts.ts'
 import { type Generation, generationOf } from './build-thinking.ts'
 import { writeSchema } from './json-schema.ts'
 import type { Room } from './json-schema-rules.ts'
@@ -19,19 +20,18 @@ import type { Room } from './json-schema-rules.ts'
 export function writeTools(
   request: InferenceRequest,
   upstreamId: string,
-  leaveOut: LeaveOut,
+  drop: Drop,
   room: Room,
 ): JsonObject {
   const functions: JsonObject[] = []
   for (const tool of request.tools) {
-    if (tool.type === 'other') leaveOut(`tools.${String(tool.data['type'])}`)
-    else functions.push(writeFunction(tool, leaveOut, room))
+    if (tool.type === 'other') drop(`tools.${String(tool.data['type'])}`)
+    else functions.push(writeFunction(tool, drop, room))
   }
   const tools: JsonObject[] = functions.length > 0 ? [{ functionDeclarations: functions }] : []
-  if (wantsSearch(request, functions.length, generationOf(upstreamId), leaveOut))
-    tools.push({ googleSearch: {} })
-  if (functions.length > 0 && request.parallelToolCalls === false) leaveOut('parallel_tool_calls')
-  const config = functions.length > 0 ? writeChoice(request.toolChoice, leaveOut) : undefined
+  if (wantsSearch(request, functions.length, generationOf(upstreamId), drop)) tools.push({ googleSearch: {} })
+  if (functions.length > 0 && request.parallelToolCalls === false) drop('parallel_tool_calls')
+  const config = functions.length > 0 ? writeChoice(request.toolChoice, drop) : undefined
   return {
     ...(tools.length > 0 ? { tools } : {}),
     ...(config === undefined ? {} : { toolConfig: { functionCallingConfig: config } }),
@@ -40,26 +40,26 @@ export function writeTools(
 
 function writeFunction(
   { name, description, parameters, strict, extra }: FunctionTool,
-  leaveOut: LeaveOut,
+  drop: Drop,
   room: Room,
 ) {
-  if (strict === true) leaveOut('tools.strict')
-  leaveOutExtra(extra, 'tools', leaveOut)
+  if (strict === true) drop('tools.strict')
+  dropExtra(extra, 'tools', drop)
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    ...writeParameters(parameters, leaveOut, room),
+    ...writeParameters(parameters, drop, room),
   }
 }
 
 /** An object without properties is refused: such a function is declared without parameters. */
-function writeParameters(parameters: JsonObject | undefined, leaveOut: LeaveOut, room: Room): JsonObject {
+function writeParameters(parameters: JsonObject | undefined, drop: Drop, room: Room): JsonObject {
   if (parameters === undefined) return {}
   const { properties, additionalProperties } = parameters
   const isEmpty = !isObject(properties) || Object.keys(properties).length === 0
   const isPlain = parameters['$ref'] === undefined && parameters['anyOf'] === undefined
   if (isEmpty && isPlain && !isObject(additionalProperties)) return {}
-  const { form, schema } = writeSchema(parameters, 'tools.parameters', leaveOut, room)
+  const { form, schema } = writeSchema(parameters, 'tools.parameters', drop, room)
   return form === 'openapi' ? { parameters: schema } : { parametersJsonSchema: schema }
 }
 
@@ -67,24 +67,24 @@ function wantsSearch(
   { body, dialect }: InferenceRequest,
   functions: number,
   { isGemini3 }: Generation,
-  leaveOut: LeaveOut,
+  drop: Drop,
 ): boolean {
   const options = dialect === 'chat' ? body['web_search_options'] : undefined
   if (!isObject(options)) return false
   if (functions > 0 && !isGemini3) {
-    leaveOut('web_search_options')
+    drop('web_search_options')
     return false
   }
-  for (const name of Object.keys(options)) leaveOut(`web_search_options.${name}`)
+  for (const name of Object.keys(options)) drop(`web_search_options.${name}`)
   return true
 }
 
 const MODES = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const
 
-function writeChoice(choice: ToolChoice | undefined, leaveOut: LeaveOut): JsonObject | undefined {
+function writeChoice(choice: ToolChoice | undefined, drop: Drop): JsonObject | undefined {
   if (choice === undefined) return undefined
   if (typeof choice === 'string') return { mode: MODES[choice] }
   if (choice.type === 'function') return { mode: 'ANY', allowedFunctionNames: [choice.name] }
-  leaveOut('tool_choice')
+  drop('tool_choice')
   return undefined
 }

@@ -1,19 +1,20 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asText, defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { InferenceRequest, Sampling } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
+import { type Drop, dropsInto } from '../dropped.ts'
 import { writeContents } from './build-contents.ts'
 import { ownBody } from './build-own.ts'
-import { type LeaveOut, leaveOutInto, leaveOutMark } from './build-parts.ts'
+import { dropMark } from './build-parts.ts'
 import { generationOf, writeThinking } from './build-thinking.ts'
 import { writeTools } from './build-tools.ts'
 import { cutsOf, placesOf } from './context-cache.ts'
 import { writeSchema } from './json-schema.ts'
 import { createRoom, type Room } from './json-schema-rules.ts'
 
-/** What tunes the answer: neutral field → our name of it → field of `generationConfig`; null: Gemini has none. */
+/** Sampling: neutral field → the API's name → field of `generationConfig`; null if Gemini has none. */
 const TUNING: readonly (readonly [keyof Sampling, name: string, field: string | null])[] = [
   ['temperature', 'temperature', 'temperature'],
   ['topP', 'top_p', 'topP'],
@@ -31,8 +32,8 @@ const TUNING: readonly (readonly [keyof Sampling, name: string, field: string | 
 ]
 
 /**
- * Fields of a chat body that are carried here, or that speak to the gateway alone. Any other that a caller set is
- * named: it stays behind.
+ * Fields of a chat body that are carried here, or that are for the gateway itself. Any other field that the caller set
+ * is dropped by name.
  */
 const CARRIED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
@@ -71,7 +72,7 @@ const CARRIED: ReadonlySet<string> = new Set([
   'stop_server_tools_when',
 ])
 
-/** What Google counts, in `:countTokens`; Vertex takes the fields themselves, AI Studio those of another request too. */
+/** The call of `:countTokens`. Vertex takes the fields themselves, AI Studio a complete request. */
 export function buildCount(request: InferenceRequest, attempt: Attempt): DialectCall {
   const { body, ...call } = buildGemini({ ...request, stream: false }, attempt)
   const { contents, systemInstruction, tools } = body
@@ -89,41 +90,41 @@ export function buildCount(request: InferenceRequest, attempt: Attempt): Dialect
 /** The call of `generateContent` or `streamGenerateContent`. Never changes `request`. */
 export function buildGemini(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
-  const leaveOut = leaveOutInto(dropped)
+  const drop = dropsInto(dropped)
   const room = createRoom()
   const { upstreamId } = attempt.endpoint
   if (request.dialect === 'gemini') {
-    const body = ownBody(request, attempt, leaveOut)
+    const body = ownBody(request, attempt, drop)
     return { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
   }
   const { systemInstruction, contents, marks } = writeContents(
     request.messages,
     generationOf(upstreamId),
-    leaveOut,
+    drop,
   )
   const generationConfig = defined({
-    ...writeTuning(request, attempt, leaveOut),
+    ...writeTuning(request, attempt, drop),
     maxOutputTokens: attempt.outputBound ?? request.maxOutputTokens,
     candidateCount: request.choiceCount,
     responseModalities: request.modalities?.map((modality) => modality.toUpperCase()),
-    ...writeFormat(request, upstreamId, leaveOut, room),
-    ...writeMediaConfig(request, leaveOut),
-    thinkingConfig: writeThinking(request.reasoning, attempt, leaveOut),
+    ...writeFormat(request, upstreamId, drop, room),
+    ...writeMediaConfig(request, drop),
+    thinkingConfig: writeThinking(request.reasoning, attempt, drop),
   })
   const body = defined({
     systemInstruction,
     contents,
-    ...writeTools(request, upstreamId, leaveOut, room),
+    ...writeTools(request, upstreamId, drop, room),
     generationConfig: Object.keys(generationConfig).length > 0 ? generationConfig : undefined,
-    serviceTier: writeServiceTier(request.serviceTier, leaveOut),
+    serviceTier: writeServiceTier(request.serviceTier, drop),
   })
-  leaveOutRest(request, leaveOut)
+  dropRest(request, drop)
   const call = { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
   const places = placesOf(request, marks)
   return places.length === 0 ? call : { ...call, cuts: () => cutsOf(call, places) }
 }
 
-/** `models/…` is implied; a name that says its own collection (`tunedModels/…`) keeps it. */
+/** `models/…` is implied; a name with its own collection (`tunedModels/…`) keeps it. */
 function pathOf(upstreamId: string, stream: boolean): string {
   const name = /^(?:models|tunedModels|publishers|projects)\//.test(upstreamId)
     ? upstreamId
@@ -132,56 +133,56 @@ function pathOf(upstreamId: string, stream: boolean): string {
   return `/${path}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-function writeTuning({ sampling }: InferenceRequest, { endpoint }: Attempt, leaveOut: LeaveOut): JsonObject {
+function writeTuning({ sampling }: InferenceRequest, { endpoint }: Attempt, drop: Drop): JsonObject {
   const known = endpoint.supportedParameters
   const config: JsonObject = {}
   for (const [key, name, field] of TUNING) {
     const value = sampling[key]
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
-    if (field === null || (known !== null && !known.includes(name))) leaveOut(name)
+    if (field === null || (known !== null && !known.includes(name))) drop(name)
     else config[field] = value
   }
   return config
 }
 
-/** Before Gemini 3, JSON is refused beside functions: the functions are kept. */
+/** Before Gemini 3, JSON is rejected beside functions: the functions are kept. */
 function writeFormat(
   { responseFormat, tools }: InferenceRequest,
   upstreamId: string,
-  leaveOut: LeaveOut,
+  drop: Drop,
   room: Room,
 ): JsonObject {
   const type = responseFormat?.['type']
   if (responseFormat === undefined || type === 'text') return {}
   const { isNew } = generationOf(upstreamId)
   if ((type !== 'json_object' && type !== 'json_schema') || (tools.length > 0 && !isNew)) {
-    leaveOut('response_format')
+    drop('response_format')
     return {}
   }
   const json = responseFormat['json_schema']
-  const schema = type === 'json_schema' && isObject(json) ? json['schema'] : undefined
+  const schema = type === 'json_schema' ? fieldsOf(json)['schema'] : undefined
   const responseMimeType = 'application/json'
   if (!isObject(schema)) return { responseMimeType }
-  const written = writeSchema(schema, 'response_format.json_schema.schema', leaveOut, room)
+  const written = writeSchema(schema, 'response_format.json_schema.schema', drop, room)
   return written.form === 'openapi'
     ? { responseMimeType, responseSchema: written.schema }
     : { responseMimeType, responseJsonSchema: written.schema }
 }
 
-/** How pictures and speech shall be: fields that only the chat dialect has words for. */
-function writeMediaConfig({ dialect, body }: InferenceRequest, leaveOut: LeaveOut): JsonObject {
+/** Options of images and speech, which only the chat dialect has. */
+function writeMediaConfig({ dialect, body }: InferenceRequest, drop: Drop): JsonObject {
   if (dialect !== 'chat') return {}
   const { image_config, audio } = body
   const config: JsonObject = {}
   if (isObject(image_config)) {
     const { aspect_ratio, image_size, ...rest } = image_config
-    for (const name of Object.keys(rest)) leaveOut(`image_config.${name}`)
+    for (const name of Object.keys(rest)) drop(`image_config.${name}`)
     config['imageConfig'] = defined({ aspectRatio: aspect_ratio, imageSize: image_size })
   }
   if (isObject(audio)) {
-    // Gemini's sound is PCM whatever is asked for.
-    if (audio['format'] !== undefined && audio['format'] !== 'pcm16') leaveOut('audio.format')
-    const voiceName = isString(audio['voice']) ? audio['voice'] : undefined
+    // Gemini's audio is always PCM.
+    if (audio['format'] !== undefined && audio['format'] !== 'pcm16') drop('audio.format')
+    const voiceName = asText(audio['voice'])
     if (voiceName) config['speechConfig'] = { voiceConfig: { prebuiltVoiceConfig: { voiceName } } }
   }
   return config
@@ -194,19 +195,19 @@ const TIERS: Readonly<Record<string, string | undefined>> = {
   fast: 'priority',
 }
 
-function writeServiceTier(tier: string | undefined, leaveOut: LeaveOut): string | undefined {
+function writeServiceTier(tier: string | undefined, drop: Drop): string | undefined {
   if (tier === undefined || tier === 'auto') return undefined
-  if (!Object.hasOwn(TIERS, tier)) leaveOut('service_tier')
+  if (!Object.hasOwn(TIERS, tier)) drop('service_tier')
   return TIERS[tier]
 }
 
-function leaveOutRest({ dialect, body, user, metadata }: InferenceRequest, leaveOut: LeaveOut): void {
-  if (user !== undefined) leaveOut('user')
-  if (metadata !== undefined && Object.keys(metadata).length > 0) leaveOut('metadata')
+function dropRest({ dialect, body, user, metadata }: InferenceRequest, drop: Drop): void {
+  if (user !== undefined) drop('user')
+  if (metadata !== undefined && Object.keys(metadata).length > 0) drop('metadata')
   if (dialect !== 'chat') return
   for (const [name, value] of Object.entries(body)) {
     if (value === null || value === undefined || CARRIED.has(name)) continue
-    if (name === 'cache_control') leaveOutMark(value, leaveOut)
-    else leaveOut(name)
+    if (name === 'cache_control') dropMark(value, drop)
+    else drop(name)
   }
 }

@@ -1,14 +1,12 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, isObject, isString } from '../../core/json.ts'
 import { nativeReasonOf } from './finish.ts'
 
-/** Chunks of Google's streams, taken apart and put together. */
+/** Splits and merges chunks of Google's streams. */
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-/** Some servers of Vertex write reasons as numbers, which clients know by their words. */
+/** Some servers of Vertex write finish reasons as numbers; clients expect their names. */
 export const candidatesOf = (chunk: JsonObject): JsonObject[] =>
-  listOf(chunk.candidates)
+  asList(chunk.candidates)
     .filter(isObject)
     .map((candidate) =>
       typeof candidate.finishReason === 'number'
@@ -16,14 +14,14 @@ export const candidatesOf = (chunk: JsonObject): JsonObject[] =>
         : candidate,
     )
 
-/** Google leaves the index of the first candidate out. */
+/** Google omits the index of the first candidate. */
 export const indexOf = ({ index }: JsonObject, position: number): number =>
   typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : position
 
 const partsIn = ({ content }: JsonObject): readonly unknown[] =>
-  isObject(content) ? listOf(content.parts) : []
+  isObject(content) ? asList(content.parts) : []
 
-/** The chunks of one reply as the one body that it would have been: texts that go on are joined. */
+/** Merges the chunks of one reply into one body; consecutive texts are joined. */
 export function mergedChunks(chunks: readonly JsonObject[]): JsonObject {
   const [first, ...more] = chunks
   if (first === undefined) return {}
@@ -53,7 +51,7 @@ export function mergedChunks(chunks: readonly JsonObject[]): JsonObject {
   return merged
 }
 
-/** A signature ends its part; an empty text that brings one belongs to the text before it. */
+/** A signature ends its part; an empty text with one belongs to the text before it. */
 function addPart(parts: unknown[], part: unknown): void {
   const last = parts.at(-1)
   if (!isPlainText(part)) {
@@ -71,11 +69,11 @@ const TEXT: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature'
 const isPlainText = (part: unknown): part is JsonObject =>
   isObject(part) && isString(part.text) && Object.keys(part).every((name) => TEXT.has(name))
 
-/** What the last chunk says beside the text: held back until the answer is on the ledger. */
+/** The fields of the last chunk beside its text, held back until the generation is on the ledger. */
 export interface HeldEnd {
   /** By candidate. */
   readonly candidates: Map<number, JsonObject>
-  /** Beside the candidates: feedback to the prompt … */
+  /** Beside the candidates, such as `promptFeedback`. */
   fields: JsonObject
   usage: JsonObject
 }
@@ -83,8 +81,8 @@ export interface HeldEnd {
 export const newHeldEnd = (): HeldEnd => ({ candidates: new Map(), fields: {}, usage: {} })
 
 /**
- * A chunk without its end, which is put into `held`; undefined where nothing else is in it. Older models say STOP on
- * every chunk: the last one counts.
+ * Moves the end of a chunk into `held` and returns the rest; undefined if nothing remains. Older models say STOP on every
+ * chunk: the last one counts.
  */
 export function withoutEnd(chunk: JsonObject, held: HeldEnd): JsonObject | undefined {
   const { candidates: _, usageMetadata, promptFeedback, ...rest } = chunk
@@ -112,10 +110,10 @@ const saysSomething = (part: unknown): boolean =>
   !isPlainText(part) || part.text !== '' || part.thoughtSignature !== undefined
 
 /**
- * The `data` of `native` events of this dialect, for a writer of the same dialect: a chunk of a stream, or the whole
- * body of a reply, as it came. The neutral events of its frame say the same once more.
+ * The `data` of `native` events of this dialect, for a writer of the same dialect: a chunk of a stream, or the complete
+ * body of a reply, unchanged. The neutral events of its frame repeat its content.
  *
- * `isRest`: filters have taken out of it what neutral events tell, so that both are to be written.
+ * `isRest`: filters removed the content that the neutral events carry, so both must be written.
  */
 export const isGeminiNative = (data: unknown): data is { chunk: JsonObject; isRest?: unknown } =>
   isObject(data) && isObject(data.chunk)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { asCount, asList, defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { estimateTokens } from '../../core/usage.ts'
 import type { ContextCut, DialectCall, Egress, MadeContext } from '../dialect.ts'
@@ -7,19 +7,20 @@ import type { Place } from './build-contents.ts'
 import { isMark } from './build-parts.ts'
 
 /**
- * Where a call of `generateContent` can be cut in two: what a `cachedContents` resource holds, and what is asked
- * behind it. The system instruction, the tools and their settings are in the resource or in the call, never in both:
- * Google refuses a call that names a cache and brings any of them (AI Studio's and Vertex's reference, 2026).
+ * The places where a call of `generateContent` can be split: a prefix for a `cachedContents` resource, and the rest. The
+ * system instruction, the tools and their settings are in the resource or in the call, never in both: Google rejects a
+ * call that names a cache and has any of them (AI Studio's and Vertex's reference, 2026).
  *
- * | marked with `cache_control` | kept at most |
+ * | marked with `cache_control` | cached at most |
  * |---|---|
  * | a tool, a system message | system instruction and tools |
  * | a part or a message of the user | the contents up to it |
- * | an answer, a result, the whole body | the contents up to the last question before it |
+ * | an answer, a result, the request itself | the contents up to the last question before it |
  *
- * The rest always begins with a question of the user, never with the results of calls: Google wants those right behind
- * the call. So of a mark on the last message the message itself is not kept. Shorter beginnings, up to each question,
- * are cuts too: a former turn may have had them kept. Sound and video are never kept: to write them has no known price.
+ * The rest always begins with a question of the user, never with the results of calls, which Google wants right after
+ * the call. So a marker on the last message does not cache that message. Shorter prefixes, up to each question, are
+ * breakpoints too: an earlier turn may have cached them. Audio and video are never cached: writing them has no known
+ * price.
  */
 export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[] {
   const { contents } = call.body
@@ -28,7 +29,7 @@ export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[]
   const marked = new Set(marks.flatMap((mark) => nameOf(askedBefore(contents, questions, mark)) ?? []))
   const { systemInstruction, tools, toolConfig } = call.body
   const cuts: ContextCut[] = []
-  const whole = lengthOf([systemInstruction, tools, contents])
+  const total = lengthOf([systemInstruction, tools, contents])
   let adds = JSON.stringify([modelOf(call.path), systemInstruction, tools, toolConfig])
   let length = lengthOf([systemInstruction, tools])
   const cutHere = (place: Place): void => {
@@ -40,7 +41,7 @@ export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[]
       cutAt(call, contents, place, {
         adds,
         tokens: estimateTokens(length),
-        share: length / whole,
+        share: length / total,
         isMarked,
       }),
     )
@@ -59,7 +60,7 @@ export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[]
   return cuts
 }
 
-/** All marks of a request: those in the contents, and those that only the request tells of. */
+/** All `cache_control` markers of a request: those in the contents, on tools, and on the request itself. */
 export function placesOf({ tools, body }: InferenceRequest, inContents: readonly Place[]): Place[] {
   const isToolMarked = tools.some((tool) => isMark(tool.type === 'other' ? tool.data : tool.extra))
   return [
@@ -71,7 +72,7 @@ export function placesOf({ tools, body }: InferenceRequest, inContents: readonly
 
 const nameOf = (place: Place | null): string | null => place && `${place.content} ${place.part}`
 
-/** The place itself where a question goes on there, else the beginning of the last one before it; null: there is none. */
+/** The place itself if it is inside a question, else the start of the last question before it; null without one. */
 function askedBefore(
   contents: readonly unknown[],
   questions: readonly number[],
@@ -79,17 +80,16 @@ function askedBefore(
 ): Place | null {
   const parts = partsOf(contents[content])
   if (part > 0 && part < parts.length && questions[content] === content) return { content, part }
-  const isWhole = part > 0 && part >= parts.length
-  const last = questions[Math.min(isWhole ? content + 1 : content, contents.length - 1)] ?? NONE
+  const isAtEnd = part > 0 && part >= parts.length
+  const last = questions[Math.min(isAtEnd ? content + 1 : content, contents.length - 1)] ?? NONE
   return last === NONE ? null : { content: last, part: 0 }
 }
 
-const partsOf = (content: unknown): readonly unknown[] =>
-  isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
+const partsOf = (content: unknown): readonly unknown[] => asList(fieldsOf(content)['parts'])
 
 const NONE = -1
 
-/** Of each content the last question up to it. */
+/** For each content, the index of the last question up to it. */
 function lastQuestions(contents: readonly unknown[]): number[] {
   let last = NONE
   return contents.map((content, at) => {
@@ -103,12 +103,12 @@ const isQuestion = (content: unknown): boolean =>
   content['role'] === 'user' &&
   !partsOf(content).some((part) => isObject(part) && part['functionResponse'] !== undefined)
 
-/** Sound, and video with its sound. */
+/** Audio and video. */
 function isTimed(part: unknown): boolean {
   const media = isObject(part) ? (part['inlineData'] ?? part['fileData']) : undefined
   if (!isObject(media)) return false
   const type = media['mimeType']
-  // What an address leads to may be anything.
+  // Content at an address may be of any type.
   return typeof type !== 'string' || /^(?:audio|video)\//.test(type)
 }
 
@@ -120,7 +120,7 @@ function cutAt(
 ): ContextCut {
   const { systemInstruction, tools, toolConfig, contents: _, ...rest } = call.body
   const parts = partsOf(contents[content])
-  // Written only for the one cut that is used: together the beginnings are as long as the square of the prompt.
+  // Built only for the breakpoint that is used: all prefixes together grow with the square of the prompt.
   const before = (): unknown[] => [
     ...contents.slice(0, content),
     ...(part > 0 ? [{ role: 'user', parts: parts.slice(0, part) }] : []),
@@ -151,11 +151,11 @@ function cutAt(
 /** `/models/gemini-2.5-pro:generateContent` → `models/gemini-2.5-pro`. */
 const modelOf = (path: string): string => decodeURIComponent(path.slice(1, path.lastIndexOf(':')))
 
-/** Google counts 258 tokens for an image or a page; what base64 comes to says nothing of either. */
+/** Google counts 258 tokens for an image or a page, whatever the length of its base64. */
 const PICTURE_LENGTH = 4 * 258
 const PAGE_BYTES = 50_000
 
-/** As many characters of text as it comes to. */
+/** The equivalent number of characters of text. */
 function lengthOfMedia(media: JsonObject): number {
   const { mimeType, data } = media
   const bytes = typeof data === 'string' ? Math.ceil((data.length * 3) / 4) : 0
@@ -163,7 +163,7 @@ function lengthOfMedia(media: JsonObject): number {
   return mimeType === 'application/pdf' ? Math.ceil(bytes / PAGE_BYTES) * PICTURE_LENGTH : PICTURE_LENGTH
 }
 
-/** Characters of all texts, and what media come to. */
+/** Characters of all texts, and the equivalent of all media. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + lengthOf(each), 0)
@@ -177,10 +177,9 @@ function lengthOf(value: unknown): number {
 
 /** The reply of `cachedContents`: `{name, usageMetadata: {totalTokenCount}, …}`. */
 function read(body: unknown): MadeContext | null {
-  if (!isObject(body) || typeof body['name'] !== 'string' || body['name'] === '') return null
-  const usage = body['usageMetadata']
-  const count = isObject(usage) ? usage['totalTokenCount'] : undefined
-  return { name: body['name'], tokens: Number.isSafeInteger(count) ? Number(count) : null }
+  const { name, usageMetadata } = fieldsOf(body)
+  if (!isString(name) || name === '') return null
+  return { name, tokens: asCount(fieldsOf(usageMetadata)['totalTokenCount']) ?? null }
 }
 
 export const contextCache = {

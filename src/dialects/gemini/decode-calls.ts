@@ -1,15 +1,15 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asFilledText, fieldsOf, isObject, isString } from '../../core/json.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import { callExtra, signatureDetail } from './signatures.ts'
 
-/** The calls of one candidate: whole ones, and those whose arguments come in pieces. */
+/** The calls of one candidate: complete ones, and those whose arguments come in pieces. */
 export interface FunctionCalls {
   /** One part with a `functionCall`. Throws `malformed` for a call without a name. */
   add(call: JsonObject, signature: string | undefined, events: InferenceEvent[]): void
-  /** A call under way is complete: another part came, or the end. */
+  /** Completes the open call: another part came, or the end. */
   close(events: InferenceEvent[]): void
   has(): boolean
 }
@@ -26,7 +26,7 @@ export function createFunctionCalls(choice: number): FunctionCalls {
   ): number {
     checkCalls(count)
     const index = count++
-    const id = isString(call['id']) && call['id'] !== '' ? call['id'] : newToolCallId()
+    const id = asFilledText(call['id']) ?? newToolCallId()
     const extra = signature === undefined ? {} : { extra: callExtra(signature) }
     events.push({ type: 'tool-call-start', choice, index, id, name, ...extra })
     if (signature !== undefined) {
@@ -50,11 +50,11 @@ export function createFunctionCalls(choice: number): FunctionCalls {
         if (willContinue === true || Array.isArray(partialArgs)) {
           open = { index, pieces: createPartialArguments() }
         } else {
-          const json = JSON.stringify(isObject(args) ? args : {})
+          const json = JSON.stringify(fieldsOf(args))
           events.push({ type: 'tool-call-delta', choice, index, json })
         }
       } else if (open === null) {
-        // The empty call that ends one in pieces may follow a piece that ended it.
+        // An empty call may follow the piece that ended a call in pieces.
         if (isObject(args) || Array.isArray(partialArgs)) throw nameless()
         return
       }
@@ -77,13 +77,13 @@ interface PartialArguments {
 
 type Step = string | number
 
-/** No tool has longer lists; pieces must not fill the memory with places that they leave empty. */
+/** Bounds lists with gaps, so that pieces cannot fill the memory with empty places. */
 const MAX_INDEX = 10_000
 const MOST_EMPTY = 10_000
 
 function createPartialArguments(): PartialArguments {
   const root: Record<string, unknown> = {}
-  /** The text that the last piece said would continue. */
+  /** The path of the text that the next piece continues. */
   let open: string | null = null
   let empty = 0
 
@@ -140,7 +140,7 @@ function valueAt(root: object, steps: readonly Step[]): unknown {
   return value
 }
 
-/** Answers how many places of lists it left empty. */
+/** Returns how many places of lists it left empty. */
 function putInto(root: object, steps: readonly Step[], value: unknown): number {
   let target = root
   let empty = 0
@@ -160,7 +160,7 @@ function putInto(root: object, steps: readonly Step[], value: unknown): number {
   return empty
 }
 
-/** Never a setter: `__proto__` is a key like any other. */
+/** Defines `__proto__` as a plain key; assignment would call its setter. */
 const define = (target: object, key: Step, value: unknown): void => {
   Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
 }

@@ -1,5 +1,14 @@
 import type { Finish, InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import {
+  asCount,
+  asFilledText,
+  asList,
+  fieldsOf,
+  isObject,
+  isString,
+  objectsIn,
+  textsIn,
+} from '../../core/json.ts'
 import { checkAnnotations } from '../reply-decoder.ts'
 import { bytePlaces } from '../text-places.ts'
 import { createFunctionCalls, type FunctionCalls } from './decode-calls.ts'
@@ -11,7 +20,7 @@ export interface CandidateState {
   readonly index: number
   readonly calls: FunctionCalls
   readonly grounding: Grounding
-  /** Google's word, the last that was told: older models say STOP on every chunk. */
+  /** Google's finish reason. The last one counts: older models say STOP on every chunk. */
   native: string | null
   hasContent: boolean
 }
@@ -33,8 +42,8 @@ export const finishOf = ({ index, native, calls }: CandidateState): Finish => ({
 /** Reads one entry of `candidates`: it may have no content, and content no parts. */
 export function readCandidate(raw: JsonObject, state: CandidateState, events: InferenceEvent[]): void {
   const before = events.length
-  const content = isObject(raw['content']) ? raw['content'] : {}
-  const parts = Array.isArray(content['parts']) ? content['parts'] : []
+  const content = fieldsOf(raw['content'])
+  const parts = asList(content['parts'])
   for (const part of parts) if (isObject(part)) readPart(part, state, events)
   if (events.length > before) state.hasContent = true
   state.grounding.addSources(raw, events)
@@ -42,7 +51,7 @@ export function readCandidate(raw: JsonObject, state: CandidateState, events: In
   state.native = nativeReasonOf(raw['finishReason']) ?? state.native
 }
 
-/** A signature may stand on a part that is otherwise empty: it is what the next turn needs. */
+/** A part that is otherwise empty may hold a signature, which the next turn needs. */
 function readPart(part: JsonObject, state: CandidateState, events: InferenceEvent[]): void {
   const { text, functionCall, inlineData, fileData } = part
   const signature = signatureOf(part)
@@ -52,7 +61,7 @@ function readPart(part: JsonObject, state: CandidateState, events: InferenceEven
   }
   const isThought = part['thought'] === true
   if (isString(text) && text !== '') readText(text, isThought, state, events)
-  // What an image model draws while it thinks is no answer.
+  // An image model's drafts among its thoughts are not part of the answer.
   if (isObject(inlineData) && !isThought) readInline(inlineData, state.index, events)
   if (isObject(fileData) && isString(fileData['fileUri']) && /^image\//.test(String(fileData['mimeType']))) {
     events.push({ type: 'image', choice: state.index, url: fileData['fileUri'] })
@@ -86,63 +95,59 @@ function readInline({ mimeType, data }: JsonObject, choice: number, events: Infe
   }
 }
 
-function signatureOf(part: JsonObject): string | undefined {
-  const signature = part['thoughtSignature'] ?? part['thought_signature']
-  return isString(signature) && signature !== '' ? signature : undefined
-}
+const signatureOf = (part: JsonObject): string | undefined =>
+  asFilledText(part['thoughtSignature'] ?? part['thought_signature'])
 
-/** The sources of one candidate, each told once although chunks repeat them. */
+/** The sources of one candidate, each reported once although chunks repeat them. */
 interface Grounding {
-  /** More of the answer's text: Google counts places in it in UTF-8 bytes, we in characters. */
+  /** Google counts places in the text in UTF-8 bytes, Sluice in characters. */
   addText(text: string): void
   /** `groundingMetadata` and `citationMetadata` of a candidate. */
   addSources(candidate: JsonObject, events: InferenceEvent[]): void
-  /** Searches that were made so far. */
+  /** The number of searches so far. */
   searches(): number
 }
 
 function createGrounding(choice: number): Grounding {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const queries = new Set<string>()
   const text = bytePlaces()
 
-  function tell(citation: Omit<UrlCitation, 'type'>, events: InferenceEvent[]): void {
+  function report(citation: Omit<UrlCitation, 'type'>, events: InferenceEvent[]): void {
     const key = `${citation.startIndex} ${citation.endIndex} ${citation.url}`
-    if (told.has(key)) return
-    told.add(key)
+    if (reported.has(key)) return
+    reported.add(key)
     events.push({ type: 'annotation', choice, annotation: { type: 'url_citation', ...citation } })
   }
 
   function placesOf({ startIndex, endIndex }: JsonObject) {
-    if (!isIndex(endIndex)) return { startIndex: 0, endIndex: 0 }
+    const [start, end] = [asCount(startIndex), asCount(endIndex)]
+    if (end === undefined) return { startIndex: 0, endIndex: 0 }
     const charactersTo = (end: number): number => Math.min(text.length, text.unitsTo(end))
     return {
-      startIndex: isIndex(startIndex) ? charactersTo(startIndex) : 0,
-      endIndex: charactersTo(endIndex),
+      startIndex: start === undefined ? 0 : charactersTo(start),
+      endIndex: charactersTo(end),
     }
   }
 
   function addSupports(metadata: JsonObject, events: InferenceEvent[]): void {
-    checkAnnotations(listOf(metadata['groundingChunks']).length)
-    checkAnnotations(listOf(metadata['groundingSupports']).length)
-    const chunks = listOf(metadata['groundingChunks']).map(sourceOf)
+    checkAnnotations(asList(metadata['groundingChunks']).length)
+    checkAnnotations(asList(metadata['groundingSupports']).length)
+    const chunks = asList(metadata['groundingChunks']).map(sourceOf)
     const supported = new Set<unknown>()
-    for (const support of listOf(metadata['groundingSupports'])) {
-      if (!isObject(support)) continue
-      const segment = isObject(support['segment']) ? support['segment'] : {}
+    for (const support of objectsIn(metadata['groundingSupports'])) {
+      const segment = fieldsOf(support['segment'])
       const content = isString(segment['text']) && segment['text'] !== '' ? { content: segment['text'] } : {}
-      for (const index of listOf(support['groundingChunkIndices'])) {
+      for (const index of asList(support['groundingChunkIndices'])) {
         const source = typeof index === 'number' ? chunks[index] : undefined
         supported.add(index)
-        if (source) tell({ ...source, ...content, ...placesOf(segment) }, events)
+        if (source) report({ ...source, ...content, ...placesOf(segment) }, events)
       }
     }
     chunks.forEach((source, index) => {
-      if (source && !supported.has(index)) tell({ ...source, startIndex: 0, endIndex: 0 }, events)
+      if (source && !supported.has(index)) report({ ...source, startIndex: 0, endIndex: 0 }, events)
     })
-    for (const query of listOf(metadata['webSearchQueries'])) {
-      if (isString(query) && query !== '') queries.add(query)
-    }
+    for (const query of textsIn(metadata['webSearchQueries'])) if (query !== '') queries.add(query)
   }
 
   return {
@@ -154,10 +159,10 @@ function createGrounding(choice: number): Grounding {
       if (!isObject(citationMetadata)) return
       // Vertex names the list `citations`, AI Studio `citationSources`.
       for (const name of ['citations', 'citationSources']) {
-        for (const raw of listOf(citationMetadata[name])) {
-          checkAnnotations(told.size)
-          const source = isObject(raw) ? namedSource(raw) : undefined
-          if (source && isObject(raw)) tell({ ...source, ...placesOf(raw) }, events)
+        for (const raw of objectsIn(citationMetadata[name])) {
+          checkAnnotations(reported.size)
+          const source = namedSource(raw)
+          if (source) report({ ...source, ...placesOf(raw) }, events)
         }
       }
     },
@@ -167,28 +172,24 @@ function createGrounding(choice: number): Grounding {
 
 /** A chunk is of the web, of a document store, or of maps. */
 function sourceOf(chunk: unknown): { url: string; title: string } | undefined {
-  if (!isObject(chunk)) return undefined
-  const source = [chunk['web'], chunk['retrievedContext'], chunk['maps']].find(isObject)
+  const { web, retrievedContext, maps } = fieldsOf(chunk)
+  const source = [web, retrievedContext, maps].find(isObject)
   return source && namedSource(source)
 }
 
 function namedSource({ uri, title }: JsonObject): { url: string; title: string } | undefined {
-  if (!isString(uri) || uri === '') return undefined
-  return { url: uri, title: isString(title) && title !== '' ? title : uri }
+  const url = asFilledText(uri)
+  return url === undefined ? undefined : { url, title: asFilledText(title) ?? url }
 }
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-const isIndex = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
-
-/** `logprobsResult` → OpenAI's `logprobs.content`: the token that was chosen, and the likeliest in its place. */
+/** `logprobsResult` → OpenAI's `logprobs.content`: the chosen token and the likeliest alternatives. */
 function readLogprobs(raw: unknown, choice: number, events: InferenceEvent[]): void {
   if (!isObject(raw) || !Array.isArray(raw['chosenCandidates'])) return
-  const tops = Array.isArray(raw['topCandidates']) ? raw['topCandidates'] : []
+  const tops = asList(raw['topCandidates'])
   const content = raw['chosenCandidates'].flatMap((chosen, i) => {
     const entry = readToken(chosen)
     const top: unknown = tops[i]
-    const candidates = isObject(top) && Array.isArray(top['candidates']) ? top['candidates'] : []
+    const candidates = asList(fieldsOf(top)['candidates'])
     return entry ? [{ ...entry, top_logprobs: candidates.flatMap((each) => readToken(each) ?? []) }] : []
   })
   if (content.length > 0) events.push({ type: 'logprobs', choice, logprobs: { content, refusal: null } })
@@ -201,9 +202,9 @@ function readToken(raw: unknown): JsonObject | undefined {
   return { token, logprob: logProbability, bytes: [...Buffer.from(token)] }
 }
 
-/** The inverse: OpenAI's `logprobs` → `logprobsResult`; undefined where they hold none. */
+/** The inverse: OpenAI's `logprobs` → `logprobsResult`; undefined if there are none. */
 export function writeLogprobs(logprobs: JsonObject): JsonObject | undefined {
-  const content: unknown[] = Array.isArray(logprobs['content']) ? logprobs['content'] : []
+  const content = asList(logprobs['content'])
   const entries = content.filter(isObject)
   if (entries.length === 0) return undefined
   return {

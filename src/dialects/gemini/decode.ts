@@ -1,13 +1,13 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asCount, asFilledText, asText, fieldsOf, isObject, objectsIn } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import { type CandidateState, finishOf, newCandidate, readCandidate } from './decode-candidate.ts'
 import { brokenOff } from './finish.ts'
 import { readUsage } from './usage.ts'
 
-/** More candidates than Google gives would be an attempt to fill the memory. */
+/** Google returns far fewer candidates. The bound keeps a reply from filling the memory. */
 const MAX_CANDIDATES = 64
 
 interface ReplyState {
@@ -22,8 +22,8 @@ interface ReplyState {
 
 /**
  * Reads the chunks of `streamGenerateContent`, as events or as one JSON list, and the body of `generateContent`. There
- * is no terminal marker: a reply is whole when each candidate has its reason, or the prompt was blocked, and the body
- * ends. A reset after that counts as an end only where usage was told: older models say STOP on every chunk.
+ * is no terminal marker: a reply is complete when each candidate has its reason, or the prompt was blocked, and the body
+ * ends. A reset after that counts as an end only if usage was reported: older models say STOP on every chunk.
  */
 export function createGeminiDecoder(status: number): ReplyDecoder {
   const state: ReplyState = {
@@ -34,7 +34,7 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
     blockReason: null,
     failure: null,
   }
-  let isWholeBody = false
+  let isOneBody = false
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
     if (data.trim() === '') return undefined
@@ -47,7 +47,7 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
     return undefined
   }
 
-  /** Without `alt=sse` a stream is a list of chunks; an error may be the only entry of a list. */
+  /** Without `alt=sse` a stream is one list of chunks; an error may be its only entry. */
   function takeChunks(value: unknown): InferenceFrame | undefined {
     const events: InferenceEvent[] = []
     for (const chunk of Array.isArray(value) ? value : [value]) {
@@ -65,11 +65,11 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
       return takeEvent(name, data)
     },
     takeBody(body) {
-      // A list is a stream, which may have been cut between its chunks.
-      isWholeBody = isObject(body)
+      // A list is a stream, which may have been truncated between its chunks.
+      isOneBody = isObject(body)
       return takeChunks(body)
     },
-    end: () => endReply(state, isWholeBody),
+    end: () => endReply(state, isOneBody),
     failure: () => state.failure,
     isTerminated: () => false,
     isFinished: () => state.hasUsage && isFinished(state),
@@ -77,13 +77,13 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
   }
 }
 
-/** An error in it is left in `failure`, beside what came with it. */
+/** An error goes to `failure`; content that came with it is read as well. */
 function readChunk(chunk: unknown, state: ReplyState, events: InferenceEvent[]): void {
   if (!isObject(chunk)) {
     state.failure = new UpstreamError('malformed', 'an event of the stream is no object', state)
     return
   }
-  const entries = Array.isArray(chunk['candidates']) ? chunk['candidates'].filter(isObject) : []
+  const entries = objectsIn(chunk['candidates'])
   if (isObject(chunk['error']) || (entries.length === 0 && isErrorBody(chunk))) {
     state.failure = errorInReply(chunk, state.status)
   }
@@ -107,12 +107,17 @@ function readStart(
   events: InferenceEvent[],
 ): void {
   if (state.hasStarted) return
-  const upstreamId = textOf(chunk['responseId'])
+  const upstreamId = asFilledText(chunk['responseId']) ?? null
   if (!hasEntries && upstreamId === null) return
   state.hasStarted = true
-  const seconds = Math.floor(Date.parse(textOf(chunk['createTime']) ?? '') / 1000)
+  const seconds = Math.floor(Date.parse(asText(chunk['createTime']) ?? '') / 1000)
   const created = Number.isSafeInteger(seconds) && seconds > 0 ? seconds : null
-  events.push({ type: 'response-start', upstreamId, model: textOf(chunk['modelVersion']), created })
+  events.push({
+    type: 'response-start',
+    upstreamId,
+    model: asFilledText(chunk['modelVersion']) ?? null,
+    created,
+  })
 }
 
 function candidateAt(
@@ -120,7 +125,7 @@ function candidateAt(
   position: number,
   { candidates, status }: ReplyState,
 ): CandidateState {
-  const index = typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= 0 ? raw : position
+  const index = asCount(raw) ?? position
   const known = candidates.find((each) => each.index === index)
   if (known) return known
   if (candidates.length >= MAX_CANDIDATES) {
@@ -132,8 +137,8 @@ function candidateAt(
 }
 
 function readFeedback(feedback: unknown, state: ReplyState): void {
-  const reason = isObject(feedback) ? textOf(feedback['blockReason']) : null
-  if (reason !== null && reason !== 'BLOCK_REASON_UNSPECIFIED') state.blockReason = reason
+  const reason = asFilledText(fieldsOf(feedback)['blockReason'])
+  if (reason !== undefined && reason !== 'BLOCK_REASON_UNSPECIFIED') state.blockReason = reason
 }
 
 function readUsageOf(raw: unknown, state: ReplyState, events: InferenceEvent[]): void {
@@ -142,20 +147,20 @@ function readUsageOf(raw: unknown, state: ReplyState, events: InferenceEvent[]):
   state.hasUsage = true
   const searches = state.candidates.reduce((sum, { grounding }) => sum + grounding.searches(), 0)
   if (searches > 0) usage.webSearchRequests = searches
-  const tier = isObject(raw) ? textOf(raw['serviceTier']) : null
-  events.push({ type: 'usage', usage, ...(tier === null ? {} : { serviceTier: tier }) })
+  const serviceTier = asFilledText(fieldsOf(raw)['serviceTier'])
+  events.push({ type: 'usage', usage, ...(serviceTier === undefined ? {} : { serviceTier }) })
 }
 
 const isFinished = ({ candidates, blockReason }: ReplyState): boolean =>
   candidates.length > 0 ? candidates.every(({ native }) => native !== null) : blockReason !== null
 
-function endReply(state: ReplyState, isWholeBody: boolean): InferenceFrame {
+function endReply(state: ReplyState, isOneBody: boolean): InferenceFrame {
   const { candidates, blockReason, status } = state
   if (candidates.length === 0 && blockReason === null) {
     throw new UpstreamError('malformed', 'the reply holds no candidates', { status })
   }
   const saysSomething = candidates.some(({ hasContent }) => hasContent)
-  if (!isFinished(state) && !(isWholeBody && saysSomething)) {
+  if (!isFinished(state) && !(isOneBody && saysSomething)) {
     throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
   }
   const events: InferenceEvent[] = []
@@ -167,5 +172,3 @@ function endReply(state: ReplyState, isWholeBody: boolean): InferenceFrame {
   events.push({ type: 'response-end', finishes })
   return { events }
 }
-
-const textOf = (value: unknown): string | null => (isString(value) && value !== '' ? value : null)

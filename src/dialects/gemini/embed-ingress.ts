@@ -39,7 +39,7 @@ const checkOne = bodyCheck(embedBody)
 type Entry = Pick<Static<typeof embedBody>, 'content' | 'taskType' | 'title' | 'outputDimensionality'>
 
 /**
- * The body of POST /embeddings that asks the same. `body` is in camelCase, with the `model` of its path. Throws a
+ * The same request as the body of POST /embeddings. `body` is in camelCase, with the `model` of its path. Throws a
  * `GatewayError` 400 that names the field.
  */
 export function neutralEmbedBody(body: JsonObject): JsonObject {
@@ -78,14 +78,14 @@ function entriesOf(body: JsonObject): Entry[] {
   return checkBody(body).requests
 }
 
-function inputOf({ content: said, title }: Entry, at: string): ContentPart[] {
+function inputOf({ content, title }: Entry, at: string): ContentPart[] {
   const keep = createKeep()
-  const parts = (said.parts ?? []).flatMap((part, i) => readPart(part, `${at}.parts[${i}]`, keep))
-  if (parts.length === 0) throw badRequest('must have at least 1 part that says something', `${at}.parts`)
+  const parts = (content.parts ?? []).flatMap((part, i) => readPart(part, `${at}.parts[${i}]`, keep))
+  if (parts.length === 0) throw badRequest('must have at least 1 part that is not empty', `${at}.parts`)
   return title ? [{ type: 'text', text: title }, ...parts] : parts
 }
 
-/** Texts are strings, which every provider takes; a list is of one kind. */
+/** Plain texts if all inputs are texts, because every provider takes those; else lists of parts. */
 function plainest(inputs: ContentPart[][]): unknown[] {
   const texts = inputs.map((parts) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
   const areTexts = inputs.every((parts, i) => parts.length === texts[i]?.length)
@@ -111,7 +111,7 @@ function viewPart(part: ContentPart): JsonObject {
   }
 }
 
-/** Google's word → the neutral one; any other passes as it is. */
+/** Google's task type → the neutral one; others are kept. */
 const INPUT_TYPES: Readonly<Record<string, string>> = {
   RETRIEVAL_QUERY: 'query',
   RETRIEVAL_DOCUMENT: 'document',
@@ -119,7 +119,7 @@ const INPUT_TYPES: Readonly<Record<string, string>> = {
   CLUSTERING: 'clustering',
 }
 
-/** `:embedContent` and `:batchEmbedContents`, toward callers, once `neutralEmbedBody` has read the body. */
+/** `:embedContent` and `:batchEmbedContents`, toward callers. `neutralEmbedBody` reads the body first. */
 export const embedIngressOf = (isBatch: boolean): OperationIngress<EmbeddingsRequest, EmbeddingsResult> => ({
   parse({ taskType, ...body }, headers) {
     const request = embeddingsIngress.parse(body, headers)

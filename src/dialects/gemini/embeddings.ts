@@ -1,16 +1,17 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { asList, defined, fieldsOf } from '../../core/json.ts'
 import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import { dropsInto } from '../dropped.ts'
 import type { Operation } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/fields.ts'
 import { countOf, malformed, readJsonObject } from '../operations/reply.ts'
-import { leaveOutInto, writePart } from './build-parts.ts'
+import { writePart } from './build-parts.ts'
 import { readUsage } from './usage.ts'
 
-/** What vectors are for, in other providers' words; Google's own pass as they are. */
+/** Other providers' input types → Google's task types; Google's own are kept. */
 const TASKS: Readonly<Record<string, string>> = {
   query: 'RETRIEVAL_QUERY',
   search_query: 'RETRIEVAL_QUERY',
@@ -29,10 +30,10 @@ const TASKS: Readonly<Record<string, string>> = {
  * | `input` | `requests[].content.parts` |
  * | `dimensions` | `requests[].outputDimensionality` |
  * | `input_type` | `requests[].taskType` |
- * | `encoding_format` | none: numbers come, and are written as asked |
- * | `user` | none: named |
+ * | `encoding_format` | none: Google sends numbers, and Sluice encodes them |
+ * | `user` | dropped by name |
  *
- * Vertex has `predict` with `instances[]` of `content` and `task_type`, and counts the tokens of each; text alone.
+ * Vertex has `predict` with `instances[]` of `content` and `task_type`. It takes text alone and counts the tokens of each.
  */
 export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
   cannot({ inputs }) {
@@ -46,8 +47,8 @@ export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = 
   },
   build(request, { endpoint, provider }) {
     const dropped: string[] = []
-    const leaveOut = leaveOutInto(dropped)
-    if (request.user !== undefined) leaveOut('user')
+    const drop = dropsInto(dropped)
+    if (request.user !== undefined) drop('user')
     const name = endpoint.upstreamId.replace(/^models\//, '')
     const taskType = taskOf(request)
     if (provider.quirks.embeddings?.form === 'instances') {
@@ -57,7 +58,7 @@ export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = 
     const requests = request.inputs.map((input) =>
       defined<JsonObject>({
         model: `models/${name}`,
-        content: { parts: partsOf(input, leaveOut) },
+        content: { parts: partsOf(input, drop) },
         taskType,
         outputDimensionality: request.dimensions,
         ...providerOptions(request.body, provider.slug),
@@ -68,12 +69,12 @@ export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = 
   },
   async read(reply, request) {
     const body = await readJsonObject(reply)
-    const predictions: unknown[] | null = Array.isArray(body['predictions']) ? body['predictions'] : null
-    const list: unknown[] = predictions?.map(embeddingIn) ?? listOf(body['embeddings'])
-    const values = list.map((entry) => (isObject(entry) ? entry['values'] : undefined))
+    const { predictions } = body
+    const list = Array.isArray(predictions) ? predictions.map(embeddingIn) : asList(body['embeddings'])
+    const values = list.map((entry) => fieldsOf(entry)['values'])
     const embeddings = readEmbeddingList(values, request.inputs.length)
     if (embeddings === null) throw malformed('the reply has not one embedding for each input')
-    const usage = predictions === null ? readUsage(body['usageMetadata']) : countedIn(list)
+    const usage = Array.isArray(predictions) ? countedIn(list) : readUsage(body['usageMetadata'])
     return { result: { embeddings }, upstreamId: null, usage: usage ?? null }
   },
 }
@@ -103,24 +104,20 @@ function textOf(input: EmbeddingInput, index: number): string {
     .join('')
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const embeddingIn = (prediction: unknown): unknown => fieldsOf(prediction)['embeddings']
 
-const embeddingIn = (prediction: unknown): unknown =>
-  isObject(prediction) ? prediction['embeddings'] : undefined
-
-/** `statistics.token_count` of all; undefined where one does not tell it. */
+/** The sum of `statistics.token_count`; undefined if one is missing. */
 function countedIn(list: readonly unknown[]): Usage | undefined {
   let inputTokens = 0
   for (const entry of list) {
-    const statistics = isObject(entry) ? entry['statistics'] : undefined
-    const count = countOf(isObject(statistics) ? statistics['token_count'] : undefined)
+    const count = countOf(fieldsOf(fieldsOf(entry)['statistics'])['token_count'])
     if (count === undefined) return undefined
     inputTokens += count
   }
   return { ...NO_USAGE, inputTokens }
 }
 
-function partsOf(input: EmbeddingInput, leaveOut: (name: string) => void): JsonObject[] {
+function partsOf(input: EmbeddingInput, drop: (name: string) => void): JsonObject[] {
   if (input.type === 'text') return [{ text: input.text }]
-  return input.type === 'parts' ? input.parts.flatMap((part) => writePart(part, leaveOut)) : []
+  return input.type === 'parts' ? input.parts.flatMap((part) => writePart(part, drop)) : []
 }

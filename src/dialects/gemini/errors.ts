@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { PublicError } from '../../core/result.ts'
 
-/** Google's words for statuses (google.rpc.Code). */
+/** Google's names of statuses (google.rpc.Code). */
 const STATUSES: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -23,9 +23,9 @@ const STATUSES: Readonly<Record<number, string>> = {
 }
 
 /**
- * A failure in Google's form. The gateway's own metadata stands in an `ErrorInfo`, and how long to wait in a
- * `RetryInfo`, which Google's clients read in place of `Retry-After`. `error` is the first field: some clients look
- * only at how an event begins.
+ * An error in Google's form. The gateway's metadata is in an `ErrorInfo`; the wait is in a `RetryInfo`, which Google's
+ * clients read instead of `Retry-After`. `error` must be the first field: some clients look only at the start of an
+ * event.
  */
 export function viewError({ status, message, metadata, headers }: PublicError): JsonObject {
   const retryAfterSeconds = headers?.['retry-after']
@@ -46,7 +46,7 @@ export function viewError({ status, message, metadata, headers }: PublicError): 
   }
 }
 
-/** Values of an ErrorInfo are strings. */
+/** All values of an ErrorInfo are strings. */
 function infoOf(metadata: JsonObject): JsonObject {
   const { error_type: type, ...rest } = metadata
   return {

@@ -1,10 +1,10 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { FinishReason } from '../../core/events.ts'
-import { isString } from '../../core/json.ts'
+import { asFilledText, isString } from '../../core/json.ts'
 
 /**
- * Google's words. `error`: what the model wrote is no answer. OTHER, LANGUAGE and words of tomorrow are ends all the
- * same. STOP stands for tool calls too.
+ * Google's finish reasons. `error`: the model's output is unusable. OTHER, LANGUAGE and unknown reasons count as `stop`.
+ * STOP also ends tool calls.
  */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   STOP: 'stop',
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   MISSING_THOUGHT_SIGNATURE: 'error',
 }
 
-/** Vertex clients that write enums as numbers (`finishReason: 1`, recorded 2025). */
+/** By number: some servers of Vertex write enums as numbers (`finishReason: 1`, recorded 2025). */
 const NUMBERED = [
   'FINISH_REASON_UNSPECIFIED',
   'STOP',
@@ -40,7 +40,7 @@ const NUMBERED = [
   'MODEL_ARMOR',
 ] as const
 
-/** The word of a candidate's `finishReason`; null where it has not ended. */
+/** The name of a candidate's `finishReason`; null if it has not ended. */
 export function nativeReasonOf(raw: unknown): string | null {
   const word = typeof raw === 'number' ? NUMBERED[raw] : raw
   return isString(word) && word !== '' && word !== 'FINISH_REASON_UNSPECIFIED' ? word : null
@@ -52,15 +52,14 @@ export function finishReasonOf(native: string | null, hasCalls: boolean): Finish
   return reason === 'stop' && hasCalls ? 'tool_calls' : reason
 }
 
-/** A reason that says that there is no answer; null for all others. */
+/** The error for a finish reason without a usable answer; null for all others. */
 export function brokenOff(native: string, finishMessage: unknown, status: number): UpstreamError | null {
   if (finishReasonOf(native, false) !== 'error') return null
-  const said =
-    isString(finishMessage) && finishMessage !== '' ? finishMessage : 'the model broke its answer off'
-  return new UpstreamError('malformed', said.slice(0, 1_000), { status, code: native })
+  const reason = asFilledText(finishMessage) ?? 'the model broke its answer off'
+  return new UpstreamError('malformed', reason.slice(0, 1_000), { status, code: native })
 }
 
-/** Our words in Google's; `native` where it is one of Google's own. Calls have no word of their own. */
+/** The neutral reason as Google's; `native` if it is one of Google's own. Calls have no reason of their own. */
 export function googleReasonOf(reason: FinishReason, native: string | null): string {
   if (native !== null && Object.hasOwn(REASONS, native) && REASONS[native] !== 'error') return native
   return GOOGLES[reason]

@@ -1,13 +1,13 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asList, asText, defined, fieldsOf, isString, objectsIn } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import type { ImageSpeaker } from '../operation.ts'
 import { providerOptions } from '../operations/fields.ts'
 import { dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-shape.ts'
 import { malformed, readJsonObject } from '../operations/reply.ts'
 
-/** The shapes that Imagen makes. */
+/** Imagen's aspect ratios. */
 const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
 
 /**
@@ -21,7 +21,7 @@ const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
  * | `resolution` | `parameters.sampleImageSize` |
  * | `output_format`, `output_compression` | `parameters.outputOptions` |
  * | `seed` | `parameters.seed`, without the watermark that forbids it |
- * | `quality`, `background`, `size` in pixels, `user` | none: named |
+ * | `quality`, `background`, `size` in pixels, `user` | dropped by name |
  */
 export const imagenImages: ImageSpeaker = {
   cannot({ count, references, mask }) {
@@ -45,7 +45,7 @@ export const imagenImages: ImageSpeaker = {
   },
   async *read(reply): InferenceFrames {
     const body = await readJsonObject(reply)
-    const predictions: unknown[] = Array.isArray(body['predictions']) ? body['predictions'] : []
+    const predictions = asList(body['predictions'])
     const images = predictions.flatMap(imageOf)
     if (images.length === 0) throw refusalOf(predictions)
     yield [
@@ -79,21 +79,17 @@ function parametersOf(request: ImagesRequest, dropped: string[]): JsonObject {
 }
 
 function imageOf(prediction: unknown): InferenceEvent[] {
-  const data = isObject(prediction) ? prediction['bytesBase64Encoded'] : undefined
+  const data = fieldsOf(prediction)['bytesBase64Encoded']
   if (!isString(data) || !isBase64(data)) return []
   return [{ type: 'image', choice: 0, url: dataUrlOf(data, imageTypeOf(data)) }]
 }
 
-/** An answer without images: what was filtered out says why. */
+/** The error for an answer without images: the filter's reason, if there is one. */
 function refusalOf(predictions: readonly unknown[]): UpstreamError {
-  for (const prediction of predictions) {
-    const reason = isObject(prediction) ? prediction['raiFilteredReason'] : undefined
-    if (isString(reason)) {
-      return new UpstreamError('caller', reason.slice(0, 1_000), {
-        status: 400,
-        errorType: 'content_policy_violation',
-      })
-    }
-  }
-  return malformed('the reply has no image')
+  const [reason] = objectsIn(predictions).flatMap(
+    (prediction) => asText(prediction['raiFilteredReason']) ?? [],
+  )
+  if (reason === undefined) return malformed('the reply has no image')
+  const options = { status: 400, errorType: 'content_policy_violation' } as const
+  return new UpstreamError('caller', reason.slice(0, 1_000), options)
 }

@@ -17,20 +17,20 @@ export const geminiIngress = {
   parse: parseGemini,
   writeReply: writeGeminiReply,
   writeStream: (reply) => createStreamWriter(reply, 'events'),
-  // Google's clients for Python take a comment for a broken chunk (google-genai 3.4); they skip empty lines.
+  // Google's Python client reads a comment as a broken chunk (google-genai 3.4) and skips empty lines.
   stream: { mediaType: 'text/event-stream', keepAlive: '\n\n' },
   gather: gatherChunks,
   viewError,
 } satisfies Ingress
 
-/** The same where a stream is one JSON list: without `alt=sse`. */
+/** Without `alt=sse` a stream is one JSON list. */
 export const geminiListIngress = {
   ...geminiIngress,
   writeStream: (reply) => createStreamWriter(reply, 'list'),
   stream: { mediaType: 'application/json', keepAlive: '\n' },
 } satisfies Ingress
 
-/** A reply that a provider of this dialect streamed, with one chunk that says all in place of its chunks. */
+/** Merges the chunks of a reply that a provider of this dialect streamed into one. */
 function gatherChunks(frames: FrameBatch): FrameBatch {
   const own = frames.flatMap(({ events }) => events.flatMap(chunkIn))
   if (own.length < 2) return frames
@@ -41,7 +41,7 @@ function gatherChunks(frames: FrameBatch): FrameBatch {
   ]
 }
 
-/** What filters left of a chunk is none: neutral events say the most of it. */
+/** A chunk that filters changed does not count: neutral events carry most of it. */
 const chunkIn = (event: InferenceEvent): JsonObject[] =>
   event.type === 'native' &&
   event.dialect === 'gemini' &&
@@ -51,8 +51,8 @@ const chunkIn = (event: InferenceEvent): JsonObject[] =>
     : []
 
 /**
- * Google reads its own file store and videos of YouTube. Other addresses only the newest models read, and not every
- * kind of file: the content always works.
+ * Google reads its own file store and YouTube. Other addresses work only with the newest models and not for every kind
+ * of file, so the gateway sends their content.
  */
 const isGoogles = (url: string, part: string): boolean =>
   /^https:\/\/(?:generativelanguage\.googleapis\.com|storage\.googleapis\.com)\//i.test(url) ||

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { fieldsOf, isObject, isString, objectsIn } from '../../core/json.ts'
 
-/** Google's rules for one schema, beyond the keywords that it knows; `lost` takes the names of what had to go. */
+/** Google's rules for one schema, beyond the keywords that it knows. `lost` collects the keywords that are removed. */
 
-/** Read together with others, or without a meaning for what the model writes. */
+/** Handled with other keywords, or without effect on what the model writes. */
 export const SILENT: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -19,18 +19,18 @@ export const SILENT: ReadonlySet<string> = new Set([
   'strict',
 ])
 
-/** A property that is demanded and not described is a 400 (`required[0]: property is not defined`). */
+/** Removes required names without a property, which are a 400 (`required[0]: property is not defined`). */
 export function keepDefined(out: JsonObject, lost: Set<string>): void {
   const { required, properties } = out
   if (!Array.isArray(required)) return
-  const known = isObject(properties) ? properties : {}
+  const known = fieldsOf(properties)
   const kept = required.filter((name) => isString(name) && Object.hasOwn(known, name))
   if (kept.length < required.length) lost.add('required')
   if (kept.length > 0) out['required'] = kept
   else delete out['required']
 }
 
-/** What may stand beside a union: words for the model, which its variants can have as well. */
+/** Keywords that may accompany a union: its variants can have them as well. */
 const BESIDE_UNION: ReadonlySet<string> = new Set([
   'anyOf',
   'nullable',
@@ -41,13 +41,13 @@ const BESIDE_UNION: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Vertex takes nothing beside `anyOf` (400 `it must be the only field set`). A schema that says something by itself
- * keeps that and loses the union; of a union alone the variants take over whether it may be null, and the description.
+ * Vertex accepts no keyword beside `anyOf` (400 `it must be the only field set`). A schema with constraints of its own
+ * keeps those and loses the union. Otherwise the variants take over `nullable` and the description.
  */
 export function standAlone(out: JsonObject, lost: Set<string>): JsonObject {
   const { anyOf, ...rest } = out
-  const variants = Array.isArray(anyOf) ? anyOf.filter(isObject) : []
-  // One that allows anything allows everything.
+  const variants = objectsIn(anyOf)
+  // A variant without constraints makes the union meaningless.
   const saysAnything = variants.length > 0 && variants.every((variant) => Object.keys(variant).length > 0)
   if (!saysAnything || Object.keys(rest).some((keyword) => !BESIDE_UNION.has(keyword))) {
     if (saysAnything) lost.add('anyOf')
@@ -63,7 +63,7 @@ export function standAlone(out: JsonObject, lost: Set<string>): JsonObject {
   }
 }
 
-/** One schema that says what all parts of an `allOf` say, and what stands beside it; each part is read once. */
+/** Merges the parts of an `allOf` into the schema that holds it. Each part is read once. */
 export function mergeAll(
   own: JsonObject,
   parts: readonly unknown[],
@@ -89,7 +89,7 @@ export function mergeAll(
 const referenced = (reference: unknown, expansion: Expansion | undefined): JsonObject | undefined =>
   isString(reference) && expansion !== undefined ? targetOf(expansion, reference) : undefined
 
-/** As many steps as it takes to merge it. */
+/** The number of steps that merging it takes. */
 function sizeOf({ properties, required, ...rest }: JsonObject): number {
   const named = isObject(properties) ? Object.keys(properties).length : 0
   return named + (Array.isArray(required) ? required.length : 0) + Object.keys(rest).length
@@ -97,7 +97,7 @@ function sizeOf({ properties, required, ...rest }: JsonObject): number {
 
 interface Merging {
   readonly merged: JsonObject
-  /** Those of `merged` once they are of several parts: no copy is made for each further one. */
+  /** Those of `merged`, once copied for the first merge: further parts make no copy. */
   properties: JsonObject | null
   required: Set<unknown> | null
   readonly lost: Set<string>
@@ -119,15 +119,15 @@ function mergeKeyword(keyword: string, value: unknown, merging: Merging): void {
   }
 }
 
-/** What the references of all schemas of one request may say in their places: real ones stay below a tenth of it. */
+/** Bounds on expanding the references of all schemas of one request; real ones stay below a tenth. */
 export const MAX_EXPANDED_KEYWORDS = 20_000
 export const MAX_EXPANDED_CHARACTERS = 1_000_000
-/** References within what references name. */
+/** References within references. */
 const MAX_DEPTH = 24
-/** Longer pointers lead nowhere. */
+/** Longer pointers do not resolve. */
 const MAX_POINTER_CHARACTERS = 1_000
 
-/** What may still be written out in the places of references; one for each request. */
+/** The remaining budget for expanding references; one for each request. */
 export interface Room {
   keywords: number
   characters: number
@@ -142,9 +142,9 @@ export const createRoom = (): Room => ({
 export interface Expansion {
   readonly root: JsonObject
   readonly room: Room
-  /** Each pointer is resolved once. */
+  /** Cache: each pointer is resolved once. */
   readonly targets: Map<string, JsonObject | undefined>
-  /** Nothing more is expanded, and what was is not used. */
+  /** The budget is exceeded: nothing more is expanded, and the result is not used. */
   isOver: boolean
 }
 
@@ -155,7 +155,7 @@ export const createExpansion = (root: JsonObject, room: Room): Expansion => ({
   isOver: false,
 })
 
-/** Counts keywords and the value of one; false as soon as all together are too much. */
+/** Charges keywords and the value of one to the budget; false once it is exceeded. */
 export function count(expansion: Expansion, keywords: number, value?: unknown): boolean {
   if (expansion.isOver) return false
   const { room } = expansion
@@ -166,13 +166,13 @@ export function count(expansion: Expansion, keywords: number, value?: unknown): 
   return !expansion.isOver
 }
 
-/** False where references are nested too deeply. */
+/** False if references are nested too deeply. */
 export function within(expansion: Expansion, depth: number): boolean {
   if (depth >= MAX_DEPTH) expansion.isOver = true
   return !expansion.isOver
 }
 
-/** What `#/$defs/Name`, or another pointer into the same schema, names. */
+/** The target of `#/$defs/Name`, or of another pointer into the same schema. */
 export function targetOf({ root, targets }: Expansion, reference: string): JsonObject | undefined {
   if (reference.length > MAX_POINTER_CHARACTERS) return undefined
   if (!targets.has(reference)) targets.set(reference, resolve(reference, root))

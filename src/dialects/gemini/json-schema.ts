@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
-import type { LeaveOut } from './build-parts.ts'
+import type { Drop } from '../dropped.ts'
 import {
   count,
   createExpansion,
@@ -17,23 +17,24 @@ import {
   within,
 } from './json-schema-rules.ts'
 
-/** In which of Google's two fields a schema goes. */
+/** A schema for one of Google's two fields. */
 export interface WrittenSchema {
-  /** `openapi`: the subset that all models take; `json-schema`: JSON Schema itself, where the subset says too little. */
+  /** `openapi`: the subset that all models take; `json-schema`: JSON Schema itself, if the subset is not enough. */
   form: 'openapi' | 'json-schema'
   schema: JsonObject
 }
 
 /**
- * JSON Schema → Google's Schema (a subset of OpenAPI 3.0; unknown keywords are refused with 400). Said in other words:
- * `$ref` (in its place), `oneOf` (`anyOf`), `const` (`enum`), `allOf` (merged), null (`nullable`), lists of types,
- * exclusive bounds of integers. Where only what the newer JSON Schema fields can say is lost, they are used; any other
- * keyword that constrains is left out and named `<path>.<keyword>`.
+ * JSON Schema → Google's Schema (a subset of OpenAPI 3.0 that answers unknown keywords with 400). Translated: `$ref`
+ * (expanded), `oneOf` (`anyOf`), `const` (`enum`), `allOf` (merged), null (`nullable`), lists of types, exclusive bounds
+ * of integers. If all remaining keywords fit the newer JSON Schema fields, those are used. Otherwise each remaining
+ * constraint is dropped as `<path>.<keyword>`.
  *
- * References that say too much in their places (definitions that double each other) stay references, in the newer
- * fields; `room` is shared by all schemas of a request. Throws a `GatewayError` 400 that names `path` if those cannot say the rest of the schema.
+ * References whose expansion exceeds the budget (definitions that double each other) stay references, in the newer
+ * fields. `room` is the budget of all schemas of a request. Throws a `GatewayError` 400 at `path` if the newer fields
+ * cannot hold the rest of the schema.
  */
-export function writeSchema(schema: JsonObject, path: string, leaveOut: LeaveOut, room: Room): WrittenSchema {
+export function writeSchema(schema: JsonObject, path: string, drop: Drop, room: Room): WrittenSchema {
   const lost = new Set<string>()
   const expansion = createExpansion(schema, room)
   const cleaned = clean(schema, { lost, expansion, following: [] })
@@ -41,11 +42,11 @@ export function writeSchema(schema: JsonObject, path: string, leaveOut: LeaveOut
   if (lost.size > 0 && [...lost].every((keyword) => IN_JSON_SCHEMA.has(keyword))) {
     return { form: 'json-schema', schema }
   }
-  for (const keyword of lost) leaveOut(`${path}.${keyword}`)
+  for (const keyword of lost) drop(`${path}.${keyword}`)
   return { form: 'openapi', schema: cleaned }
 }
 
-/** What `parametersJsonSchema` and `responseJsonSchema` know and Schema does not (Gemini API reference, 2025). */
+/** Keywords of `parametersJsonSchema` and `responseJsonSchema` alone (Gemini API reference, 2025). */
 const IN_JSON_SCHEMA: ReadonlySet<string> = new Set([
   '$ref',
   'additionalProperties',
@@ -54,7 +55,7 @@ const IN_JSON_SCHEMA: ReadonlySet<string> = new Set([
   'anyOf',
 ])
 
-/** Taken over as they are. */
+/** Copied unchanged. */
 const KEPT: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -78,9 +79,9 @@ const FORMATS: ReadonlySet<string> = new Set(['enum', 'date-time', 'float', 'dou
 interface Cleaning {
   /** Keywords whose meaning is lost. */
   readonly lost: Set<string>
-  /** Absent: references are not followed, and definitions are cleaned like the rest. */
+  /** Absent: references are kept, and definitions are cleaned like the rest. */
   readonly expansion?: Expansion
-  /** References that are being followed: one that comes again is recursive. */
+  /** References that are being expanded: a repeated one is recursive. */
   readonly following: readonly string[]
 }
 
@@ -120,7 +121,7 @@ function clean(raw: unknown, cleaning: Cleaning): JsonObject {
   return out['anyOf'] === undefined ? out : standAlone(out, cleaning.lost)
 }
 
-/** Counts what stands in a reference's place; what the caller wrote out is bounded by the body. */
+/** Charges expanded keywords to the budget; the caller's own text is bounded by the size of the body. */
 const mayExpand = (keywords: number, { expansion, following }: Cleaning, value?: unknown): boolean =>
   expansion === undefined || (following.length === 0 ? !expansion.isOver : count(expansion, keywords, value))
 
@@ -204,7 +205,7 @@ function cleanUnion(variants: readonly unknown[], out: JsonObject, cleaning: Cle
   else cleaning.lost.add('oneOf')
 }
 
-/** Google's `enum` is of strings alone, and none may be empty (400 `enum[0]: cannot be empty`). */
+/** Google's `enum` accepts only strings that are not empty (400 `enum[0]: cannot be empty`). */
 function cleanEnum(values: unknown, out: JsonObject, lost: Set<string>): void {
   if (!Array.isArray(values)) return
   const others = values.filter((value) => value !== null)
@@ -242,7 +243,7 @@ function cleanReference(reference: string, beside: JsonObject, cleaning: Cleanin
     return { type: 'object' }
   }
   if (expansion !== undefined && !within(expansion, following.length)) return {}
-  // What stands beside a reference refines it; the target's own definitions are not wanted twice.
+  // Keywords beside a reference refine it. The definitions are already known.
   const { $defs: _defs, definitions: _definitions, ...rest } = beside
   return clean({ ...target, ...rest }, { ...cleaning, following: [...following, reference] })
 }

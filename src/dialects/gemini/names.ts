@@ -2,9 +2,9 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 
 /**
- * Google reads JSON of protocol buffers, which may name each field in camelCase or in snake_case, and its own clients
- * send both. Bodies are brought to camelCase once, so that everything after it (presets, filters, the reader) knows
- * one name for a field. Unknown names and free-form values (arguments, JSON Schema, labels) stay as they came.
+ * Google's API is protocol buffers in JSON: each field may be in camelCase or in snake_case, and Google's own clients
+ * send both. Bodies are normalized to camelCase once, so that presets, filters and the parser know one name for a field.
+ * Unknown names and free-form values (arguments, JSON Schema, labels) are kept.
  */
 
 /** Fields of the API whose snake_case name differs. */
@@ -101,7 +101,7 @@ const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${l
 
 const CAMEL: ReadonlyMap<string, string> = new Map(FIELDS.map((name) => [snake(name), name]))
 
-/** Values with names of the caller's own. */
+/** Fields whose values have the caller's own names. */
 const FREE: ReadonlySet<string> = new Set([
   'args',
   'parametersJsonSchema',
@@ -116,9 +116,8 @@ const FREE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The body with every field of the API under its camelCase name; where both are set, the camelCase one counts. A text
- * in the place of `contents` or `systemInstruction`, and a single entry in the place of a list, become what they stand
- * for.
+ * The body with every field of the API under its camelCase name; if both are set, the camelCase one counts. A plain text
+ * as `contents` or `systemInstruction`, and a single entry instead of a list, are expanded.
  */
 export function canonicalBody(body: JsonObject): JsonObject {
   const canonical = renamed(body)
@@ -142,14 +141,14 @@ function renamed(object: JsonObject): JsonObject {
 function fieldOf(name: string, value: unknown): unknown {
   if (FREE.has(name)) return value
   if (name === 'functionResponse' && isObject(value)) return responseOf(value)
-  // Names of properties are the caller's, what they hold is schemas.
+  // Property names are the caller's; their values are schemas.
   if (name === 'properties' && isObject(value)) return mapped(value)
-  // Google takes a single part without its list.
+  // Google accepts a single part without its list.
   if (name === 'parts' && isObject(value)) return [renamed(value)]
   return within(value)
 }
 
-/** What a function answered is free; the parts beside it are the API's. */
+/** The response of a function is free-form; the parts beside it are the API's. */
 function responseOf(value: JsonObject): JsonObject {
   const { response, ...rest } = value
   return response === undefined ? renamed(rest) : { ...renamed(rest), response }
@@ -166,7 +165,7 @@ function within(value: unknown): unknown {
   return isObject(value) ? renamed(value) : value
 }
 
-/** Never a setter: `__proto__` is a name like any other. */
+/** Defines `__proto__` as a plain field; assignment would call its setter. */
 const define = (target: JsonObject, name: string, value: unknown): void => {
   if (name === '__proto__') {
     Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })

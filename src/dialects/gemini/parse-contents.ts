@@ -17,8 +17,8 @@ type Answer = NonNullable<Part['functionResponse']>
  * | `user` | one message of role `tool` for each `functionResponse`, then a user message with the rest |
  * | `model` | texts, calls, thoughts as reasoning details |
  *
- * Calls without an id get one by their order, so that the same conversation is the same bytes to a provider's cache;
- * a response without an id, or with one that no call has, answers the oldest open call of its name. Throws a
+ * Calls without an id get one by their order, so that a repeated conversation is byte for byte the same to a provider's
+ * cache. A response without an id, or with an unknown one, answers the oldest open call of its name. Throws a
  * `GatewayError` 400 for a response to no call.
  */
 export function readContents({ systemInstruction, contents }: GeminiBody, keep: Keep): Message[] {
@@ -77,7 +77,7 @@ function readAnswer(answer: Answer, at: string, ids: CallIds, keep: Keep): Messa
       `${at}.functionResponse`,
     )
   }
-  const { text, isError } = saidBy(response ?? {})
+  const { text, isError } = answerIn(response ?? {})
   const media = (parts ?? []).flatMap((part, i) => readPart(part, `${at}.functionResponse.parts[${i}]`, keep))
   return defined({
     role: 'tool',
@@ -87,8 +87,8 @@ function readAnswer(answer: Answer, at: string, ids: CallIds, keep: Keep): Messa
   })
 }
 
-/** `{output}` and `{error}` alone are Google's own words for a plain text; anything else is JSON. */
-function saidBy(response: JsonObject): { text: string; isError: boolean } {
+/** Google writes a plain text as `{output}` or `{error}` alone; anything else is JSON. */
+function answerIn(response: JsonObject): { text: string; isError: boolean } {
   const [only, ...more] = Object.keys(response)
   const { output, error } = response
   const isAlone = more.length === 0
@@ -97,7 +97,7 @@ function saidBy(response: JsonObject): { text: string; isError: boolean } {
   return { text: JSON.stringify(response), isError: isAlone && only === 'error' }
 }
 
-/** A turn of the model that says nothing is left out: clients keep one for an answer that failed. */
+/** Skips empty turns of the model: clients keep one for an answer that failed. */
 function readModel(parts: readonly Part[], at: string, ids: CallIds, keep: Keep): Message[] {
   const thoughts = createThoughts()
   const content: ContentPart[] = []
@@ -113,14 +113,14 @@ function readModel(parts: readonly Part[], at: string, ids: CallIds, keep: Keep)
       content.push(...readPart(part, `${at}[${i}]`, keep))
     }
   }
-  const said = thoughts.read()
-  if (content.length === 0 && toolCalls.length === 0 && Object.keys(said).length === 0) return []
+  const reasoning = thoughts.read()
+  if (content.length === 0 && toolCalls.length === 0 && Object.keys(reasoning).length === 0) return []
   return [
     defined({
       role: 'assistant',
       content: content.length > 0 ? plainest(content) : null,
       toolCalls: toolCalls.length > 0 ? toolCalls : undefined,
-      ...said,
+      ...reasoning,
     }),
   ]
 }
@@ -134,13 +134,13 @@ function readCall(call: Call, ids: CallIds, keep: Keep): ToolCall {
 }
 
 /**
- * Which call a response answers. Google's ids are optional: some clients send none, some only on the response. Every
- * step is constant: calls of one name wait in a queue.
+ * Matches responses to calls. Google's ids are optional: some clients send none, some only on the response. Each step
+ * takes constant time: calls of one name wait in a queue.
  */
 interface CallIds {
   /** The id of the next call of the conversation; unique in it. */
   called(id: string | undefined, name: string): string
-  /** The id of the call that a response answers; undefined: none is open. */
+  /** The id of the call that a response answers; undefined if no call is open. */
   answered(id: string | undefined, name: string): string | undefined
 }
 
@@ -151,7 +151,7 @@ interface Queue {
 
 function createCallIds(): CallIds {
   const used = new Set<string>()
-  /** What the caller calls them → what they are called here. */
+  /** The caller's id → ours. */
   const byId = new Map<string, string>()
   const open = new Map<string, Queue>()
   const done = new Set<string>()

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isString } from '../../core/json.ts'
+import { asText, defined } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { checkImageData } from '../image-data.ts'
 import type { Part } from './schema.ts'
@@ -19,7 +19,7 @@ const KNOWN = new Set(['text', 'thought', 'thoughtSignature', 'inlineData', 'fil
  * |---|---|
  * | `text` | text |
  * | `inlineData` | image, audio, video, or a file, by its `mimeType` |
- * | `fileData` with an https address | image, video or file, read by whoever is asked |
+ * | `fileData` with an https address | image, video or file, which the provider reads |
  * | `fileData` of Google's file store, `gs://` | a file by its id: other providers cannot read it |
  * | anything else | unknown: only this dialect can carry it |
  */
@@ -53,7 +53,7 @@ function readData(mimeType: string, data: string, name: string | null | undefine
   return defined({ type: 'file', data: url, filename: name || undefined })
 }
 
-/** Other words for the same sound. */
+/** Aliases of formats. */
 const AUDIO: Readonly<Record<string, string>> = { mpeg: 'mp3', 'x-wav': 'wav', wave: 'wav' }
 
 const GOOGLES = /^(?:gs:\/\/|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i
@@ -69,18 +69,18 @@ function readFile(uri: string, mimeType: string, name: string | null | undefined
   return defined({ type: 'file', data: uri, filename: name || undefined })
 }
 
-/** One text is a string, which every provider takes. */
+/** A single text becomes a string, which every provider takes. */
 export function plainest(parts: ContentPart[]): string | ContentPart[] {
   const [only] = parts
   return parts.length === 1 && only?.type === 'text' && only.extra === undefined ? only.text : parts
 }
 
-/** The thoughts of one turn of the model: what the writer of this dialect made of reasoning details, undone. */
+/** The thoughts of one turn of the model: turns the parts that `write-parts.ts` wrote back into reasoning details. */
 interface Thoughts {
   addThought(text: string, signature: string): void
   /** A signature on a text, or on an empty one. */
   addLoose(signature: string): void
-  /** Of a call; answers what the call itself carries. */
+  /** The signature of a call. Returns what the call itself carries. */
   addCall(id: string, signature: string): Pick<ToolCall, 'extra'>
   read(): Pick<Message, 'reasoning' | 'reasoningDetails'>
 }
@@ -88,12 +88,12 @@ interface Thoughts {
 /**
  * | part | detail |
  * |---|---|
- * | a signature that the gateway sealed, wherever it stands | the details in it, once |
+ * | a signature that the gateway sealed | the details in it, once |
  * | a thought with a signature of Google's | its text, and the signature |
  * | a call or a text with a signature of Google's | the signature |
  * | a thought without a signature | text alone |
  *
- * What was sealed holds all thoughts of the turn, texts included: the thoughts beside it are the same once more.
+ * The sealed details include all thoughts of the turn, so the thoughts beside them are duplicates.
  */
 export function createThoughts(): Thoughts {
   const own: JsonObject[] = []
@@ -135,12 +135,9 @@ export function createThoughts(): Thoughts {
   }
 }
 
-const textIn = ({ text, summary }: JsonObject): string => {
-  const said = text ?? summary
-  return isString(said) ? said : ''
-}
+const textIn = ({ text, summary }: JsonObject): string => asText(text ?? summary) ?? ''
 
-/** Collects, once each, the names of what only this dialect can carry. */
+/** Collects the names of fields that only this dialect can carry, each once. */
 export interface Keep {
   (name: string): void
   /** Names the fields of an object that are not in `carried`, as fields of `place`. */

@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { asList, defined, isObject, isString } from '../../core/json.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../core/request.ts'
 import { quoted } from '../mismatch.ts'
 import { shortName } from '../tool-names.ts'
@@ -10,8 +10,8 @@ import type { GeminiBody } from './schema.ts'
 const DECLARATION = new Set(['name', 'description', 'parameters', 'parametersJsonSchema'])
 
 /**
- * Functions in neutral form; Google's own tools as they came, each under its name as `type`. Functions that the choice
- * does not allow are left out, which is what naming the allowed ones means.
+ * Functions in neutral form; Google's own tools unchanged, each with its name as `type`. Functions that the choice does
+ * not allow are left out.
  */
 export function readTools({ tools, toolConfig }: GeminiBody, keep: Keep): Tool[] {
   const read: Tool[] = []
@@ -58,7 +58,7 @@ const functionOf = ({ name, description, parameters, parametersJsonSchema }: Dec
 const modeOf = (toolConfig: GeminiBody['toolConfig']): string =>
   toolConfig?.functionCallingConfig?.mode?.toUpperCase() ?? 'AUTO'
 
-/** Only the modes that must call look at the names. */
+/** The names count only in the modes ANY and VALIDATED. */
 function allowedNames(toolConfig: GeminiBody['toolConfig']): ReadonlySet<string> | null {
   const names = toolConfig?.functionCallingConfig?.allowedFunctionNames
   const mode = modeOf(toolConfig)
@@ -96,13 +96,13 @@ export function readFormat({ generationConfig }: GeminiBody, keep: Keep): JsonOb
   return type === undefined ? undefined : { type: 'json_object' }
 }
 
-/** OpenAI's word `strict` refuses optional properties and open objects; Google enforces those too. */
+/** OpenAI's `strict` rejects optional properties and open objects; Google enforces schemas that have them. */
 function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict)
   if (!isObject(schema)) return true
   const { properties, required } = schema
   if (isObject(properties)) {
-    const names = new Set<unknown>(Array.isArray(required) ? required : [])
+    const names = new Set<unknown>(asList(required))
     if (schema.additionalProperties !== false) return false
     if (!Object.keys(properties).every((name) => names.has(name))) return false
   }
@@ -110,8 +110,8 @@ function isStrict(schema: unknown): boolean {
 }
 
 /**
- * Google's Schema → JSON Schema, for providers of other dialects. Types are in capitals there, null is `nullable`, and
- * whole numbers of 64 bits may be strings. Everything else has the same words, or none that a model reads.
+ * Google's Schema → JSON Schema, for providers of other dialects. Google writes types in
+ * capitals, null as `nullable`, and 64-bit integers as strings. Other keywords are the same, or mean nothing to a model.
  */
 function neutralSchema(schema: unknown): JsonObject {
   if (!isObject(schema)) return {}

@@ -101,7 +101,7 @@ const serviceTierOf = ({ serviceTier }: GeminiBody): string | undefined => {
   return tier === 'standard' ? 'default' : tier === 'unspecified' ? undefined : tier
 }
 
-/** What the caller set, in the catalogue's words (`supported_parameters`). */
+/** The parameters that the caller set, by the catalogue's names (`supported_parameters`). */
 function parametersOf({ generationConfig, tools, toolConfig }: GeminiBody): string[] {
   const config = generationConfig ?? {}
   const isOff = config.thinkingConfig?.thinkingBudget === 0
@@ -155,7 +155,7 @@ const CONFIG = new Set([
   'thinkingConfig',
 ])
 
-/** Names what has no neutral form: other dialects cannot carry it. */
+/** Collects the fields without a neutral form, which other dialects cannot carry. */
 function keepRest(body: JsonObject & GeminiBody, keep: Keep): void {
   keep.rest(body, new Set([...CARRIED, ...NOT_SENT]), '')
   if (isObject(body.generationConfig)) keep.rest(body.generationConfig, CONFIG, 'generationConfig.')

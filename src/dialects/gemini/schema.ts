@@ -1,15 +1,15 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, isObject } from '../../core/json.ts'
 import { callerFields, GATEWAY_FIELDS, model } from '../caller-schema.ts'
 import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
 
 /**
- * The body of `:generateContent` and `:streamGenerateContent`, in camelCase (names.ts brings it there). Unknown fields
- * are forwarded at every level to providers of the same dialect.
+ * The body of `:generateContent` and `:streamGenerateContent`, in camelCase (`names.ts` normalizes it). Unknown fields
+ * at every level are forwarded to providers of the same dialect.
  */
 
-/** Words of Google's, which clients write in either case. */
+/** Google's enums, which clients write in either case. */
 const anyCase = (words: readonly string[]) => oneOf([...words, ...words.map((word) => word.toLowerCase())])
 
 const blob = t.Object(
@@ -177,13 +177,13 @@ export type GeminiBody = Static<typeof geminiBody>
 export type Part = Static<typeof part>
 export type Content = Static<typeof content>
 
-/** Fields that speak to the gateway alone, and those that stand in the path of a call: never in a body that is sent. */
+/** Fields for the gateway itself, and those in the path of a call: never in a body that is sent. */
 export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'model', 'stream', 'user'])
 
-/** What the caller asked the gateway itself for, and nothing here does. */
+/** Plugins that the caller asked for and that do not exist in this dialect. */
 export function unservedOf({ plugins }: JsonObject): string[] {
   const names: string[] = []
-  for (const plugin of Array.isArray(plugins) ? plugins : []) {
+  for (const plugin of asList(plugins)) {
     if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
   }
   return names

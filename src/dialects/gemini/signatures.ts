@@ -1,14 +1,14 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asFilledText, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
 import { seal, unseal } from '../opaque.ts'
 
 /**
- * Thought signatures between turns. Gemini puts one beside a functionCall, on a text, or on an empty text at the end;
- * Gemini 3 answers 400 when the one of a call is missing in the next turn. Outward they are `reasoning_details`, in
- * OpenRouter's form; a call's travels on the call too, where Google's OpenAI-compatible API has it, for clients that
- * replay calls and drop details.
+ * Thought signatures between turns. Gemini puts one beside a functionCall, on a text, or on an empty text at the end.
+ * Gemini 3 answers 400 if the signature of a call is missing in the next turn. Callers get them as `reasoning_details`,
+ * in OpenRouter's form. A call also carries its own, where Google's OpenAI-compatible API has it, for clients that replay
+ * calls and drop details.
  */
 const FORMAT = 'google-gemini-v1'
 
@@ -19,7 +19,7 @@ export const thoughtDetail = (text: string): ReasoningDetail => ({
   index: 0,
 })
 
-/** `callId`: the call that it belongs to; absent: it stood on a text. */
+/** `callId`: the call that it belongs to; absent for the signature of a text. */
 export const signatureDetail = (data: string, callId?: string): ReasoningDetail => ({
   type: 'reasoning.encrypted',
   data,
@@ -40,11 +40,11 @@ export interface Replayed {
   readonly byCall: ReadonlyMap<string, string>
   /** Those of texts, in order. */
   readonly loose: readonly string[]
-  /** There are pieces that Gemini did not write. */
+  /** Some details are not Gemini's. */
   readonly hasForeign: boolean
 }
 
-/** What an assistant message of a former turn brings back. */
+/** The signatures and thoughts that an assistant message of a former turn replays. */
 export function replayedOf({ reasoningDetails, toolCalls }: Message): Replayed {
   let thoughts = ''
   let hasForeign = false
@@ -67,13 +67,11 @@ export function replayedOf({ reasoningDetails, toolCalls }: Message): Replayed {
 }
 
 function ownSignature({ extra }: ToolCall): string | undefined {
-  const content = extra?.['extra_content']
-  const google = isObject(content) ? content['google'] : undefined
-  const signature = isObject(google) ? google['thought_signature'] : undefined
-  return isString(signature) && signature !== '' ? signature : undefined
+  const { google } = fieldsOf(extra?.['extra_content'])
+  return asFilledText(fieldsOf(google)['thought_signature'])
 }
 
-/** Google's documented stand-in for calls that another model made (Gemini 3 guide, 2025). */
+/** Google's documented placeholder for calls of another model (Gemini 3 guide, 2025). */
 export const FOREIGN_CALL = 'skip_thought_signature_validator'
 
 /**
@@ -81,23 +79,23 @@ export const FOREIGN_CALL = 'skip_thought_signature_validator'
  * `thoughtSignature` of a part. The field is bytes, which clients decode and encode again in either alphabet of
  * base64, so what the gateway seals is base64 as well.
  */
-const MARK = 'sluice.'
-/** As many characters of base64 as hold the mark. */
+const PREFIX = 'sluice.'
+/** Characters of base64 that hold the prefix. */
 const HEAD = 12
 
-/** Details that are too long to be carried are sealed as none. */
+/** Details that are too long to be carried are left out. */
 export const sealDetails = (details: readonly JsonObject[], carrier: Carrier | undefined): string =>
   signatureOf(seal({ details }, carrier))
 
-/** What is sealed, as a signature, and back. */
+/** A sealed text as a signature, and back. */
 export const signatureOf = (sealed: string): string => Buffer.from(sealed).toString('base64')
 export const innerOf = (signature: string): string => Buffer.from(signature, 'base64').toString()
 
-/** True for signatures of `sealDetails`: they mean nothing to a provider. */
+/** True for signatures of `sealDetails`, which no provider understands. */
 export const isSealedSignature = (signature: unknown): signature is string =>
-  isString(signature) && Buffer.from(signature.slice(0, HEAD), 'base64').toString('latin1').startsWith(MARK)
+  isString(signature) && Buffer.from(signature.slice(0, HEAD), 'base64').toString('latin1').startsWith(PREFIX)
 
-/** The inverse of `sealDetails`; empty where the client changed it. */
+/** The inverse of `sealDetails`; empty if the client changed the signature. */
 export function unsealDetails(signature: string): (JsonObject & { type: string })[] {
   const details = unseal(innerOf(signature))?.details
   return Array.isArray(details) ? details.filter(isDetail) : []
@@ -107,8 +105,8 @@ const isDetail = (value: unknown): value is JsonObject & { type: string } =>
   isObject(value) && isString(value.type)
 
 /**
- * Details with pieces of one thought joined: streams tell a thought in many pieces of one type, id and index, of which
- * the last may bring the signature. One pass.
+ * Joins the pieces of each thought, in one pass: streams split a thought into pieces of one type, id and index, the last
+ * of which may have the signature.
  */
 export function joinedDetails(details: readonly JsonObject[]): JsonObject[] {
   const joined: { detail: JsonObject; pieces: string[]; field: string | null }[] = []
@@ -128,7 +126,7 @@ export function joinedDetails(details: readonly JsonObject[]): JsonObject[] {
 
 const FIELDS = ['text', 'summary']
 
-/** A thought with its signature is whole; what is encrypted comes in one piece. */
+/** A thought with its signature is complete; encrypted thoughts come in one piece. */
 function isOneThought(former: JsonObject, next: JsonObject): boolean {
   if (former.type !== next.type || former.type === 'reasoning.encrypted') return false
   if (isString(former.signature) && former.signature !== '') return false

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asList, asText, fieldsOf, objectsIn } from '../../core/json.ts'
 import type { SpeechRequest } from '../../core/operation.ts'
 import type { SpeechSpeaker } from '../operation.ts'
 import { providerOptions } from '../operations/fields.ts'
@@ -10,14 +10,14 @@ import { readUsage } from './usage.ts'
 const RATE = 24_000
 
 /**
- * Google's speaking models answer `generateContent` with samples: 16 bits, one channel, 24 kHz.
+ * Google's speech models answer `generateContent` with samples: 16 bits, one channel, 24 kHz.
  *
  * | asked | Google's |
  * |---|---|
  * | `input` | the user's text |
  * | `voice` | `speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName` |
  * | `response_format` | pcm as it comes, wav with a header |
- * | `speed`, `instructions`, `user` | none: named |
+ * | `speed`, `instructions`, `user` | dropped by name |
  */
 export const geminiSpeech: SpeechSpeaker = {
   cannot: ({ format }) =>
@@ -58,15 +58,10 @@ const mediaTypeOf = ({ format }: SpeechRequest): string =>
   format === 'pcm' ? `${MEDIA_TYPES.pcm};rate=${RATE};channels=1` : MEDIA_TYPES[format]
 
 function samplesOf({ candidates }: JsonObject): Uint8Array {
-  const [first] = Array.isArray(candidates) ? candidates : []
-  const content = isObject(first) ? first['content'] : undefined
-  const parts: unknown[] = isObject(content) && Array.isArray(content['parts']) ? content['parts'] : []
-  const pieces = parts.flatMap((part) => {
-    const inline = isObject(part) ? part['inlineData'] : undefined
-    const data = isObject(inline) ? inline['data'] : undefined
-    return isString(data) ? [Buffer.from(data, 'base64')] : []
-  })
-  return Buffer.concat(pieces)
+  const [first] = asList(candidates)
+  const { parts } = fieldsOf(fieldsOf(first)['content'])
+  const texts = objectsIn(parts).map(({ inlineData }) => asText(fieldsOf(inlineData)['data']) ?? '')
+  return Buffer.concat(texts.map((data) => Buffer.from(data, 'base64')))
 }
 
 async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {

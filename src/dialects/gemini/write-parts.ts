@@ -1,11 +1,11 @@
 import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { asObject, fieldsOf, isObject, isString, parseUnchecked } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { longNames } from '../tool-names.ts'
 import { isOwnDetail, joinedDetails, sealDetails } from './signatures.ts'
 
-/** What is remembered of one candidate while it is written. */
+/** The state of one candidate while it is written. */
 export interface CandidateParts {
   readonly index: number
   readonly cited: CitedText
@@ -20,7 +20,7 @@ export interface CandidateParts {
   readonly signatures: Map<string, string>
   /** Calls whose arguments are no JSON object. */
   readonly malformed: string[]
-  /** What this dialect has no place for. */
+  /** Names of content that this dialect has no place for. */
   readonly lost: Set<string>
 }
 
@@ -37,22 +37,22 @@ export const newParts = (index: number, { request }: ReplyContext): CandidatePar
   lost: new Set(),
 })
 
-/** Google tells thoughts only to those who ask for them. */
+/** Google returns thoughts only if the caller asks for them. */
 function showsThoughts({ generationConfig }: JsonObject): boolean {
-  const thinking = isObject(generationConfig) ? generationConfig.thinkingConfig : undefined
+  const thinking = fieldsOf(generationConfig).thinkingConfig
   return isObject(thinking) && thinking.includeThoughts === true
 }
 
 /**
- * The parts that an event says now. A call is one part, so it waits in `calls` until the answer is whole (`endParts`);
- * a broken-off answer has none.
+ * The parts that an event adds now. A call is one part, so it waits in `calls` until the answer is complete
+ * (`endParts`); a truncated answer has no calls.
  *
  * | event | part |
  * |---|---|
  * | text, refusal | `text` |
- * | reasoning | `text` with `thought`, for those who asked for thoughts |
+ * | reasoning | `text` with `thought`, if the caller asked for thoughts |
  * | details of Google's reasoning | `thoughtSignature` on its call, or on an empty text |
- * | details of others | sealed in the `thoughtSignature` of the first call, or of the end |
+ * | details of other providers | sealed in the `thoughtSignature` of the first call, or of the end |
  * | image, sound | `inlineData` or `fileData` |
  * | citation | `groundingMetadata` of the end |
  */
@@ -92,7 +92,7 @@ function detailParts(detail: JsonObject, state: CandidateParts): JsonObject[] {
     state.foreign.push(detail)
     return []
   }
-  // The text of a thought has come as reasoning.
+  // The text of a thought comes as `reasoning-delta` as well.
   if (detail.type !== 'reasoning.encrypted' || !isString(detail.data)) return []
   if (isString(detail.id)) {
     state.signatures.set(detail.id, detail.data)
@@ -120,14 +120,14 @@ function mediaPart(url: string): JsonObject {
 }
 
 function soundParts({ data, mime_type: type, transcript }: JsonObject, state: CandidateParts): JsonObject[] {
-  const said = isString(transcript) ? textPart(transcript) : []
-  if (!isString(data) || data === '') return said
-  if (isString(type)) return [...said, { inlineData: { mimeType: type, data } }]
+  const spoken = isString(transcript) ? textPart(transcript) : []
+  if (!isString(data) || data === '') return spoken
+  if (isString(type)) return [...spoken, { inlineData: { mimeType: type, data } }]
   state.lost.add('audio')
-  return said
+  return spoken
 }
 
-/** What waited: the calls, the first of which carries the thoughts that led to it. */
+/** The parts that waited: the calls, the first of which carries the sealed thoughts that led to it. */
 export function endParts(state: CandidateParts): JsonObject[] {
   const parts = [...state.calls.values()].flatMap((call) => callParts(call, state))
   state.calls.clear()
@@ -162,13 +162,7 @@ function callParts(
 const MOST_SHOWN = 1_000
 
 function argumentsOf(json: string): JsonObject | undefined {
-  if (json.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return json.trim() === '' ? {} : asObject(parseUnchecked(json))
 }
 
 interface Citation {
@@ -179,15 +173,15 @@ interface Citation {
   end: number
 }
 
-/** A text and what it cites, as Google tells both: places are counted in bytes of UTF-8. */
+/** A text and its citations in Google's form, which counts places in bytes of UTF-8. */
 interface CitedText {
   addText(text: string): void
   cite(citation: Citation): void
-  /** `groundingMetadata`; undefined where nothing is cited. */
+  /** `groundingMetadata`; undefined without citations. */
   grounding(): JsonObject | undefined
 }
 
-/** More than any answer cites; the others are left out of a reply that would only grow with them. */
+/** More than any answer cites. Further ones are skipped, so that the reply stays bounded. */
 const MOST_CITATIONS = 10_000
 
 function createCitedText(): CitedText {
@@ -224,7 +218,7 @@ function createCitedText(): CitedText {
   }
 }
 
-/** Bytes up to each place that is cited, in one pass over the text. */
+/** Bytes up to each cited place, in one pass over the text. */
 function byteCounter(text: string, citations: readonly Citation[]): (place: number) => number {
   const places = [...new Set(citations.flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
   const counted = new Map<number, number>()

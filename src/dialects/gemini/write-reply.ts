@@ -1,5 +1,5 @@
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { asList, defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
 import { viewMetadata } from '../usage.ts'
 import { candidatesOf, type HeldEnd, indexOf, isGeminiNative, mergedChunks } from './chunks.ts'
@@ -9,20 +9,20 @@ import { viewUsage } from './usage.ts'
 import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
 
 /**
- * A whole reply as the body of `:generateContent`. One of a provider of the same dialect is the provider's own, but for
- * its id, model, usage and what the gateway adds.
+ * A complete reply as the body of `:generateContent`. A reply of a provider of the same dialect is the provider's own,
+ * except for its id, model, usage and the gateway's fields.
  */
 export function writeGeminiReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject {
   const natives = result.natives.flatMap(({ dialect, data }) =>
     dialect === 'gemini' && isGeminiNative(data) ? [data] : [],
   )
   const own = mergedChunks(natives.map(({ chunk }) => chunk))
-  const isWhole = natives.length > 0 && natives.every(({ isRest }) => isRest !== true)
+  const isRelay = natives.length > 0 && natives.every(({ isRest }) => isRest !== true)
   const lost = new Set<string>()
-  const made = isWhole ? own : withRest(viewChoices(result, reply, lost), own)
+  const made = isRelay ? own : withRest(viewChoices(result, reply, lost), own)
   return {
     ...made,
-    usageMetadata: viewUsage(closing, isObject(own.usageMetadata) ? own.usageMetadata : {}),
+    usageMetadata: viewUsage(closing, fieldsOf(own.usageMetadata)),
     modelVersion: reply.model,
     responseId: reply.generationId,
     ...viewMetadata(closing.serviceMetadata, [...lost]),
@@ -34,25 +34,25 @@ interface Candidate extends JsonObject {
   content: { parts: JsonObject[]; role: string }
 }
 
-/** What filters left of the provider's own body, beside what neutral events told of it. */
+/** Adds what filters left of the provider's own body to the candidates of the neutral events. */
 function withRest(candidates: Candidate[], own: JsonObject): JsonObject {
   const { candidates: _, ...fields } = own
   const rests = new Map(candidatesOf(own).map((rest, position) => [indexOf(rest, position), rest] as const))
-  const whole = candidates.map((candidate) => {
+  const complete = candidates.map((candidate) => {
     const {
       content,
       finishReason: _reason,
       finishMessage: _message,
       ...rest
     } = rests.get(candidate.index) ?? {}
-    const more = isObject(content) && Array.isArray(content.parts) ? content.parts : []
+    const more = asList(fieldsOf(content).parts)
     return {
       ...rest,
       ...candidate,
       content: { ...candidate.content, parts: [...candidate.content.parts, ...more] },
     }
   })
-  return { candidates: whole, ...fields }
+  return { candidates: complete, ...fields }
 }
 
 const viewChoices = ({ choices }: InferenceResult, reply: ReplyContext, lost: Set<string>): Candidate[] =>
@@ -88,8 +88,8 @@ function eventsOf(whole: ResultChoice): InferenceEvent[] {
 }
 
 /**
- * The candidates of the last chunk: why each ended, and what stands beside its text. Of a prompt that a provider of
- * this dialect blocked there are none. The empty text keeps clients from taking the chunk for a broken one.
+ * The candidates of the last chunk: why each ended, and the fields beside its text. A prompt that a provider of this
+ * dialect blocked has no candidates. The empty text keeps clients from treating the chunk as broken.
  */
 export function viewEnd(
   finishes: readonly Finish[],
@@ -107,7 +107,7 @@ export function viewEnd(
   return { candidates }
 }
 
-/** Google's own words stand, unless a filter of the gateway ended the answer. */
+/** Google's own fields are kept, unless a filter of the gateway ended the answer. */
 function ownFields(held: JsonObject | undefined, { reason, native }: Finish): JsonObject {
   if (held === undefined) return {}
   if (reason !== 'content_filter' || native !== null) return held

@@ -10,7 +10,7 @@ import { viewUsage } from './usage.ts'
 import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
 import { viewEnd } from './write-reply.ts'
 
-/** How chunks stand in the body: as server-sent events, or as the entries of one JSON list. */
+/** The form of the stream: server-sent events, or the entries of one JSON list. */
 export type StreamForm = 'events' | 'list'
 
 interface StreamState {
@@ -24,9 +24,9 @@ interface StreamState {
 }
 
 /**
- * Writes an answer as Google's chunks. Those of a provider of the same dialect are relayed as they came, but for the id,
- * the model and their end. The end (`finishReason`, usage) is one more chunk, written when the answer is on the ledger;
- * there is no terminal marker. After `end` or `fail` every method answers ''.
+ * Writes an answer as Google's chunks. Chunks of a provider of the same dialect are relayed, except for the id, the model
+ * and their end. The end (`finishReason`, usage) is one more chunk, written after the generation is on the ledger. There
+ * is no terminal marker. After `end` or `fail` every method returns ''.
  */
 export function createStreamWriter(reply: ReplyContext, form: StreamForm): StreamWriter {
   const state: StreamState = {
@@ -40,7 +40,7 @@ export function createStreamWriter(reply: ReplyContext, form: StreamForm): Strea
   const tail = oneLine(JSON.stringify(tailOf(reply))).slice(1)
   let isOver = false
   return {
-    // No place for it in this dialect, and no field that asks for it.
+    // This dialect has no field that asks for it.
     echo: () => '',
     write(frame) {
       if (isOver) return ''
@@ -110,10 +110,10 @@ function writeFrame({ events }: InferenceFrame, state: StreamState): string {
 }
 
 function writeEvents(events: readonly InferenceEvent[], state: StreamState): string {
-  const said = new Map<number, { parts: JsonObject[]; fields: JsonObject }>()
+  const written = new Map<number, { parts: JsonObject[]; fields: JsonObject }>()
   const at = (index: number) => {
-    const known = said.get(index) ?? { parts: [], fields: {} }
-    said.set(index, known)
+    const known = written.get(index) ?? { parts: [], fields: {} }
+    written.set(index, known)
     return known
   }
   for (const event of events) {
@@ -127,7 +127,7 @@ function writeEvents(events: readonly InferenceEvent[], state: StreamState): str
       }
     }
   }
-  const candidates = [...said].flatMap(([index, { parts, fields }]) =>
+  const candidates = [...written].flatMap(([index, { parts, fields }]) =>
     parts.length === 0 && Object.keys(fields).length === 0
       ? []
       : [{ content: { parts, role: 'model' }, index, ...fields }],
@@ -151,8 +151,8 @@ function writeEnd(closing: Closing, state: StreamState): string {
 }
 
 /**
- * As an event, and once more bare: @google/genai before 2.0 and some others read only the one, and the AI SDK and
- * newer ones only the other. A reader of either form stops at the first that it knows.
+ * Writes the error twice, as an event and bare: @google/genai before 2.0 and some other clients read only the event, the
+ * AI SDK and newer clients only the bare form. A client stops at the first form that it knows.
  */
 function writeFailure(error: PublicError, state: StreamState): string {
   const { reply } = state

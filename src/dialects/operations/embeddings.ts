@@ -1,7 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
@@ -113,7 +113,7 @@ export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsRe
         embedding: inFormat(embedding, reply.request.encodingFormat),
       })),
       usage: {
-        ...(isObject(told) ? told : {}),
+        ...fieldsOf(told),
         prompt_tokens: prompt,
         total_tokens: prompt,
         ...viewCost(closing),

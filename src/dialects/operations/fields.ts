@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
 import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
@@ -72,7 +72,7 @@ export function forwardedBody(
 
 /** What the caller wrote for one provider alone. */
 export function providerOptions({ provider }: JsonObject, slug: string): JsonObject {
-  const options = isObject(provider) ? provider['options'] : undefined
+  const options = fieldsOf(provider)['options']
   const own = isObject(options) ? options[slug] : undefined
-  return isObject(own) ? own : {}
+  return fieldsOf(own)
 }

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { fieldsOf, isObject } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
@@ -55,7 +55,7 @@ export function readInputUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null
   const prompt = countOf(raw['prompt_tokens']) ?? countOf(raw['input_tokens']) ?? countOf(raw['total_tokens'])
   if (prompt === undefined) return null
-  const details = isObject(raw['prompt_tokens_details']) ? raw['prompt_tokens_details'] : {}
+  const details = fieldsOf(raw['prompt_tokens_details'])
   const images = Math.min(prompt, countOf(details['image_tokens']) ?? countOf(raw['image_tokens']) ?? 0)
   const audio = Math.min(prompt - images, countOf(details['audio_tokens']) ?? 0)
   return {

@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject, isString } from '../../core/json.ts'
+import { defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
 import { bounded, OPEN, optional } from '../fields.ts'
@@ -94,7 +94,7 @@ export function readRanking(list: unknown, { documents }: RerankRequest): Rerank
   if (!Array.isArray(list) || list.length === 0) throw malformed('the reply has no ranking')
   const seen = new Set<number>()
   const ranking = list.map((entry: unknown) => {
-    const index = isObject(entry) ? entry['index'] : undefined
+    const index = fieldsOf(entry)['index']
     const score = isObject(entry) ? (entry['relevance_score'] ?? entry['score']) : undefined
     if (typeof index !== 'number' || typeof score !== 'number' || !Number.isFinite(score)) {
       throw malformed('a result has no index or no score')
@@ -113,9 +113,9 @@ export function readRanking(list: unknown, { documents }: RerankRequest): Rerank
  * Null where nothing was told.
  */
 export function readRankingUsage(body: JsonObject): Usage | null {
-  const meta = isObject(body['meta']) ? body['meta'] : {}
-  const billed = isObject(meta['billed_units']) ? meta['billed_units'] : {}
-  const usage = isObject(body['usage']) ? body['usage'] : {}
+  const meta = fieldsOf(body['meta'])
+  const billed = fieldsOf(meta['billed_units'])
+  const usage = fieldsOf(body['usage'])
   const units = countOf(billed['search_units']) ?? countOf(usage['search_units'])
   const tokens = readInputUsage(usage) ?? readInputUsage(billed) ?? readInputUsage(meta['tokens'])
   if (units === undefined) return tokens

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import { type PresetForm, pick, textOf } from './form.ts'
 
 const SAME = ['model', 'models', 'plugins', 'provider', 'route'] as const
@@ -28,7 +28,7 @@ const CONFIG = [
  */
 export const geminiPreset: PresetForm = {
   take(body) {
-    const config = isObject(body['generationConfig']) ? body['generationConfig'] : {}
+    const config = fieldsOf(body['generationConfig'])
     const system = isObject(body['systemInstruction']) ? textOf(body['systemInstruction']['parts']) : ''
     const settings = Object.fromEntries(
       CONFIG.flatMap(([own, name]) => (config[own] == null ? [] : [[name, config[own]]])),
@@ -109,7 +109,7 @@ function declarationOf(tool: unknown): JsonObject[] {
 const MODES: Readonly<Record<string, string>> = { auto: 'AUTO', none: 'NONE', required: 'ANY' }
 
 function choiceOf(choice: unknown): JsonObject | undefined {
-  const chosen = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
+  const chosen = fieldsOf(fieldsOf(choice)['function'])['name']
   if (chosen !== undefined) {
     return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [chosen] } }
   }

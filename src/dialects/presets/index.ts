@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { asList, defined, fieldsOf, isObject } from '../../core/json.ts'
 import { type PresetForm, pick, SHARED_FIELDS, textOf } from './form.ts'
 import { geminiPreset } from './gemini.ts'
 import { messagesPreset } from './messages.ts'
@@ -28,7 +28,7 @@ const isSystem = (message: unknown): message is JsonObject =>
 /** The words of presets are chat's own. The system prompt is what the leading system messages say. */
 const chatPreset: PresetForm = {
   take(body) {
-    const messages: unknown[] = Array.isArray(body['messages']) ? body['messages'] : []
+    const messages = asList(body['messages'])
     const end = messages.findIndex((message) => !isSystem(message))
     const leading = messages.slice(0, end === -1 ? messages.length : end).filter(isSystem)
     const text = leading.map((message) => textOf(message['content'])).join('\n\n')
@@ -36,7 +36,7 @@ const chatPreset: PresetForm = {
   },
   give: (config) => pick(config, FIELDS),
   withSystem(body, content) {
-    const messages: unknown[] = Array.isArray(body['messages']) ? body['messages'] : []
+    const messages = asList(body['messages'])
     return isSystem(messages[0]) ? body : { ...body, messages: [{ role: 'system', content }, ...messages] }
   },
   synonyms: [
@@ -56,7 +56,7 @@ const chatPreset: PresetForm = {
  */
 const responsesPreset: PresetForm = {
   take(body) {
-    const text = isObject(body['text']) ? body['text'] : {}
+    const text = fieldsOf(body['text'])
     const config = defined({
       ...pick(body, SHARED_FIELDS),
       max_completion_tokens: body['max_output_tokens'] ?? undefined,
@@ -99,7 +99,7 @@ function nested(value: unknown): unknown {
 function flat(value: unknown): unknown {
   if (!isObject(value) || value['type'] !== 'function' || !isObject(value['function'])) return value
   const { function: fields, ...rest } = value
-  return { ...rest, ...(isObject(fields) ? fields : {}) }
+  return { ...rest, ...fieldsOf(fields) }
 }
 
 function nestedFormat(format: unknown): JsonObject | undefined {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import { type PresetForm, pick, textOf } from './form.ts'
 
 const SAME = [
@@ -34,7 +34,7 @@ const NATIVE_TIERS: Readonly<Record<string, string>> = {
  */
 export const messagesPreset: PresetForm = {
   take(body) {
-    const output = isObject(body['output_config']) ? body['output_config'] : {}
+    const output = fieldsOf(body['output_config'])
     const config = defined({
       ...pick(body, SAME),
       stop: body['stop_sequences'] ?? undefined,
@@ -104,7 +104,7 @@ function functionOf(tool: unknown): unknown {
 function customOf(tool: unknown): unknown {
   if (!isObject(tool) || tool['type'] !== 'function' || !isObject(tool['function'])) return tool
   const { type: _type, function: fields, ...rest } = tool
-  const { name, description, parameters, strict } = isObject(fields) ? fields : {}
+  const { name, description, parameters, strict } = fieldsOf(fields)
   return defined({ name, description, input_schema: parameters ?? { type: 'object' }, strict, ...rest })
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, fieldsOf, isObject } from '../../core/json.ts'
 import { estimateTokens } from '../../core/usage.ts'
 import { sampleOf } from './sample.ts'
 
@@ -26,7 +26,7 @@ export interface DemoAnswer {
 
 /** Reads a chat body leniently: whatever optional field is set, there is an answer. */
 export function answerOf(body: JsonObject): DemoAnswer {
-  const messages = Array.isArray(body['messages']) ? body['messages'] : []
+  const messages = asList(body['messages'])
   const tool = wantedTool(body)
   const said = tool === null ? textFor(body) : JSON.stringify(sampleOf(tool.parameters))
   const whole = piecesOf(tool === null ? beforeStop(said, body['stop']) : said)
@@ -50,7 +50,7 @@ export function answerOf(body: JsonObject): DemoAnswer {
 }
 
 function textFor(body: JsonObject): string {
-  const format = isObject(body['response_format']) ? body['response_format'] : {}
+  const format = fieldsOf(body['response_format'])
   if (format['type'] === 'json_object') return JSON.stringify({ answer: TEXT })
   if (format['type'] !== 'json_schema') return TEXT
   const named = isObject(format['json_schema']) ? format['json_schema'] : format
@@ -60,10 +60,10 @@ function textFor(body: JsonObject): string {
 /** The function that the caller insists on; null: the model is free to answer in words, and does. */
 function wantedTool(body: JsonObject): { name: string; parameters: unknown } | null {
   const choice = body['tool_choice']
-  const named = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
+  const named = fieldsOf(fieldsOf(choice)['function'])['name']
   if (choice !== 'required' && named === undefined) return null
-  for (const tool of Array.isArray(body['tools']) ? body['tools'] : []) {
-    const declared = isObject(tool) && isObject(tool['function']) ? tool['function'] : {}
+  for (const tool of asList(body['tools'])) {
+    const declared = fieldsOf(fieldsOf(tool)['function'])
     const name = declared['name']
     if (typeof name !== 'string' || (named !== undefined && named !== name)) continue
     return { name, parameters: declared['parameters'] ?? { type: 'object' } }

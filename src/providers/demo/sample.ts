@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, fieldsOf, isObject } from '../../core/json.ts'
 
 const MOST_NODES = 500
 const MOST_DEPTH = 24
@@ -91,7 +91,7 @@ function all(schema: JsonObject, parts: readonly unknown[], walk: Walk, depth: n
 }
 
 function objectOf(schema: JsonObject, walk: Walk, depth: number): JsonObject {
-  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  const properties = fieldsOf(schema['properties'])
   const required = Array.isArray(schema['required'])
     ? schema['required']
     : depth < 3
@@ -109,7 +109,7 @@ function objectOf(schema: JsonObject, walk: Walk, depth: number): JsonObject {
 }
 
 function listOf(schema: JsonObject, walk: Walk, depth: number): unknown[] {
-  const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []
+  const first = asList(schema['prefixItems'])
   const least = typeof schema['minItems'] === 'number' ? schema['minItems'] : 0
   const most = typeof schema['maxItems'] === 'number' ? schema['maxItems'] : MOST_NODES
   const length = Math.min(most, Math.max(least, first.length, depth < 4 ? 1 : 0))
