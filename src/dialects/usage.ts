@@ -1,7 +1,8 @@
-import type { JsonObject } from '../core/events.ts'
-import { asAmount, asList, fieldsOf } from '../core/json.ts'
+import type { DialectName, JsonObject } from '../core/events.ts'
+import { asAmount, asList, fieldsOf, isObject } from '../core/json.ts'
 import { usdOf } from '../core/money.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
+import type { Usage } from '../core/usage.ts'
 
 /** Readers and views of usage that all dialects share. */
 
@@ -11,18 +12,91 @@ export const tokenCount = (value: unknown): number | undefined => {
   return amount === undefined ? undefined : Math.min(Math.round(amount), Number.MAX_SAFE_INTEGER)
 }
 
-/** Splits a total into parts, none of which is larger than what the parts before it left. */
-export function remainder(total: number) {
-  let left = total
-  return {
-    take(wanted: number | undefined): number {
-      const taken = Math.min(Math.max(0, wanted ?? 0), left)
-      left -= taken
-      return taken
-    },
-    rest: () => left,
+/** What a reply counts, in tokens. `input` and `output` include all of their parts; undefined: not reported. */
+export interface TokenCounts {
+  input?: number
+  output?: number
+  /** Input and output together. */
+  total?: number
+  cacheRead?: number
+  cacheWrite?: number
+  /** The part of `cacheWrite` that is cached for an hour. */
+  cacheWriteHour?: number
+  audioInput?: number
+  imageInput?: number
+  reasoning?: number
+  audioOutput?: number
+  imageOutput?: number
+  acceptedPrediction?: number
+  rejectedPrediction?: number
+  webSearches?: number
+}
+
+/** A count, and the places in a usage object (`details.cached_tokens`) that may hold it: the first that does wins. */
+type CountPlaces = readonly [name: keyof TokenCounts, ...places: string[]]
+
+/** Reads the counts of a usage object, wherever its dialect writes them. */
+export function countReader(table: readonly CountPlaces[]): (raw: JsonObject) => TokenCounts {
+  const rows = table.map(([name, ...places]) => ({ name, places: places.map((place) => place.split('.')) }))
+  return (raw) => {
+    const counts: TokenCounts = {}
+    for (const { name, places } of rows) {
+      for (const [first = '', second] of places) {
+        const value = raw[first]
+        const count = tokenCount(second === undefined ? value : isObject(value) ? value[second] : undefined)
+        if (count === undefined) continue
+        counts[name] = count
+        break
+      }
+    }
+    return counts
   }
 }
+
+/**
+ * Counts → disjoint buckets. Each bucket takes at most what the former ones left: some providers report more cached
+ * than prompt tokens.
+ */
+export function bucketsOf(counts: TokenCounts): Usage {
+  let left = counts.input ?? 0
+  const cacheReadTokens = Math.min(counts.cacheRead ?? 0, left)
+  left -= cacheReadTokens
+  const cacheWriteTokens = Math.min(counts.cacheWrite ?? 0, left)
+  left -= cacheWriteTokens
+  const audioInputTokens = Math.min(counts.audioInput ?? 0, left)
+  left -= audioInputTokens
+  const imageInputTokens = Math.min(counts.imageInput ?? 0, left)
+  const inputTokens = left - imageInputTokens
+  left = counts.output ?? 0
+  const reasoningTokens = Math.min(counts.reasoning ?? 0, left)
+  left -= reasoningTokens
+  const audioOutputTokens = Math.min(counts.audioOutput ?? 0, left)
+  left -= audioOutputTokens
+  const imageOutputTokens = Math.min(counts.imageOutput ?? 0, left)
+  const outputTokens = left - imageOutputTokens
+  const usage: Usage = {
+    inputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    audioInputTokens,
+    imageInputTokens,
+    outputTokens,
+    reasoningTokens,
+    audioOutputTokens,
+    imageOutputTokens,
+  }
+  const cacheWriteHourTokens = Math.min(counts.cacheWriteHour ?? 0, cacheWriteTokens)
+  const { acceptedPrediction, rejectedPrediction, webSearches } = counts
+  if (cacheWriteHourTokens > 0) usage.cacheWriteHourTokens = cacheWriteHourTokens
+  if (acceptedPrediction !== undefined) usage.acceptedPredictionTokens = acceptedPrediction
+  if (rejectedPrediction !== undefined) usage.rejectedPredictionTokens = rejectedPrediction
+  if (webSearches !== undefined) usage.webSearchRequests = webSearches
+  return usage
+}
+
+/** The fields that the provider reported beside the counts, for a writer of the provider's dialect. */
+export const nativeFieldsOf = ({ native }: Usage, dialect: DialectName): JsonObject | undefined =>
+  native?.dialect === dialect ? native.fields : undefined
 
 /** `upstream_inference_cost` is what the provider charges the caller's own account: only with a BYOK key. */
 const viewCostDetails = (closing: Closing): JsonObject => ({

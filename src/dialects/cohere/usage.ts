@@ -1,6 +1,6 @@
 import { fieldsOf } from '../../core/json.ts'
-import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { remainder, tokenCount } from '../usage.ts'
+import type { Usage } from '../../core/usage.ts'
+import { bucketsOf, countReader, tokenCount } from '../usage.ts'
 
 /**
  * `usage` in tokens. `billed_units` is what Cohere charges for, at its price per token. `tokens` includes Cohere's own
@@ -13,15 +13,16 @@ export function readUsage(raw: unknown): Usage | undefined {
 }
 
 function usageOf(raw: unknown, cached: number): Usage | undefined {
-  const { input_tokens, output_tokens, image_tokens } = fieldsOf(raw)
-  const [input, output] = [tokenCount(input_tokens), tokenCount(output_tokens)]
+  const counts = countsOf(fieldsOf(raw))
+  const { input, output, imageInput = 0 } = counts
   if (input === undefined && output === undefined) return undefined
-  const { take, rest } = remainder(input ?? 0)
-  return {
-    ...NO_USAGE,
-    cacheReadTokens: take(cached),
-    inputTokens: rest(),
-    imageInputTokens: tokenCount(image_tokens) ?? 0,
-    outputTokens: output ?? 0,
-  }
+  counts.cacheRead = Math.min(cached, input ?? 0)
+  counts.input = (input ?? 0) + imageInput
+  return bucketsOf(counts)
 }
+
+const countsOf = countReader([
+  ['input', 'input_tokens'],
+  ['output', 'output_tokens'],
+  ['imageInput', 'image_tokens'],
+])

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asNumber, defined, fieldsOf, isString, objectsIn } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
-import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
-import { remainder, tokenCount, viewCost } from '../usage.ts'
+import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
+import { bucketsOf, countReader, tokenCount, viewCost } from '../usage.ts'
 
 /**
  * `usageMetadata` in disjoint buckets, in tokens:
@@ -19,36 +19,29 @@ import { remainder, tokenCount, viewCost } from '../usage.ts'
  */
 export function readUsage(raw: unknown): Usage | undefined {
   const fields = fieldsOf(raw)
-  const prompt = tokenCount(fields['promptTokenCount'])
-  const candidates = tokenCount(fields['candidatesTokenCount'])
-  const total = tokenCount(fields['totalTokenCount'])
-  if (prompt === undefined && candidates === undefined && total === undefined) return undefined
-  return {
-    ...NO_USAGE,
-    ...inputOf(fields, prompt ?? 0),
-    ...outputOf(fields, candidates ?? 0),
-    reasoningTokens: tokenCount(fields['thoughtsTokenCount']) ?? 0,
-  }
+  const counts = countsOf(fields)
+  const { input, output, total, reasoning = 0 } = counts
+  if (input === undefined && output === undefined && total === undefined) return undefined
+  const prompt = byModality(fields['promptTokensDetails'])
+  const cached = byModality(fields['cacheTokensDetails'])
+  const candidates = byModality(fields['candidatesTokensDetails'])
+  counts.output = (output ?? 0) + reasoning
+  counts.audioInput = Math.max(0, prompt.audio - cached.audio)
+  counts.imageInput = Math.max(0, prompt.image - cached.image)
+  counts.audioOutput = candidates.audio
+  counts.imageOutput = candidates.image
+  const usage = bucketsOf(counts)
+  usage.inputTokens += tokenCount(fields['toolUsePromptTokenCount']) ?? 0
+  return usage
 }
 
-function inputOf(raw: JsonObject, prompt: number) {
-  const all = byModality(raw['promptTokensDetails'])
-  const fromCache = byModality(raw['cacheTokensDetails'])
-  const { take, rest } = remainder(prompt)
-  const cacheReadTokens = take(tokenCount(raw['cachedContentTokenCount']))
-  const audioInputTokens = take(all.audio - fromCache.audio)
-  const imageInputTokens = take(all.image - fromCache.image)
-  const inputTokens = rest() + (tokenCount(raw['toolUsePromptTokenCount']) ?? 0)
-  return { inputTokens, cacheReadTokens, audioInputTokens, imageInputTokens }
-}
-
-function outputOf(raw: JsonObject, candidates: number) {
-  const { audio, image } = byModality(raw['candidatesTokensDetails'])
-  const { take, rest } = remainder(candidates)
-  const audioOutputTokens = take(audio)
-  const imageOutputTokens = take(image)
-  return { outputTokens: rest(), audioOutputTokens, imageOutputTokens }
-}
+const countsOf = countReader([
+  ['input', 'promptTokenCount'],
+  ['output', 'candidatesTokenCount'],
+  ['total', 'totalTokenCount'],
+  ['cacheRead', 'cachedContentTokenCount'],
+  ['reasoning', 'thoughtsTokenCount'],
+])
 
 /** Vertex writes modalities as numbers too: 2 is IMAGE, 4 is AUDIO. */
 function byModality(details: unknown): { audio: number; image: number } {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
-import { fieldsOf, isString, restOf } from '../../core/json.ts'
+import { isString, restOf } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { anthropicTier } from '../finish.ts'
-import { tokenCount, viewCost } from '../usage.ts'
+import { bucketsOf, countReader, nativeFieldsOf, viewCost } from '../usage.ts'
 
 /**
  * The later figures over the earlier ones, field by field: `message_delta` repeats some of `message_start`'s, and
@@ -16,37 +16,26 @@ export const mergeUsage = (former: JsonObject, later: JsonObject): JsonObject =>
 
 /** `input_tokens` excludes what was read from or written to a cache; `output_tokens` includes thinking. */
 export function readUsage(raw: JsonObject): Usage | undefined {
-  const input = tokenCount(raw['input_tokens'])
-  const output = tokenCount(raw['output_tokens'])
+  const counts = countsOf(raw)
+  const { input, output, cacheRead = 0, cacheWrite = 0 } = counts
   if (input === undefined && output === undefined) return undefined
-  const thinking = Math.min(
-    tokenCount(fieldsOf(raw['output_tokens_details'])['thinking_tokens']) ?? 0,
-    output ?? 0,
-  )
-  const searches = tokenCount(fieldsOf(raw['server_tool_use'])['web_search_requests'])
-  const rest = restOf(raw, KNOWN)
-  return {
-    ...NO_USAGE,
-    inputTokens: input ?? 0,
-    cacheReadTokens: tokenCount(raw['cache_read_input_tokens']) ?? 0,
-    ...cacheWritesOf(raw),
-    outputTokens: (output ?? 0) - thinking,
-    reasoningTokens: thinking,
-    ...(searches === undefined ? {} : { webSearchRequests: searches }),
-    ...(rest === undefined ? {} : { native: { dialect: 'messages' as const, fields: rest } }),
-  }
+  counts.input = (input ?? 0) + cacheRead + cacheWrite
+  const usage = bucketsOf(counts)
+  const fields = restOf(raw, KNOWN)
+  if (fields !== undefined) usage.native = { dialect: 'messages', fields }
+  return usage
 }
 
-/**
- * What was written to a cache, and how much of it for an hour: never more than all of it, although `message_delta` may
- * tell another whole than `message_start` and does not repeat its parts.
- */
-function cacheWritesOf(raw: JsonObject): Pick<Usage, 'cacheWriteTokens' | 'cacheWriteHourTokens'> {
-  const cacheWriteTokens = tokenCount(raw['cache_creation_input_tokens']) ?? 0
-  const told = tokenCount(fieldsOf(raw['cache_creation'])['ephemeral_1h_input_tokens']) ?? 0
-  const cacheWriteHourTokens = Math.min(told, cacheWriteTokens)
-  return cacheWriteHourTokens === 0 ? { cacheWriteTokens } : { cacheWriteTokens, cacheWriteHourTokens }
-}
+/** `message_delta` may report another `cache_creation_input_tokens` than `message_start`, without its parts. */
+const countsOf = countReader([
+  ['input', 'input_tokens'],
+  ['output', 'output_tokens'],
+  ['cacheRead', 'cache_read_input_tokens'],
+  ['cacheWrite', 'cache_creation_input_tokens'],
+  ['cacheWriteHour', 'cache_creation.ephemeral_1h_input_tokens'],
+  ['reasoning', 'output_tokens_details.thinking_tokens'],
+  ['webSearches', 'server_tool_use.web_search_requests'],
+])
 
 /** Fields that a writer of this dialect writes from the neutral figures. */
 const KNOWN = new Set([
@@ -71,7 +60,7 @@ export function readServiceTier(raw: JsonObject): string | null {
  */
 export function viewTokens(told: Usage | null, serviceTier: string | null): JsonObject {
   const usage = told ?? NO_USAGE
-  const native = usage.native?.dialect === 'messages' ? usage.native.fields : {}
+  const native = nativeFieldsOf(usage, 'messages')
   const { cacheWriteTokens, cacheWriteHourTokens: hour = 0, webSearchRequests } = usage
   return {
     input_tokens: usage.inputTokens + usage.audioInputTokens + usage.imageInputTokens,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
-import { fieldsOf, isObject, restOf } from '../../core/json.ts'
-import { type NativeUsage, NO_USAGE, type Usage } from '../../core/usage.ts'
-import { remainder, tokenCount } from '../usage.ts'
+import { asAmount, fieldsOf, isObject, restOf } from '../../core/json.ts'
+import type { Usage } from '../../core/usage.ts'
+import { bucketsOf, countReader, tokenCount } from '../usage.ts'
 
 /** xAI tells what it charged in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
 const TICKS_PER_USD = 10_000_000_000
@@ -14,59 +14,46 @@ const TICKS_PER_USD = 10_000_000_000
 export function readUsage(response: JsonObject, searches: number): Usage | undefined {
   const raw = response['usage']
   if (!isObject(raw)) return undefined
-  const input = tokenCount(raw['input_tokens'])
-  const output = tokenCount(raw['output_tokens'])
-  if (input === undefined && output === undefined) return undefined
-  const webSearchRequests = searchesOf(raw, response) ?? (searches > 0 ? searches : undefined)
+  const counts = countsOf(raw)
+  const { input = 0, output = 0, total, reasoning = 0 } = counts
+  if (counts.input === undefined && counts.output === undefined) return undefined
+  // The total shows that reasoning is not part of the output: xAI's chat does so.
+  if (total === input + output + reasoning) counts.output = output + reasoning
+  counts.webSearches ??= requestsOf(response) ?? (searches > 0 ? searches : undefined)
+  const usage = bucketsOf(counts)
   const cost = costOf(raw)
-  return {
-    ...NO_USAGE,
-    ...splitInput(input ?? 0, fieldsOf(raw['input_tokens_details'])),
-    ...splitOutput(output ?? 0, tokenCount(raw['total_tokens']), input ?? 0, raw),
-    ...(webSearchRequests === undefined ? {} : { webSearchRequests }),
-    ...(cost === undefined ? {} : { providerCostUsd: cost }),
-    ...nativeOf(raw),
-  }
+  const fields = restOf(raw, OURS)
+  if (cost !== undefined) usage.providerCostUsd = cost
+  if (fields !== undefined) usage.native = { dialect: 'responses', fields }
+  return usage
 }
 
-/** Each bucket takes at most what the former ones left. */
-function splitInput(all: number, details: JsonObject) {
-  const left = remainder(all)
-  const cacheReadTokens = left.take(tokenCount(details['cached_tokens']))
-  const cacheWriteTokens = left.take(tokenCount(details['cache_write_tokens']))
-  const audioInputTokens = left.take(tokenCount(details['audio_tokens']))
-  const imageInputTokens = left.take(tokenCount(details['image_tokens']))
-  return { cacheReadTokens, cacheWriteTokens, audioInputTokens, imageInputTokens, inputTokens: left.rest() }
-}
+const countsOf = countReader([
+  ['input', 'input_tokens'],
+  ['output', 'output_tokens'],
+  ['total', 'total_tokens'],
+  ['cacheRead', 'input_tokens_details.cached_tokens'],
+  ['cacheWrite', 'input_tokens_details.cache_write_tokens'],
+  ['audioInput', 'input_tokens_details.audio_tokens'],
+  ['imageInput', 'input_tokens_details.image_tokens'],
+  ['reasoning', 'output_tokens_details.reasoning_tokens'],
+  ['audioOutput', 'output_tokens_details.audio_tokens'],
+  ['imageOutput', 'output_tokens_details.image_tokens'],
+  // OpenRouter's place, and xAI's.
+  [
+    'webSearches',
+    'server_tool_use_details.web_search_requests',
+    'server_side_tool_usage_details.web_search_calls',
+  ],
+])
 
-/** Where the total shows that reasoning stands beside the output (xAI's chat does so), it is added. */
-function splitOutput(told: number, total: number | undefined, input: number, raw: JsonObject) {
-  const details = fieldsOf(raw['output_tokens_details'])
-  const reasoning = tokenCount(details['reasoning_tokens']) ?? 0
-  const isApart = reasoning > 0 && total === input + told + reasoning
-  const left = remainder(isApart ? told + reasoning : told)
-  const reasoningTokens = left.take(reasoning)
-  const audioOutputTokens = left.take(tokenCount(details['audio_tokens']))
-  const imageOutputTokens = left.take(tokenCount(details['image_tokens']))
-  return { reasoningTokens, audioOutputTokens, imageOutputTokens, outputTokens: left.rest() }
-}
+/** OpenAI counts searches outside the usage. */
+const requestsOf = ({ tool_usage }: JsonObject): number | undefined =>
+  tokenCount(fieldsOf(fieldsOf(tool_usage)['web_search'])['num_requests'])
 
-/** OpenRouter's, xAI's and OpenAI's places for it. */
-function searchesOf(raw: JsonObject, response: JsonObject): number | undefined {
-  const openRouter = fieldsOf(raw['server_tool_use_details'])
-  const xai = fieldsOf(raw['server_side_tool_usage_details'])
-  const openai = fieldsOf(fieldsOf(response['tool_usage'])['web_search'])
-  return (
-    tokenCount(openRouter['web_search_requests']) ??
-    tokenCount(xai['web_search_calls']) ??
-    tokenCount(openai['num_requests'])
-  )
-}
-
-function costOf(raw: JsonObject): number | undefined {
-  const { cost, cost_in_usd_ticks: ticks } = raw
-  if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost
-  return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0 ? ticks / TICKS_PER_USD : undefined
+function costOf({ cost, cost_in_usd_ticks }: JsonObject): number | undefined {
+  const ticks = asAmount(cost_in_usd_ticks)
+  return asAmount(cost) ?? (ticks === undefined ? undefined : ticks / TICKS_PER_USD)
 }
 
 /** What we read, or say ourselves. */
@@ -81,8 +68,3 @@ const OURS = new Set([
   'is_byok',
   'server_tool_use_details',
 ])
-
-function nativeOf(raw: JsonObject): { native?: NativeUsage } {
-  const fields = restOf(raw, OURS)
-  return fields === undefined ? {} : { native: { dialect: 'responses', fields } }
-}

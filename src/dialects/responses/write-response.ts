@@ -6,6 +6,7 @@ import { usdOf } from '../../core/money.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { openaiTier } from '../finish.ts'
+import { nativeFieldsOf } from '../usage.ts'
 import type { ItemStatus } from './write-item.ts'
 
 /** api-surface §20.1: the response object, which repeats what was asked. */
@@ -146,7 +147,7 @@ export function viewUsage(closing: Closing): JsonObject {
   const input = promptTokens(usage)
   const output = completionTokens(usage)
   return defined({
-    ...(usage.native?.dialect === 'responses' ? usage.native.fields : {}),
+    ...nativeFieldsOf(usage, 'responses'),
     input_tokens: input,
     input_tokens_details: defined({
       cached_tokens: usage.cacheReadTokens,
