@@ -44,6 +44,12 @@ export interface GuardedReply {
   url: string
 }
 
+/** For libraries that expect the reply of `fetch`. */
+export const responseOf = (
+  { status, body }: GuardedReply,
+  headers: Readonly<Record<string, string>>,
+): Response => new Response(new Uint8Array(body), { status, headers })
+
 const DEFAULT_MAX_REDIRECTS = 5
 const OWN_HEADERS = new Set([
   'host',

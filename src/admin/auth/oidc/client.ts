@@ -1,14 +1,13 @@
 /** Single sign-on by OpenID Connect: the authorization code flow with PKCE (OIDC Core 1.0, RFC 7636, RFC 9700). */
 
-import { unavailable } from '../../../core/errors.ts'
+import type * as OAuth from 'oauth4webapi'
+import { GatewayError, unavailable } from '../../../core/errors.ts'
 import type { JsonObject } from '../../../core/events.ts'
 import { neverBack } from '../../../core/never-back.ts'
-import { withoutTrailing } from '../../../core/trailing.ts'
 import { isJsonObject } from '../../../http/json.ts'
 import { hostOf, type OutboundAllow } from '../../../net/address.ts'
-import { type GuardedOptions, guardedFetch } from '../../../net/guarded.ts'
+import { guardedFetch, responseOf } from '../../../net/guarded.ts'
 import { failed, unproven } from './failure.ts'
-import { createKeySource } from './key-source.ts'
 
 export interface OidcSettings {
   /** Without a trailing slash. */
@@ -20,15 +19,15 @@ export interface OidcSettings {
   scopes: string
   /** The claim that lists a person's groups. */
   groupsClaim: string
-  /** Who is in one of them is an administrator; none: roles are changed here alone. */
+  /** Members of these groups are administrators. Empty: roles are changed in Sluice only. */
   adminGroups: readonly string[]
-  /** Only who is in one of these, or of the administrators', may enter; none: everybody whom the provider lets in. */
+  /** Only members of these groups and administrators may sign in. Empty: everyone whom the provider accepts. */
   memberGroups: readonly string[]
-  /** Takes e-mail addresses that the provider says nothing of for verified. */
+  /** Treats an e-mail address as verified unless the provider says that it is not. */
   trustEmail: boolean
 }
 
-/** What is asked of the browser, and kept until it comes back. */
+/** Secrets of one sign-in, stored in the browser until it comes back. */
 export interface Proof {
   state: string
   nonce: string
@@ -36,200 +35,239 @@ export interface Proof {
   verifier: string
 }
 
+/** Parameters with which the provider sends the browser back. */
+export interface Callback {
+  code: string
+  state: string
+  iss?: string | undefined
+}
+
 export interface OidcClient {
   readonly settings: OidcSettings
   /** Where the browser is sent. */
   authorizationUrl(proof: Proof, redirectUri: string): Promise<string>
-  /** Claims of the person whom this code stands for. Throws a `GatewayError` 401 for what does not prove it, 502 for a provider that fails. */
-  redeem(code: string, proof: Proof, redirectUri: string): Promise<JsonObject>
-  /** Whether the `iss` of an answer is the issuer as it names itself, or is missing where it need not be there (RFC 9207). */
-  isIssuer(iss: string | undefined): Promise<boolean>
   /**
-   * True the first time: a sign-in that was begun once ends once. `until` is when it would be too late anyway. Throws a
-   * `GatewayError` 503 while too many are remembered: none is forgotten before its time.
+   * The claims of the person who signed in. Throws a `GatewayError`: 401 if the callback or the token proves nothing, 502
+   * if the provider fails.
+   */
+  redeem(callback: Callback, proof: Proof, redirectUri: string): Promise<JsonObject>
+  /**
+   * True the first time: a sign-in ends once. `until` is when it expires anyway. Throws a `GatewayError` 503 while too
+   * many are remembered.
    */
   takes(state: string, until: number): boolean
-}
-
-interface Provider {
-  issuer: string
-  authorizationEndpoint: string
-  tokenEndpoint: string
-  userinfoEndpoint: string | null
-  jwksUri: string
-  takesBasic: boolean
-  /** It promises an `iss` in every answer. */
-  namesItself: boolean
 }
 
 const DISCOVERY_MS = 3_600_000
 /** Of ten minutes: some megabytes. */
 const MOST_TAKEN = 50_000
 const RETRY_AFTER_SECONDS = 60
+const CLOCK_TOLERANCE_SECONDS = 60
 const REPLY = { limitBytes: 1_000_000, timeoutMs: 10_000, maxRedirects: 0 } as const
+const JSON_HEADERS = { 'content-type': 'application/json' }
 
 export function createOidcClient(
   settings: OidcSettings,
   outboundAllow: OutboundAllow,
   now: () => number,
 ): OidcClient {
-  // The operator wrote the issuer: it may be on a private host. What it names elsewhere may not, unless allowed.
+  // The operator wrote the issuer, so it may be a private host. Its endpoints may be on others only if allowed.
   const host = hostOf(new URL(settings.issuer))
   const allow = { ...outboundAllow, hosts: new Set([...outboundAllow.hosts, host]) }
-  const ask = (url: string, options: Partial<GuardedOptions> = {}) =>
-    askProvider(url, { ...REPLY, allow, ...options })
   // A clock that is set back would keep addresses and keys for as long as it was ahead.
   const steady = neverBack(now)
-  let known: { provider: Provider; until: number } | null = null
-  const taken = new Map<string, number>()
-  const discover = async (): Promise<Provider> => {
-    if (known !== null && known.until > steady()) return known.provider
-    const provider = providerOf(settings, await ask(`${settings.issuer}/.well-known/openid-configuration`))
-    known = { provider, until: steady() + DISCOVERY_MS }
-    return provider
-  }
-  const keys = createKeySource(async () => ask((await discover()).jwksUri), steady)
+  const find = discovery(settings, allow, steady)
+  const keys = keyCache(steady)
   return {
     settings,
-    async isIssuer(iss) {
-      const { issuer, namesItself } = await discover()
-      return iss === undefined ? !namesItself : iss === issuer
-    },
-    takes(state, until) {
-      if (taken.has(state)) return false
-      // The oldest come first: each call looks at the few that are over.
-      for (const [old, end] of taken) {
-        if (end > now()) break
-        taken.delete(old)
-      }
-      if (taken.size >= MOST_TAKEN)
-        throw unavailable('Too many sign-ins end at this moment', RETRY_AFTER_SECONDS)
-      taken.set(state, until)
-      return true
-    },
+    takes: onceEach(now),
     async authorizationUrl(proof, redirectUri) {
-      const url = new URL((await discover()).authorizationEndpoint)
-      const challenge = Bun.SHA256.hash(proof.verifier, 'base64')
-      const asked = {
+      const { oauth, server } = await find()
+      const url = new URL(server.authorization_endpoint ?? '')
+      const parameters = {
         response_type: 'code',
         client_id: settings.clientId,
         redirect_uri: redirectUri,
         scope: settings.scopes,
         state: proof.state,
         nonce: proof.nonce,
-        code_challenge: challenge.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''),
+        code_challenge: await oauth.calculatePKCECodeChallenge(proof.verifier),
         code_challenge_method: 'S256',
       }
-      for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value)
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
       return url.href
     },
-    async redeem(code, proof, redirectUri) {
-      const provider = await discover()
-      const asked = tokenRequest(settings, provider, code, proof, redirectUri)
-      const tokens = await ask(provider.tokenEndpoint, asked)
-      const { id_token: idToken, access_token: accessToken } = tokens
-      if (typeof idToken !== 'string') throw unproven('the token endpoint gave no ID token')
-      const { verifyIdToken } = await import('./id-token.ts')
-      const claims = await verifyIdToken(idToken, keys, {
-        issuer: provider.issuer,
-        audience: settings.clientId,
-        nonce: proof.nonce,
-        now: now(),
+    async redeem(callback, proof, redirectUri) {
+      const { oauth, server, options } = await find()
+      const client = {
+        client_id: settings.clientId,
+        [oauth.clockTolerance]: CLOCK_TOLERANCE_SECONDS,
+        [oauth.clockSkew]: Math.round((now() - Date.now()) / 1000),
+      }
+      const exchange = { oauth, server, options, client, settings, keys }
+      return await claimsOf(exchange, callback, proof, redirectUri).catch((error: unknown) => {
+        throw error instanceof GatewayError ? error : unproven(reasonOf(oauth, error))
       })
-      if (
-        claims['email'] !== undefined ||
-        provider.userinfoEndpoint === null ||
-        typeof accessToken !== 'string'
-      )
-        return claims
-      const more = await ask(provider.userinfoEndpoint, {
-        headers: { authorization: `Bearer ${accessToken}` },
-      })
-      // Another person's answer must not be joined to this one (OIDC Core 5.3.2).
-      if (more['sub'] !== claims['sub']) throw unproven('userinfo is of another subject')
-      return { ...more, ...claims }
     },
   }
 }
 
-function tokenRequest(
-  { clientId, clientSecret }: OidcSettings,
-  { takesBasic }: Provider,
-  code: string,
-  { verifier }: Proof,
-  redirectUri: string,
-): Partial<GuardedOptions> {
-  const form = new URLSearchParams({
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: redirectUri,
-    code_verifier: verifier,
-  })
-  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
-  if (clientSecret !== null && takesBasic) {
-    const pair = [clientId, clientSecret].map((part) => encodeURIComponent(part)).join(':')
-    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`
-  } else {
-    form.set('client_id', clientId)
-    if (clientSecret !== null) form.set('client_secret', clientSecret)
+interface Found {
+  readonly oauth: typeof OAuth
+  readonly server: OAuth.AuthorizationServer
+  readonly options: {
+    [OAuth.customFetch]: (url: string, options: FetchOptions) => Promise<Response>
+    [OAuth.allowInsecureRequests]: boolean
   }
-  return { method: 'POST', headers, body: form.toString() }
+}
+type FetchOptions = OAuth.CustomFetchOptions<'GET' | 'POST', URLSearchParams | undefined>
+
+/** The provider's metadata, read again every hour. The library is loaded on first use. */
+function discovery(settings: OidcSettings, allow: OutboundAllow, steady: () => number): () => Promise<Found> {
+  const issuer = settings.issuer
+  let known: { found: Found; until: number } | null = null
+  return async () => {
+    if (known !== null && known.until > steady()) return known.found
+    const oauth = await import('oauth4webapi')
+    const options = {
+      [oauth.customFetch]: (url: string, asked: FetchOptions) => fetchJson(url, asked, allow),
+      [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
+    }
+    const reply = await oauth.discoveryRequest(new URL(issuer), { ...options, algorithm: 'oidc' })
+    // Some providers write a slash at the end of their name.
+    const { issuer: named }: OAuth.AuthorizationServer = await reply.clone().json()
+    const expected = new URL(named === `${issuer}/` ? named : issuer)
+    const server = await oauth.processDiscoveryResponse(expected, reply).catch((cause: unknown) => {
+      throw failed('has another name than SLUICE_OIDC_ISSUER', cause)
+    })
+    for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const)
+      checkEndpoint(name, server[name], issuer)
+    known = { found: { oauth, server, options }, until: steady() + DISCOVERY_MS }
+    return known.found
+  }
 }
 
-async function askProvider(url: string, options: GuardedOptions): Promise<JsonObject> {
-  const headers = { accept: 'application/json', ...options.headers }
+function checkEndpoint(name: string, address: unknown, issuer: string): void {
+  const scheme = typeof address === 'string' ? URL.parse(address)?.protocol : undefined
+  if (scheme === 'https:' || (scheme === 'http:' && issuer.startsWith('http:'))) return
+  throw failed('has an unusable discovery document', new Error(`${name} is missing or not an https address`))
+}
+
+/** The library's key cache by our clock: each call gets a copy with the age that the keys have by it. */
+function keyCache(steady: () => number) {
+  let known: { jwks: OAuth.JWKS; at: number } | null = null
+  return async (use: (cache: OAuth.JWKSCacheInput) => Promise<void>): Promise<void> => {
+    const cache: OAuth.JWKSCacheInput =
+      known === null
+        ? {}
+        : { jwks: known.jwks, uat: Math.floor(Date.now() / 1000 - (steady() - known.at) / 1000) }
+    try {
+      await use(cache)
+    } finally {
+      if ('jwks' in cache && cache.jwks !== known?.jwks) known = { jwks: cache.jwks, at: steady() }
+    }
+  }
+}
+
+interface Exchange extends Found {
+  readonly client: OAuth.Client
+  readonly settings: OidcSettings
+  readonly keys: ReturnType<typeof keyCache>
+}
+
+/** Exchanges the code, checks the ID token and its signature, and asks userinfo if the token has no e-mail address. */
+async function claimsOf(
+  { oauth, server, options, client, settings, keys }: Exchange,
+  callback: Callback,
+  proof: Proof,
+  redirectUri: string,
+): Promise<JsonObject> {
+  const { iss, ...rest } = callback
+  const sent = new URLSearchParams({ ...rest, ...(iss === undefined ? {} : { iss }) })
+  const parameters = oauth.validateAuthResponse(server, client, sent, proof.state)
+  const reply = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    authenticationOf(oauth, server, settings),
+    parameters,
+    redirectUri,
+    proof.verifier,
+    options,
+  )
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, reply, {
+    expectedNonce: proof.nonce,
+    requireIdToken: true,
+  })
+  // The library caches keys for each metadata object by its own clock; a copy leaves that to `keys`.
+  await keys((cache) =>
+    oauth.validateApplicationLevelSignature({ ...server }, reply, { ...options, [oauth.jwksCache]: cache }),
+  )
+  const claims = oauth.getValidatedIdTokenClaims(tokens)
+  if (claims === undefined || claims.sub === '') throw unproven('the ID token has no subject')
+  if (claims['azp'] !== undefined && claims['azp'] !== settings.clientId)
+    throw unproven('the ID token was issued for another client')
+  if (claims['email'] !== undefined || server.userinfo_endpoint === undefined) return { ...claims }
+  const info = await oauth.userInfoRequest(server, client, tokens.access_token, options)
+  return { ...(await oauth.processUserInfoResponse(server, client, claims.sub, info)), ...claims }
+}
+
+function authenticationOf(
+  oauth: typeof OAuth,
+  { token_endpoint_auth_methods_supported: methods }: OAuth.AuthorizationServer,
+  { clientSecret }: OidcSettings,
+): OAuth.ClientAuth {
+  if (clientSecret === null) return oauth.None()
+  const takesBasic = methods === undefined || methods.includes('client_secret_basic')
+  return takesBasic ? oauth.ClientSecretBasic(clientSecret) : oauth.ClientSecretPost(clientSecret)
+}
+
+/** Codes and messages of the library are fixed texts. An error code of the provider is a word (RFC 6749, 5.2). */
+function reasonOf(oauth: typeof OAuth, error: unknown): string {
+  if (error instanceof oauth.ResponseBodyError)
+    return `the identity provider answered ${error.error.replace(/[^\w.-]/g, '').slice(0, 60)}`
+  const code = error instanceof Error && 'code' in error ? `${error.code}: ` : ''
+  return error instanceof Error ? `${code}${error.message}` : 'the ID token cannot be read'
+}
+
+/** Passes on JSON objects, and refusals of a code. Throws a `GatewayError` 502 for any other reply. */
+async function fetchJson(url: string, asked: FetchOptions, allow: OutboundAllow): Promise<Response> {
   const { host, pathname } = new URL(url)
-  const reply = await guardedFetch(url, { ...options, headers }).catch((cause) => {
+  const reply = await guardedFetch(url, {
+    ...REPLY,
+    allow,
+    method: asked.method,
+    headers: { ...asked.headers, accept: 'application/json' },
+    ...(asked.body ? { body: asked.body.toString() } : {}),
+  }).catch((cause) => {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw failed('cannot be reached', new Error(`${host}${pathname}: ${why}`))
   })
-  const value = jsonOf(reply.body)
-  if (reply.status === 200 && value !== null) return value
-  // A code that was used, or a wrong client: the provider says which, in a word that is not secret (RFC 6749, 5.2).
-  const code = value?.['error']
-  if (options.method === 'POST' && (reply.status === 400 || reply.status === 401) && typeof code === 'string')
-    throw unproven(`the identity provider answered ${code.replace(/[^\w.-]/g, '').slice(0, 60)}`)
+  const isRefusal = asked.method === 'POST' && (reply.status === 400 || reply.status === 401)
+  if ((reply.status === 200 || isRefusal) && isJson(reply.body)) return responseOf(reply, JSON_HEADERS)
   throw failed('gave no usable answer', new Error(`status ${reply.status} of ${host}${pathname}`))
 }
 
-function jsonOf(body: Uint8Array): JsonObject | null {
+function isJson(body: Uint8Array): boolean {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body))
-    return isJsonObject(value) ? value : null
+    return isJsonObject(JSON.parse(new TextDecoder().decode(body)))
   } catch {
-    return null
+    return false
   }
 }
 
-function providerOf({ issuer }: OidcSettings, document: JsonObject): Provider {
-  const text = (name: string): string => {
-    const value = document[name]
-    if (typeof value !== 'string')
-      throw failed('says too little of itself', new Error(`no ${name} in its discovery document`))
-    return value
-  }
-  const endpoint = (name: string): string => {
-    const value = text(name)
-    const scheme = URL.parse(value)?.protocol
-    const isSafe = scheme === 'https:' || (scheme === 'http:' && issuer.startsWith('http:'))
-    if (!isSafe)
-      throw failed('names an address that cannot be used', new Error(`${name} of its discovery document`))
-    return value
-  }
-  // Whoever answers must be who was asked (OIDC Discovery 4.3); some write a slash at the end.
-  if (withoutTrailing(text('issuer'), '/') !== issuer)
-    throw failed(
-      'has another name',
-      new Error('the issuer of its discovery document is not SLUICE_OIDC_ISSUER'),
-    )
-  const methods = document['token_endpoint_auth_methods_supported']
-  return {
-    issuer: text('issuer'),
-    authorizationEndpoint: endpoint('authorization_endpoint'),
-    tokenEndpoint: endpoint('token_endpoint'),
-    userinfoEndpoint: document['userinfo_endpoint'] === undefined ? null : endpoint('userinfo_endpoint'),
-    jwksUri: endpoint('jwks_uri'),
-    takesBasic: !Array.isArray(methods) || methods.includes('client_secret_basic'),
-    namesItself: document['authorization_response_iss_parameter_supported'] === true,
+/** Remembers values until they expire: true for each that is new. */
+function onceEach(now: () => number): OidcClient['takes'] {
+  const taken = new Map<string, number>()
+  return (state, until) => {
+    if (taken.has(state)) return false
+    // The oldest come first: each call looks at the few that have expired.
+    for (const [old, end] of taken) {
+      if (end > now()) break
+      taken.delete(old)
+    }
+    if (taken.size >= MOST_TAKEN)
+      throw unavailable('Too many sign-ins end at this moment', RETRY_AFTER_SECONDS)
+    taken.set(state, until)
+    return true
   }
 }

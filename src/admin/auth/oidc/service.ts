@@ -39,12 +39,10 @@ export async function endOidc(
     throw badRequest('This sign-in has ended already: begin again')
   if (query.error !== undefined) throw unauthorized('The identity provider refused this sign-in')
   if (query.code === undefined) throw badRequest('is missing', 'query parameter code')
-  const claims = await told(deps, visitor, async () => {
-    // Another provider's code must not be taken to this one (RFC 9207, mix-up).
-    if (!(await client.isIssuer(query.iss)))
-      throw unauthorized('Another identity provider answered than the one that was asked')
-    return await client.redeem(query.code ?? '', flow, redirectUri(site))
-  })
+  const { code, iss } = query
+  const claims = await logged(deps, visitor, () =>
+    client.redeem({ code, iss, state: flow.state }, flow, redirectUri(site)),
+  )
   const arrival = arrivalOf(deps, client.settings, claims)
   const opened = openSession(deps, visitor, arrival.user.id)
   const entered = {
@@ -65,8 +63,8 @@ function clientOf({ auth }: AuthDeps): OidcClient {
   return auth.oidc
 }
 
-/** What was wrong with a proof is for the log: the person who reads the answer may be the one who made it up. */
-async function told<T>(deps: AuthDeps, visitor: Visitor, work: () => Promise<T>): Promise<T> {
+/** Logs why a proof failed. The reply does not say it: an attacker may read it. */
+async function logged<T>(deps: AuthDeps, visitor: Visitor, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
