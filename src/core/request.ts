@@ -152,6 +152,13 @@ export interface RoutedRequest {
   parameters: string[]
 }
 
+/**
+ * The caller's body if it is written in `dialect`: a provider of that dialect receives it with its unknown fields, and
+ * others may carry fields of it that the neutral request has no place for.
+ */
+export const bodyIn = ({ dialect, body }: RoutedRequest, written: DialectName): JsonObject | undefined =>
+  dialect === written ? body : undefined
+
 /** A caller's request for a conversation in no dialect: each ingress makes one, each egress writes one. */
 export interface InferenceRequest extends RoutedRequest {
   messages: Message[]

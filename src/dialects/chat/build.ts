@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, fieldsOf, isObject } from '../../core/json.ts'
-import type { InferenceRequest } from '../../core/request.ts'
+import { bodyIn, type InferenceRequest } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropsInto } from '../dropped.ts'
@@ -82,8 +82,8 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   const dropped: string[] = []
   const drop = dropsInto(dropped)
   const { quirks } = attempt.provider
-  const body =
-    request.dialect === 'chat' ? forwardedBody(request.body) : neutralBody(request, takenBy(attempt), drop)
+  const own = bodyIn(request, 'chat')
+  const body = own ? forwardedBody(own) : neutralBody(request, takenBy(attempt), drop)
   body.model = attempt.endpoint.upstreamId
   applyStream(body, request, attempt)
   applyOutputBound(body, request, attempt)
@@ -95,7 +95,7 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
     applyQuirks(body, quirks.chat, drop)
     applyConversation(body, attempt, quirks.chat, drop)
   }
-  if (request.dialect === 'chat') nameUnserved(request.body, dropped)
+  if (own) nameUnserved(own, dropped)
   return { path: '/chat/completions', headers: {}, body, dropped }
 }
 

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject } from '../../core/json.ts'
-import type { Effort, InferenceRequest, Sampling } from '../../core/request.ts'
+import { bodyIn, type Effort, type InferenceRequest, type Sampling } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto } from '../dropped.ts'
@@ -67,7 +67,7 @@ const CARRIED: ReadonlySet<string> = new Set([
 export function buildCohere(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const drop = dropsInto(dropped)
-  const own: JsonObject = request.dialect === 'chat' ? request.body : {}
+  const own: JsonObject = bodyIn(request, 'chat') ?? {}
   const { messages, documents } = writeMessages(request.messages, takesReasoning(attempt), drop)
   const all = [...documents, ...asList(own.documents)]
   const body = defined({
@@ -107,7 +107,7 @@ function writeFormat(
 }
 
 function dropRest(request: InferenceRequest, drop: Drop): void {
-  const { dialect, body, user, metadata, serviceTier, choiceCount, modalities } = request
+  const { user, metadata, serviceTier, choiceCount, modalities } = request
   if (user !== undefined) drop('user')
   if (metadata !== undefined && Object.keys(metadata).length > 0) drop('metadata')
   if (serviceTier !== undefined && serviceTier !== 'auto' && serviceTier !== 'default') {
@@ -115,8 +115,7 @@ function dropRest(request: InferenceRequest, drop: Drop): void {
   }
   if (choiceCount !== undefined && choiceCount > 1) drop('n')
   if (modalities?.some((name) => name !== 'text')) drop('modalities')
-  if (dialect !== 'chat') return
-  for (const [name, value] of Object.entries(body)) {
+  for (const [name, value] of Object.entries(bodyIn(request, 'chat') ?? {})) {
     if (value !== null && value !== undefined && !CARRIED.has(name)) drop(name)
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
-import type { FunctionTool, InferenceRequest, ToolChoice } from '../../core/request.ts'
+import { bodyIn, type FunctionTool, type InferenceRequest, type ToolChoice } from '../../core/request.ts'
 import type { Drop } from '../dropped.ts'
 import { dropExtra } from './build-parts.ts'
 import { type Generation, generationOf } from './build-thinking.ts'
@@ -64,12 +64,12 @@ function writeParameters(parameters: JsonObject | undefined, drop: Drop, room: R
 }
 
 function wantsSearch(
-  { body, dialect }: InferenceRequest,
+  request: InferenceRequest,
   functions: number,
   { isGemini3 }: Generation,
   drop: Drop,
 ): boolean {
-  const options = dialect === 'chat' ? body['web_search_options'] : undefined
+  const options = bodyIn(request, 'chat')?.['web_search_options']
   if (!isObject(options)) return false
   if (functions > 0 && !isGemini3) {
     drop('web_search_options')

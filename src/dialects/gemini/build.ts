@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asText, defined, fieldsOf, isObject } from '../../core/json.ts'
-import type { InferenceRequest, Sampling } from '../../core/request.ts'
+import { bodyIn, type InferenceRequest, type Sampling } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto } from '../dropped.ts'
@@ -93,7 +93,7 @@ export function buildGemini(request: InferenceRequest, attempt: Attempt): Dialec
   const drop = dropsInto(dropped)
   const room = createRoom()
   const { upstreamId } = attempt.endpoint
-  if (request.dialect === 'gemini') {
+  if (bodyIn(request, 'gemini')) {
     const body = ownBody(request, attempt, drop)
     return { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
   }
@@ -170,9 +170,8 @@ function writeFormat(
 }
 
 /** Options of images and speech, which only the chat dialect has. */
-function writeMediaConfig({ dialect, body }: InferenceRequest, drop: Drop): JsonObject {
-  if (dialect !== 'chat') return {}
-  const { image_config, audio } = body
+function writeMediaConfig(request: InferenceRequest, drop: Drop): JsonObject {
+  const { image_config, audio } = bodyIn(request, 'chat') ?? {}
   const config: JsonObject = {}
   if (isObject(image_config)) {
     const { aspect_ratio, image_size, ...rest } = image_config
@@ -201,11 +200,11 @@ function writeServiceTier(tier: string | undefined, drop: Drop): string | undefi
   return TIERS[tier]
 }
 
-function dropRest({ dialect, body, user, metadata }: InferenceRequest, drop: Drop): void {
+function dropRest(request: InferenceRequest, drop: Drop): void {
+  const { user, metadata } = request
   if (user !== undefined) drop('user')
   if (metadata !== undefined && Object.keys(metadata).length > 0) drop('metadata')
-  if (dialect !== 'chat') return
-  for (const [name, value] of Object.entries(body)) {
+  for (const [name, value] of Object.entries(bodyIn(request, 'chat') ?? {})) {
     if (value === null || value === undefined || CARRIED.has(name)) continue
     if (name === 'cache_control') dropMark(value, drop)
     else drop(name)

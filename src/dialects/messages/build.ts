@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asObject, defined, fieldsOf, isObject } from '../../core/json.ts'
-import type { InferenceRequest } from '../../core/request.ts'
+import { bodyIn, type InferenceRequest } from '../../core/request.ts'
 import { type Traits, thinkingOf, traitsOf } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto, dropUncarried } from '../dropped.ts'
@@ -39,7 +39,7 @@ export function buildMessages(request: InferenceRequest, attempt: Attempt): Dial
   const dropped: string[] = []
   const drop = dropsInto(dropped)
   const traits = traitsOf(attempt)
-  if (request.dialect === 'messages') {
+  if (bodyIn(request, 'messages')) {
     const body = ownBody(request, attempt, traits, boundOf(request, attempt), drop)
     applyServiceTier(body, request, drop)
     return { path: '/messages', headers: { 'anthropic-version': VERSION, ...request.headers }, body, dropped }

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, fieldsOf } from '../../core/json.ts'
-import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
+import { bodyIn, type Effort, type InferenceRequest, type Reasoning } from '../../core/request.ts'
 import type { EndpointRecord } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
 
@@ -78,15 +78,20 @@ const asks = (reasoning: Reasoning): boolean =>
     reasoning.summary !== undefined)
 
 /** `reasoning_effort` alone asks for thinking, not for seeing it. */
-const wantsToSee = ({ dialect, reasoning = {}, parameters }: InferenceRequest): boolean =>
-  dialect !== 'responses' &&
-  reasoning.exclude !== true &&
-  !isOff(reasoning) &&
-  parameters.some((name) => name === 'reasoning' || name === 'include_reasoning')
+const wantsToSee = (request: InferenceRequest): boolean => {
+  const { reasoning = {}, parameters } = request
+  const isShownUnasked = bodyIn(request, 'responses') === undefined
+  return (
+    isShownUnasked &&
+    reasoning.exclude !== true &&
+    !isOff(reasoning) &&
+    parameters.some((name) => name === 'reasoning' || name === 'include_reasoning')
+  )
+}
 
 /** OpenAI's newer fields, which callers of other dialects may set too. */
-function carried({ extra = {} }: Reasoning, { dialect }: InferenceRequest, drop: Drop): JsonObject {
-  if (dialect === 'responses') return {}
+function carried({ extra = {} }: Reasoning, request: InferenceRequest, drop: Drop): JsonObject {
+  if (bodyIn(request, 'responses')) return {}
   for (const name of Object.keys(extra)) if (name !== 'context' && name !== 'mode') drop(`reasoning.${name}`)
   return defined({ context: extra.context, mode: extra.mode })
 }

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, isObject, isString } from '../../core/json.ts'
-import type { InferenceRequest } from '../../core/request.ts'
+import { bodyIn, type InferenceRequest } from '../../core/request.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto } from '../dropped.ts'
@@ -63,10 +63,8 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
     anyFormat: quirks.reasoningField === 'reasoning',
     takesText: quirks.responsesExtensions !== false,
   }
-  const body =
-    request.dialect === 'responses'
-      ? forwardedBody(request.body, rules, drop)
-      : neutralBody(request, rules, drop)
+  const own = bodyIn(request, 'responses')
+  const body = own ? forwardedBody(own, rules, drop) : neutralBody(request, rules, drop)
   body.model = attempt.endpoint.upstreamId
   if (request.stream) body.stream = true
   else if (body.stream !== undefined) body.stream = false
