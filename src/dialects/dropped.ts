@@ -4,32 +4,29 @@ import type { InferenceRequest } from '../core/request.ts'
 const FEW = 16
 const LONGEST_NAME = 100
 
-const known = new WeakMap<string[], Set<string>>()
-
-/**
- * Adds a name to the parameters that cannot be carried, once and cut to 100 characters. Names may hold words of the
- * caller (`content.<type>`), so there can be as many as the request has parts: adding one never searches them all.
- */
-export function dropInto(dropped: string[], told: string): void {
-  const name = told.slice(0, LONGEST_NAME)
-  if (dropped.length < FEW) {
-    if (!dropped.includes(name)) dropped.push(name)
-    return
-  }
-  const names = known.get(dropped) ?? new Set(dropped)
-  known.set(dropped, names)
-  if (names.has(name)) return
-  names.add(name)
-  dropped.push(name)
-}
-
 /** Names, once, what the request cannot carry. */
 export type Drop = (name: string) => void
 
-export const dropsInto =
-  (dropped: string[]): Drop =>
-  (name) =>
-    dropInto(dropped, name)
+/**
+ * Adds names to the parameters that cannot be carried, each once and at most 100 characters long. Names may contain
+ * words of the caller (`content.<type>`), so there can be as many as the request has parts: adding one takes constant
+ * time.
+ */
+export function dropsInto(dropped: string[]): Drop {
+  let names: Set<string> | null = null
+  return (text) => {
+    const name = text.slice(0, LONGEST_NAME)
+    if (dropped.length < FEW) {
+      if (!dropped.includes(name)) dropped.push(name)
+      return
+    }
+    // Another function may have added to the same list.
+    if (names?.size !== dropped.length) names = new Set(dropped)
+    if (names.has(name)) return
+    names.add(name)
+    dropped.push(name)
+  }
+}
 
 /** Nothing, in place of what has no word in this dialect; its name is dropped. */
 export function leaveOut(name: string, drop: Drop): [] {

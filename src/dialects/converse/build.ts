@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
-import { type Drop, dropInto, dropUncarried } from '../dropped.ts'
+import { type Drop, dropsInto, dropUncarried } from '../dropped.ts'
 import { type Turn, writeMessages } from './build-messages.ts'
 import { writeReasoning } from './build-reasoning.ts'
 import { wantsGrounding, writeFormat, writeTools } from './build-tools.ts'
@@ -37,9 +37,7 @@ const OWN_FIELDS = [
  */
 export function buildConverse(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
-  const drop: Drop = (name) => {
-    dropInto(dropped, name)
-  }
+  const drop = dropsInto(dropped)
   const abilities = abilitiesOf(attempt)
   const { upstreamId, inputModalities } = attempt.endpoint
   const writing = { abilities, inputModalities, drop, documentNames: new Map<string, number>() }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asList, isObject, isString } from '../../core/json.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
-import { dropInto } from '../dropped.ts'
+import { dropsInto } from '../dropped.ts'
 
 /** Collects, once each, the names of what only this dialect can carry. */
 export interface Keep {
@@ -13,9 +13,7 @@ export interface Keep {
 
 export function createKeep(): Keep {
   const names: string[] = []
-  const keep = (name: string): void => {
-    dropInto(names, name)
-  }
+  const keep = dropsInto(names)
   return Object.assign(keep, {
     names,
     rest(rest: JsonObject | undefined, place: string): JsonObject | undefined {

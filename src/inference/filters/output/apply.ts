@@ -11,7 +11,7 @@ import {
 } from '../../../core/events.ts'
 import type { InferenceRequest } from '../../../core/request.ts'
 import type { KeyRecord } from '../../../core/snapshot.ts'
-import { dropInto } from '../../../dialects/dropped.ts'
+import { dropsInto } from '../../../dialects/dropped.ts'
 import type { Generation } from '../../generation.ts'
 import type { Meter } from '../../reply/meter.ts'
 import type { Dispatched } from '../../upstream/first-content.ts'
@@ -140,9 +140,7 @@ function createFrameFilter(
   dropped: string[],
 ): FrameFilter {
   const choices = new Map<number, ChoiceOutput>()
-  const drop = (name: string): void => {
-    dropInto(dropped, name)
-  }
+  const drop = dropsInto(dropped)
   const leave = (out: InferenceEvent[]): void => {
     for (const choice of choices.values()) beside(out, (own) => choice.leave(own))
   }
