@@ -1,5 +1,5 @@
 import type { ByokKey } from './byok.ts'
-import type { LimitReset } from './gate.ts'
+import type { Gate, LimitReset } from './gate.ts'
 import type { ContentLogging } from './generation-content.ts'
 import type { GuardrailRecord } from './guardrail.ts'
 import type { JsonObject } from './json.ts'
@@ -84,6 +84,8 @@ export interface KeyRecord {
   readonly rateLimits?: RateLimits
   /** All that bounds how often it may ask, its own included; absent: nothing does. */
   readonly rateGates?: readonly RateGate[]
+  /** All that bounds its spending; absent: nothing does. One list for as long as nothing of it changes. */
+  readonly spendingGates?: readonly Gate[]
 }
 
 export interface WorkspaceRecord {

@@ -13,6 +13,7 @@ import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Content } from '../net/content.ts'
 import type { Upstream } from '../net/upstream.ts'
+import type { Tokens } from '../providers/provider.ts'
 import type { Admission } from './admission/admit.ts'
 import type { Rates } from './admission/rates.ts'
 import type { Running } from './admission/running.ts'
@@ -45,6 +46,8 @@ export interface Refused {
 export interface RunDeps {
   readonly upstream: Upstream
   readonly health: Health
+  /** Access tokens of credentials that are accounts. */
+  readonly tokens: Tokens
   now(): number
   random(): number
   /** Waits on the injected clock; rejects with the signal's reason when it aborts. */

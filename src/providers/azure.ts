@@ -2,7 +2,7 @@ import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, EntraClient, ProviderQuirks, ProviderRecord } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import { isTokenUrl } from './google-account.ts'
-import { isHeaderValue, type PreparedBody, type Provider } from './provider.ts'
+import { compatible, isHeaderValue, type PreparedBody, type Provider, type TokenSource } from './provider.ts'
 import type { Environment, ProviderDefaults } from './settings.ts'
 import {
   readBaseUrl,
@@ -12,7 +12,7 @@ import {
   settingsOfEnvironment,
   UNSET_URL,
 } from './settings.ts'
-import { askForToken, createTokenSource, type TokenSource, withTokens } from './token.ts'
+import { askForToken, callWithToken, createTokenSource } from './token.ts'
 import { AZURE_CHAT_MODELS } from './vendor-quirks.ts'
 
 /** Tokens of Microsoft Entra, for a client with a secret (client credentials, RFC 6749 §4.4). */
@@ -25,8 +25,6 @@ const entraTokens = ({ tokenUrl, clientId, clientSecret, scope }: EntraClient): 
     ),
   )
 
-const calls = withTokens(({ entra }) => entra && entraTokens(entra))
-
 /**
  * Azure OpenAI and Foundry. A key is sent in `api-key`; a client of Entra gets a token. With a dated API version the
  * path names the deployment, which is what the model is called here
@@ -35,12 +33,16 @@ const calls = withTokens(({ entra }) => entra && entraTokens(entra))
  */
 export const azure: Provider = {
   prepare(provider, credential, call, outbound) {
-    if (call.path.startsWith('/messages'))
-      return calls.prepare(claudeAt(provider), credential, call, outbound)
+    if (call.path.startsWith('/messages')) return prepare(claudeAt(provider), credential, call, outbound)
     const addressed = provider.apiVersion === undefined ? call : { ...call, path: versioned(provider, call) }
-    return calls.prepare(provider, credential, addressed, outbound)
+    return prepare(provider, credential, addressed, outbound)
   },
-  refused: calls.refused,
+}
+
+const prepare: Provider['prepare'] = (provider, credential, call, outbound) => {
+  const { entra } = credential
+  if (entra === undefined) return compatible.prepare(provider, credential, call)
+  return callWithToken(provider, credential, call, outbound, () => entraTokens(entra))
 }
 
 /** Foundry serves Claude beside the APIs of OpenAI, without an API version. */

@@ -13,6 +13,24 @@ export interface PreparedBody {
   form?: FormData
 }
 
+/** The access token of one credential, fetched on first use and renewed before it expires. */
+export interface TokenSource {
+  /**
+   * A token that is valid for at least half a minute. One call at a time fetches it, however many requests wait; a
+   * disconnect of one of them does not end it for the others. Throws `UpstreamError`.
+   */
+  get(outbound: Outbound): Promise<string>
+  /** The provider refused the token: the next call fetches another. */
+  forget(): void
+}
+
+/** The token sources of a gateway, each kept for as long as its credential is configured. */
+export interface Tokens {
+  of(credential: CredentialRecord, make: () => TokenSource): TokenSource
+  /** The provider refused this credential: its token is not sent again. */
+  forget(credential: CredentialRecord): void
+}
+
 /** The way out for what must be asked before the call itself, such as a token. */
 export interface Outbound {
   readonly send: Upstream['send']
@@ -20,6 +38,7 @@ export interface Outbound {
   now(): number
   /** When the caller disconnects. */
   readonly cancellation: Cancellation
+  readonly tokens: Tokens
 }
 
 /** What one kind of provider adds to a dialect: address, credential, and for built-in ones the answer itself. */
@@ -30,8 +49,6 @@ export interface Provider {
     call: PreparedBody,
     outbound?: Outbound,
   ): UpstreamCall | Promise<UpstreamCall>
-  /** The provider refused this credential: what was derived from it is not shown again. */
-  refused?(credential: CredentialRecord): void
   /** Answers without a network, behind the same pipeline; absent: the call goes out. */
   answer?(call: UpstreamCall, signal: AbortSignal): Promise<Response>
 }

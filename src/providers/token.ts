@@ -3,23 +3,12 @@ import { type Cancellation, newCancellation, offCancel, onCancel } from '../core
 import { UpstreamError } from '../core/errors.ts'
 import { asText, fieldsOf, parseJson } from '../core/json.ts'
 import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
-import { compatible, type Outbound, type PreparedBody } from './provider.ts'
+import { compatible, type Outbound, type PreparedBody, type TokenSource, type Tokens } from './provider.ts'
 
 export interface AccessToken {
   readonly value: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-}
-
-/** The access token of one credential, got when it is first wanted and anew before it expires. */
-export interface TokenSource {
-  /**
-   * A token that holds for half a minute at least. However many ask, one call is under way; who leaves does not end it
-   * for the others. Throws `UpstreamError`.
-   */
-  get(outbound: Outbound): Promise<string>
-  /** The provider refused the token: the next one who asks gets another. */
-  forget(): void
 }
 
 /** Before its end a token is renewed while the old one still serves. */
@@ -65,31 +54,30 @@ export function createTokenSource(fetchToken: (outbound: Outbound) => Promise<Ac
   }
 }
 
-/**
- * Calls of providers whose credentials may be accounts: `tokensOf` makes the token source of such a credential, kept for
- * as long as the credential is configured. Any other credential is sent in its header.
- */
-export function withTokens(tokensOf: (credential: CredentialRecord) => TokenSource | undefined) {
+export function createTokens(): Tokens {
   const sources = new WeakMap<CredentialRecord, TokenSource>()
   return {
-    async prepare(
-      provider: ProviderRecord,
-      credential: CredentialRecord,
-      call: PreparedBody,
-      outbound: Outbound | undefined,
-    ): Promise<UpstreamCall> {
-      const source = sources.get(credential) ?? tokensOf(credential)
-      if (source === undefined) return compatible.prepare(provider, credential, call)
-      if (outbound === undefined) throw new Error('fetching a token needs an outbound client')
+    of(credential, make) {
+      const source = sources.get(credential) ?? make()
       sources.set(credential, source)
-      const secret = await source.get(outbound)
-      const { credentialHeader: _, ...bearer } = provider
-      return compatible.prepare(bearer, { id: credential.id, secret }, call)
+      return source
     },
-    refused(credential: CredentialRecord): void {
-      sources.get(credential)?.forget()
-    },
+    forget: (credential) => sources.get(credential)?.forget(),
   }
+}
+
+/** A call with a token of this source in place of the credential. */
+export async function callWithToken(
+  provider: ProviderRecord,
+  credential: CredentialRecord,
+  call: PreparedBody,
+  outbound: Outbound | undefined,
+  make: () => TokenSource,
+): Promise<UpstreamCall> {
+  if (outbound === undefined) throw new Error('fetching a token needs an outbound client')
+  const secret = await outbound.tokens.of(credential, make).get(outbound)
+  const { credentialHeader: _, ...bearer } = provider
+  return compatible.prepare(bearer, { id: credential.id, secret }, call)
 }
 
 function unlessCancelled<T>(promise: Promise<T>, cancellation: Cancellation): Promise<T> {

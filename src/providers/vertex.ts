@@ -1,9 +1,7 @@
 import { isObject } from '../core/json.ts'
 import { googleTokens } from './google-account.ts'
-import type { PreparedBody, Provider } from './provider.ts'
-import { withTokens } from './token.ts'
-
-const calls = withTokens(({ google }) => google && googleTokens(google))
+import { compatible, type PreparedBody, type Provider } from './provider.ts'
+import { callWithToken } from './token.ts'
 
 /**
  * Google Vertex AI, below `/v1/projects/{project}/locations/{location}`: an account of Google Cloud gets a token, an
@@ -18,9 +16,12 @@ const calls = withTokens(({ google }) => google && googleTokens(google))
  * | chat `/chat/completions` | `/endpoints/openapi/chat/completions` |
  */
 export const vertex: Provider = {
-  prepare: (provider, credential, call, outbound) =>
-    calls.prepare(provider, credential, addressedCall(call, provider.baseUrl), outbound),
-  refused: calls.refused,
+  prepare(provider, credential, call, outbound) {
+    const { google } = credential
+    const addressed = addressedCall(call, provider.baseUrl)
+    if (google === undefined) return compatible.prepare(provider, credential, addressed)
+    return callWithToken(provider, credential, addressed, outbound, () => googleTokens(google))
+  },
 }
 
 function addressedCall(call: PreparedBody, baseUrl: string): PreparedBody {

@@ -13,6 +13,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { createUpstream } from '../net/client.ts'
 import { contentFetcher } from '../net/content.ts'
+import { createTokens } from '../providers/token.ts'
 import type { BodyStores } from './body-stores.ts'
 import type { Logger } from './log.ts'
 import { logSettled } from './settled-line.ts'
@@ -47,6 +48,7 @@ export function createRun({
     wait: sleep,
     fetchContent: contentFetcher(outboundAllow),
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
+    tokens: createTokens(),
     health: metered(createHealth(now), measurements),
     measurements,
     cache: maxBytes > 0 ? createResponseCache({ maxBytes, now, ticker }) : null,

@@ -1,6 +1,7 @@
 import type { GuardrailRecord } from '../core/guardrail.ts'
 import { type RateLimits, rateGatesOf } from '../core/rate-limits.ts'
 import type { KeyRecord, LimitReset, Lookup, WorkspaceRecord } from '../core/snapshot.ts'
+import { spendingGatesOf } from '../core/spending-gates.ts'
 import type { Database } from '../db/database.ts'
 
 /** As SQLite has it: flags are 0 or 1, instants milliseconds since 1970. */
@@ -85,13 +86,15 @@ export function keysUnder(
     const workspace = workspaces.get(key.workspaceId)
     const guardrails = guardrailsOf(key, workspace?.defaultGuardrailId ?? '')
     const rateGates = rateGatesOf(key, guardrails, workspace)
-    const isPlain = guardrails.length === 0 && rateGates.length === 0
+    const spendingGates = workspace === undefined ? [] : spendingGatesOf(key, workspace, guardrails)
+    const isPlain = guardrails.length === 0 && rateGates.length === 0 && spendingGates.length === 0
     const record = isPlain
       ? key
       : {
           ...key,
           ...(guardrails.length > 0 && { guardrails }),
           ...(rateGates.length > 0 && { rateGates }),
+          ...(spendingGates.length > 0 && { spendingGates }),
         }
     known.set(key, record)
     return record

@@ -6,6 +6,7 @@ import type { Conversation, RunDeps } from '../../src/inference/generation.ts'
 import { journalEntry } from '../../src/inference/journal-entry.ts'
 import { createMeter, type Ending } from '../../src/inference/reply/meter.ts'
 import type { Ticker } from '../../src/inference/reply/ticker.ts'
+import { createTokens } from '../../src/providers/token.ts'
 import { REQUEST } from '../dialects/request.ts'
 import { directory, key, snapshot, workspace } from './fixture.ts'
 
@@ -32,6 +33,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
     latencyMs: () => null,
     forget: () => undefined,
   },
+  tokens: createTokens(),
   now: Date.now,
   random: Math.random,
   wait: never,

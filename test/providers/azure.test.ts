@@ -159,7 +159,7 @@ test('the token of one credential serves all calls until the provider refuses it
     (await azure.prepare(provider, credential, call, outbound)).headers['authorization']
   expect(await shown()).toBe('Bearer token-1')
   expect(await shown()).toBe('Bearer token-1')
-  azure.refused?.(credential)
+  outbound.tokens.forget(credential)
   expect(await shown()).toBe('Bearer token-2')
 })
 

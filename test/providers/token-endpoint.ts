@@ -1,5 +1,6 @@
 import { newCancellation } from '../../src/core/cancellation.ts'
 import type { Outbound } from '../../src/providers/provider.ts'
+import { createTokens } from '../../src/providers/token.ts'
 
 /** A token endpoint on loopback. */
 export interface TokenEndpoint {
@@ -35,7 +36,7 @@ export function startTokenEndpoint(): TokenEndpoint {
 
 /** A way out with a clock that a test moves. */
 export function outboundAt(clock: { now: number }, send: Outbound['send']): Outbound {
-  return { send, now: () => clock.now, cancellation: newCancellation() }
+  return { send, now: () => clock.now, cancellation: newCancellation(), tokens: createTokens() }
 }
 
 /** A key pair as Google hands it out, made here. */

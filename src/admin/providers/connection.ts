@@ -3,6 +3,7 @@ import { notFound, UpstreamError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { CredentialRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { listingCall } from '../../providers/index.ts'
+import { createTokens } from '../../providers/token.ts'
 import type { ProviderDeps } from './deps.ts'
 import type { ConnectionResult } from './schema.ts'
 
@@ -38,7 +39,12 @@ async function tryCredential(
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const cancellation = cancellationOf(signal)
   try {
-    const call = await listingCall(provider, credential, { send: upstream.send, now, cancellation })
+    const call = await listingCall(provider, credential, {
+      send: upstream.send,
+      now,
+      cancellation,
+      tokens: createTokens(),
+    })
     if (call === null) return tried(null, null, 'has no list of models that could be asked for without cost')
     const reply = await upstream.send(call, {
       group: provider.slug,

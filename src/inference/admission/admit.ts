@@ -7,7 +7,6 @@ import type { Pricing } from '../../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../../core/usage.ts'
 import type { Claim, Hold, Ledger, Room } from '../../ledger/ledger.ts'
 import { type Fitted, fitConversation, LEAST_BOUND_TOKENS, pricingOf } from './fit.ts'
-import { gatesOf } from './gates.ts'
 import { costOf, type PromptBound, tokensIn } from './price.ts'
 import type { RateHold, TokensNeeded } from './rates.ts'
 
@@ -90,7 +89,7 @@ function claimGroups(
   hint: string | undefined,
   admission: (claim: Claim<Needed>) => Admission,
 ): Admitted {
-  const gates = gatesOf(caller)
+  const gates = caller.key.spendingGates ?? NO_GATES
   const claim = ledger.claim<Needed>({
     generationId,
     gates,
@@ -103,6 +102,8 @@ function claimGroups(
   })
   return claim instanceof Promise ? claim.then(admission) : admission(claim)
 }
+
+const NO_GATES: readonly Gate[] = Object.freeze([])
 
 function neededBy(
   attempts: Attempt[],
@@ -168,8 +169,6 @@ export function tokensOfUnits(
   const most = attempts.map((attempt) => promptTokens(bound(pricingOf(attempt))))
   return { prompt: Math.max(0, ...most), output: 0 }
 }
-
-const NO_GATES: readonly Gate[] = []
 
 /** For an answer that costs nothing, whatever its caller has left to spend. */
 export const admitFree = (attempts: Attempt[], { ledger, generationId, startedAt }: Claiming): Admission => ({

@@ -101,7 +101,7 @@ async function ask(
 ): Promise<number | null> {
   const { provider, credential } = attempt
   const kind = providers[provider.kind]
-  const outbound = { send: deps.upstream.send, now: deps.now, cancellation }
+  const outbound = { send: deps.upstream.send, now: deps.now, cancellation, tokens: deps.tokens }
   const call = await kind.prepare(provider, credential, build(request, attempt), outbound)
   const { firstByteMs, betweenBytesMs, totalMs } = provider.timeouts
   const reply = await deps.upstream.send(call, {

@@ -167,7 +167,7 @@ export async function send<Answer, Asked extends Generation>(
     generation.sentBodies?.push(built.body)
     const reply = await ask(built, attempt, generation.deps, generation.cancellation, { generation })
     if (isGood(reply)) return { reply, dropped: built.dropped }
-    const error = await refusalOf(reply, attempt, (status, headers, text) =>
+    const error = await refusalOf(reply, attempt, generation.deps, (status, headers, text) =>
       asking.readError(attempt, status, headers, text, generation),
     )
     const mayBuildAgain =
@@ -184,11 +184,13 @@ interface AskOptions {
   places?: { group: string; maxInFlight: number }
 }
 
+type AskDeps = Pick<RunDeps, 'upstream' | 'now' | 'tokens'>
+
 /** Sends one call to the provider of the attempt, in one of the provider's places or of others. */
 export async function ask(
   built: DialectCall,
   { provider, credential }: Attempt,
-  deps: Pick<RunDeps, 'upstream' | 'now'>,
+  deps: AskDeps,
   cancellation: Cancellation,
   { generation, places }: AskOptions = {},
 ): Promise<UpstreamReply> {
@@ -197,6 +199,7 @@ export async function ask(
     send: deps.upstream.send,
     now: deps.now,
     cancellation,
+    tokens: deps.tokens,
   })
   const call = preparing instanceof Promise ? await preparing : preparing
   if (generation) generation.isAsked = true
@@ -214,11 +217,12 @@ export const isGood = ({ status }: UpstreamReply): boolean => status >= 200 && s
 /** What a reply with an error status says. */
 export async function refusalOf(
   reply: UpstreamReply,
-  attempt: Attempt,
+  { credential }: Attempt,
+  { tokens }: Pick<RunDeps, 'tokens'>,
   readError: (status: number, headers: Headers, text: string) => UpstreamError,
 ): Promise<UpstreamError> {
   const text = await reply.beginning(ERROR_BODY_LIMIT_BYTES, ERROR_BODY_MS)
-  if (reply.status === 401) providers[attempt.provider.kind].refused?.(attempt.credential)
+  if (reply.status === 401) tokens.forget(credential)
   return readError(reply.status, reply.headers, text)
 }
 

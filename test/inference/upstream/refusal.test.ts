@@ -4,6 +4,7 @@ import { UpstreamError } from '../../../src/core/errors.ts'
 import type { UpstreamReply } from '../../../src/core/reply.ts'
 import { egresses } from '../../../src/dialects/index.ts'
 import { refusalOf } from '../../../src/inference/upstream/attempts.ts'
+import { createTokens } from '../../../src/providers/token.ts'
 import { endpoint, model, provider } from '../fixture.ts'
 
 const attempt: Attempt = {
@@ -24,7 +25,9 @@ const unreadable = (status: number, failure: unknown): UpstreamReply => ({
 })
 
 const refusal = (reply: UpstreamReply) =>
-  refusalOf(reply, attempt, (status, headers, text) => egresses.chat.readError(status, headers, text))
+  refusalOf(reply, attempt, { tokens: createTokens() }, (status, headers, text) =>
+    egresses.chat.readError(status, headers, text),
+  )
 
 const FAILURES: [name: string, failure: UpstreamError][] = [
   ['is larger than any reason', new UpstreamError('malformed', 'the reply is larger than 4194304 bytes')],
@@ -36,7 +39,7 @@ test.each(FAILURES)('an error keeps its status where its body %s', async (_, fai
   expect(await refusal(unreadable(429, failure))).toMatchObject({ kind: 'rate-limit', retryAfterMs: 7000 })
 })
 
-test('a caller who leaves meanwhile has left', async () => {
+test('a client disconnect ends the reading', async () => {
   const left = new DOMException('left', 'AbortError')
   expect(await refusal(unreadable(400, left)).catch((error: unknown) => error)).toBe(left)
 })

@@ -35,7 +35,7 @@ async function made(
   const places = { group: `${attempt.provider.slug} contexts`, maxInFlight: MOST_AT_ONCE }
   const cancellation = cancellationOf(AbortSignal.timeout(MOST_MS))
   const reply = await ask(making, attempt, deps, cancellation, { places })
-  if (!isGood(reply)) throw await refusalOf(reply, attempt, readError)
+  if (!isGood(reply)) throw await refusalOf(reply, attempt, deps, readError)
   const context = contextCache?.read(parseJson(await reply.text(CONTEXT_LIMIT_BYTES)))
   if (!context) throw new UpstreamError('malformed', 'the reply tells of no cache')
   return context
