@@ -38,6 +38,8 @@ const ROUTES_RANK = 4
 /** Files directly in src/ wire the rest; the version is a constant that anyone may name. */
 const WIRING_RANK = 5
 const CONSTANTS = ['version.ts']
+/** What an operating system's process has once, such as its locks. */
+const HELD_BY_PROCESS = ['db/lock.ts']
 /** Assets that travel inside the binary: needed to build it, not to run it. */
 const EMBEDDED = ['swagger-ui-dist']
 const beside: readonly (readonly [from: string, to: string])[] = [
@@ -284,6 +286,13 @@ describe('nothing happens at import', () => {
     const action =
       /^(export )?(const \w+[^=]*= )?(await\b|new (SqliteFile|Database|Elysia|Worker|WebSocket)\b|(Bun\.(serve|listen|connect|spawn)|fetch|setInterval|setTimeout|openDatabase|drizzle|pino)\()/
     expect(linesWith(action, (file) => file === 'main.ts')).toEqual([])
+  })
+})
+
+describe('state has an owner', () => {
+  test('no module keeps a registry: state lives in the Snapshot, in Deps or in the object itself', () => {
+    const registry = /^(export )?(const|let) [a-z]\w+(: [^=]+)? = new (Map|Set|WeakMap|WeakSet)(<[^(]*>)?\(\)/
+    expect(linesWith(registry, (file) => HELD_BY_PROCESS.includes(file))).toEqual([])
   })
 })
 

@@ -27,6 +27,8 @@ export interface Offered {
   readonly supportedParameters: readonly string[]
   /** Absent: it does not reason, as far as is known. */
   readonly reasoning: ReasoningFacts | undefined
+  /** `modelJson` of it; null: not written yet. */
+  json: { readonly basePath: string; readonly text: string } | null
 }
 
 export interface OfferedEndpoint {
@@ -34,43 +36,58 @@ export interface OfferedEndpoint {
   readonly provider: ProviderRecord
   /** False: shown, but not to be called before its provider has a credential. */
   readonly isConfigured: boolean
+  /** `endpointJson` of it without measurements; null: not written yet. */
+  json: string | null
+  /** Its model through it alone; null: not made yet. */
+  alone: Offered | null
 }
 
-const listings = new WeakMap<ModelDirectory, readonly Offered[]>()
-
-/** What lists show, in order of id: every model that can be called, or the whole catalogue where that is asked for. */
-export const listingOf = (snapshot: Snapshot): readonly Offered[] =>
-  listed((snapshot.shown ?? snapshot).models, (model) => endpointsOf(model, snapshot))
-
-/** The same of what can be called once own keys count too: all of it can. */
-export const listingThrough = ({ models, providersBySlug }: ShownModels): readonly Offered[] =>
-  listed(models, (model) =>
-    model.endpoints.flatMap((record) => {
-      const provider = providersBySlug.get(record.providerSlug)
-      return provider === undefined ? [] : [{ record, provider, isConfigured: true }]
-    }),
-  )
-
-function listed(
-  models: ModelDirectory,
-  endpointsAt: (model: ModelRecord) => OfferedEndpoint[],
-): readonly Offered[] {
-  const known = listings.get(models)
-  if (known !== undefined) return known
-  const listing = models.list().flatMap((model) => {
-    const offered = offeredOf(model, endpointsAt(model))
-    return offered === null ? [] : [offered]
-  })
-  listings.set(models, listing)
-  return listing
+/** The lists of models of a gateway, each made once for a directory: the catalogue has thousands of endpoints. */
+export interface Listings {
+  /** In order of id: every model that can be called, or the complete catalogue if the settings say so. */
+  of(snapshot: Snapshot): readonly Offered[]
+  /** The same of models that BYOK keys open: all of them can be called. */
+  through(shown: ShownModels): readonly Offered[]
 }
+
+export function createListings(): Listings {
+  const listings = new WeakMap<ModelDirectory, readonly Offered[]>()
+
+  function listed(
+    models: ModelDirectory,
+    endpointsAt: (model: ModelRecord) => OfferedEndpoint[],
+  ): readonly Offered[] {
+    const known = listings.get(models)
+    if (known !== undefined) return known
+    const listing = models.list().flatMap((model) => offeredOf(model, endpointsAt(model)) ?? [])
+    listings.set(models, listing)
+    return listing
+  }
+
+  return {
+    of: (snapshot) => listed((snapshot.shown ?? snapshot).models, (model) => endpointsOf(model, snapshot)),
+    through: ({ models, providersBySlug }) =>
+      listed(models, (model) =>
+        model.endpoints.flatMap((record) => {
+          const provider = providersBySlug.get(record.providerSlug)
+          return provider === undefined ? [] : [offeredEndpoint(record, provider, true)]
+        }),
+      ),
+  }
+}
+
+export const offeredEndpoint = (
+  record: EndpointRecord,
+  provider: ProviderRecord,
+  isConfigured: boolean,
+): OfferedEndpoint => ({ record, provider, isConfigured, json: null, alone: null })
 
 export function endpointsOf(model: ModelRecord, snapshot: Snapshot): OfferedEndpoint[] {
   const { providersBySlug } = snapshot.shown ?? snapshot
   return model.endpoints.flatMap((record) => {
     const provider = providersBySlug.get(record.providerSlug)
     const isConfigured = snapshot.providersBySlug.has(record.providerSlug)
-    return provider === undefined ? [] : [{ record, provider, isConfigured }]
+    return provider === undefined ? [] : [offeredEndpoint(record, provider, isConfigured)]
   })
 }
 
@@ -89,23 +106,21 @@ export function offeredOf(model: ModelRecord, endpoints: readonly OfferedEndpoin
     contextLength: endpoints.reduce((most, { record }) => Math.max(most, record.contextLength ?? 0), 0),
     supportedParameters: allOf(endpoints, (record) => record.supportedParameters ?? [], []).toSorted(),
     reasoning: endpoints.find(({ record }) => record.reasoning !== undefined)?.record.reasoning,
+    json: null,
   }
 }
 
-const throughOne = new WeakMap<OfferedEndpoint, Offered | null>()
-
 /**
  * The same model through the endpoints that pass, or null when none does. Through a single one it is always the same
- * object (lists of one provider are common), so that what was reckoned from it is found again.
+ * object (lists of one provider are common), so that its JSON is written once.
  */
 export function narrowed(offered: Offered, passes: (endpoint: OfferedEndpoint) => boolean): Offered | null {
   const endpoints = offered.endpoints.filter(passes)
   if (endpoints.length === offered.endpoints.length) return offered
   const [only, ...others] = endpoints
   if (only === undefined || others.length > 0) return offeredOf(offered.model, endpoints)
-  const known = throughOne.get(only) ?? offeredOf(offered.model, endpoints)
-  throughOne.set(only, known)
-  return known
+  only.alone ??= offeredOf(offered.model, endpoints)
+  return only.alone
 }
 
 function isBetter(left: OfferedEndpoint, right: OfferedEndpoint): boolean {

@@ -8,11 +8,11 @@ import { instantOf } from '../http/instant.ts'
 import { operation, wildcard } from '../http/operation.ts'
 import { nameInPath } from '../http/path-name.ts'
 import type { Site } from '../http/site.ts'
-import { callableBy, lookUpFor } from './callable.ts'
+import type { CatalogLists } from './callable.ts'
 import { formOf, googleForm } from './dialects/form.ts'
 import { filtered, isZdr, outputTest } from './filter.ts'
 import { pricesOfModel } from './history.ts'
-import { listingOf, narrowed, type Offered } from './listing.ts'
+import { narrowed, type Offered } from './listing.ts'
 import { pageOf } from './page.ts'
 import { popularityFor } from './popularity.ts'
 import { modelsQuery, outputPageQuery, outputQuery, pageQuery, pricesQuery } from './query/schema.ts'
@@ -35,6 +35,7 @@ const JSON_TYPE = 'application/json'
 export interface CatalogDeps extends CallerDeps {
   database: Database
   measurements: Measurements
+  lists: CatalogLists
   auth: { readonly site: Site }
 }
 
@@ -56,11 +57,11 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
         const form = formOf(request)
         if (form !== null) {
           set.headers['content-type'] = JSON_TYPE
-          return JSON.stringify(form.page(callableBy(caller, deps.snapshot.current()), queryOf(request)))
+          return JSON.stringify(form.page(deps.lists.callableBy(caller), queryOf(request)))
         }
         const now = deps.now()
         const popularity = await popularityFor(query.sort, deps.database.db, now)
-        const models = sorted(filtered(listingOf(deps.snapshot.current()), query, now), query.sort, {
+        const models = sorted(filtered(deps.lists.all(), query, now), query.sort, {
           popularity,
           measurements: deps.measurements,
         })
@@ -89,7 +90,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
       '/models/user',
       ({ caller, query, request, set }) => {
         set.headers['content-type'] = JSON_TYPE
-        const models = callableBy(caller, deps.snapshot.current()).filter(outputTest(query.output_modalities))
+        const models = deps.lists.callableBy(caller).filter(outputTest(query.output_modalities))
         return pageOf(models, query, request, basePath).json()
       },
       {
@@ -108,7 +109,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
     .get(
       '/embeddings/models',
       ({ query, request, set }) => {
-        const models = listingOf(deps.snapshot.current()).filter(outputTest('embeddings'))
+        const models = deps.lists.all().filter(outputTest('embeddings'))
         set.headers['content-type'] = JSON_TYPE
         return pageOf(models, query, request, basePath).json()
       },
@@ -127,7 +128,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
       '/models/count',
       ({ query }) => ({
         data: {
-          count: listingOf(deps.snapshot.current()).filter(outputTest(query.output_modalities)).length,
+          count: deps.lists.all().filter(outputTest(query.output_modalities)).length,
         },
       }),
       {
@@ -146,7 +147,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
 
 const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
   const named = (caller: Caller, { author, slug }: { author: string; slug: string }): Offered =>
-    lookUpFor(caller, `${author}/${slug}`, deps.snapshot.current())
+    deps.lists.find(caller, `${author}/${slug}`)
   return new Elysia()
     .use(uncountedCallerOption(deps))
     .get(
@@ -204,7 +205,7 @@ const modelByIdRoutes = (deps: CatalogDeps, basePath: string) =>
   new Elysia().use(uncountedCallerOption(deps)).get(
     '/models/*',
     ({ caller, params, request, set }) => {
-      const offered = lookUpFor(caller, nameInPath(params['*']), deps.snapshot.current())
+      const offered = deps.lists.find(caller, nameInPath(params['*']))
       set.headers['content-type'] = JSON_TYPE
       return JSON.stringify(formOf(request)?.one(offered) ?? modelView(offered, basePath))
     },
@@ -227,13 +228,12 @@ export const googleCatalogRoutes = (deps: CatalogDeps) =>
     .get(
       '/models',
       ({ caller, request }) =>
-        Response.json(googleForm.page(callableBy(caller, deps.snapshot.current()), queryOf(request))),
+        Response.json(googleForm.page(deps.lists.callableBy(caller), queryOf(request))),
       { caller: 'any', detail: { hide: true } },
     )
     .get(
       '/models/*',
-      ({ caller, params }) =>
-        Response.json(googleForm.one(lookUpFor(caller, nameInPath(params['*']), deps.snapshot.current()))),
+      ({ caller, params }) => Response.json(googleForm.one(deps.lists.find(caller, nameInPath(params['*'])))),
       { caller: 'any', detail: { hide: true } },
     )
 
@@ -246,7 +246,8 @@ const providerRoutes = (deps: CatalogDeps) =>
       '/endpoints/zdr',
       ({ query, request, set }) => {
         const status = endpointStatus(request)
-        const models = listingOf(deps.snapshot.current())
+        const models = deps.lists
+          .all()
           .map((offered) => narrowed(offered, isZdr))
           .filter((offered) => offered !== null)
           .filter(outputTest(query.output_modalities))

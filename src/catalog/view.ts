@@ -53,14 +53,11 @@ const benchmarksView = (scores: ModelScores) => ({
   tool_success_rate: scores.toolSuccessRate ?? null,
 })
 
-const rendered = new WeakMap<Offered, { basePath: string; text: string }>()
-
 /** `modelView` as JSON text. A list of a thousand models is a thousand texts that were written before. */
 export function modelJson(offered: Offered, basePath: string): string {
-  const known = rendered.get(offered)
-  if (known?.basePath === basePath) return known.text
+  if (offered.json?.basePath === basePath) return offered.json.text
   const text = JSON.stringify(modelView(offered, basePath))
-  rendered.set(offered, { basePath, text })
+  offered.json = { basePath, text }
   return text
 }
 
@@ -126,8 +123,6 @@ function endpointView(
   }
 }
 
-const renderedEndpoints = new WeakMap<OfferedEndpoint, string>()
-
 /** `endpointView` with its status as JSON text, of which all but the measurements was written before. */
 export function endpointJson(
   offered: Offered,
@@ -135,11 +130,8 @@ export function endpointJson(
   measurements: Measurements,
   status: string | number,
 ): string {
-  let known = renderedEndpoints.get(endpoint)
-  if (known === undefined) {
-    known = JSON.stringify(endpointView(offered, endpoint, NOTHING_MEASURED)).slice(0, -1)
-    renderedEndpoints.set(endpoint, known)
-  }
+  endpoint.json ??= JSON.stringify(endpointView(offered, endpoint, NOTHING_MEASURED)).slice(0, -1)
+  const known = endpoint.json
   const measured = measurements.of(endpoint.record.id)
   // What is measured stands last, so that it can be cut off and written anew.
   const told = measured === null ? '' : `,${JSON.stringify(measuredView(measured)).slice(1, -1)}`

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createAuth } from '../admin/auth/deps.ts'
 import { documentFetcher } from '../admin/models/service.ts'
 import { createOnce } from '../admin/once.ts'
+import { createCatalogLists } from '../catalog/callable.ts'
 import { createPriceKeeper, recordPrices as recordPricesOf } from '../catalog/history.ts'
 import { sayWarning } from '../catalog/outliers.ts'
 import type { CatalogStore } from '../catalog/store.ts'
@@ -115,6 +116,7 @@ export function assemble(parts: Parts): Assembled {
     retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     measurements: run.measurements,
     contents: stores.contents,
+    lists: createCatalogLists(snapshot),
     outboundAllow,
     names: createNames({ resolve: options.resolve }),
     run,

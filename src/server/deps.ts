@@ -3,6 +3,7 @@ import type { OverrideDeps } from '../admin/models/overrides.ts'
 import type { RefreshDeps } from '../admin/models/service.ts'
 import type { Once } from '../admin/once.ts'
 import type { ProviderDeps } from '../admin/providers/deps.ts'
+import type { CatalogLists } from '../catalog/callable.ts'
 import type { ContentLog } from '../core/generation-content.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { UploadedFiles } from '../core/uploaded-file.ts'
@@ -53,6 +54,8 @@ export interface Deps {
   readonly measurements: Measurements
   /** What was asked and answered, where a workspace logs it. */
   readonly contents: ContentLog
+  /** Lists of models, as each caller may see them. */
+  readonly lists: CatalogLists
   /** How the catalogue of models is replaced. */
   readonly refresh: RefreshDeps
   /** What the operator says of models. */

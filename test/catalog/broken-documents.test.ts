@@ -5,7 +5,7 @@ import { createDirectory } from '../../src/catalog/directory.ts'
 import { composeSeed } from '../../src/catalog/facts/compose.ts'
 import { readDocument } from '../../src/catalog/facts/document.ts'
 import { documentProblems } from '../../src/catalog/facts/problems.ts'
-import { offeredOf } from '../../src/catalog/listing.ts'
+import { offeredEndpoint, offeredOf } from '../../src/catalog/listing.ts'
 import { proposalOf } from '../../src/catalog/refresh.ts'
 import { model as modelForm } from '../../src/catalog/schema.ts'
 import type { Seed } from '../../src/catalog/seed.ts'
@@ -93,7 +93,7 @@ function expectUsable(seed: Seed): void {
   expect(new Set(models.map(({ id }) => id)).size).toBe(models.length)
   for (const model of models) {
     const endpoints = model.endpoints.flatMap((record) =>
-      providers.map((provider) => ({ record, provider, isConfigured: true })),
+      providers.map((provider) => offeredEndpoint(record, provider, true)),
     )
     const offered = offeredOf(model, endpoints)
     if (offered === null) throw new Error(`${model.id} has no endpoint`)

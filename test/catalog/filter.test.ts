@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { filtered } from '../../src/catalog/filter.ts'
-import { type Offered, offeredOf } from '../../src/catalog/listing.ts'
+import { type Offered, offeredEndpoint, offeredOf } from '../../src/catalog/listing.ts'
 import type { ModelsQuery, Sort } from '../../src/catalog/query/schema.ts'
 import { sorted } from '../../src/catalog/sort.ts'
 import type { Measurements } from '../../src/core/measurements.ts'
@@ -40,7 +40,7 @@ function offered(
       providerSlug: at,
       modelId: id,
     }
-    return { record, provider, isConfigured: true }
+    return offeredEndpoint(record, provider, true)
   })
   const model = {
     id,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { descriptionOf } from '../../src/catalog/description.ts'
-import { listingOf } from '../../src/catalog/listing.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { childrenOf, type Element, parseXml, textOf } from './xml.ts'
 
@@ -114,7 +113,7 @@ describe('the feed', () => {
     const clean = NAME.replace('\u0007', '').replace('\ud800', '\ufffd')
     expect(items.map((item) => textOf(item, 'guid')).toSorted()).toEqual(names.toSorted())
     for (const item of items) expect(textOf(item, 'title')).toBe(`${textOf(item, 'guid')}: ${clean}`)
-    const listing = listingOf(gateway.deps.snapshot.current())
+    const listing = gateway.deps.lists.all()
     const descriptions = new Map(listing.map((offered) => [offered.model.id, descriptionOf(offered)]))
     for (const item of items) {
       const told = descriptions

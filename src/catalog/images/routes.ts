@@ -2,7 +2,8 @@ import { Elysia, t } from 'elysia'
 import { notFound } from '../../core/errors.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operation } from '../../http/operation.ts'
-import { listingOf, narrowed, type Offered } from '../listing.ts'
+import type { CatalogLists } from '../callable.ts'
+import { narrowed, type Offered } from '../listing.ts'
 import { lookUp } from '../lookup.ts'
 import { modelParams } from '../schema.ts'
 import { imageEndpoint, imageModel } from './schema.ts'
@@ -11,13 +12,14 @@ import { givesImages, imageEndpointView, imageModelView } from './view.ts'
 const tag = 'Images'
 
 /** The models that POST /images takes. `basePath` stands before `/images` in the addresses that replies name. */
-export const imageModelRoutes = (deps: CallerDeps, basePath: string) =>
+export const imageModelRoutes = (deps: CallerDeps & { lists: CatalogLists }, basePath: string) =>
   new Elysia()
     .use(callerOption(deps))
     .get(
       '/images/models',
       () => ({
-        data: listingOf(deps.snapshot.current())
+        data: deps.lists
+          .all()
           .map((offered) => narrowed(offered, givesImages))
           .filter((offered) => offered !== null)
           .map((offered) => imageModelView(offered, basePath)),
