@@ -41,7 +41,7 @@ export const shownUuid = (description?: string) =>
   })
 
 /** 2^53 nano-dollars, the largest amount that a counter holds, in whole dollars. */
-export const MAX_USD = 9_007_199
+const MAX_USD = 9_007_199
 
 /** An amount of money: USD in the API, whole nano-dollars in the column. */
 export const usd = (options: { minimum?: number; exclusiveMinimum?: number; description: string }) => ({

@@ -156,3 +156,9 @@ export const CREATION: Pick<Operation, 'status' | 'headers'> = {
   status: 201,
   headers: [IDEMPOTENCY_KEY_HEADER],
 }
+
+/** A change applies at once; it conflicts with another one of the same thing at the same time. */
+export const CHANGE: Pick<Operation, 'description' | 'errors'> = {
+  description: 'The change holds for the next request.',
+  errors: [409],
+}

@@ -34,7 +34,7 @@ export const activityQuery = t.Object(
       }),
     ),
   },
-  { additionalProperties: true },
+  { additionalProperties: false },
 )
 export type ActivityQuery = Static<typeof activityQuery>
 

@@ -1,12 +1,13 @@
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import type { Database } from '../../db/database.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
+import { dataReply } from '../../http/schemas.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { analyticsMeta, analyticsMetaView, analyticsQuery, analyticsResult } from './schema.ts'
 import { queryAnalytics } from './service.ts'
 
-const tag = 'Usage'
+const documented = operationsOf('Usage')
 const caller = 'management'
 
 export const analyticsRoutes = (deps: CallerDeps & { database: Database; ledger: Pick<Ledger, 'fold'> }) =>
@@ -14,12 +15,8 @@ export const analyticsRoutes = (deps: CallerDeps & { database: Database; ledger:
     .use(callerOption(deps))
     .get('/analytics/meta', () => ({ data: analyticsMetaView() }), {
       caller,
-      response: { 200: t.Object({ data: analyticsMeta }) },
-      detail: operation({
-        id: 'getAnalyticsMeta',
-        tag,
-        summary: 'What POST /analytics/query can be asked',
-      }),
+      response: dataReply(analyticsMeta),
+      detail: documented('getAnalyticsMeta', 'What POST /analytics/query can be asked'),
     })
     .post(
       '/analytics/query',
@@ -30,11 +27,8 @@ export const analyticsRoutes = (deps: CallerDeps & { database: Database; ledger:
       {
         caller,
         body: analyticsQuery,
-        response: { 200: t.Object({ data: analyticsResult }) },
-        detail: operation({
-          id: 'queryAnalytics',
-          tag,
-          summary: 'Usage of the organization by metrics, dimensions and time',
+        response: dataReply(analyticsResult),
+        detail: documented('queryAnalytics', 'Usage of the organization by metrics, dimensions and time', {
           description:
             'Answered from sums that are kept by the hour. Amounts are USD, percents fractions of 1; null: there was nothing to divide by.',
           errors: [408],

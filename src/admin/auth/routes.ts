@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
+import { data, dataReply, deleted, deletedReply } from '../../http/schemas.ts'
 import { type VisitorDeps, visitorOptions } from '../../http/visitor.ts'
 import { acceptInvitation } from '../organization/invitations.ts'
 import type { AuthDeps } from './deps.ts'
@@ -18,8 +19,8 @@ import { endSession, listSessions, type Opened } from './sessions.ts'
 import { needsSetup, setUp } from './setup.ts'
 import { actorOfSession, changePassword, signedInView, signIn, signOut } from './sign-in.ts'
 
-const tag = 'Sign-in'
-const whoEntered = { 200: t.Object({ data: signedIn }) }
+const documented = operationsOf('Sign-in')
+const whoEntered = dataReply(signedIn)
 
 /** How people get in: passwords, links, sessions. Single sign-on is in `oidc/`. */
 export const authRoutes = (deps: AuthDeps & VisitorDeps) =>
@@ -50,12 +51,7 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
       }),
       {
         response: { 200: signInMethods },
-        detail: operation({
-          id: 'listSignInMethods',
-          tag,
-          summary: 'How people may sign in here',
-          access: 'anyone',
-        }),
+        detail: documented('listSignInMethods', 'How people may sign in here', { access: 'anyone' }),
       },
     )
     .post(
@@ -65,10 +61,7 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         visitor: true,
         body: signInBody,
         response: whoEntered,
-        detail: operation({
-          id: 'signIn',
-          tag,
-          summary: 'Sign in with a password',
+        detail: documented('signIn', 'Sign in with a password', {
           description: 'Opens a session, in a cookie. Failures are counted by account and by address.',
           errors: [401, 403, 429],
           access: 'anyone',
@@ -79,13 +72,11 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
       visitor: true,
       body: setupBody,
       response: whoEntered,
-      detail: operation({
-        id: 'setUpOwner',
-        tag,
-        summary: 'Set the e-mail address and the password of the owner, with the token of a set-up link',
-        errors: [403, 404, 409],
-        access: 'anyone',
-      }),
+      detail: documented(
+        'setUpOwner',
+        'Set the e-mail address and the password of the owner, with the token of a set-up link',
+        { errors: [403, 404, 409], access: 'anyone' },
+      ),
     })
     .post(
       '/auth/accept-invitation',
@@ -94,13 +85,11 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         visitor: true,
         body: acceptBody,
         response: whoEntered,
-        detail: operation({
-          id: 'acceptInvitation',
-          tag,
-          summary: 'Become a member, or set a new password, with the token of a link',
-          errors: [403, 404],
-          access: 'anyone',
-        }),
+        detail: documented(
+          'acceptInvitation',
+          'Become a member, or set a new password, with the token of a link',
+          { errors: [403, 404], access: 'anyone' },
+        ),
       },
     )
     .post(
@@ -113,10 +102,7 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         visitor: true,
         body: emptyBody,
         response: { 200: t.Object({ signed_out: t.Boolean() }) },
-        detail: operation({
-          id: 'signOut',
-          tag,
-          summary: 'End the session of this request',
+        detail: documented('signOut', 'End the session of this request', {
           description: 'Also answers so without one.',
           errors: [403],
           access: 'anyone',
@@ -131,43 +117,22 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
     .get('/auth/session', ({ session }) => ({ data: signedInView(deps, session.userId) }), {
       signedIn: true,
       response: whoEntered,
-      detail: operation({
-        id: 'getSession',
-        tag,
-        summary: 'Who has signed in, and what they may see',
-        access: 'session',
-      }),
+      detail: documented('getSession', 'Who has signed in, and what they may see', { access: 'session' }),
     })
-    .get(
-      '/auth/sessions',
-      async ({ session }) => ({ data: await listSessions(deps, session.userId, session.id) }),
-      {
-        signedIn: true,
-        response: { 200: t.Object({ data: t.Array(sessionView) }) },
-        detail: operation({
-          id: 'listSessions',
-          tag,
-          summary: 'List your sessions',
-          access: 'session',
-        }),
-      },
-    )
+    .get('/auth/sessions', ({ session }) => data(listSessions(deps, session.userId, session.id)), {
+      signedIn: true,
+      response: dataReply(t.Array(sessionView)),
+      detail: documented('listSessions', 'List your sessions', { access: 'session' }),
+    })
     .delete(
       '/auth/sessions/:id',
-      async ({ session, visitor, params }) => {
-        await endSession(deps, actorOfSession(session, visitor), session.userId, params.id)
-        return { deleted: true }
-      },
+      ({ session, visitor, params }) =>
+        deleted(endSession(deps, actorOfSession(session, visitor), session.userId, params.id)),
       {
         signedIn: true,
         params: sessionParams,
-        response: { 200: t.Object({ deleted: t.Boolean() }) },
-        detail: operation({
-          id: 'endSession',
-          tag,
-          summary: 'End one of your sessions',
-          access: 'session',
-        }),
+        response: deletedReply,
+        detail: documented('endSession', 'End one of your sessions', { access: 'session' }),
       },
     )
     .post(
@@ -181,10 +146,7 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
         signedIn: true,
         body: passwordBody,
         response: whoEntered,
-        detail: operation({
-          id: 'changePassword',
-          tag,
-          summary: 'Change your password',
+        detail: documented('changePassword', 'Change your password', {
           description: 'Ends all of your sessions and opens a new one here.',
           access: 'session',
         }),

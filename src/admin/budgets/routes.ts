@@ -1,12 +1,13 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
+import { deleted, deletedReply } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import { workspaceParams } from '../workspaces/service.ts'
 import { budget, budgetBody, budgetParams, includesByok } from './schema.ts'
 import { deleteBudget, getBudget, listBudgets, putBudget } from './service.ts'
 
-const tag = 'Workspaces'
+const documented = operationsOf('Workspaces')
 const reply = { 200: t.Object({ data: budget, include_byok_in_budgets: includesByok }) }
 
 export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
@@ -16,11 +17,7 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
       caller: 'management',
       params: workspaceParams,
       response: { 200: t.Object({ data: t.Array(budget), include_byok_in_budgets: includesByok }) },
-      detail: operation({
-        id: 'listWorkspaceBudgets',
-        tag,
-        summary: 'List the budgets of a workspace',
-      }),
+      detail: documented('listWorkspaceBudgets', 'List the budgets of a workspace'),
     })
     .get(
       '/workspaces/:id/budgets/:interval',
@@ -29,11 +26,7 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
         caller: 'management',
         params: budgetParams,
         response: reply,
-        detail: operation({
-          id: 'getWorkspaceBudget',
-          tag,
-          summary: 'Get the budget of an interval',
-        }),
+        detail: documented('getWorkspaceBudget', 'Get the budget of an interval'),
       },
     )
     .put(
@@ -44,28 +37,19 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
         params: budgetParams,
         body: budgetBody,
         response: reply,
-        detail: operation({
-          id: 'setWorkspaceBudget',
-          tag,
-          summary: 'Set the budget of an interval',
+        detail: documented('setWorkspaceBudget', 'Set the budget of an interval', {
           description: 'A longer interval must allow more: daily < weekly < monthly < lifetime.',
         }),
       },
     )
     .delete(
       '/workspaces/:id/budgets/:interval',
-      async ({ caller, actor, params }) => {
-        await deleteBudget(deps, caller, actor, params.id, params.interval)
-        return { deleted: true }
-      },
+      ({ caller, actor, params }) => deleted(deleteBudget(deps, caller, actor, params.id, params.interval)),
       {
         caller: 'management',
         params: budgetParams,
-        response: { 200: t.Object({ deleted: t.Boolean() }) },
-        detail: operation({
-          id: 'deleteWorkspaceBudget',
-          tag,
-          summary: 'Delete the budget of an interval',
+        response: deletedReply,
+        detail: documented('deleteWorkspaceBudget', 'Delete the budget of an interval', {
           description: 'Answers the same when there is none.',
         }),
       },

@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import { byokKey } from '../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { CREATION, operationsOf } from '../../http/operation.ts'
+import { CHANGE, CREATION, operationsOf } from '../../http/operation.ts'
 import { data, dataReply, deleted, deletedReply, pageReply, uuid } from '../../http/schemas.ts'
 import type { Once } from '../once.ts'
 import {
@@ -62,9 +62,7 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
       params,
       body: updateBody,
       response,
-      detail: documented('updateByokKey', 'Update a provider key', {
-        description: 'The change holds for the next request.',
-      }),
+      detail: documented('updateByokKey', 'Update a provider key', CHANGE),
     })
     .delete('/byok/:id', ({ actor, params }) => deleted(deleteByokKey(deps, actor, params.id)), {
       caller,

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { actorOf } from '../../http/actor.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
 import { fileReply } from '../../http/download.ts'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
 import {
   file,
   fileDeleted,
@@ -15,7 +15,7 @@ import {
 } from './schema.ts'
 import { deleteFile, type FileDeps, findFile, listFiles, uploadFile } from './service.ts'
 
-const tag = 'Files'
+const documented = operationsOf('Files')
 
 /** Files of a workspace, with a key of it or a management key. */
 export const fileRoutes = (deps: FileDeps & CallerDeps) =>
@@ -38,10 +38,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         parse: 'none',
         query: fileQuery,
         response: { 200: file },
-        detail: operation({
-          id: 'uploadFile',
-          tag,
-          summary: 'Upload a file',
+        detail: documented('uploadFile', 'Upload a file', {
           description: 'Up to 100 MB, as the part `file` of a form. Requests name it by `file_id`.',
           form: uploadForm,
         }),
@@ -51,7 +48,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
       caller: 'any',
       query: listFilesQuery,
       response: { 200: fileList },
-      detail: operation({ id: 'listFiles', tag, summary: 'List files' }),
+      detail: documented('listFiles', 'List files'),
     })
     .get(
       '/files/:file_id',
@@ -61,11 +58,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         params: fileParams,
         query: fileQuery,
         response: { 200: file },
-        detail: operation({
-          id: 'getFile',
-          tag,
-          summary: 'Get what is known of a file',
-        }),
+        detail: documented('getFile', 'Get what is known of a file'),
       },
     )
     .get(
@@ -78,12 +71,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         caller: 'any',
         params: fileParams,
         query: fileQuery,
-        detail: operation({
-          id: 'getFileContent',
-          tag,
-          summary: 'Download a file',
-          media: ['application/octet-stream'],
-        }),
+        detail: documented('getFileContent', 'Download a file', { media: ['application/octet-stream'] }),
       },
     )
     .delete(
@@ -97,6 +85,6 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         params: fileParams,
         query: fileQuery,
         response: { 200: fileDeleted },
-        detail: operation({ id: 'deleteFile', tag, summary: 'Delete a file' }),
+        detail: documented('deleteFile', 'Delete a file'),
       },
     )

@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import { guardrail } from '../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { CREATION, operationsOf } from '../../http/operation.ts'
+import { CHANGE, CREATION, operationsOf } from '../../http/operation.ts'
 import { data, dataReply, deleted, deletedReply, pageReply, uuid } from '../../http/schemas.ts'
 import type { Once } from '../once.ts'
 import {
@@ -58,9 +58,7 @@ export const guardrailRoutes = (deps: GuardrailDeps & CallerDeps & { once: Once 
         params,
         body: guardrail.update,
         response,
-        detail: documented('updateGuardrail', 'Update a guardrail', {
-          description: 'The change holds for the next request.',
-        }),
+        detail: documented('updateGuardrail', 'Update a guardrail', CHANGE),
       },
     )
     .delete('/guardrails/:id', ({ actor, params }) => deleted(deleteGuardrail(deps, actor, params.id)), {

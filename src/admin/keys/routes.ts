@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { apiKey } from '../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
-import { IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../http/operation.ts'
+import { CHANGE, IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../http/operation.ts'
 import { data, dataReply, deleted, deletedReply, pageReply } from '../../http/schemas.ts'
 import type { Once } from '../once.ts'
 import {
@@ -58,9 +58,7 @@ export const keyRoutes = (deps: KeyDeps & CallerDeps & { once: Once }) =>
       params,
       body: apiKey.update,
       response,
-      detail: documented('updateKey', 'Update an API key', {
-        description: 'The change holds for the next request.',
-      }),
+      detail: documented('updateKey', 'Update an API key', CHANGE),
     })
     .delete('/keys/:hash', ({ actor, params }) => deleted(deleteKey(deps, actor, params.hash)), {
       caller,

@@ -1,13 +1,13 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
 import { pageReply } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import { workspaceParams } from '../workspaces/service.ts'
 import { member, membersBody } from './schema.ts'
 import { addMembers, listMembers, memberList, removeMembers } from './service.ts'
 
-const tag = 'Workspaces'
+const documented = operationsOf('Workspaces')
 
 export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
   new Elysia()
@@ -20,11 +20,7 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
         params: workspaceParams,
         query: memberList.query,
         response: pageReply(member),
-        detail: operation({
-          id: 'listWorkspaceMembers',
-          tag,
-          summary: 'List the members of a workspace',
-        }),
+        detail: documented('listWorkspaceMembers', 'List the members of a workspace'),
       },
     )
     .post(
@@ -35,11 +31,7 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
         params: workspaceParams,
         body: membersBody,
         response: { 200: t.Object({ added_count: t.Number(), data: t.Array(member) }) },
-        detail: operation({
-          id: 'addWorkspaceMembers',
-          tag,
-          summary: 'Add members of the organisation to a workspace',
-        }),
+        detail: documented('addWorkspaceMembers', 'Add members of the organisation to a workspace'),
       },
     )
     .post(
@@ -50,10 +42,8 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
         params: workspaceParams,
         body: membersBody,
         response: { 200: t.Object({ removed_count: t.Number() }) },
-        detail: operation({
-          id: 'removeWorkspaceMembers',
-          tag,
-          summary: 'Remove members from a workspace',
+        detail: documented('removeWorkspaceMembers', 'Remove members from a workspace', {
+          errors: [409],
           description: 'Refused, for all of them, while one has active API keys in the workspace.',
         }),
       },

@@ -7,7 +7,8 @@ import { actorOf } from '../../http/actor.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
 import { keepOpen } from '../../http/incoming.ts'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
+import { data, dataReply, deleted, deletedReply } from '../../http/schemas.ts'
 import { problemsOf } from '../../http/validation.ts'
 import { change } from '../change.ts'
 import { listOverrides, type OverrideDeps, putOverride, removeOverride } from './overrides.ts'
@@ -25,7 +26,7 @@ import {
 } from './schema.ts'
 import { type CatalogControl, type RefreshDeps, refreshCatalog, catalogView as viewOf } from './service.ts'
 
-const tag = 'Models'
+const documented = operationsOf('Models')
 /** A document of every model of the world has 2.5 MB now. */
 const BODY_LIMIT_BYTES = 32_000_000
 
@@ -40,12 +41,8 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
     .use(overrideRoutes(deps))
     .get('/models/refresh', () => ({ data: viewOf(deps.refresh.catalog.current()) }), {
       caller: 'management',
-      response: { 200: t.Object({ data: catalogView }) },
-      detail: operation({
-        id: 'getCatalog',
-        tag,
-        summary: 'Which catalogue of models is in use',
-      }),
+      response: dataReply(catalogView),
+      detail: documented('getCatalog', 'Which catalogue of models is in use'),
     })
     .post(
       '/models/refresh',
@@ -58,11 +55,8 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
       },
       {
         parse: 'none',
-        response: { 200: t.Object({ data: refreshView }) },
-        detail: operation({
-          id: 'refreshCatalog',
-          tag,
-          summary: 'Refresh the catalogue of models',
+        response: dataReply(refreshView),
+        detail: documented('refreshCatalog', 'Refresh the catalogue of models', {
           description:
             'Takes newer facts for the next request, without a restart, or shows what they would change. A broken document is refused whole. What the settings say of models stays.',
           body: refreshBody,
@@ -110,45 +104,31 @@ const toldOf = (before: CatalogView, { source, facts_at, added, removed, price_c
 const overrideRoutes = (deps: ModelAdminDeps) =>
   new Elysia()
     .use(callerOption(deps))
-    .get('/models/overrides', async () => ({ data: await listOverrides(deps) }), {
+    .get('/models/overrides', () => data(listOverrides(deps)), {
       caller: 'management',
-      response: { 200: t.Object({ data: t.Array(overrideView) }) },
-      detail: operation({
-        id: 'listModelOverrides',
-        tag,
-        summary: 'What the operator says of models',
-      }),
+      response: dataReply(t.Array(overrideView)),
+      detail: documented('listModelOverrides', 'What the operator says of models'),
     })
-    .put(
-      '/models/overrides',
-      async ({ actor, body }) => ({ data: await putOverride(deps, actor, { ...body }) }),
-      {
-        caller: 'management',
-        body: overrideBody,
-        response: { 200: t.Object({ data: savedOverride }) },
-        detail: operation({
-          id: 'putModelOverride',
-          tag,
-          summary: 'Say of a model what the catalogue does not know, or knows otherwise',
+    .put('/models/overrides', ({ actor, body }) => data(putOverride(deps, actor, { ...body })), {
+      caller: 'management',
+      body: overrideBody,
+      response: dataReply(savedOverride),
+      detail: documented(
+        'putModelOverride',
+        'Say of a model what the catalogue does not know, or knows otherwise',
+        {
           description:
             'In place of what was stored of the same model (at the same provider). Holds for the next request and survives every refresh; the settings file holds before it.',
-        }),
-      },
-    )
+        },
+      ),
+    })
     .delete(
       '/models/overrides/:override_id',
-      async ({ actor, params }) => {
-        await removeOverride(deps, actor, params.override_id)
-        return { deleted: true }
-      },
+      ({ actor, params }) => deleted(removeOverride(deps, actor, params.override_id)),
       {
         caller: 'management',
         params: overrideParams,
-        response: { 200: t.Object({ deleted: t.Boolean() }) },
-        detail: operation({
-          id: 'deleteModelOverride',
-          tag,
-          summary: 'Let the facts of the catalogue hold again',
-        }),
+        response: deletedReply,
+        detail: documented('deleteModelOverride', 'Let the facts of the catalogue hold again'),
       },
     )

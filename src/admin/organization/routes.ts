@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
-import { pageReply } from '../../http/schemas.ts'
+import { IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../http/operation.ts'
+import { data, dataReply, deleted, deletedReply, pageReply } from '../../http/schemas.ts'
 import type { AuthDeps } from '../auth/deps.ts'
 import { emptyBody } from '../auth/schema.ts'
 import { makeSetupLink } from '../auth/setup.ts'
@@ -18,8 +18,7 @@ import {
   setupLink,
 } from './schema.ts'
 
-const tag = 'Organization'
-const deleted = { 200: t.Object({ deleted: t.Boolean() }) }
+const documented = operationsOf('Organization')
 const invited = { 200: t.Object({ data: invitation, ...link }) }
 
 export const organizationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
@@ -32,61 +31,43 @@ const memberRoutes = (deps: AuthDeps & CallerDeps) =>
       caller: 'management',
       query: memberList.query,
       response: pageReply(organizationMember),
-      detail: operation({
-        id: 'listOrganizationMembers',
-        tag,
-        summary: 'List the members of the organisation',
-      }),
+      detail: documented('listOrganizationMembers', 'List the members of the organisation'),
     })
     .patch(
       '/organization/members/:id',
-      async ({ actor, params, body }) => ({ data: await changeRole(deps, actor, params.id, body.role) }),
+      ({ actor, params, body }) => data(changeRole(deps, actor, params.id, body.role)),
       {
         caller: 'management',
         params: memberParams,
         body: roleBody,
-        response: { 200: t.Object({ data: organizationMember }) },
-        detail: operation({
-          id: 'changeOrganizationRole',
-          tag,
-          summary: 'Change the role of a member',
-          description: 'Holds for the next request. The last administrator stays one.',
+        response: dataReply(organizationMember),
+        detail: documented('changeOrganizationRole', 'Change the role of a member', {
+          description: 'The change holds for the next request. The last administrator stays one.',
+          errors: [409],
         }),
       },
     )
     .delete(
       '/organization/members/:id',
-      async ({ actor, params }) => {
-        await removeMember(deps, actor, params.id)
-        return { deleted: true }
-      },
+      ({ actor, params }) => deleted(removeMember(deps, actor, params.id)),
       {
         caller: 'management',
         params: memberParams,
-        response: deleted,
-        detail: operation({
-          id: 'removeOrganizationMember',
-          tag,
-          summary: 'Remove a member from the organisation',
-          description: 'Refused while they have active API keys. The last administrator stays.',
+        response: deletedReply,
+        detail: documented('removeOrganizationMember', 'Remove a member from the organisation', {
+          description: 'Rejected while they have active API keys. The last administrator stays.',
+          errors: [409],
         }),
       },
     )
     .delete(
       '/organization/members/:id/sessions',
-      async ({ actor, params }) => {
-        await endMemberSessions(deps, actor, params.id)
-        return { deleted: true }
-      },
+      ({ actor, params }) => deleted(endMemberSessions(deps, actor, params.id)),
       {
         caller: 'management',
         params: memberParams,
-        response: deleted,
-        detail: operation({
-          id: 'endMemberSessions',
-          tag,
-          summary: 'Sign a member out everywhere',
-        }),
+        response: deletedReply,
+        detail: documented('endMemberSessions', 'Sign a member out everywhere'),
       },
     )
 
@@ -97,11 +78,7 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
       caller: 'management',
       query: invitationList.query,
       response: pageReply(invitation),
-      detail: operation({
-        id: 'listInvitations',
-        tag,
-        summary: 'List invitations that nobody has accepted',
-      }),
+      detail: documented('listInvitations', 'List invitations that nobody has accepted'),
     })
     .post(
       '/organization/invitations',
@@ -111,10 +88,7 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
         caller: 'management',
         body: invitationBody,
         response: invited,
-        detail: operation({
-          id: 'createInvitation',
-          tag,
-          summary: 'Invite somebody',
+        detail: documented('createInvitation', 'Invite somebody', {
           description:
             'Answers a link, which works once, within 7 days. An earlier one of the same address ends.',
           headers: [IDEMPOTENCY_KEY_HEADER],
@@ -123,19 +97,12 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
     )
     .delete(
       '/organization/invitations/:id',
-      async ({ actor, params }) => {
-        await revokeInvitation(deps, actor, params.id)
-        return { deleted: true }
-      },
+      ({ actor, params }) => deleted(revokeInvitation(deps, actor, params.id)),
       {
         caller: 'management',
         params: memberParams,
-        response: deleted,
-        detail: operation({
-          id: 'revokeInvitation',
-          tag,
-          summary: 'Revoke an invitation',
-        }),
+        response: deletedReply,
+        detail: documented('revokeInvitation', 'Revoke an invitation'),
       },
     )
     .post(
@@ -147,24 +114,22 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
         params: memberParams,
         body: emptyBody,
         response: invited,
-        detail: operation({
-          id: 'createPasswordLink',
-          tag,
-          summary: 'Make a link by which a member sets a new password',
+        detail: documented('createPasswordLink', 'Make a link by which a member sets a new password', {
           description: 'Works once, within 7 days, and ends their sessions.',
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },
     )
-    .post('/organization/setup-link', async ({ actor }) => ({ data: await makeSetupLink(deps, actor) }), {
+    .post('/organization/setup-link', ({ actor }) => data(makeSetupLink(deps, actor)), {
       caller: 'management',
       body: emptyBody,
-      response: { 200: t.Object({ data: setupLink }) },
-      detail: operation({
-        id: 'createSetupLink',
-        tag,
-        summary: "Make the link that sets the owner's e-mail address and password",
-        description: 'Works once, within 30 minutes, as long as the owner has no password.',
-        errors: [409],
-      }),
+      response: dataReply(setupLink),
+      detail: documented(
+        'createSetupLink',
+        "Make the link that sets the owner's e-mail address and password",
+        {
+          description: 'Works once, within 30 minutes, as long as the owner has no password.',
+          errors: [409],
+        },
+      ),
     })

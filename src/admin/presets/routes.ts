@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { preset, presetVersion } from '../../db/tables.ts'
 import type { PresetDialect } from '../../dialects/presets/index.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { operationsOf } from '../../http/operation.ts'
+import { CHANGE, operationsOf } from '../../http/operation.ts'
 import { data, dataReply, inWorkspace, pageReply } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import { createPreset } from './create.ts'
@@ -76,6 +76,7 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
         detail: documented(
           'updatePreset',
           'Rename, disable or archive a preset, or go back to another version',
+          CHANGE,
         ),
       },
     )

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { IDEMPOTENCY_KEY_HEADER, operation } from '../../http/operation.ts'
+import { CREATION, operationsOf } from '../../http/operation.ts'
+import { data, dataReply, deleted, deletedReply } from '../../http/schemas.ts'
 import type { Once } from '../once.ts'
 import { listConfigured } from './configured.ts'
 import { tryProvider } from './connection.ts'
@@ -20,11 +21,10 @@ import {
   updateCredentialBody,
 } from './schema.ts'
 
-const tag = 'Providers'
+const documented = operationsOf('Providers')
 const caller = 'management'
-const oneEntry = t.Object({ data: entryView })
-const oneCredential = t.Object({ data: credentialReply })
-const deleted = t.Object({ deleted: t.Boolean() })
+const oneEntry = dataReply(entryView)
+const oneCredential = dataReply(credentialReply)
 
 type RouteDeps = ProviderDeps & CallerDeps & { once: Once }
 
@@ -36,12 +36,8 @@ export const providerAdminRoutes = (deps: RouteDeps) =>
     .use(credentialRoutes(deps))
     .get('/providers/configured', () => ({ data: listConfigured(deps) }), {
       caller,
-      response: { 200: t.Object({ data: t.Array(configuredProvider) }) },
-      detail: operation({
-        id: 'listConfiguredProviders',
-        tag,
-        summary: 'Which providers are called, and where each comes from',
-      }),
+      response: dataReply(t.Array(configuredProvider)),
+      detail: documented('listConfiguredProviders', 'Which providers are called, and where each comes from'),
     })
     .post('/providers/configured/:slug/test', ({ params }) => tryProvider(deps, params.slug), {
       caller,
@@ -49,10 +45,7 @@ export const providerAdminRoutes = (deps: RouteDeps) =>
       parse: 'none',
       params: slugParams,
       response: { 200: connectionResult },
-      detail: operation({
-        id: 'testProvider',
-        tag,
-        summary: 'Try the credentials of a provider',
+      detail: documented('testProvider', 'Try the credentials of a provider', {
         description:
           'Asks the provider for its list of models with each credential; some list them for anybody. Nothing is inferred and nothing costs.',
       }),
@@ -61,59 +54,40 @@ export const providerAdminRoutes = (deps: RouteDeps) =>
 const entryRoutes = (deps: RouteDeps) =>
   new Elysia()
     .use(callerOption(deps))
-    .get('/providers/entries', async () => ({ data: await listEntries(deps) }), {
+    .get('/providers/entries', () => data(listEntries(deps)), {
       caller,
-      response: { 200: t.Object({ data: t.Array(entryView) }) },
-      detail: operation({
-        id: 'listProviderEntries',
-        tag,
-        summary: 'List the stored entries of providers',
-      }),
+      response: dataReply(t.Array(entryView)),
+      detail: documented('listProviderEntries', 'List the stored entries of providers'),
     })
     .post(
       '/providers/entries',
-      async ({ actor, body, request, set }) => {
-        set.status = 201
-        return await deps.once({ request, actor, body, set }, async (once) => ({
-          data: await createEntry(deps, once, body),
-        }))
-      },
+      ({ actor, body, request, set }) =>
+        deps.once({ request, actor, body, set, status: 201 }, (once) => data(createEntry(deps, once, body))),
       {
         caller,
-        response: { 200: oneEntry, 201: oneEntry },
-        detail: operation({
-          id: 'createProviderEntry',
-          tag,
-          summary: 'Store a provider',
+        response: oneEntry,
+        detail: documented('createProviderEntry', 'Store a provider', {
           description:
             'An entry as of `providers:` in the settings, without variables and files. Used for the next request, unless the settings or the environment name the same slug.',
-          status: 201,
           body: entryBody,
-          headers: [IDEMPOTENCY_KEY_HEADER],
+          ...CREATION,
         }),
       },
     )
-    .get('/providers/entries/:slug', async ({ params }) => ({ data: await getEntry(deps, params.slug) }), {
+    .get('/providers/entries/:slug', ({ params }) => data(getEntry(deps, params.slug)), {
       caller,
       params: slugParams,
-      response: { 200: oneEntry },
-      detail: operation({
-        id: 'getProviderEntry',
-        tag,
-        summary: 'Get a stored entry of a provider',
-      }),
+      response: oneEntry,
+      detail: documented('getProviderEntry', 'Get a stored entry of a provider'),
     })
     .patch(
       '/providers/entries/:slug',
-      async ({ actor, body, params }) => ({ data: await updateEntry(deps, actor, params.slug, body) }),
+      ({ actor, body, params }) => data(updateEntry(deps, actor, params.slug, body)),
       {
         caller,
         params: slugParams,
-        response: { 200: oneEntry },
-        detail: operation({
-          id: 'updateProviderEntry',
-          tag,
-          summary: 'Update a stored entry of a provider',
+        response: oneEntry,
+        detail: documented('updateProviderEntry', 'Update a stored entry of a provider', {
           description:
             'What is left out stays, null takes a field away. To another address it moves only with its secrets given anew.',
           body: t.Partial(entryBody),
@@ -123,18 +97,12 @@ const entryRoutes = (deps: RouteDeps) =>
     )
     .delete(
       '/providers/entries/:slug',
-      async ({ actor, params }) => {
-        await deleteEntry(deps, actor, params.slug)
-        return { deleted: true }
-      },
+      ({ actor, params }) => deleted(deleteEntry(deps, actor, params.slug)),
       {
         caller,
         params: slugParams,
-        response: { 200: deleted },
-        detail: operation({
-          id: 'deleteProviderEntry',
-          tag,
-          summary: 'Delete a stored entry of a provider',
+        response: deletedReply,
+        detail: documented('deleteProviderEntry', 'Delete a stored entry of a provider', {
           description: 'Its further credentials go with it.',
         }),
       },
@@ -143,72 +111,48 @@ const entryRoutes = (deps: RouteDeps) =>
 const credentialRoutes = (deps: RouteDeps) =>
   new Elysia()
     .use(callerOption(deps))
-    .get(
-      '/providers/credentials',
-      async ({ query }) => ({ data: await listStoredCredentials(deps, query) }),
-      {
-        caller,
-        query: listCredentialsQuery,
-        response: { 200: t.Object({ data: t.Array(credentialReply) }) },
-        detail: operation({
-          id: 'listProviderCredentials',
-          tag,
-          summary: 'List the stored credentials of providers',
-        }),
-      },
-    )
+    .get('/providers/credentials', ({ query }) => data(listStoredCredentials(deps, query)), {
+      caller,
+      query: listCredentialsQuery,
+      response: dataReply(t.Array(credentialReply)),
+      detail: documented('listProviderCredentials', 'List the stored credentials of providers'),
+    })
     .post(
       '/providers/credentials',
-      async ({ actor, body, request, set }) => {
-        set.status = 201
-        return await deps.once({ request, actor, body, set }, async (once) => ({
-          data: await createCredential(deps, once, body),
-        }))
-      },
+      ({ actor, body, request, set }) =>
+        deps.once({ request, actor, body, set, status: 201 }, (once) =>
+          data(createCredential(deps, once, body)),
+        ),
       {
         caller,
         body: createCredentialBody,
-        response: { 200: oneCredential, 201: oneCredential },
-        detail: operation({
-          id: 'createProviderCredential',
-          tag,
-          summary: 'Store a credential of a provider',
+        response: oneCredential,
+        detail: documented('createProviderCredential', 'Store a credential of a provider', {
           description: 'Several of one provider are tried in their order, or share its requests by weight.',
-          status: 201,
-          headers: [IDEMPOTENCY_KEY_HEADER],
+          ...CREATION,
         }),
       },
     )
     .patch(
       '/providers/credentials/:id',
-      async ({ actor, body, params }) => ({ data: await updateCredential(deps, actor, params.id, body) }),
+      ({ actor, body, params }) => data(updateCredential(deps, actor, params.id, body)),
       {
         caller,
         params: credentialParams,
         body: updateCredentialBody,
-        response: { 200: oneCredential },
-        detail: operation({
-          id: 'updateProviderCredential',
-          tag,
-          summary: 'Update or rotate a stored credential',
+        response: oneCredential,
+        detail: documented('updateProviderCredential', 'Update or rotate a stored credential', {
           errors: [409],
         }),
       },
     )
     .delete(
       '/providers/credentials/:id',
-      async ({ actor, params }) => {
-        await deleteCredential(deps, actor, params.id)
-        return { deleted: true }
-      },
+      ({ actor, params }) => deleted(deleteCredential(deps, actor, params.id)),
       {
         caller,
         params: credentialParams,
-        response: { 200: deleted },
-        detail: operation({
-          id: 'deleteProviderCredential',
-          tag,
-          summary: 'Delete a stored credential',
-        }),
+        response: deletedReply,
+        detail: documented('deleteProviderCredential', 'Delete a stored credential'),
       },
     )

@@ -3,7 +3,7 @@ import { workspace } from '../../db/tables.ts'
 import type { FileStore } from '../../files/store.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { createdStatus } from '../../http/compatibility.ts'
-import { IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../http/operation.ts'
+import { CHANGE, IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../http/operation.ts'
 import { data, dataReply, deleted, deletedReply, pageReply, queryBoolean } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import type { Once } from '../once.ts'
@@ -58,10 +58,7 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
         params,
         body: workspace.update,
         response,
-        detail: documented('updateWorkspace', 'Update a workspace', {
-          description: 'The change holds for the next request.',
-          errors: [409],
-        }),
+        detail: documented('updateWorkspace', 'Update a workspace', CHANGE),
       },
     )
     .delete(
@@ -87,6 +84,7 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
         detail: documented('deleteWorkspace', 'Delete a workspace', {
           description:
             'Rejected while it has active API keys. Its budgets, guardrails, files and BYOK keys are deleted too.',
+          errors: [409],
         }),
       },
     )

@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
-import { operation } from '../../../http/operation.ts'
+import { operationsOf } from '../../../http/operation.ts'
 import { type VisitorDeps, visitorOptions } from '../../../http/visitor.ts'
 import type { AuthDeps } from '../deps.ts'
 import { oidcCallbackQuery, oidcStartQuery } from '../schema.ts'
 import { endFlowCookie } from './flow.ts'
 import { beginOidc, endOidc } from './service.ts'
 
-const tag = 'Sign-in'
+const documented = operationsOf('Sign-in')
 
 /** Where browsers go to the identity provider and come back from it. */
 export const oidcRoutes = (deps: AuthDeps & VisitorDeps) =>
@@ -22,10 +22,7 @@ export const oidcRoutes = (deps: AuthDeps & VisitorDeps) =>
       {
         visitor: true,
         query: oidcStartQuery,
-        detail: operation({
-          id: 'startSingleSignOn',
-          tag,
-          summary: 'Send the browser to the identity provider',
+        detail: documented('startSingleSignOn', 'Send the browser to the identity provider', {
           status: 303,
           errors: [404, 502],
           access: 'anyone',
@@ -43,10 +40,7 @@ export const oidcRoutes = (deps: AuthDeps & VisitorDeps) =>
       {
         visitor: true,
         query: oidcCallbackQuery,
-        detail: operation({
-          id: 'endSingleSignOn',
-          tag,
-          summary: 'Take the browser back from the identity provider',
+        detail: documented('endSingleSignOn', 'Take the browser back from the identity provider', {
           description: 'With a session, to the path that the start was given.',
           status: 303,
           errors: [401, 403, 404, 502],
