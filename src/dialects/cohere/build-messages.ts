@@ -4,19 +4,19 @@ import type { ContentPart, FunctionTool, InferenceRequest, Message, ToolCall } f
 import type { Drop } from '../dropped.ts'
 import { plainThoughts } from '../thoughts.ts'
 
-/** How the reasoning details of this dialect are marked: only details of this format are its own. */
+/** The format of this dialect's reasoning details. */
 export const REASONING_FORMAT = 'cohere-v2'
 
 interface Written {
   messages: JsonObject[]
-  /** Files of text: Cohere has a place for them beside the messages. */
+  /** Text files, which Cohere takes beside the messages. */
   documents: JsonObject[]
 }
 
 /**
  * | message | Cohere's |
  * |---|---|
- * | system, developer | `system`, where it stands |
+ * | system, developer | `system`, at the same place |
  * | user | `user`: text and images |
  * | assistant | `assistant`: thoughts as `thinking`, text (or refusal), `tool_plan`, `tool_calls` |
  * | tool | `tool`: text |
@@ -42,11 +42,11 @@ export function writeMessages(messages: readonly Message[], takesThoughts: boole
   return { messages: written, documents }
 }
 
-/** All that the answer had was left out, by name: an empty one would be refused. */
+/** True if all content of the answer was dropped: Cohere rejects an empty message. */
 const isSilent = ({ content }: Message, turn: JsonObject): boolean =>
   Array.isArray(content) && content.length > 0 && turn['content'] === '' && Object.keys(turn).length === 2
 
-/** A string stays one; a list without anything to say is an empty string. */
+/** A string stays a string; a list without content becomes an empty string. */
 function writeContent(
   content: Message['content'],
   write: (part: ContentPart) => JsonObject[],
@@ -87,7 +87,7 @@ function dropExtra(extra: JsonObject | undefined, drop: Drop): void {
   }
 }
 
-/** The API's word for a part. */
+/** The API's name of a part. */
 function nameOf(part: ContentPart): string {
   switch (part.type) {
     case 'image':
@@ -105,7 +105,7 @@ function nameOf(part: ContentPart): string {
 
 const TEXT_URL = /^data:(?:text\/|application\/(?:json|xml)\b)[^,]*,/i
 
-/** The text of a data URL that holds some; undefined for any other file. */
+/** The text of a data URL with a text type; undefined for any other file. */
 function textOfFile(data: string | undefined): string | undefined {
   const head = data === undefined ? null : TEXT_URL.exec(data)
   if (data === undefined || head === null) return undefined
@@ -122,14 +122,14 @@ function writeAssistant(message: Message, takesThoughts: boolean, drop: Drop): J
   const { thoughts, plan } = replayedOf(message, drop)
   if (thoughts.length > 0 && !takesThoughts) drop('messages.reasoning')
   const thinking = takesThoughts ? thoughts.map((text) => ({ type: 'thinking', thinking: text })) : []
-  const said = writeContent(message.content, (part) => writeTextPart(part, drop))
-  const text = said === '' && message.refusal !== undefined ? message.refusal : said
+  const written = writeContent(message.content, (part) => writeTextPart(part, drop))
+  const text = written === '' ? (message.refusal ?? '') : written
   const parts = typeof text === 'string' ? (text === '' ? [] : [{ type: 'text', text }]) : text
   const calls = message.toolCalls?.map(writeCall)
   const content = thinking.length > 0 ? [...thinking, ...parts] : text
   return defined({
     role: 'assistant',
-    // Beside calls there may be no content at all.
+    // A message with calls may have no content.
     content: content === '' && calls !== undefined ? undefined : content,
     tool_plan: plan === '' ? undefined : plan,
     tool_calls: calls,
@@ -142,7 +142,7 @@ const writeCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
   function: { name, arguments: json.trim() === '' ? '{}' : json },
 })
 
-/** Former thoughts, and the plan that led to the calls. What others signed or encrypted cannot go back. */
+/** Former thoughts, and the plan that led to the calls. Signed or encrypted thoughts of other models are dropped. */
 function replayedOf(message: Message, drop: Drop): { thoughts: string[]; plan: string } {
   const { thoughts, rest } = plainThoughts(message, REASONING_FORMAT)
   let plan = ''
@@ -161,7 +161,7 @@ function replayedOf(message: Message, drop: Drop): { thoughts: string[]; plan: s
  * | one function | `REQUIRED`, and that function alone in `tools` |
  * | `strict` on every function, each with a required parameter | `strict_tools` |
  *
- * Left out and named: built-in tools of others, `strict` on some, other choices, `parallel_tool_calls: false`.
+ * Dropped by name: built-in tools of other providers, `strict` on some, other choices, `parallel_tool_calls: false`.
  */
 export function writeTools(request: InferenceRequest, drop: Drop): JsonObject {
   const functions: FunctionTool[] = []
@@ -204,7 +204,7 @@ function writeFunction({ name, description, parameters, extra }: FunctionTool, d
   }
 }
 
-/** The switch is one for all tools, and each must then have a required parameter. */
+/** `strict_tools` applies to all tools, and each must then have a required parameter. */
 function isStrict(functions: readonly FunctionTool[], drop: Drop): boolean {
   if (!functions.some(({ strict }) => strict === true)) return false
   const may = functions.every(({ strict, parameters }) => strict === true && hasRequired(parameters))

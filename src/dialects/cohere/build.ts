@@ -7,10 +7,10 @@ import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto } from '../dropped.ts'
 import { writeMessages, writeTools } from './build-messages.ts'
 
-/** Parameters of Cohere alone, which a caller of the chat dialect may set: they travel as they came. */
+/** Cohere's own parameters, which a caller of the chat dialect may set: they are sent unchanged. */
 const OWN = ['citation_options', 'safety_mode', 'strict_tools', 'priority', 'raw_prompting'] as const
 
-/** Fields of a chat body that are carried here, or that speak to the gateway alone. Any other is named. */
+/** Fields of a chat body that are carried here, or that are for the gateway itself. Any other is dropped by name. */
 const CARRIED: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...OWN,
@@ -56,13 +56,13 @@ const CARRIED: ReadonlySet<string> = new Set([
  * | neutral | Cohere's |
  * |---|---|
  * | messages | `build-messages.ts`; files of text become `documents` |
- * | tools, tool choice | `build-tools.ts`: `tools`, `tool_choice`, `strict_tools` |
+ * | tools, tool choice | `build-messages.ts`: `tools`, `tool_choice`, `strict_tools` |
  * | response format json_object, json_schema | `response_format` json_object, with the schema |
- * | reasoning | `build-thinking.ts`: `thinking` |
- * | sampling | `build-sampling.ts`: `temperature`, `p`, `k`, `seed`, penalties, `stop_sequences`, `logprobs` |
+ * | reasoning | `thinking` |
+ * | sampling | `temperature`, `p`, `k`, `seed`, penalties, `stop_sequences`, `logprobs` |
  * | bound on output | `max_tokens` |
  *
- * What has no place is named in `dropped`.
+ * Anything else is dropped by name.
  */
 export function buildCohere(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
@@ -89,7 +89,7 @@ export function buildCohere(request: InferenceRequest, attempt: Attempt): Dialec
 const ownOf = (body: JsonObject): JsonObject =>
   Object.fromEntries(OWN.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])))
 
-/** Cohere takes no format beside tools or documents: those are kept. The schema's name and strictness it has no word for, and is strict. */
+/** Cohere rejects a format beside tools or documents: those are kept. It has no name for a schema and is always strict. */
 function writeFormat(
   { responseFormat, tools }: InferenceRequest,
   hasDocuments: boolean,
@@ -124,9 +124,9 @@ interface Tuning {
   readonly key: keyof Sampling
   /** The API's name. */
   readonly name: string
-  /** Cohere's; null: it has none. */
+  /** Cohere's name; null if it has none. */
   readonly field: string | null
-  /** What Cohere takes, inclusive: a value beyond is brought inside, and named. */
+  /** Cohere's range, inclusive: a value beyond it is clamped, and the parameter is dropped by name. */
   readonly range?: readonly [least: number, most: number]
 }
 
@@ -143,7 +143,7 @@ const TUNING: readonly Tuning[] = [
 ]
 const MOST_STOPS = 5
 
-/** Parameters that tune the answer; those that the endpoint is known not to take are left out and named. */
+/** Sampling parameters. Those that the endpoint is known not to accept are dropped by name. */
 function writeSampling({ sampling }: InferenceRequest, { endpoint }: Attempt, drop: Drop): JsonObject {
   const known = endpoint.supportedParameters
   const takes = (name: string): boolean => {
@@ -174,7 +174,7 @@ function writeSampling({ sampling }: InferenceRequest, { endpoint }: Attempt, dr
   return body
 }
 
-/** Efforts that are less than all: tokens to think for, and the largest share of the bound on output. */
+/** Lower efforts: the budget in tokens, and its largest share of the bound on output. */
 const BUDGETS: Readonly<Partial<Record<Effort, { tokens: number; share: number }>>> = {
   minimal: { tokens: 512, share: 0.1 },
   low: { tokens: 1_024, share: 0.2 },
@@ -183,7 +183,7 @@ const BUDGETS: Readonly<Partial<Record<Effort, { tokens: number; share: number }
 
 const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 
-/** False only where the endpoint's parameters are known and none of them is about reasoning. */
+/** False only if the endpoint's parameters are known and none of them is about reasoning. */
 const takesReasoning = ({ endpoint }: Attempt): boolean =>
   endpoint.supportedParameters === null ||
   PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
@@ -195,7 +195,7 @@ const takesReasoning = ({ endpoint }: Attempt): boolean =>
  * | `max_tokens` | enabled, `token_budget` |
  * | effort minimal, low, medium | enabled, a `token_budget` |
  * | effort high and more, `enabled: true` | enabled, without a budget |
- * | nothing | the caller's own `thinking`, else nothing: a model that reasons then does |
+ * | nothing | the caller's own `thinking`, else nothing: a reasoning model then reasons |
  */
 function writeThinking(
   { reasoning, maxOutputTokens }: InferenceRequest,

@@ -6,10 +6,10 @@ import { checkCalls } from '../reply-decoder.ts'
 import { characterPlaces } from '../text-places.ts'
 import { REASONING_FORMAT } from './build-messages.ts'
 
-/** What the parts of one reply share. */
+/** The shared state of the parts of one reply. */
 export interface Content {
   readonly citations: Citations
-  /** Blocks of thoughts by Cohere's index, and their number among ours. */
+  /** Cohere's index of a block of thoughts → its index among our details. */
   readonly thoughts: Map<number, number>
   /** Calls by Cohere's index. */
   readonly calls: Map<number, Call>
@@ -55,14 +55,14 @@ export function addToBlock(at: number, raw: unknown, content: Content, events: I
   }
 }
 
-/** Pieces of one block share their number, so that a replay can put them together. 0 is the plan's. */
+/** Pieces of one block share their index, so that a replay can join them. 0 is the plan's. */
 function thoughtAt(at: number, { thoughts }: Content): number {
   const known = thoughts.get(at) ?? thoughts.size + 1
   thoughts.set(at, known)
   return known
 }
 
-/** What the model means to do with its tools: no part of the answer, and wanted back with the calls. */
+/** The model's plan for its tools: not part of the answer, and replayed with the calls. */
 export function addPlan(plan: unknown, events: InferenceEvent[]): void {
   if (!isString(plan) || plan === '') return
   const detail = { type: 'reasoning.summary', summary: plan, format: REASONING_FORMAT, index: 0 }
@@ -79,7 +79,7 @@ export function startCall(at: number, raw: unknown, { calls }: Content, events: 
   }
   checkCalls(calls.size)
   const call: Call = { index: calls.size, hasArguments: false }
-  // The number of one that ended may come again: it is kept under one that nobody uses.
+  // The index of a call that ended may be reused: the former call moves to an unused key.
   const former = calls.get(at)
   if (former) calls.set(-1 - calls.size, former)
   calls.set(at, call)
@@ -88,7 +88,7 @@ export function startCall(at: number, raw: unknown, { calls }: Content, events: 
   addArguments(at, raw, { calls }, events)
 }
 
-/** Arguments may be null, or an object in whole replies of some gateways. */
+/** Arguments may be null, or an object in replies of some gateways. */
 export function addArguments(
   at: number,
   raw: unknown,
@@ -96,23 +96,27 @@ export function addArguments(
   events: InferenceEvent[],
 ): void {
   const call = calls.get(at)
-  const called = fieldsOf(raw)['function']
-  const told = fieldsOf(called)['arguments']
-  const json = isObject(told) ? JSON.stringify(told) : told
+  const args = fieldsOf(fieldsOf(raw)['function'])['arguments']
+  const json = isObject(args) ? JSON.stringify(args) : args
   if (call === undefined || !isString(json) || json === '') return
   call.hasArguments = true
   events.push({ type: 'tool-call-delta', choice: 0, index: call.index, json })
 }
 
-/** A call without arguments gets `{}`, unless the bound on tokens cut it. */
-export function endCall(at: number, wasCut: boolean, { calls }: Content, events: InferenceEvent[]): void {
+/** A call without arguments gets `{}`, unless the bound on tokens truncated it. */
+export function endCall(
+  at: number,
+  wasTruncated: boolean,
+  { calls }: Content,
+  events: InferenceEvent[],
+): void {
   const call = calls.get(at)
-  if (call === undefined || call.hasArguments || wasCut) return
+  if (call === undefined || call.hasArguments || wasTruncated) return
   call.hasArguments = true
   events.push({ type: 'tool-call-delta', choice: 0, index: call.index, json: '{}' })
 }
 
-/** `{token_ids, text, logprobs}`: pieces of text of one token or more, told in OpenAI's form. */
+/** `{token_ids, text, logprobs}`, for one or more tokens, in OpenAI's form. */
 export function readLogprobs(raw: unknown, events: InferenceEvent[]): void {
   const content = (Array.isArray(raw) ? raw : [raw]).flatMap((piece) => {
     const { text, logprobs } = fieldsOf(piece)
@@ -126,7 +130,7 @@ export function readLogprobs(raw: unknown, events: InferenceEvent[]): void {
 
 /** The visible text of one reply, and the citations that point into it. */
 interface Citations {
-  /** A block of text begins: places are told from its start. */
+  /** A block of text begins: places count from its start. */
   startText(contentIndex: number): void
   addText(text: string): void
   /** One entry of `citations`. */
@@ -134,8 +138,8 @@ interface Citations {
 }
 
 /**
- * A source with an address is a `url_citation`; documents that the caller sent and results of tools are one
- * `file_citation` for the whole citation, with Cohere's own `sources` beside it.
+ * A source with an address becomes a `url_citation`. Documents of the caller and results of tools become one
+ * `file_citation` for the citation, with Cohere's own `sources`.
  */
 function createCitations(): Citations {
   const starts = new Map<number, number>()
@@ -143,9 +147,9 @@ function createCitations(): Citations {
   let lastStart = 0
   let count = 0
 
-  /** Cohere counts characters, we count UTF-16 units. */
+  /** Cohere counts characters, Sluice UTF-16 units. */
   function placesOf({ start, end, type, content_index }: JsonObject) {
-    // Thoughts and plans are no visible text.
+    // Thoughts and plans are not visible text.
     if (isString(type) && type !== 'TEXT_CONTENT') return { startIndex: 0, endIndex: 0 }
     const from = (typeof content_index === 'number' ? starts.get(content_index) : undefined) ?? lastStart
     const unitsTo = (place: unknown): number =>
@@ -213,6 +217,6 @@ function fileCitation(
   }
 }
 
-/** What the source is: a document, or what a tool answered. */
+/** The fields of a source: a document, or the result of a tool. */
 const detailsOf = (source: JsonObject): JsonObject =>
   [source['document'], source['tool_output']].find(isObject) ?? {}

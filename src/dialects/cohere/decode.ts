@@ -28,7 +28,7 @@ interface ReplyState {
   readonly content: Content
   hasStarted: boolean
   hasContent: boolean
-  /** `message-end` came, or OpenAI's marker, which Cohere sends after it. */
+  /** After `message-end`, or OpenAI's `[DONE]`, which Cohere sends after it. */
   isTerminated: boolean
   isBody: boolean
   native: string | null
@@ -36,7 +36,7 @@ interface ReplyState {
 }
 
 /**
- * Reads the events of a Cohere v2 stream, or one whole reply. `message-end` is the terminal marker; events of unknown
+ * Reads the events of a Cohere v2 stream, or one body. `message-end` is the terminal marker; events of unknown
  * types are skipped, `debug` among them.
  */
 export function createCohereDecoder(status: number): ReplyDecoder {
@@ -142,8 +142,8 @@ function readWhole(body: JsonObject, message: JsonObject, state: ReplyState, eve
   const { content } = state
   start(body, state, events)
   addPlan(message['tool_plan'], events)
-  const said = message['content']
-  const blocks = Array.isArray(said) ? said : isString(said) ? [{ type: 'text', text: said }] : []
+  const { content: text } = message
+  const blocks = isString(text) ? [{ type: 'text', text }] : asList(text)
   for (const [at, block] of blocks.entries()) startBlock(at, block, content, events)
   const calls = asList(message['tool_calls'])
   for (const [at, call] of calls.entries()) startCall(at, call, content, events)
@@ -160,7 +160,7 @@ function start({ id }: JsonObject, state: ReplyState, events: InferenceEvent[]):
   events.push({ type: 'response-start', upstreamId, model: null, created: null })
 }
 
-/** A reason that says that there is no answer, or no whole one. */
+/** Finish reasons without a complete answer. */
 const BROKEN: Readonly<Record<string, 'server' | 'timeout'>> = {
   ERROR: 'server',
   ERROR_LIMIT: 'server',
@@ -169,15 +169,15 @@ const BROKEN: Readonly<Record<string, 'server' | 'timeout'>> = {
 }
 
 function readEnd(from: JsonObject, state: ReplyState, events: InferenceEvent[]): void {
-  const { finish_reason, usage: told, error } = from
-  const usage = readUsage(told)
+  const { finish_reason, usage: raw, error } = from
+  const usage = readUsage(raw)
   if (usage) events.push({ type: 'usage', usage })
   if (!isString(finish_reason) || finish_reason === '') return
   state.native = finish_reason
   const kind = BROKEN[finish_reason]
   if (kind === undefined) return
-  const said = isString(error) && error !== '' ? error.slice(0, 1_000) : 'the provider broke the reply off'
-  state.failure = new UpstreamError(kind, said, { status: state.status, code: finish_reason })
+  const reason = asFilledText(error)?.slice(0, 1_000) ?? 'the provider broke the reply off'
+  state.failure = new UpstreamError(kind, reason, { status: state.status, code: finish_reason })
 }
 
 function endReply(state: ReplyState): InferenceFrame {

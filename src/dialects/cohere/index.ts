@@ -9,6 +9,6 @@ export const cohereEgress = {
   build: buildCohere,
   read: (reply, streamed) => readReply(reply, streamed, createCohereDecoder(reply.status)),
   readError: readErrorReply,
-  // Pictures may be addresses; files of text are documents, which must be there.
+  // Images may be addresses; text files become documents, whose content must be sent.
   needsContent: (type) => type === 'file',
 } satisfies Egress

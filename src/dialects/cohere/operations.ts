@@ -15,7 +15,7 @@ import { forwardedBody, providerOptions } from '../operations/fields.ts'
 import { countOf, malformed, readInputUsage, readJsonObject } from '../operations/reply.ts'
 import { readRanking, readRankingUsage } from '../operations/rerank.ts'
 
-/** What vectors are for, in other providers' words; Cohere's own pass as they are, and one is demanded. */
+/** Other providers' input types → Cohere's, which requires one; its own are kept. */
 const INPUT_TYPES: Readonly<Record<string, string>> = {
   query: 'search_query',
   retrieval_query: 'search_query',
@@ -35,7 +35,7 @@ const DEFAULT_INPUT_TYPE = 'search_document'
  * | `dimensions` | `output_dimension` |
  * | `input_type` | `input_type`, else `search_document` |
  * | `encoding_format` | `embedding_types` |
- * | `user` | none: named |
+ * | `user` | dropped by name |
  */
 export const cohereEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
   cannot({ inputs }) {
@@ -86,7 +86,7 @@ function writeInput(input: EmbeddingInput): JsonObject {
   }
 }
 
-/** `{input_tokens, image_tokens}`: images are counted beside the texts here. */
+/** `{input_tokens, image_tokens}`: here the text tokens exclude images. */
 function billedOf(billed: unknown) {
   if (!isObject(billed)) return null
   const images = countOf(billed['image_tokens']) ?? 0
@@ -94,7 +94,7 @@ function billedOf(billed: unknown) {
   return readInputUsage({ prompt_tokens: texts + images, image_tokens: images })
 }
 
-/** Cohere's `/v2/rerank`: its documents are texts, and objects become YAML, as Cohere itself advises. */
+/** Cohere's `/v2/rerank`: its documents are texts; objects become YAML, as Cohere recommends. */
 export const cohereRerank: Operation<RerankRequest, RerankResult> = {
   cannot: ({ documents }) =>
     documents.some((document) => !isString(document) && document.image !== undefined)

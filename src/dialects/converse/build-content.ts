@@ -10,25 +10,25 @@ import { type Abilities, cachePointFor } from './model.ts'
 /** What the writers of one request share. */
 export interface Writing {
   readonly abilities: Abilities
-  /** Empty: unknown, so nothing is left out because of it. */
+  /** Empty: unknown, so no modality is excluded. */
   readonly inputModalities: readonly string[]
   readonly drop: Drop
-  /** Names of documents so far, each with the last number given to it: a name may be there once. */
+  /** Names of documents so far, each with its last number: names must be unique. */
   readonly documentNames: Map<string, number>
 }
 
 /**
  * | part | block |
  * |---|---|
- * | text | `text`; a blank one is left out, the API refuses it |
+ * | text | `text`; a blank one is left out, because the API rejects it |
  * | image | `image` |
- * | file | `document`, or what its media type says: `image`, `video` |
+ * | file | `document`; `image` or `video` by its media type |
  * | audio | `audio` |
  * | video | `video` |
  * | `cache_control` | a `cachePoint` behind it |
  * | unknown, or a file's id | dropped by name |
  *
- * Throws a `GatewayError` 400 that names the field below `path` for what is no image, or an address on the web.
+ * Throws a `GatewayError` 400 that names the field below `path` for an unknown format or an address on the web.
  */
 export function writePart(part: ContentPart, path: string, writing: Writing): JsonObject[] {
   const { abilities, drop } = writing
@@ -80,7 +80,7 @@ function writeFile(
   const { data, filename, extra } = part
   if (data === undefined) return leaveOut('content.file', writing)
   const content = readContent(data, `${path}.file.file_data`)
-  // Bare base64 without a name is a PDF, the one kind that comes so.
+  // Clients send bare base64 without a name only for PDF.
   const mediaType = content.mediaType ?? typeByName(filename ?? '.pdf') ?? 'application/pdf'
   const { source } = content
   const image = IMAGES[mediaType]
@@ -94,7 +94,7 @@ function writeFile(
   return [{ document: { format, name, source, ...(isObject(citations) ? { citations } : {}) } }]
 }
 
-/** Letters, digits, hyphens, brackets and single blanks; two documents of one name are refused. */
+/** Names have letters, digits, hyphens, brackets and single blanks, and must be unique. */
 function documentName(filename: string | undefined, taken: Map<string, number>): string {
   const plain = (asText(filename) ?? '')
     .replace(/\.[A-Za-z0-9]{1,8}$/, '')
@@ -107,7 +107,7 @@ function documentName(filename: string | undefined, taken: Map<string, number>):
     taken.set(base, 1)
     return base
   }
-  // The number goes on from the last one of this name: a search from 2 would take quadratic time.
+  // Continues from the last number of this name: a search from 2 would take quadratic time.
   let number = taken.get(base) ?? 1
   let name = base
   while (taken.has(name)) {
@@ -126,7 +126,7 @@ function leaveOut(name: string, { drop }: Writing): [] {
 
 type Formats = Readonly<Record<string, string>>
 
-/** Media types → the formats that Converse knows. */
+/** Media types → Converse's formats. */
 const IMAGES: Formats = {
   'image/png': 'png',
   'image/jpeg': 'jpeg',
@@ -159,9 +159,9 @@ const DOCUMENTS: Formats = {
 
 const S3 = /^s3:\/\/[^/]+\/./
 
-/** Content that is there, or lies in S3 where AWS fetches it itself. */
+/** Inline content, or content in S3, which AWS fetches itself. */
 interface Content {
-  /** Lower case; undefined where nothing tells it. */
+  /** Lower case; undefined if unknown. */
   readonly mediaType: string | undefined
   readonly source: JsonObject
 }
@@ -188,7 +188,7 @@ function readContent(url: string, path: string): Content {
   return { mediaType: undefined, source: { bytes: url } }
 }
 
-/** The format of what must be an image or a video. Throws a `GatewayError` 400 that says which there are. */
+/** The format of an image or a video. Throws a `GatewayError` 400 that names the allowed formats. */
 function formatOf({ mediaType }: Content, formats: Formats, path: string): string {
   const format = mediaType === undefined ? undefined : formats[mediaType]
   if (format !== undefined) return format
@@ -196,7 +196,7 @@ function formatOf({ mediaType }: Content, formats: Formats, path: string): strin
   throw badRequest(`is ${quoted(mediaType ?? 'of no known type')}; this provider takes ${known}`, path)
 }
 
-/** What the ending of a name says, among all the formats of Converse. */
+/** The media type by the extension of a name, among Converse's formats. */
 function typeByName(name: string): string | undefined {
   const ending = /\.([a-z0-9]{1,5})$/i.exec(name)?.[1]?.toLowerCase()
   const format = ending === undefined ? undefined : (SYNONYMS[ending] ?? ending)

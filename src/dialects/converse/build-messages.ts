@@ -20,13 +20,13 @@ export interface Turn {
 /**
  * | message | Converse |
  * |---|---|
- * | system, developer | `system`, wherever they stand |
+ * | system, developer | `system`, whatever their place |
  * | user | a user turn |
  * | assistant | an assistant turn: thoughts, text (or refusal), calls |
  * | tool | a `toolResult` in a user turn |
  *
- * The API demands that roles alternate: turns of one role that follow each other are one, so results of parallel
- * calls stand together.
+ * The API requires roles to alternate, so consecutive turns of one role are merged; results of parallel calls are then in
+ * one turn.
  */
 export function writeMessages(messages: readonly Message[], writing: Writing): Written {
   const system: JsonObject[] = []
@@ -36,7 +36,7 @@ export function writeMessages(messages: readonly Message[], writing: Writing): W
     if (message.role === 'system' || message.role === 'developer') system.push(...content)
     else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', content)
   }
-  // Instructions alone are a question.
+  // Without any other message, the instructions become the user's turn.
   if (turns.length === 0) addTurn(turns, 'user', system.splice(0))
   if (turns.length === 0) throw badRequest('hold no text that a model could answer', 'messages')
   for (const turn of turns) accompanyDocuments(turn)
@@ -51,7 +51,7 @@ function addTurn(turns: Turn[], role: Turn['role'], content: JsonObject[]): void
   else turns.push({ role, content })
 }
 
-/** A document without any text beside it is refused: its name is said. */
+/** The API rejects a document without any text beside it, so its name is added as text. */
 function accompanyDocuments({ content }: Turn): void {
   const document = content.find((block) => isObject(block['document']))?.['document']
   if (isObject(document) && !content.some((block) => block['text'] !== undefined)) {
@@ -59,7 +59,7 @@ function accompanyDocuments({ content }: Turn): void {
   }
 }
 
-/** Claude refuses an answer that is begun for it and ends in white space. */
+/** Claude rejects a prefilled answer that ends in white space. */
 function trimPrefill(turns: Turn[]): void {
   const turn = turns.at(-1)
   const block = turn?.role === 'assistant' ? turn.content.at(-1) : undefined
@@ -82,7 +82,7 @@ const writeParts = (content: Message['content'], path: string, writing: Writing)
     ? content.flatMap((part, index) => writePart(part, `${path}.content[${index}]`, writing))
     : writePart({ type: 'text', text: content ?? '' }, path, writing)
 
-/** Instructions and answers take text and caching points alone: the rest is for users and tools. */
+/** Instructions and answers may hold only text and cache points; other content is for users and tools. */
 function textAlone(blocks: JsonObject[], { drop }: Writing): JsonObject[] {
   const kept = blocks.filter((block) => block['text'] !== undefined || block['cachePoint'] !== undefined)
   if (kept.length < blocks.length) drop('messages.content')
@@ -102,7 +102,7 @@ function writeAssistant(message: Message, path: string, writing: Writing): JsonO
   ]
 }
 
-/** Claude alone wants its former thoughts back, and checks them; others have not signed theirs. */
+/** Only Claude takes its former thoughts back, and verifies them; other models sign none. */
 function writeThoughts(message: Message, { abilities, drop }: Writing): JsonObject[] {
   if (abilities.family !== 'Claude') {
     if (message.reasoningDetails !== undefined) drop('messages.reasoning_details')
@@ -123,14 +123,14 @@ const writeCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
   input: inputOf(json),
 })
 
-/** The input is an object. What a model wrote badly is kept under the key that Anthropic's documentation names. */
+/** The input must be an object. Invalid JSON is kept under the key that Anthropic's documentation names. */
 function inputOf(json: string): JsonObject {
   if (json.trim() === '') return {}
   const value = parseJson(json)
   return isObject(value) ? value : { INVALID_JSON: json }
 }
 
-/** An empty result is refused by some models: it is said in words. Caching points stand behind the result. */
+/** Some models reject an empty result, so it becomes a word. Cache points follow the result. */
 function writeResult(message: Message, path: string, writing: Writing): JsonObject[] {
   const { abilities, drop } = writing
   const blocks = writeParts(message.content, path, writing)

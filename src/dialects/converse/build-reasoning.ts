@@ -15,28 +15,28 @@ const LEVELS: Readonly<Record<Exclude<Effort, 'none'>, 'low' | 'medium' | 'high'
   max: 'high',
 }
 
-/** Where nobody knows the model's own bound. */
+/** Used if the model's own bound is unknown. */
 const UNKNOWN_BOUND = 16_384
 
-/** What of the call decides how hard a model may think. */
+/** The parts of the call that limit reasoning. */
 export interface ReasoningLimits {
   readonly attempt: Attempt
   readonly abilities: Abilities
   /** The bound that is sent; undefined: none. */
   readonly bound: number | undefined
-  /** Some tool must be called. */
+  /** The model must call a tool. */
   readonly isForced: boolean
 }
 
 /**
- * The fields of `additionalModelRequestFields` that ask for reasoning: each family has words of its own.
+ * The fields of `additionalModelRequestFields` that ask for reasoning: each family has fields of its own.
  *
  * | family | fields |
  * |---|---|
  * | Claude | `thinking`, `output_config.effort` |
  * | Nova 2 | `reasoningConfig.maxReasoningEffort`; `high` is refused beside a bound |
  * | gpt-oss, DeepSeek V3 | `reasoning_effort` |
- * | others | none: what was asked for is dropped by name |
+ * | others | nothing: the parameter is dropped by name |
  */
 export function writeReasoning(request: InferenceRequest, limits: ReasoningLimits, drop: Drop): JsonObject {
   const { attempt, abilities, bound, isForced } = limits
@@ -80,7 +80,7 @@ function writeEffort(
     case 'gpt-oss':
       return { reasoning_effort: level }
     case 'DeepSeek':
-      // R1 always thinks. V3 thinks instead of calling the tool that it must call (tried and told by others, 2026).
+      // R1 always thinks. V3 thinks instead of calling the required tool (public reports, 2026).
       if (/r1/i.test(attempt.endpoint.upstreamId)) return {}
       if (isForced) {
         drop('reasoning')
@@ -93,7 +93,7 @@ function writeEffort(
   }
 }
 
-/** gpt-oss cannot be kept from thinking: it gets the least, and the caller is told. */
+/** gpt-oss always thinks: it gets the least effort, and the parameter is dropped by name. */
 function writeOff({ enabled }: Reasoning, { family }: Abilities, drop: Drop): JsonObject {
   if (family !== 'gpt-oss') return {}
   drop(enabled === false ? 'reasoning.enabled' : 'reasoning.effort')

@@ -17,9 +17,9 @@ interface ToolConfig {
  * |---|---|
  * | function | `toolSpec` |
  * | `web_search_options` | Nova's `nova_grounding`; for others dropped by name |
- * | `{systemTool}` | as it came |
+ * | `{systemTool}` | unchanged |
  * | auto / required / one function | `auto` / `any` / `tool` |
- * | none | no tools, which is named; where the conversation has calls, they stay: the API wants them declared |
+ * | none | no tools, dropped by name; kept if the conversation has calls, which the API wants declared |
  * | `parallel_tool_calls: false` | dropped by name |
  */
 export function writeTools(
@@ -46,13 +46,13 @@ export function writeTools(
   return { tools, ...(toolChoice === undefined ? {} : { toolChoice }) }
 }
 
-/** The wire names of all tools that the conversation has called. */
+/** The wire names of all tools that the conversation calls. */
 function namesIn(turns: readonly Turn[]): Set<string> {
   const uses = turns.flatMap(({ content }) => content.map((block) => block['toolUse']))
   return new Set(uses.flatMap((use) => (isObject(use) ? [String(use['name'])] : [])))
 }
 
-/** Calls without any declared tool are refused: what was called once is declared by its name. */
+/** The API rejects calls without any declared tool, so called tools are declared by name. */
 const declared = (names: ReadonlySet<string>): JsonObject[] =>
   [...names].map((name) => ({
     toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } },
@@ -103,9 +103,9 @@ interface Format {
 }
 
 /**
- * A JSON schema for the answer: `outputConfig.textFormat` where the model has it and can take the schema; else the
- * input of a tool that must be called, which the reader makes the text again. The API has no word for JSON without
- * a schema. `toolConfig`: what is known of the tools already; the answer has what to send.
+ * A JSON schema for the answer: `outputConfig.textFormat` if the model has it and accepts the schema, else the input of a
+ * tool that must be called, which the decoder turns back into text. The API has nothing for JSON without a schema.
+ * `toolConfig` is that of the caller's tools; the result has the one to send.
  */
 export function writeFormat(
   request: InferenceRequest,
@@ -131,7 +131,7 @@ export function writeFormat(
   return former
 }
 
-/** Beside the caller's own tools the model must call one of all; a tool that the caller forces stands alone. */
+/** Beside the caller's tools the model must call any one; a tool that the caller forces excludes the answer tool. */
 function withAnswerTool(
   { toolChoice }: InferenceRequest,
   toolConfig: ToolConfig | undefined,

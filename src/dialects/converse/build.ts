@@ -9,7 +9,7 @@ import { writeReasoning } from './build-reasoning.ts'
 import { wantsGrounding, writeFormat, writeTools } from './build-tools.ts'
 import { type Abilities, abilitiesOf, cachePointFor } from './model.ts'
 
-/** Fields of Converse that no other API has a word for: a caller may set them by their own names. */
+/** Fields that only Converse has: a caller may set them by their own names. */
 const OWN_FIELDS = [
   'guardrailConfig',
   'performanceConfig',
@@ -26,14 +26,14 @@ const OWN_FIELDS = [
  * | messages | `build-messages.ts`, `build-content.ts` |
  * | tools, tool choice | `build-tools.ts` |
  * | reasoning | `additionalModelRequestFields`, `build-reasoning.ts` |
- * | response format | `build-format.ts` |
+ * | response format | `build-tools.ts` |
  * | bound on output, temperature, top_p, stop | `inferenceConfig` |
  * | top_k | `additionalModelRequestFields`, of Claude and Nova |
  * | service tier | `serviceTier` |
  * | metadata | `requestMetadata` |
- * | `cache_control` of body, messages, parts, tools | `cachePoint` behind what it marks |
+ * | `cache_control` of body, messages, parts, tools | `cachePoint` after what it marks |
  *
- * What has no place is named in `dropped`. Throws a `GatewayError` 400 for content that cannot be sent.
+ * Anything else is dropped by name. Throws a `GatewayError` 400 for content that cannot be sent.
  */
 export function buildConverse(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
@@ -74,7 +74,7 @@ export function buildConverse(request: InferenceRequest, attempt: Attempt): Dial
 const filled = <T extends object>(value: T): T | undefined =>
   Object.keys(value).length > 0 ? value : undefined
 
-/** A mark on the body caches all of it: it stands at the very end. */
+/** A marker on the body caches all of it, so its cache point is at the very end. */
 function markLast(turns: readonly Turn[], body: JsonObject, abilities: Abilities, drop: Drop): void {
   const last = turns.at(-1)
   if (last?.content.at(-1)?.['cachePoint'] !== undefined) return
@@ -82,8 +82,8 @@ function markLast(turns: readonly Turn[], body: JsonObject, abilities: Abilities
 }
 
 /**
- * While Claude thinks it takes no other temperature than 1, no top_k, and top_p only from 0.95 on; of temperature and
- * top_p newer ones take one: the temperature stays. Nova takes none of them at its highest effort.
+ * While Claude thinks it accepts only temperature 1, no top_k, and top_p from 0.95 on. Newer Claude models accept either
+ * temperature or top_p: the temperature is kept. Nova accepts none of them at its highest effort.
  */
 function writeSampling(
   { sampling }: InferenceRequest,
@@ -113,7 +113,7 @@ function writeSampling(
   return { inferenceConfig: config, fields: writeTopK(sampling.topK, rule, abilities, drop) }
 }
 
-/** `none`: no sampling parameter is taken; `thinking`: Claude thinks; `free`: all are. */
+/** `none`: no sampling parameter is accepted; `thinking`: Claude thinks; `free`: all are accepted. */
 function samplingRule({ thinking, reasoningConfig }: JsonObject, { family, claude }: Abilities) {
   if (family === 'Claude') {
     if (!claude.takesSampling) return 'none'
@@ -162,7 +162,7 @@ function writeServiceTier(tier: string | undefined, drop: Drop): JsonObject | un
   return type === undefined ? undefined : { type }
 }
 
-/** AWS's own rule for names and values; one pair that breaks it would have the whole call refused. */
+/** AWS's rule for names and values; a single pair that breaks it fails the call. */
 const PLAIN = /^[A-Za-z0-9\s:_@$#=/+,.-]{0,256}$/
 const MOST_PAIRS = 16
 

@@ -7,11 +7,11 @@ import { REASONING_FORMAT } from '../thoughts.ts'
 import { annotationOf } from './decode-citation.ts'
 import { readRedacted, readToolName } from './names.ts'
 
-/** What the blocks of one reply share. */
+/** The shared state of the blocks of one reply. */
 export interface Blocks {
   /** UTF-16 units of visible text so far. */
   textLength: number
-  /** Where the text began that a citation without text of its own belongs to. */
+  /** The start of the text that a citation without text of its own belongs to. */
   citedFrom: number
   thoughts: number
   calls: number
@@ -20,13 +20,13 @@ export interface Blocks {
 export const newBlocks = (): Blocks => ({ textLength: 0, citedFrom: 0, thoughts: 0, calls: 0 })
 
 /**
- * One content block while it comes. In a stream only calls, results and images have a start: what the others are
- * shows with their first delta. A whole block is its own delta.
+ * One content block while it arrives. In a stream only calls, results and images have a start; the first delta shows the
+ * type of the others. A complete block is its own delta.
  */
 export interface Block {
   add(delta: JsonObject, events: InferenceEvent[]): void
-  /** `wasCut`: the bound on tokens ended it, so what is missing is missing. */
-  close(wasCut: boolean, events: InferenceEvent[]): void
+  /** `wasTruncated`: the bound on tokens ended it, so incomplete arguments stay incomplete. */
+  close(wasTruncated: boolean, events: InferenceEvent[]): void
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Block {
  * | `text`, `citationsContent` | text deltas; citations as annotations once the end of their text is known |
  * | `reasoningContent` | reasoning deltas, details `reasoning.text` and `reasoning.encrypted` |
  * | `toolUse` | a tool call; of the answer tool: text deltas |
- * | `toolUse` and `toolResult` of what runs at AWS (`server_tool_use`) | `native`, whole |
+ * | `toolUse` and `toolResult` of tools that run at AWS (`server_tool_use`) | `native`, complete |
  * | `image` | an image |
  */
 export function openBlock(start: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
@@ -48,14 +48,19 @@ export function openBlock(start: JsonObject, blocks: Blocks, events: InferenceEv
   return spokenBlock(start, blocks)
 }
 
-/** A whole block of a reply that was not streamed. */
-export function readBlock(raw: JsonObject, blocks: Blocks, wasCut: boolean, events: InferenceEvent[]): void {
+/** A block of a reply that was not streamed. */
+export function readBlock(
+  raw: JsonObject,
+  blocks: Blocks,
+  wasTruncated: boolean,
+  events: InferenceEvent[],
+): void {
   const block = openBlock(raw, blocks, events)
   block.add(raw, events)
-  block.close(wasCut, events)
+  block.close(wasTruncated, events)
 }
 
-/** Text, citations, thoughts and images: which it is shows with its deltas. */
+/** Text, citations, thoughts and images: the deltas show which. */
 function spokenBlock(start: JsonObject, blocks: Blocks): Block {
   const startIndex = blocks.textLength
   const imageFormat = fieldsOf(start['image'])['format']
@@ -93,7 +98,7 @@ function addText(text: string, blocks: Blocks, events: InferenceEvent[]): void {
   events.push({ type: 'text-delta', choice: 0, text })
 }
 
-/** Pieces of one thought share their index: replayed together they are one block again. */
+/** Pieces of one thought share their index, so that a replay can join them. */
 function readThought(content: JsonObject, index: number, events: InferenceEvent[]): void {
   const whole = isObject(content['reasoningText']) ? content['reasoningText'] : content
   const text = textOf(whole['text'])
@@ -103,7 +108,7 @@ function readThought(content: JsonObject, index: number, events: InferenceEvent[
     const detail = {
       type: 'reasoning.text',
       ...(text === '' ? {} : { text }),
-      // Claude alone signs; the thoughts of others have no format that anybody could replay.
+      // Only Claude signs its thoughts; those of other models have no format for a replay.
       ...(signature === '' ? {} : { signature, format: REASONING_FORMAT }),
       index,
     }
@@ -135,21 +140,21 @@ function callBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): B
   return inputBlock((json, more) => more.push({ type: 'tool-call-delta', choice: 0, index, json }))
 }
 
-/** The tool that stands for a JSON schema: its input is the answer. */
+/** The answer tool carries a JSON schema: its input is the answer. */
 const answerBlock = (blocks: Blocks): Block => inputBlock((json, more) => addText(json, blocks, more))
 
-/** The input is an object in a whole reply and fragments of JSON in a stream. A call without any is `{}`. */
-function inputBlock(tell: (json: string, events: InferenceEvent[]) => void): Block {
+/** The input is an object in a body and fragments of JSON in a stream. A call without input is `{}`. */
+function inputBlock(emit: (json: string, events: InferenceEvent[]) => void): Block {
   let isEmpty = true
   return {
     add({ toolUse }, events) {
       const json = isObject(toolUse) ? jsonOf(toolUse['input']) : ''
       if (json === '') return
       isEmpty = false
-      tell(json, events)
+      emit(json, events)
     },
-    close(wasCut, events) {
-      if (isEmpty && !wasCut) tell('{}', events)
+    close(wasTruncated, events) {
+      if (isEmpty && !wasTruncated) emit('{}', events)
     },
   }
 }
@@ -159,7 +164,7 @@ function jsonOf(input: unknown): string {
   return input === undefined || input === null ? '' : JSON.stringify(input)
 }
 
-/** What runs at AWS, for a writer of this dialect. */
+/** A tool that runs at AWS, for a writer of this dialect. */
 function nativeBlock(name: 'toolUse' | 'toolResult', start: JsonObject): Block {
   let json = ''
   const content: unknown[] = []
@@ -170,17 +175,14 @@ function nativeBlock(name: 'toolUse' | 'toolResult', start: JsonObject): Block {
       if (Array.isArray(toolResult)) for (const piece of toolResult) content.push(piece)
     },
     close(_, events) {
-      const whole = {
+      const complete = {
         ...start,
-        ...(json === '' ? {} : { input: parse(json) }),
+        ...(json === '' ? {} : { input: parseJson(json) ?? json }),
         ...(content.length === 0 ? {} : { content }),
       }
-      events.push({ type: 'native', dialect: 'converse', data: { [name]: whole } })
+      events.push({ type: 'native', dialect: 'converse', data: { [name]: complete } })
     },
   }
 }
-
-/** Text that is no JSON stays as it is. */
-const parse = (json: string): unknown => parseJson(json) ?? json
 
 const textOf = (value: unknown): string => asText(value) ?? ''

@@ -1,5 +1,5 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
-import { asText, defined, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { asText, defined, fieldsOf, isObject, isString, objectsIn } from '../../core/json.ts'
 
 /**
  * | location | annotation |
@@ -10,7 +10,7 @@ import { asText, defined, fieldsOf, isObject, isString } from '../../core/json.t
  * | `documentChunk` | `content_block_location` |
  * | `searchResultLocation` | `search_result_location` |
  *
- * Citations of documents get Anthropic's own words, whose they are underneath.
+ * Citations of documents come from Claude, so they get Anthropic's names.
  */
 const PLACES = {
   documentChar: { type: 'char_location', start: 'start_char_index', end: 'end_char_index' },
@@ -51,7 +51,7 @@ export function annotationOf(
   })
 }
 
-/** A page on the web, by Nova's grounding or by the source that the caller gave with a search result. */
+/** A page on the web: from Nova's grounding, or the source of a search result that the caller sent. */
 function addressOf({ web }: JsonObject, source: unknown): string | undefined {
   const url = isObject(web) ? web['url'] : source
   return isString(url) && /^https?:/i.test(url) ? url : undefined
@@ -75,6 +75,6 @@ function placeOf(location: JsonObject, title: string | undefined): JsonObject {
 }
 
 const quoteOf = (pieces: unknown): string =>
-  Array.isArray(pieces)
-    ? pieces.flatMap((piece) => (isObject(piece) && isString(piece['text']) ? [piece['text']] : [])).join('')
-    : ''
+  objectsIn(pieces)
+    .map(({ text }) => asText(text) ?? '')
+    .join('')

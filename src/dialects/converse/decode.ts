@@ -81,7 +81,7 @@ function messageIn(body: unknown): JsonObject | undefined {
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no message', { status })
 
-/** What is remembered of one reply between its events. */
+/** The state of one reply between its events. */
 interface MessageState {
   readonly blocks: Blocks
   /** By `contentBlockIndex`. */
@@ -102,11 +102,11 @@ const newMessage = (): MessageState => ({
 /** Words of Converse that other dialects do not have. */
 const REASONS: Readonly<Record<string, FinishReason>> = { guardrail_intervened: 'content_filter' }
 
-/** What the model wrote is no answer: as with an answer that never came, another endpoint may do better. */
+/** The model's output is unusable, so another endpoint may be tried. */
 const BROKEN = ['malformed_model_output', 'malformed_tool_use']
 
-/** Both end an answer in its midst: a call that was not closed then stays as it is. */
-const CUT_REASONS = ['max_tokens', 'model_context_window_exceeded']
+/** Both truncate an answer: an open call keeps its incomplete arguments. */
+const TRUNCATED_REASONS = ['max_tokens', 'model_context_window_exceeded']
 
 /**
  * Reads one event of a stream. `metadata` comes after `messageStop` and is the last (recorded: 26 of 26). Events of
@@ -133,12 +133,12 @@ function readEvent(name: string, event: JsonObject, state: MessageState, events:
       readStop(event, state)
       break
     case 'metadata':
-      tellUsage(event, events)
+      addUsage(event, events)
       state.isTerminated = state.stopReason !== null
   }
 }
 
-/** Reads a whole reply: `{output: {message}, stopReason, usage, …}`. */
+/** Reads the body of a reply that was not streamed: `{output: {message}, stopReason, usage, …}`. */
 function readReplyBody(
   body: JsonObject,
   message: JsonObject,
@@ -147,20 +147,20 @@ function readReplyBody(
 ): void {
   start(state, events)
   readStop(body, state)
-  const wasCut = CUT_REASONS.includes(state.stopReason ?? '')
+  const wasTruncated = TRUNCATED_REASONS.includes(state.stopReason ?? '')
   const content = asList(message['content'])
   for (const raw of content) {
     if (!isObject(raw)) continue
     requireName(raw)
-    readBlock(raw, state.blocks, wasCut, events)
+    readBlock(raw, state.blocks, wasTruncated, events)
   }
-  tellUsage(body, events)
+  addUsage(body, events)
 }
 
-/** The last events of a whole reply. `tool_use` without a client's call is the answer tool: an answer like any other. */
+/** The last events of a reply. `tool_use` without a client's call is the answer tool, which is a plain answer. */
 function endMessage(state: MessageState, events: InferenceEvent[]): void {
   const native = state.stopReason
-  closeBlocks(CUT_REASONS.includes(native ?? ''), state, events)
+  closeBlocks(TRUNCATED_REASONS.includes(native ?? ''), state, events)
   const hasCalls = state.blocks.calls > 0
   const isPlain = native === null || (native === 'tool_use' && !hasCalls)
   const reason = isPlain
@@ -169,7 +169,7 @@ function endMessage(state: MessageState, events: InferenceEvent[]): void {
   events.push({ type: 'response-end', finishes: [{ choice: 0, reason, native }] })
 }
 
-/** The API tells neither an id nor the model. */
+/** The API reports neither an id nor the model. */
 function start(state: MessageState, events: InferenceEvent[]): void {
   if (state.hasStarted) return
   state.hasStarted = true
@@ -184,9 +184,9 @@ function readStop({ stopReason }: JsonObject, state: MessageState): void {
   state.stopReason = stopReason
 }
 
-function tellUsage(told: JsonObject, events: InferenceEvent[]): void {
-  const usage = readUsage(told['usage'])
-  if (usage) events.push({ type: 'usage', usage, serviceTier: readServiceTier(told) })
+function addUsage(from: JsonObject, events: InferenceEvent[]): void {
+  const usage = readUsage(from['usage'])
+  if (usage) events.push({ type: 'usage', usage, serviceTier: readServiceTier(from) })
 }
 
 function startBlock(at: number, raw: JsonObject, state: MessageState, events: InferenceEvent[]): void {
@@ -201,7 +201,7 @@ function requireName({ toolUse }: JsonObject): void {
   throw new UpstreamError('malformed', 'a tool call of the reply has no name')
 }
 
-/** Text and thoughts have no start (in all recordings); a call without one has no name. */
+/** Text and thoughts have no start event (in all recordings). A call without one has no name. */
 function readDelta(at: number, delta: JsonObject, state: MessageState, events: InferenceEvent[]): void {
   if (!state.open.has(at)) {
     const { toolUse, toolResult } = delta
@@ -210,7 +210,7 @@ function readDelta(at: number, delta: JsonObject, state: MessageState, events: I
   state.open.get(at)?.add(delta, events)
 }
 
-function closeBlocks(wasCut: boolean, { open }: MessageState, events: InferenceEvent[]): void {
-  for (const block of open.values()) block.close(wasCut, events)
+function closeBlocks(wasTruncated: boolean, { open }: MessageState, events: InferenceEvent[]): void {
+  for (const block of open.values()) block.close(wasTruncated, events)
   open.clear()
 }

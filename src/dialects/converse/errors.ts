@@ -3,9 +3,9 @@ import { asText, fieldsOf, isObject, isString, parseJson } from '../../core/json
 import { isErrorBody, readErrorReply } from '../read-error.ts'
 
 /**
- * AWS names an error by its type alone, in a header, in `__type` or in an event's header; the body is `{message}`.
- * From the API's reference (2026), and what a refused signature is called (recorded 2025). Names are compared without
- * regard to case: those of events begin with a small letter.
+ * AWS identifies an error by its type alone, in a header, in `__type` or in an event's header; the body is `{message}`.
+ * From the API's reference (2026) and recordings of rejected signatures (2025). The case of names is ignored: those of
+ * events begin with a lower-case letter.
  */
 const KINDS: Readonly<Record<string, readonly [kind: UpstreamFailure, status: number]>> = {
   accessdeniedexception: ['credential', 403],
@@ -29,7 +29,7 @@ const KINDS: Readonly<Record<string, readonly [kind: UpstreamFailure, status: nu
 
 const BUSY = /too many|capacity|high demand|overloaded|busy/i
 
-/** Reads an error reply. The status is the reply's own, whatever its type usually has. */
+/** Reads an error reply. The status is the reply's own, whatever the usual status of its type. */
 export function readConverseError(status: number, headers: Headers, text: string): UpstreamError {
   const error = readErrorReply(status, headers, text)
   const type = typeIn(headers.get('x-amzn-errortype') ?? '') || typeIn(typeInBody(text))
@@ -44,7 +44,7 @@ export function readException(fields: unknown): UpstreamError {
   return typed(type, readErrorReply(status, new Headers(), JSON.stringify(fields)), status)
 }
 
-/** True for a 200 that holds an error after all: `{message}` where a message should be. */
+/** True for a 200 with an error body. */
 export const isException = (body: unknown): boolean =>
   isErrorBody(body) || (isObject(body) && isString(body['__type']))
 

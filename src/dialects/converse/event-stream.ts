@@ -7,7 +7,7 @@ import type { SseEvent, StreamParser } from '../sse.ts'
  *
  * | bytes | what |
  * |---|---|
- * | 4 | length of the whole message |
+ * | 4 | length of the message |
  * | 4 | length of the headers |
  * | 4 | CRC-32 of these eight |
  * | … | headers: length and text of the name, a type, the value |
@@ -17,32 +17,35 @@ import type { SseEvent, StreamParser } from '../sse.ts'
 const PRELUDE_BYTES = 12
 const CRC_BYTES = 4
 const LEAST_BYTES = PRELUDE_BYTES + CRC_BYTES
-/** AWS's own bounds of a message are 24 MB and 128 kB of headers; no event of Converse is near them. */
+/** AWS's own bounds: 24 MB for a message, 128 kB of headers. Events of Converse are far smaller. */
 const MOST_BYTES = 24 * 1024 * 1024
 const MOST_HEADER_BYTES = 128 * 1024
 
-/** Bytes of the values of each header type; 6 and 7 begin with a length of two bytes. */
+/** Bytes of the value, by header type; the values of types 6 and 7 begin with a length of two bytes. */
 const FIXED_SIZES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
 const BYTES_TYPE = 6
 const TEXT_TYPE = 7
 
-/** What an error frame is named among the events: no event of Converse has the name. */
+/** The event name of an error frame; no event of Converse has this name. */
 export const EXCEPTION = 'exception'
 
 /**
- * Turns bytes, cut anywhere, into events: the name is the `:event-type`, the data its JSON. A frame of the type
- * `exception` or `error` is an event of the name `exception`, `{type, message, …}`.
+ * Turns bytes, split anywhere, into events: the name is the `:event-type`, the data its JSON. A frame of the type
+ * `exception` or `error` becomes an event named `exception`, `{type, message, …}`.
  *
- * `push` (`feed`, and all that `next` gives then) throws an `UpstreamError` `malformed` for a wrong checksum, an impossible length and what is no event;
- * `end` throws `truncated` where the body ended inside a frame.
+ * `push` and `feed` throw an `UpstreamError` `malformed` for a wrong checksum, an impossible length or an unknown frame,
+ * after the events before it. `end` throws `truncated` if the body ended inside a frame.
+ *
+ * `@smithy/eventstream-codec` 4.5 was measured (2026): 1.6 to 1.9 times the CPU for each event of a stream, and its chunk
+ * reader allocates the announced length, up to 4 GiB, before any checksum.
  */
 export function createEventStreamParser(): StreamParser & { push(bytes: Uint8Array): SseEvent[] } {
-  /** Bytes of a frame that is not whole yet; `size` of them count. */
+  /** The bytes of an incomplete frame; the first `size` are in use. */
   let held = new Uint8Array(0)
   let size = 0
-  /** What is wrong behind events that were good: told once they were given. */
+  /** A failure after good events: thrown once those are taken. */
   let failure: unknown = null
-  /** The events of the last bytes, and how many of them were taken. */
+  /** The events of the last bytes, and how many of them are taken. */
   let complete: SseEvent[] = []
   let taken = 0
 
@@ -56,7 +59,7 @@ export function createEventStreamParser(): StreamParser & { push(bytes: Uint8Arr
     size += bytes.length
   }
 
-  /** Answers the offset of what is left. */
+  /** Returns the offset of the rest. */
   function readAll(bytes: Uint8Array, events: SseEvent[]): number {
     let at = 0
     try {
@@ -100,14 +103,14 @@ export function createEventStreamParser(): StreamParser & { push(bytes: Uint8Arr
   }
 }
 
-/** The length of the message that begins here; undefined where it is not whole. The prelude is checked at once. */
+/** The length of the message at `at`; undefined if it is incomplete. Checks the prelude as soon as it is there. */
 function lengthAt(bytes: Uint8Array, at: number): number | undefined {
   if (bytes.length - at < PRELUDE_BYTES) return undefined
   const prelude = bufferOf(bytes).subarray(at, at + PRELUDE_BYTES)
   const length = prelude.readUInt32BE(0)
   const headerBytes = prelude.readUInt32BE(4)
   if (Bun.hash.crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8)) {
-    throw malformed('the checksum of the beginning of an event is wrong')
+    throw malformed('the checksum of a prelude is wrong')
   }
   if (length > MOST_BYTES || headerBytes > MOST_HEADER_BYTES || length < LEAST_BYTES + headerBytes) {
     throw malformed('an event has an impossible length')
@@ -115,7 +118,6 @@ function lengthAt(bytes: Uint8Array, at: number): number | undefined {
   return bytes.length - at < length ? undefined : length
 }
 
-/** The same memory. */
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 function readMessage(bytes: Uint8Array): SseEvent {
@@ -139,7 +141,7 @@ function readMessage(bytes: Uint8Array): SseEvent {
   }
 }
 
-/** Those of text alone: no other header is looked at. */
+/** The headers of type text; others are skipped. */
 function readHeaders(bytes: Buffer): Map<string, string> {
   const headers = new Map<string, string>()
   const text = (at: number, length: number): string => {
@@ -174,7 +176,7 @@ const exception = (type: string | undefined, fields: object): SseEvent => ({
   data: JSON.stringify({ ...fields, type: type ?? 'unknown' }),
 })
 
-/** The payload of an exception is JSON; what is not is its message. */
+/** The payload of an exception is JSON; any other text is its message. */
 function messageIn(data: string): object {
   const value = parseJson(data)
   if (value === undefined) return { message: data }

@@ -7,10 +7,10 @@ import { createEventStreamParser } from './event-stream.ts'
 
 /** Amazon Bedrock's Converse and ConverseStream. */
 export const converseEgress: Egress = {
-  // Converse takes bytes, and addresses of S3 alone.
+  // Converse accepts bytes, and addresses of S3 alone.
   needsContent: (_, url) => /^https?:/i.test(url),
   build: buildConverse,
-  // By bytes in both cases: a stream that was not asked for is no text.
+  // As a stream in both cases: an unrequested event stream is binary.
   read: (reply) =>
     readReply(reply, true, createConverseDecoder(reply.status), { createParser: createEventStreamParser }),
   readError: readConverseError,

@@ -6,11 +6,11 @@ import type { Drop } from '../dropped.ts'
 
 type Family = 'Claude' | 'Nova' | 'Nova 2' | 'gpt-oss' | 'DeepSeek' | 'Llama' | 'other'
 
-/** What a model at Bedrock takes: one API for all, and yet not the same for all. */
+/** What a model at Bedrock supports: models differ although the API is one. */
 export interface Abilities extends Caching {
   readonly family: Family
   readonly claude: Traits
-  /** The same among the tools. */
+  /** Cache points among the tools. */
   readonly cachesTools: boolean
   /** Results of tools may be marked as failed. */
   readonly takesStatus: boolean
@@ -20,7 +20,7 @@ export interface Abilities extends Caching {
   readonly takesSchema: boolean
 }
 
-/** In this order: the first that fits. An id may have a region in front, or be the resource name of a profile. */
+/** The first match counts. An id may have a region prefix, or be the resource name of a profile. */
 const FAMILIES: readonly (readonly [Family, RegExp])[] = [
   ['Claude', /claude/i],
   ['Nova 2', /nova-2/i],
@@ -31,15 +31,15 @@ const FAMILIES: readonly (readonly [Family, RegExp])[] = [
 ]
 
 /**
- * By the name that AWS gives the model; an application's own profile has none, and is known by the model that it is
- * configured as. From the user guide's tables of supported models (2026).
+ * By AWS's name of the model. An application inference profile has none; it is known by the model that it is configured
+ * as. From the user guide's tables of supported models (2026).
  */
 export function abilitiesOf(attempt: Attempt): Abilities {
   const { endpoint, model } = attempt
   const name = familyOf(endpoint.upstreamId) === 'other' ? model.id : endpoint.upstreamId
   const family = familyOf(name)
   const isClaude = family === 'Claude'
-  // A name that tells no version is one of today.
+  // A name without a version is a current model.
   const version = versionOf(name) ?? 9
   const claude = traitsOf({ ...attempt, endpoint: { ...endpoint, upstreamId: name } })
   const isNova = family === 'Nova' || family === 'Nova 2'
@@ -57,29 +57,29 @@ export function abilitiesOf(attempt: Attempt): Abilities {
 
 const familyOf = (name: string): Family => FAMILIES.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other'
 
-/** What caching points a model has. */
+/** The cache points that a model supports. */
 interface Caching {
   readonly caches: boolean
-  /** A point may hold for an hour. */
+  /** Cache points may last an hour. */
   readonly cachesAnHour: boolean
 }
 
 /**
- * A caching mark is a block of its own behind what it marks. Five minutes are the usual time. Where the model has no
- * such points, or none of this time, the mark or its time is named.
+ * A `cache_control` marker becomes a cache point, a block right after the marked one. The default lifetime is five minutes.
+ * If the model lacks cache points, or this lifetime, the marker or its `ttl` is dropped by name.
  */
 export function cachePointFor(
   extra: JsonObject | undefined,
   { caches, cachesAnHour }: Caching,
   drop: Drop,
 ): JsonObject[] {
-  const mark = extra?.['cache_control']
-  if (!isObject(mark)) return []
+  const marker = extra?.['cache_control']
+  if (!isObject(marker)) return []
   if (!caches) {
     drop('cache_control')
     return []
   }
-  const isLong = mark['ttl'] === '1h'
+  const isLong = marker['ttl'] === '1h'
   if (isLong && !cachesAnHour) drop('cache_control.ttl')
   return [{ cachePoint: { type: 'default', ...(isLong && cachesAnHour ? { ttl: '1h' } : {}) } }]
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Converse takes letters, digits, `_` and `-` in the names of tools; others (`files.read`) are written as
- * `files_x2e_read` and read back. So is an underscore that would read as the beginning of such a piece.
+ * Tool names of Converse have letters, digits, `_` and `-`. Other characters are escaped (`files.read` as
+ * `files_x2e_read`) and restored in replies. An underscore that looks like the start of an escape is escaped too.
  */
 const FORBIDDEN = /[^A-Za-z0-9_-]|_(?=x[0-9a-f]+_)/gu
 const ESCAPED = /_x([0-9a-f]{1,6})_/g
@@ -21,8 +21,8 @@ const KEPT_OF_ID = 47
 const DIGEST_CHARACTERS = 16
 
 /**
- * The id of a call as Converse takes it: at most 64 of the same characters. Another provider's is shortened to what
- * tells it apart, the same way wherever it stands.
+ * The id of a call for Converse: at most 64 of the same characters. A longer id is shortened to a unique one, always the
+ * same for the same id.
  */
 export function writeCallId(id: string): string {
   const written = id.replace(/[^A-Za-z0-9_-]/g, '_')
@@ -32,18 +32,18 @@ export function writeCallId(id: string): string {
 }
 
 /**
- * What Claude encrypted of its thoughts. Anthropic's own API has it as text; Converse has the bytes of that text in
- * base64 (recorded 2025). Callers get Anthropic's form, so that a conversation can go on at either; what is no text
- * underneath stays as it is, with a mark in front.
+ * Claude's encrypted thoughts. Anthropic's own API has them as text; Converse has the bytes of that text in base64
+ * (recorded 2025). Callers get Anthropic's form, so that a conversation can continue at either provider. Data that is not
+ * text is kept as base64, with a prefix.
  */
-const MARK = 'bedrock:'
+const PREFIX = 'bedrock:'
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 export function readRedacted(base64: string): string {
   const text = Buffer.from(base64, 'base64').toString('latin1')
   const isText = PRINTABLE.test(text) && writeRedacted(text) === base64
-  return isText && !text.startsWith(MARK) ? text : MARK + base64
+  return isText && !text.startsWith(PREFIX) ? text : PREFIX + base64
 }
 
 export const writeRedacted = (data: string): string =>
-  data.startsWith(MARK) ? data.slice(MARK.length) : Buffer.from(data, 'utf8').toString('base64')
+  data.startsWith(PREFIX) ? data.slice(PREFIX.length) : Buffer.from(data, 'utf8').toString('base64')

@@ -9,21 +9,21 @@ import type { ImageSpeaker } from '../operation.ts'
 import { sidesOf } from './image-shape.ts'
 import { malformed } from './reply.ts'
 
-/** A model that speaks and paints (Gemini's, OpenAI's behind chat) makes an image in a conversation. */
+/** A model with text and image output (Gemini's, OpenAI's behind chat) makes an image in a conversation. */
 export const conversationImages = (egressOf: (attempt: Attempt) => Egress): ImageSpeaker => ({
   isSingle: true,
   cannot({ count, stream, mask }) {
-    if (mask) return 'takes no mask with this model: say in the prompt what is to change'
+    if (mask) return 'takes no mask with this model: describe the change in the prompt'
     return count > 1 && stream ? 'streams one image at a time with this model: set "n" to 1' : null
   },
   build(request, attempt) {
     const call = egressOf(attempt).build(asConversation(request), attempt)
-    const unsaid = (['quality', 'background', 'output_format', 'output_compression'] as const).filter(
+    const dropped = (['quality', 'background', 'output_format', 'output_compression'] as const).filter(
       (name) => request.body[name] !== undefined && request.body[name] !== null,
     )
     const sides = sidesOf(request.size ?? '')
     const hasPixels = sides !== null && !isKnownShape(sides)
-    return { ...call, dropped: [...call.dropped, ...unsaid, ...(hasPixels ? ['size'] : [])] }
+    return { ...call, dropped: [...call.dropped, ...dropped, ...(hasPixels ? ['size'] : [])] }
   },
   async *read(reply, request, attempt): InferenceFrames {
     let hasImage = false
@@ -49,7 +49,7 @@ const unpainted = (isFiltered: boolean): UpstreamError =>
       })
     : malformed('the model answered with words and no image')
 
-/** The same wish as a message. Shape and resolution go as `image_config`, which the dialects know. */
+/** The same request as a conversation. Aspect ratio and resolution become `image_config`, which the dialects know. */
 function asConversation(request: ImagesRequest): InferenceRequest {
   const { prompt, references, aspectRatio = shapeOf(request), resolution, seed } = request
   const config = defined({
@@ -96,7 +96,7 @@ type Sides = NonNullable<ReturnType<typeof sidesOf>>
 const KNOWN_SHAPES = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
 const isKnownShape = (sides: Sides): boolean => KNOWN_SHAPES.includes(reduced(sides))
 
-/** Pixels as a shape, where these models know it. */
+/** The size in pixels as an aspect ratio, if these models know it. */
 function shapeOf({ size }: ImagesRequest): string | undefined {
   const sides = sidesOf(size ?? '')
   return sides !== null && isKnownShape(sides) ? reduced(sides) : undefined

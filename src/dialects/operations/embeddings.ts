@@ -49,7 +49,7 @@ const text = t.String({ minLength: 1 })
 const tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1, description: 'Token ids' })
 const item = t.Object({ content: t.Array(embeddingPart, { minItems: 1 }) }, OPEN)
 
-/** Inputs of parts, checked apart: of all forms of `input`, their mistakes can be explained best. */
+/** Inputs of parts, checked separately: an error in one form is clearer than one in the union. */
 const embeddingItems = bounded(t.Object({ input: t.Array(item, { minItems: 1 }) }, OPEN))
 
 export const embeddingsBody = bounded(
@@ -100,7 +100,7 @@ export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsRe
   },
   writeReply({ embeddings }, reply, closing) {
     const prompt = promptTokens(closing.usage)
-    const { usage: told, ...native } = reply.native
+    const { usage, ...native } = reply.native
     return {
       ...native,
       id: reply.generationId,
@@ -113,7 +113,7 @@ export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsRe
         embedding: inFormat(embedding, reply.request.encodingFormat),
       })),
       usage: {
-        ...fieldsOf(told),
+        ...fieldsOf(usage),
         prompt_tokens: prompt,
         total_tokens: prompt,
         ...viewCost(closing),
@@ -123,7 +123,7 @@ export const embeddingsIngress: OperationIngress<EmbeddingsRequest, EmbeddingsRe
   },
 }
 
-/** A list is of one kind, told by its first entry: the schema alone would explain the wrong one. */
+/** All entries must have the kind of the first: the schema alone would explain the wrong kind. */
 function checkInput(body: JsonObject): void {
   const { input } = body
   if (input === '') throw badRequest('must not be empty', 'input')
@@ -206,7 +206,7 @@ function partOf(part: EmbeddingPart, place: string): ContentPart {
   }
 }
 
-/** The vector in the format that was asked for, whichever the provider gave. */
+/** The vector in the requested format. */
 function inFormat(embedding: Embedding, format: EmbeddingsRequest['encodingFormat']): Embedding {
   if (format === 'base64') return isString(embedding) ? embedding : base64Of(embedding)
   return isString(embedding) ? numbersOf(embedding) : embedding
@@ -220,7 +220,7 @@ function numbersOf(base64: string): number[] {
   return [...new Float32Array(bytes.buffer, 0, bytes.byteLength >> 2)]
 }
 
-/** The embedding of a reply; null for what is none: a vector has at least one number, and 4 bytes each. */
+/** The embedding of a reply; null for anything else. A vector has at least one number, of 4 bytes in base64. */
 function embeddingOf(value: unknown): Embedding | null {
   if (isString(value)) {
     const bytes = Buffer.byteLength(value, 'base64')
@@ -241,7 +241,7 @@ export const readEmbeddingList = (values: readonly unknown[], expected: number):
   return embeddings
 }
 
-/** The fields of a reply that its writer does not make itself. */
+/** The provider's fields that the writer does not set itself. */
 export function nativeOf(body: JsonObject, known: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !known.includes(name)))
 }

@@ -10,7 +10,7 @@ import { modelName, optional } from '../fields.ts'
 
 const { models, provider, session_id, user, trace } = callerFields
 
-/** What every operation's body has beside what it asks for. */
+/** The routing fields of every operation's body. */
 export const routingFields = { models, provider, session_id, user, trace }
 
 export const modelField = (description: string) => optional(modelName(description))
@@ -24,7 +24,7 @@ interface RoutingBody extends JsonObject {
   trace?: JsonObject | null
 }
 
-/** The routed part of a request; `parameters` are those that the catalogue has names for: none, for operations. */
+/** The routed part of a request. `parameters` is empty: the catalogue names no parameters of operations. */
 export function readRouting<Type extends RoutedRequest['apiType']>(
   apiType: Type,
   body: RoutingBody,
@@ -44,7 +44,7 @@ export function readRouting<Type extends RoutedRequest['apiType']>(
   })
 }
 
-/** Standard or URL-safe base64, white space and padding forgiven; throws a 400 that names the field otherwise. */
+/** Decodes standard or URL-safe base64, with or without white space and padding. Throws a 400 that names the field. */
 export function bytesOfBase64(text: string, path: string): Uint8Array<ArrayBuffer> {
   const compact = text.replace(/\s+/g, '')
   if (compact === '') throw badRequest('must not be empty', path)
@@ -55,8 +55,8 @@ export function bytesOfBase64(text: string, path: string): Uint8Array<ArrayBuffe
 }
 
 /**
- * The caller's own body for a provider that takes the same form: unknown fields survive, nulls and the gateway's own
- * fields do not, and `provider.options.<slug>` is added for the provider that it names.
+ * The caller's own body for a provider of the same form: unknown fields are kept, nulls and the gateway's own fields are
+ * removed, and `provider.options.<slug>` is added for the provider that it names.
  */
 export function forwardedBody(
   { body }: RoutedRequest,
@@ -70,7 +70,7 @@ export function forwardedBody(
   return { ...forwarded, ...providerOptions(body, provider.slug), model: endpoint.upstreamId }
 }
 
-/** What the caller wrote for one provider alone. */
+/** The caller's options for one provider. */
 export function providerOptions({ provider }: JsonObject, slug: string): JsonObject {
   const options = fieldsOf(provider)['options']
   const own = isObject(options) ? options[slug] : undefined

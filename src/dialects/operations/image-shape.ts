@@ -12,7 +12,7 @@ interface Shape {
   resolution?: Resolution
 }
 
-/** `size` is a resolution or `WIDTHxHEIGHT`. Throws a 400 where it is neither, or says other than its neighbours. */
+/** `size` is a resolution or `WIDTHxHEIGHT`. Throws a 400 for anything else, and if other fields contradict it. */
 export function readShape(
   size: string | null | undefined,
   resolution: Resolution | null | undefined,
@@ -42,19 +42,19 @@ export function sidesOf(size: string): { width: number; height: number } | null 
   return match ? { width: Number(match[1]), height: Number(match[2]) } : null
 }
 
-/** Width by height; null for `auto` and none. */
+/** Width by height; null for `auto` and without a ratio. */
 export function ratioOf(aspectRatio: string | null | undefined): number | null {
   const match = /^([\d.]+):([\d.]+)$/.exec(aspectRatio ?? '')
   return match ? Number(match[1]) / Number(match[2]) : null
 }
 
-/** Width by height of what was asked for; null where nothing was. */
+/** The requested width by height; null if the caller set none. */
 export function askedRatio({ size, aspectRatio }: ImagesRequest): number | null {
   const sides = sidesOf(size ?? '')
   return sides ? sides.width / sides.height : ratioOf(aspectRatio)
 }
 
-/** Pixels for a provider that knows nothing but pixels; undefined where nothing was asked for. */
+/** The size in pixels, for a provider that takes only pixels; undefined if the caller set none. */
 export function pixelsOf(request: ImagesRequest): string | undefined {
   const { size, resolution, aspectRatio } = request
   if (size !== undefined) return size
@@ -68,11 +68,11 @@ export function pixelsOf(request: ImagesRequest): string | undefined {
 /** Diffusion models work on blocks of 16 pixels. */
 const rounded = (side: number): number => Math.max(16, Math.round(side / 16) * 16)
 
-/** As many characters of base64 as tell what an image is. */
+/** Characters of base64 that identify the type of an image. */
 const HEAD_CHARACTERS = 128
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}$/
 
-/** The media type of an image in base64 by how it begins; null where that does not tell. */
+/** The media type of an image in base64, by its first bytes; null if they do not identify it. */
 export function imageTypeOf(base64: string): string | null {
   const head = Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64')
   const type = sniffMediaType(head)

@@ -73,7 +73,7 @@ export const imagesBody = bounded(
           description: 'Streams: how many drafts, where the model makes them',
         }),
       ),
-      // Images come as `b64_json` whatever it says: nothing of a caller's is kept under an address.
+      // Accepted and ignored: images are always `b64_json`, because Sluice hosts no images.
       response_format: optional(oneOf(['b64_json', 'url'])),
       stream: optional(t.Boolean({ default: false })),
       ...routingFields,
@@ -133,7 +133,7 @@ const writeImage = ({ base64, mediaType, native }: MadeImage): JsonObject => ({
   ...(mediaType === null ? {} : { media_type: mediaType }),
 })
 
-/** In the words of this API and, beside them, in those of OpenAI's image clients. */
+/** Under this API's names and under those of OpenAI's image clients. */
 function viewUsage(closing: Closing): JsonObject {
   const { usage } = closing
   const prompt = promptTokens(usage)
@@ -155,7 +155,7 @@ function viewUsage(closing: Closing): JsonObject {
   }
 }
 
-/** Finished images as the events tell them. */
+/** Collects finished images from the events. */
 export function madeImages(events: readonly InferenceEvent[], made: MadeImage[], reply: JsonObject): void {
   for (const event of events) {
     if (event.type === 'image') {
@@ -170,7 +170,7 @@ export function madeImages(events: readonly InferenceEvent[], made: MadeImage[],
   }
 }
 
-/** What a reader of images said in a `native` event; undefined for any other event. */
+/** The data of a `native` event of an image reader; undefined for any other event. */
 function nativeOf(event: InferenceEvent): ImageNative | undefined {
   return event.type === 'native' && isImageNative(event.data) ? event.data : undefined
 }
@@ -185,8 +185,9 @@ const data = (event: JsonObject): string => `data: ${JSON.stringify(event)}\n\n`
 const DONE = 'data: [DONE]\n\n'
 
 /**
- * api-surface §24 (`image_edit` in place of `image_generation` where OpenAI's name was called): drafts and words as they come; `image_generation.completed` for each image once the generation is
- * on the ledger, the last one with the usage; then `[DONE]`. A failure is an `error` event, and `[DONE]`.
+ * api-surface §24 (`image_edit` instead of `image_generation` on OpenAI's edit route): drafts and text as they arrive;
+ * `image_generation.completed` for each image after the generation is on the ledger, the last one with the usage; then
+ * `[DONE]`. A failure is an `error` event and `[DONE]`.
  */
 export function writeImageStream(reply: OperationContext<ImagesRequest>): StreamWriter {
   const kind = reply.request.isEdit === true ? 'image_edit' : 'image_generation'

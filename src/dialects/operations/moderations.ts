@@ -29,7 +29,7 @@ type ModerationBody = Static<typeof moderationBody>
 
 const checkBody = bodyCheck(moderationBody)
 
-/** OpenAI's clients name none. */
+/** OpenAI's clients send no model. */
 const DEFAULT_MODEL = 'omni-moderation-latest'
 
 /** POST /moderations, in OpenAI's shape. */

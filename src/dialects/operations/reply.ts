@@ -10,7 +10,7 @@ import { tokenCount } from '../usage.ts'
 /** A batch of long vectors, or ten large images in base64. */
 const LIMIT_BYTES = 192 * 1024 * 1024
 
-/** The JSON of a 2xx reply. Throws `UpstreamError`: `malformed`, or what an error object in it says. */
+/** The JSON of a 2xx reply. Throws `UpstreamError`: `malformed`, or the error that the body holds. */
 export async function readJson(reply: UpstreamReply): Promise<unknown> {
   const text = await reply.text(LIMIT_BYTES)
   const body = parse(text, reply.status)
@@ -20,11 +20,11 @@ export async function readJson(reply: UpstreamReply): Promise<unknown> {
 
 export async function readJsonObject(reply: UpstreamReply): Promise<JsonObject> {
   const body = await readJson(reply)
-  if (!isObject(body)) throw malformed('the reply is no JSON object')
+  if (!isObject(body)) throw malformed('the reply is not a JSON object')
   return body
 }
 
-/** Some servers say `message: "ok"` beside what was asked for. */
+/** Some servers send `message: "ok"` beside the answer. */
 const ANSWERS = ['data', 'results', 'embeddings', 'predictions', 'candidates', 'text', 'images']
 const hasAnswer = (body: unknown): boolean =>
   isObject(body) && !('error' in body) && ANSWERS.some((name) => body[name] !== undefined)
@@ -35,7 +35,7 @@ function parse(text: string, status: number): unknown {
   return value
 }
 
-/** An answer that is none; another endpoint may give one. */
+/** An unusable answer; another endpoint may be tried. */
 export const malformed = (reason: string): UpstreamError =>
   new UpstreamError('malformed', reason, { status: 200 })
 
@@ -48,8 +48,8 @@ export const countOf = (value: unknown): number | undefined => {
 }
 
 /**
- * The `usage` of replies that have only an input: `prompt_tokens` (`total_tokens` alone at Voyage and Jina) with the
- * details of what they were. Null where it counts nothing.
+ * The `usage` of replies without output tokens: `prompt_tokens` (only `total_tokens` at Voyage and Jina) with its
+ * details. Null if it counts nothing.
  */
 export function readInputUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null
@@ -67,7 +67,7 @@ export function readInputUsage(raw: unknown): Usage | null {
   }
 }
 
-/** What a gateway in front of the provider says that it charged. */
+/** The charge that a gateway in front of the provider reports. */
 export const costOf = (raw: JsonObject): Pick<Usage, 'providerCostUsd'> =>
   typeof raw['cost'] === 'number' && raw['cost'] >= 0 && raw['cost'] <= MOST
     ? { providerCostUsd: raw['cost'] }

@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { defined, fieldsOf, isString } from '../../core/json.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
 import { bounded, OPEN, optional } from '../fields.ts'
@@ -74,7 +74,7 @@ export const rerankIngress: OperationIngress<RerankRequest, RerankResult> = {
   },
 }
 
-/** The best first, as many as were asked for. */
+/** The best first, at most `top_n`. */
 export const ranked = ({ ranking }: RerankResult, topN: number | undefined) =>
   ranking
     .toSorted((a, b) => b.score - a.score)
@@ -88,14 +88,14 @@ function documentAt(documents: readonly RerankDocument[], index: number) {
 
 /**
  * The ranking in a list of `{index, relevance_score}` (Cohere, Jina, Together, vLLM, Voyage) or `{index, score}`
- * (Hugging Face's server). Throws `malformed` for an entry that is none, names no document, or names one twice.
+ * (Hugging Face's server). Throws `malformed` for an entry without index or score, and for an unknown or repeated index.
  */
 export function readRanking(list: unknown, { documents }: RerankRequest): RerankResult {
   if (!Array.isArray(list) || list.length === 0) throw malformed('the reply has no ranking')
   const seen = new Set<number>()
   const ranking = list.map((entry: unknown) => {
-    const index = fieldsOf(entry)['index']
-    const score = isObject(entry) ? (entry['relevance_score'] ?? entry['score']) : undefined
+    const { index, relevance_score, score: otherScore } = fieldsOf(entry)
+    const score = relevance_score ?? otherScore
     if (typeof index !== 'number' || typeof score !== 'number' || !Number.isFinite(score)) {
       throw malformed('a result has no index or no score')
     }
@@ -109,8 +109,8 @@ export function readRanking(list: unknown, { documents }: RerankRequest): Rerank
 }
 
 /**
- * What was counted: `meta.billed_units` (Cohere), `meta.tokens` (SiliconFlow), `usage` (Jina, Voyage, Together).
- * Null where nothing was told.
+ * The reported usage: `meta.billed_units` (Cohere), `meta.tokens` (SiliconFlow), `usage` (Jina, Voyage, Together). Null
+ * without any.
  */
 export function readRankingUsage(body: JsonObject): Usage | null {
   const meta = fieldsOf(body['meta'])

@@ -9,13 +9,13 @@ import { modelField, readRouting, routingFields } from './fields.ts'
 export const speechBody = bounded(
   t.Object(
     {
-      input: t.String({ minLength: 1, description: 'What is to be said' }),
+      input: t.String({ minLength: 1, description: 'The text to speak' }),
       model: modelField('A model that speaks'),
       voice: optional(t.String({ minLength: 1 })),
       response_format: optional(oneOf(['mp3', 'pcm', 'wav', 'opus', 'aac', 'flac'])),
       speed: optional(t.Number({ minimum: 0.25, maximum: 4 })),
       instructions: optional(
-        t.String({ description: 'How it is to be said, where the model listens to that' }),
+        t.String({ description: 'How to speak it, for models that follow instructions' }),
       ),
       stream_format: optional(oneOf(['audio'])),
       input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
@@ -25,7 +25,7 @@ export const speechBody = bounded(
   ),
 )
 
-/** Raw samples, as this API has it: a caller who wants another format says so. */
+/** Raw samples are this API's default. */
 const DEFAULT_FORMAT: SpeechFormat = 'pcm'
 
 export const MEDIA_TYPES: Readonly<Record<SpeechFormat, string>> = {

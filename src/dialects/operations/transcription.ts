@@ -99,7 +99,7 @@ function fileOf({ data, format }: { data: string; format: string }): AudioFile {
   if (!/^[a-z0-9]+$/.test(extension)) {
     throw badRequest('must be the name of a format, such as wav or mp3', 'input_audio.format')
   }
-  // A data URL is what some clients call base64.
+  // Some clients send a data URL.
   const base64 = data.replace(/^data:[^,]*;base64,/i, '')
   const bytes = bytesOfBase64(base64, 'input_audio.data')
   const content = new Blob([bytes], { type: TYPES[extension] ?? `audio/${extension}` })

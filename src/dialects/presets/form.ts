@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
+import { asText, isString, objectsIn } from '../../core/json.ts'
 
-/** What a preset keeps of a request: its settings, in chat's words, and its system prompt. */
+/** The content of a preset: settings under chat's names, and a system prompt. */
 interface PresetContent {
   config: JsonObject
   systemPrompt: string | null
@@ -8,19 +9,19 @@ interface PresetContent {
 
 /** How a dialect's requests become presets, and presets become requests of it. */
 export interface PresetForm {
-  /** The settings of a body that was parsed before; messages and what else concerns one request alone are left out. */
+  /** The settings of a body that was parsed before, without messages and other fields of a single request. */
   take(body: JsonObject): PresetContent
-  /** The settings in this dialect's words; those that it has no word for are left out. */
+  /** The settings under this dialect's names; those without one are left out. */
   give(config: JsonObject): JsonObject
-  /** The body with this system prompt, unless it brings its own. */
+  /** The body with this system prompt, unless it has its own. */
   withSystem(body: JsonObject, systemPrompt: string): JsonObject
-  /** Fields that say the same thing: a request that sets one of them sets them all. */
+  /** Fields with the same meaning: a request that sets one of them overrides them all. */
   synonyms: readonly (readonly string[])[]
-  /** Fields that hold settings themselves: a request that sets some of them leaves the preset's others. */
+  /** Fields that hold settings themselves: a request that sets some of them keeps the preset's others. */
   nested?: readonly string[]
 }
 
-/** The settings that mean the same under the same name in chat and in Responses. */
+/** Settings with the same name and meaning in chat and in Responses. */
 export const SHARED_FIELDS = [
   'model',
   'models',
@@ -48,12 +49,8 @@ export const pick = (body: JsonObject, names: readonly string[]): JsonObject =>
 
 /** The text of a content: a string, or the text of its parts. */
 export function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content.flatMap((part: unknown) => textAt(part)).join('\n')
-}
-
-function textAt(part: unknown): string[] {
-  if (typeof part !== 'object' || part === null || !('text' in part)) return []
-  return typeof part.text === 'string' ? [part.text] : []
+  if (isString(content)) return content
+  return objectsIn(content)
+    .flatMap(({ text }) => asText(text) ?? [])
+    .join('\n')
 }

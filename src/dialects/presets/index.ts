@@ -25,7 +25,7 @@ const FIELDS = [
 const isSystem = (message: unknown): message is JsonObject =>
   isObject(message) && (message['role'] === 'system' || message['role'] === 'developer')
 
-/** The words of presets are chat's own. The system prompt is what the leading system messages say. */
+/** Presets have chat's own names. The system prompt is the text of the leading system messages. */
 const chatPreset: PresetForm = {
   take(body) {
     const messages = asList(body['messages'])
@@ -114,7 +114,7 @@ function flatFormat(format: unknown): unknown {
   return { type: format['type'], ...format['json_schema'] }
 }
 
-/** The dialects whose requests presets are made of and used in. */
+/** The dialects whose requests can become presets and use them. */
 export type PresetDialect = 'chat' | 'responses' | 'messages' | 'gemini'
 
 export const presetForms = {
