@@ -3,6 +3,7 @@ import type { JsonObject } from '../core/events.ts'
 import { isObject, isString } from '../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning } from '../core/request.ts'
 import type { Drop } from './dropped.ts'
+import { asksToReason, effortWithin, isOff, mayReason } from './reasoning.ts'
 import { hasThoughts } from './thoughts.ts'
 
 /**
@@ -10,8 +11,7 @@ import { hasThoughts } from './thoughts.ts'
  * thoughts go back.
  */
 
-/** In the order of their strength. */
-const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+const CLAUDE_EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 /** What a model takes, which changed with Claude's versions. */
 export interface Traits {
@@ -38,7 +38,7 @@ export function traitsOf({ endpoint }: Attempt): Traits {
   return {
     thinking: isAdaptive ? 'adaptive' : 'budget',
     thinksByDefault: isAdaptive && facts?.mayBeOff === true,
-    efforts: facts?.efforts ?? EFFORTS,
+    efforts: facts?.efforts?.filter((name) => CLAUDE_EFFORTS.includes(name)) ?? CLAUDE_EFFORTS,
     takesSampling: supportedParameters?.includes('temperature') ?? !isAdaptive,
     takesSchema:
       version === undefined
@@ -69,8 +69,6 @@ const SHARES: Readonly<Record<Effort, number>> = {
 }
 const LEAST_BUDGET = 1_024
 const MOST_BUDGET = 128_000
-
-const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 
 /** What else of the request decides whether a model may think. */
 interface ThinkingLimits {
@@ -108,7 +106,7 @@ export function thinkingOf(
   if (!asksToReason(reasoning)) {
     return isOff(reasoning) && traits.thinksByDefault ? { thinking: { type: 'disabled' } } : {}
   }
-  if (!isReasoner(attempt)) {
+  if (!mayReason(attempt.endpoint)) {
     drop('reasoning')
     return {}
   }
@@ -134,16 +132,9 @@ function adaptive(
   // Without `display` the newer models send signatures alone.
   const display = exclude === true ? 'omitted' : 'summarized'
   return {
-    ...(effort === undefined ? {} : { effort: effortWithin(effort, efforts) }),
+    ...(effort === undefined ? {} : { effort: effortWithin(effort, efforts) ?? 'low' }),
     ...(isForced ? {} : { thinking: { type: 'adaptive', display } }),
   }
-}
-
-/** The strongest effort of the model that is not stronger than what was asked for, else its weakest. */
-function effortWithin(asked: Effort, efforts: readonly string[]): string {
-  const wanted = asked === 'minimal' || asked === 'none' ? 0 : EFFORTS.indexOf(asked)
-  const taken = EFFORTS.filter((name) => efforts.includes(name))
-  return taken.findLast((name) => EFFORTS.indexOf(name) <= wanted) ?? taken[0] ?? 'low'
 }
 
 /** Undefined: the bound is too small to think within. The API wants a budget below the bound. */
@@ -161,17 +152,6 @@ export function hasUnsignedTurn(messages: readonly Message[]): boolean {
   const first = turn.find(({ role }) => role === 'assistant')
   return first?.toolCalls !== undefined && !hasThoughts(first)
 }
-
-/** False only where the endpoint's parameters are known and none of them is about reasoning. */
-export const isReasoner = ({ endpoint }: Attempt): boolean =>
-  endpoint.supportedParameters === null ||
-  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
-
-export const isOff = ({ effort, enabled }: Reasoning): boolean => enabled === false || effort === 'none'
-
-export const asksToReason = (reasoning: Reasoning): boolean =>
-  !isOff(reasoning) &&
-  (reasoning.enabled === true || reasoning.effort !== undefined || reasoning.maxTokens !== undefined)
 
 /** Keywords that structured output refuses (2026): they are said in the description instead. */
 const REFUSED = new Set([

@@ -1,3 +1,4 @@
+import type { ErrorType } from '../core/errors.ts'
 import type { FinishReason } from '../core/events.ts'
 
 /**
@@ -59,3 +60,12 @@ export const openaiTier = (tier: unknown): unknown =>
 
 export const anthropicTier = (tier: unknown): unknown =>
   ANTHROPIC.has(tier) ? tier : USUAL.has(tier) ? 'standard' : null
+
+/** The `error_type` of a failure that names no kind, by its status. */
+export function errorTypeOfStatus(status: number): ErrorType {
+  if (status === 429) return 'rate_limit_exceeded'
+  if (status === 408 || status === 504 || status === 524) return 'timeout'
+  if (status === 502) return 'provider_unavailable'
+  if (status === 503 || status === 529) return 'provider_overloaded'
+  return status >= 400 && status < 500 ? 'invalid_request' : 'server'
+}

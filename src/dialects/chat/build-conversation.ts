@@ -4,8 +4,9 @@ import { defined, isObject, isString, isText } from '../../core/json.ts'
 import type { Message } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
+import { mayReason } from '../reasoning.ts'
 import { plainThoughts } from '../thoughts.ts'
-import { isReasoner, saysSomething, withoutMark } from './build-quirks.ts'
+import { saysSomething, withoutMark } from './build-quirks.ts'
 
 const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const
 
@@ -15,7 +16,7 @@ export function applyConversation(body: JsonObject, attempt: Attempt, quirks: Ch
   let messages: JsonObject[] = body.messages.map((raw: unknown) => {
     const message = isObject(raw) ? { ...raw } : {}
     if (message.role === 'assistant') {
-      if (quirks.thinkingParts) writeThinkingParts(message, isReasoner(attempt), drop)
+      if (quirks.thinkingParts) writeThinkingParts(message, mayReason(attempt.endpoint), drop)
       if (quirks.thoughtsField) writeThoughts(message, quirks.thoughtsField, attempt, drop)
     }
     leaveOutFields(message, quirks, drop)
@@ -70,7 +71,7 @@ function writeThoughts(
     return
   }
   if (rest.length > 0) drop('messages.reasoning_details')
-  if (!isReasoner(attempt)) {
+  if (!mayReason(attempt.endpoint)) {
     if (thoughts.length > 0) drop('messages.reasoning')
     return
   }

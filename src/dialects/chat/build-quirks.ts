@@ -4,6 +4,7 @@ import { asObject, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import type { ChatQuirks } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
+import { effortWithin, mayReason } from '../reasoning.ts'
 
 /** Makes the body's own fields those of a vendor that takes the dialect otherwise; `messages` are left as they are. */
 export function applyQuirks(body: JsonObject, quirks: ChatQuirks, drop: Drop): void {
@@ -80,8 +81,6 @@ export function withoutMark(marked: unknown, drop: Drop): unknown {
   return rest
 }
 
-const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
-
 /**
  * Tells the provider how hard to reason, in the one field that it knows: `reasoning_effort` for most, the object
  * `reasoning` where the provider takes it. What that field cannot say is named in `dropped`. `exclude` is kept by
@@ -98,7 +97,7 @@ export function applyReasoning(
   delete body.reasoning_effort
   const { reasoning } = request
   if (!reasoning) return
-  if (!isReasoner(attempt)) {
+  if (!mayReason(attempt.endpoint)) {
     if (asks(reasoning)) dropped.push('reasoning')
     return
   }
@@ -120,11 +119,6 @@ export function applyReasoning(
   for (const name of Object.keys(reasoning.extra ?? {})) dropped.push(`reasoning.${name}`)
 }
 
-/** False only where the endpoint's parameters are known and none of them is about reasoning. */
-export const isReasoner = ({ endpoint }: Attempt): boolean =>
-  endpoint.supportedParameters === null ||
-  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
-
 /** True when something was asked that an endpoint without reasoning does not do anyway. */
 const asks = ({ effort, enabled, maxTokens, summary }: Reasoning): boolean =>
   enabled === true ||
@@ -143,8 +137,6 @@ function effortOf({ effort, enabled }: Reasoning, { endpoint, provider }: Attemp
   return endpoint.supportedParameters?.includes('reasoning_effort') ? 'medium' : undefined
 }
 
-const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-
 /**
  * Of a vendor that knows only some efforts, the strongest that is not stronger than what was asked for, else its
  * weakest; undefined: it cannot be kept from reasoning.
@@ -154,8 +146,7 @@ function effortTaken(asked: Effort, { endpoint, provider }: Attempt): string | u
   if (usual === undefined) return asked
   const known = endpoint.reasoning?.efforts ?? usual
   if (asked === 'none') return known.includes('none') ? 'none' : undefined
-  const taken = EFFORTS.filter((name) => name !== 'none' && known.includes(name))
-  return taken.findLast((name) => EFFORTS.indexOf(name) <= EFFORTS.indexOf(asked)) ?? taken[0]
+  return effortWithin(asked, known)
 }
 
 const alwaysReasons = ({ endpoint: { reasoning } }: Attempt): boolean =>

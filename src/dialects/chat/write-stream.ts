@@ -1,9 +1,8 @@
-import type { ErrorType } from '../../core/errors.ts'
 import type { InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { failureIdEvent } from '../failed-stream.ts'
-import { openaiTier } from '../finish.ts'
+import { errorTypeOfStatus, openaiTier } from '../finish.ts'
 import { oneLine } from '../json-text.ts'
 import { viewMetadata } from '../usage.ts'
 import { viewUsage } from './usage.ts'
@@ -110,16 +109,8 @@ function gather(frame: InferenceFrame): { deltas: ChoiceDelta[]; fields: JsonObj
 const viewFailure = ({ status, message, metadata }: PublicError): JsonObject => ({
   code: status,
   message,
-  metadata: { error_type: errorTypeOf(status), ...metadata },
+  metadata: { error_type: errorTypeOfStatus(status), ...metadata },
 })
-
-function errorTypeOf(status: number): ErrorType {
-  if (status === 429) return 'rate_limit_exceeded'
-  if (status === 408 || status === 504 || status === 524) return 'timeout'
-  if (status === 502) return 'provider_unavailable'
-  if (status === 503 || status === 529) return 'provider_overloaded'
-  return status >= 400 && status < 500 ? 'invalid_request' : 'server'
-}
 
 /**
  * The SSE events of one stream. All share id, created, model and provider, and from the first that has one, the

@@ -5,6 +5,7 @@ import { bodyIn, type Effort, type InferenceRequest, type Sampling } from '../..
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto } from '../dropped.ts'
+import { mayReason } from '../reasoning.ts'
 import { writeMessages, writeTools } from './build-messages.ts'
 
 /** Cohere's own parameters, which a caller of the chat dialect may set: they are sent unchanged. */
@@ -68,7 +69,7 @@ export function buildCohere(request: InferenceRequest, attempt: Attempt): Dialec
   const dropped: string[] = []
   const drop = dropsInto(dropped)
   const own: JsonObject = bodyIn(request, 'chat') ?? {}
-  const { messages, documents } = writeMessages(request.messages, takesReasoning(attempt), drop)
+  const { messages, documents } = writeMessages(request.messages, mayReason(attempt.endpoint), drop)
   const all = [...documents, ...asList(own.documents)]
   const body = defined({
     model: attempt.endpoint.upstreamId,
@@ -181,13 +182,6 @@ const BUDGETS: Readonly<Partial<Record<Effort, { tokens: number; share: number }
   medium: { tokens: 8_192, share: 0.5 },
 }
 
-const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
-
-/** False only if the endpoint's parameters are known and none of them is about reasoning. */
-const takesReasoning = ({ endpoint }: Attempt): boolean =>
-  endpoint.supportedParameters === null ||
-  PARAMETERS.some((name) => endpoint.supportedParameters?.includes(name))
-
 /**
  * | asked | `thinking` |
  * |---|---|
@@ -206,7 +200,7 @@ function writeThinking(
   const { effort, enabled, maxTokens, summary, extra } = reasoning ?? {}
   const isOff = enabled === false || effort === 'none'
   const isOn = !isOff && (enabled === true || effort !== undefined || maxTokens !== undefined)
-  if (!takesReasoning(attempt)) {
+  if (!mayReason(attempt.endpoint)) {
     if (isOn || (own !== undefined && own.type !== 'disabled')) drop('reasoning')
     return undefined
   }

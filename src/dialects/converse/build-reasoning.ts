@@ -1,8 +1,9 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
-import { asksToReason, isOff, isReasoner, thinkingOf } from '../claude.ts'
+import { thinkingOf } from '../claude.ts'
 import type { Drop } from '../dropped.ts'
+import { asksToReason, isOff, mayReason } from '../reasoning.ts'
 import type { Abilities } from './model.ts'
 
 /** The three efforts of Nova and of OpenAI's open models. */
@@ -53,7 +54,7 @@ export function writeReasoning(request: InferenceRequest, limits: ReasoningLimit
   }
   if (isOff(reasoning)) return writeOff(reasoning, abilities, drop)
   if (!asksToReason(reasoning)) return {}
-  if (!isReasoner(attempt)) {
+  if (!mayReason(attempt.endpoint)) {
     drop('reasoning')
     return {}
   }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { Effort, Reasoning } from '../../core/request.ts'
 import type { EndpointRecord } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
+import { asksToReason, mayReason } from '../reasoning.ts'
 
 /** Effort → `thinkingBudget` in tokens of Gemini 2.5, as Google's own OpenAI-compatible API maps it (2025). */
 const BUDGETS: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
@@ -35,8 +36,6 @@ function budgetWithin(tokens: number, upstreamId: string): number {
   return Math.min(Math.max(tokens, least), isPro ? 32_768 : 24_576)
 }
 
-const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
-
 /**
  * `thinkingConfig` for the caller's `reasoning`; undefined if nothing is to be sent. A bound in tokens wins over an
  * effort: Google rejects both together. Thoughts are shown unless the caller excludes them.
@@ -48,16 +47,15 @@ export function writeThinking(
 ): JsonObject | undefined {
   if (reasoning === undefined) return undefined
   const { effort, enabled, maxTokens, exclude, summary, extra } = reasoning
-  const isOff = enabled === false || effort === 'none'
-  const known = endpoint.supportedParameters
-  if (known !== null && !PARAMETERS.some((name) => known.includes(name))) {
-    if (!isOff && (effort !== undefined || enabled === true || maxTokens !== undefined)) drop('reasoning')
+  if (!mayReason(endpoint)) {
+    if (asksToReason(reasoning)) drop('reasoning')
     return undefined
   }
   if (summary !== undefined && summary !== 'auto') drop('reasoning.summary')
   for (const name of Object.keys(extra ?? {})) drop(`reasoning.${name}`)
   const asked = askedBy(endpoint)
-  if (isOff) return writeOff(asked, enabled === false ? 'enabled' : 'effort', drop)
+  if (enabled === false || effort === 'none')
+    return writeOff(asked, enabled === false ? 'enabled' : 'effort', drop)
   const includeThoughts = exclude !== true
   if (asked === 'not') {
     if (maxTokens !== undefined) drop('reasoning.max_tokens')

@@ -4,9 +4,7 @@ import { defined, fieldsOf } from '../../core/json.ts'
 import { bodyIn, type Effort, type InferenceRequest, type Reasoning } from '../../core/request.ts'
 import type { EndpointRecord } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
-
-/** In the order of their strength. */
-const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+import { asksToReason, EFFORTS, isOff, mayReason } from '../reasoning.ts'
 
 /** Budgets in tokens → efforts, the inverse of the table that Google's compatible API has for efforts (2025). */
 const BUDGETS: readonly (readonly [number, Effort])[] = [
@@ -68,14 +66,8 @@ function setUnlessEmpty(body: JsonObject, fields: JsonObject): void {
 export const reasons = (body: JsonObject, { endpoint }: Attempt): boolean =>
   isKnownToReason(endpoint) || (mayReason(endpoint) && body.reasoning !== undefined)
 
-const isOff = ({ effort, enabled }: Reasoning): boolean => enabled === false || effort === 'none'
-
 const asks = (reasoning: Reasoning): boolean =>
-  !isOff(reasoning) &&
-  (reasoning.enabled === true ||
-    reasoning.effort !== undefined ||
-    reasoning.maxTokens !== undefined ||
-    reasoning.summary !== undefined)
+  asksToReason(reasoning) || (!isOff(reasoning) && reasoning.summary !== undefined)
 
 /** `reasoning_effort` alone asks for thinking, not for seeing it. */
 const wantsToSee = (request: InferenceRequest): boolean => {
@@ -122,12 +114,6 @@ function askedEffort({ effort, enabled, maxTokens }: Reasoning, drop: Drop): Eff
 
 const wholeOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject =>
   defined({ effort, max_tokens: maxTokens, enabled, exclude, summary })
-
-const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
-
-/** False only if the endpoint's parameters are known and none of them is about reasoning. */
-const mayReason = ({ supportedParameters }: EndpointRecord): boolean =>
-  supportedParameters === null || PARAMETERS.some((name) => supportedParameters.includes(name))
 
 /**
  * True if the catalogue or the operator says that the model reasons, or its name does: OpenAI's own names are known,

@@ -1,11 +1,10 @@
-import type { ErrorType } from '../../core/errors.ts'
 import type { FinishReason, JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
 import { asList, defined, fieldsOf, isObject, isString, restOf } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
-import { openaiTier } from '../finish.ts'
+import { errorTypeOfStatus, openaiTier } from '../finish.ts'
 import { nativeFieldsOf } from '../usage.ts'
 import type { ItemStatus } from './write-item.ts'
 
@@ -206,13 +205,5 @@ export function viewError({ status, message, metadata }: PublicError): JsonObjec
 }
 
 export function errorTypeOf({ status, metadata }: PublicError): unknown {
-  return metadata?.error_type ?? typeOf(status)
-}
-
-function typeOf(status: number): ErrorType {
-  if (status === 429) return 'rate_limit_exceeded'
-  if (status === 408 || status === 504 || status === 524) return 'timeout'
-  if (status === 502) return 'provider_unavailable'
-  if (status === 503 || status === 529) return 'provider_overloaded'
-  return status >= 400 && status < 500 ? 'invalid_request' : 'server'
+  return metadata?.error_type ?? errorTypeOfStatus(status)
 }
