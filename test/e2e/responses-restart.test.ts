@@ -73,7 +73,7 @@ async function expectWhole(stored: number): Promise<void> {
   expect(disk.includes(CANARY)).toBe(false)
 }
 
-/** A request is journalled a moment after it was sent upstream: waits until that many are. */
+/** Waits until this many requests are in the journal: each gets there a moment after it was sent upstream. */
 async function journaled(count: number): Promise<void> {
   const database = openForReading(join(data, DATABASE_FILE))
   const rows = () => database.file.query<{ n: number }, []>('SELECT count(*) AS n FROM journal').get()?.n
@@ -92,6 +92,7 @@ describe('a kill', () => {
   test('leaves what was kept, and fails what ran', async () => {
     const before = await start()
     const kept = await before.client.responses.create({ model: 'tiny', input: 'Hi', store: true })
+    await journaled(0)
     const running = await before.client.responses.create({ model: 'held', input: 'Hi', background: true })
     const stream = await before.client.responses.create({
       model: 'held',

@@ -5,10 +5,10 @@ import {
   type Purpose,
   type ScanBudget,
 } from '../../src/core/content-filter.ts'
-import type { GuardrailRecord } from '../../src/core/guardrail.ts'
 import { compileFilters, type PatternEntry } from '../../src/filters/compile.ts'
 import { withFilters } from '../../src/inference/filters/input/apply.ts'
 import { turn } from '../../src/inference/filters/input/turns.ts'
+import { guardrail } from '../inference/fixture.ts'
 
 /** Long prompts are scanned in slices, and what a filter that only flags costs refuses nothing. */
 
@@ -25,25 +25,9 @@ function prose(length: number): string {
   return text.slice(0, length)
 }
 
-const guardrail = (patterns: PatternEntry[]): GuardrailRecord => ({
-  id: 'g',
-  name: 'g',
-  allowedModels: null,
-  ignoredModels: null,
-  allowedProviders: null,
-  ignoredProviders: null,
-  allowedRegions: null,
-  zdrAuthors: new Set(),
-  mayTrainFree: true,
-  mayTrainPaid: true,
-  limitNanoUsd: null,
-  resetInterval: null,
-  includeByok: false,
-  scope: 'key',
-  filters: compileFilters([], patterns),
-})
+const guardrailOf = (patterns: PatternEntry[]) => guardrail({ filters: compileFilters([], patterns) })
 const through = async (input: string, patterns: PatternEntry[]) =>
-  withFilters({ input }, { key: { guardrails: [guardrail(patterns)] } }, false)
+  withFilters({ input }, { key: { guardrails: [guardrailOf(patterns)] } }, false)
 
 const WINDOW = String.raw`(?i)\b(foo|bar)\b.{0,100}\bbaz\b`
 
@@ -67,7 +51,7 @@ test('over its budget a filter that flags stops and the report says so; one that
         return []
       },
     }
-    return withFilters({ input: 'x' }, { key: { guardrails: [{ ...guardrail([]), filters }] } }, true)
+    return withFilters({ input: 'x' }, { key: { guardrails: [{ ...guardrailOf([]), filters }] } }, true)
   }
   const flagged = await scanning('recording')
   expect(flagged.pipeline).toMatchObject([{ summary: expect.stringContaining('stopped before the end') }])

@@ -1,4 +1,5 @@
 import type { Caller } from '../../src/core/caller.ts'
+import type { GuardrailRecord } from '../../src/core/guardrail.ts'
 import { type Price, parsePrice } from '../../src/core/money.ts'
 import type { InferenceRequest, ProviderPreferences } from '../../src/core/request.ts'
 import type {
@@ -134,5 +135,24 @@ export const request = (
   preferences: { allowFallbacks: true, requireParameters: false, ...preferences },
   echoUpstreamBody: false,
   parameters: [],
+  ...more,
+})
+
+/** A guardrail that allows everything, except what `more` says. */
+export const guardrail = (more: Partial<GuardrailRecord> = {}): GuardrailRecord => ({
+  id: 'g1',
+  name: 'Careful',
+  allowedModels: null,
+  ignoredModels: null,
+  allowedProviders: null,
+  ignoredProviders: null,
+  allowedRegions: null,
+  zdrAuthors: new Set(),
+  mayTrainFree: true,
+  mayTrainPaid: true,
+  limitNanoUsd: null,
+  resetInterval: null,
+  includeByok: false,
+  scope: 'key',
   ...more,
 })

@@ -1,26 +1,16 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { cancellationOf, newCancellation } from '../../src/core/cancellation.ts'
 import { createUpstream } from '../../src/net/client.ts'
-import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
+import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer } from './scripted.ts'
 import { failureOf, outcomeOf, PATIENT, post, send } from './send.ts'
+import { upstreamForFile } from './servers.ts'
 
 /** What a hang-up may take to reach the provider. */
 const CLOSED_WITHIN_MS = 200
 
-const upstream = createUpstream()
-const servers: ScriptedServer[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) server.stop()
-  expect(upstream.inFlight()).toBe(0)
-})
-
-async function serve(script: (socket: Socket, index: number) => void): Promise<ScriptedServer> {
-  const server = await scriptedServer(script)
-  servers.push(server)
-  return server
-}
+const { upstream, serve } = upstreamForFile()
 
 /** Sends a first chunk and is silent from then on. */
 const stalling = (): Promise<ScriptedServer> => serve((socket) => socket.write(CHUNKED_HEAD + chunk('hello')))

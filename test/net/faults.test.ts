@@ -1,25 +1,14 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { newCancellation } from '../../src/core/cancellation.ts'
 import { UpstreamError } from '../../src/core/errors.ts'
-import { createUpstream } from '../../src/net/client.ts'
-import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply, type ScriptedServer, scriptedServer } from './scripted.ts'
+import { CHUNKED_HEAD, chunk, LAST_CHUNK, reply } from './scripted.ts'
 import { SELF_SIGNED } from './self-signed.ts'
 import { failureOf, outcomeOf, PATIENT, send } from './send.ts'
+import { upstreamForFile } from './servers.ts'
 
-const upstream = createUpstream()
-const servers: ScriptedServer[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) server.stop()
-  expect(upstream.inFlight()).toBe(0)
-})
-
-async function serve(script: (socket: Socket, index: number) => void): Promise<ScriptedServer> {
-  const server = await scriptedServer(script)
-  servers.push(server)
-  return server
-}
+const { upstream, serve } = upstreamForFile()
 
 interface Fault {
   name: string

@@ -1,23 +1,13 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { UpstreamError } from '../../src/core/errors.ts'
 import type { Timeouts } from '../../src/core/snapshot.ts'
 import { createUpstream } from '../../src/net/client.ts'
-import { CHUNKED_HEAD, chunk, LAST_CHUNK, type ScriptedServer, scriptedServer } from './scripted.ts'
+import { CHUNKED_HEAD, chunk, LAST_CHUNK } from './scripted.ts'
 import { failureOf, outcomeOf, PATIENT, send } from './send.ts'
+import { upstreamForFile } from './servers.ts'
 
-const upstream = createUpstream()
-const servers: ScriptedServer[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) server.stop()
-  expect(upstream.inFlight()).toBe(0)
-})
-
-async function serve(script: (socket: Socket, index: number) => void): Promise<ScriptedServer> {
-  const server = await scriptedServer(script)
-  servers.push(server)
-  return server
-}
+const { upstream, serve } = upstreamForFile()
 
 describe('clocks', () => {
   const SHORT: Timeouts = { firstByteMs: 60, betweenBytesMs: 10_000, totalMs: 20_000 }

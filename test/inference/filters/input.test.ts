@@ -5,6 +5,7 @@ import type { GuardrailRecord } from '../../../src/core/guardrail.ts'
 import { compileFilters, type PatternEntry } from '../../../src/filters/compile.ts'
 import { withFilters } from '../../../src/inference/filters/input/apply.ts'
 import { replaceTexts } from '../../../src/inference/filters/input/texts.ts'
+import { guardrail } from '../fixture.ts'
 
 /** Which fields of a body are read, and what is made of their texts. */
 
@@ -229,23 +230,8 @@ test('numbers of arguments are read too', () => {
   expect(replaceTexts(call(4_111_111_111_111_111), replace)).toEqual(call('card'))
 })
 
-const guardrail = (id: string, patterns: PatternEntry[]): GuardrailRecord => ({
-  id,
-  name: id,
-  allowedModels: null,
-  ignoredModels: null,
-  allowedProviders: null,
-  ignoredProviders: null,
-  allowedRegions: null,
-  zdrAuthors: new Set(),
-  mayTrainFree: true,
-  mayTrainPaid: true,
-  limitNanoUsd: null,
-  resetInterval: null,
-  includeByok: false,
-  scope: 'key',
-  filters: compileFilters([], patterns),
-})
+const guardrailOf = (id: string, patterns: PatternEntry[]) =>
+  guardrail({ id, name: id, filters: compileFilters([], patterns) })
 const redact = (pattern: string, label?: string): PatternEntry => ({
   pattern,
   action: 'redact',
@@ -267,14 +253,14 @@ describe('redaction', () => {
     ['a name that looks like a pattern of replacement', 'abc', [redact('b', '$&')], 'a$&c'],
     ['between halves of a character', 'a😀b', [redact('😀', '1')], 'a1b'],
   ])('%s', async (_, text, patterns, expected) => {
-    expect(await through(text, guardrail('a', patterns))).toBe(expected)
+    expect(await through(text, guardrailOf('a', patterns))).toBe(expected)
     // The same whichever guardrails they come from.
-    const each = patterns.map((pattern, index) => guardrail(String(index), [pattern]))
+    const each = patterns.map((pattern, index) => guardrailOf(String(index), [pattern]))
     expect(await through(text, ...each)).toBe(expected)
   })
 
   test('changes nothing but what matches', async () => {
-    const own = guardrail('a', [redact('a+b', '<1>'), redact('\\d{2,}', '<2>')])
+    const own = guardrailOf('a', [redact('a+b', '<1>'), redact('\\d{2,}', '<2>')])
     const texts = fc.string({
       unit: fc.constantFrom('a', 'b', ' ', '1', '2', 'é', '😀', '\n'),
       maxLength: 40,
@@ -288,7 +274,7 @@ describe('redaction', () => {
   })
 
   test('a body in which nothing matches is the same one', async () => {
-    const own = guardrail('a', [redact('\\x00', 'never')])
+    const own = guardrailOf('a', [redact('\\x00', 'never')])
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(fc.constantFrom('messages', 'input', 'prompt', 'tools', 'other'), fc.jsonValue()),

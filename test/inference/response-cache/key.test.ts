@@ -2,25 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import type { GuardrailRecord } from '../../../src/core/guardrail.ts'
 import { type CacheAsked, cacheAsked } from '../../../src/inference/response-cache/asked.ts'
 import { cacheKey } from '../../../src/inference/response-cache/key.ts'
-import { caller } from '../fixture.ts'
+import { caller, guardrail } from '../fixture.ts'
 
-const guardrail = (more: Partial<GuardrailRecord>): GuardrailRecord => ({
-  id: 'g1',
-  name: 'Careful',
-  allowedModels: null,
-  ignoredModels: null,
-  allowedProviders: null,
-  ignoredProviders: null,
-  allowedRegions: null,
-  zdrAuthors: new Set(),
-  mayTrainFree: true,
-  mayTrainPaid: true,
-  limitNanoUsd: null,
-  resetInterval: null,
-  includeByok: false,
-  scope: 'key',
-  ...more,
-})
 const someone = caller()
 const guarded = (...guardrails: GuardrailRecord[]) => ({ ...someone, key: { ...someone.key, guardrails } })
 

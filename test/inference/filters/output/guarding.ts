@@ -7,26 +7,12 @@ import { createMeter, type Meter } from '../../../../src/inference/reply/meter.t
 import type { Dispatched } from '../../../../src/inference/upstream/first-content.ts'
 import { attemptFor } from '../../../dialects/attempt.ts'
 import { REQUEST } from '../../../dialects/request.ts'
+import { guardrail } from '../../fixture.ts'
 
 /** Answers as the filters of a guardrail let them pass, without a gateway. */
 
-export const guardrailOf = (builtins: BuiltinEntry[], patterns: PatternEntry[]): GuardrailRecord => ({
-  id: 'g',
-  name: 'Careful',
-  allowedModels: null,
-  ignoredModels: null,
-  allowedProviders: null,
-  ignoredProviders: null,
-  allowedRegions: null,
-  zdrAuthors: new Set(),
-  mayTrainFree: true,
-  mayTrainPaid: true,
-  limitNanoUsd: null,
-  resetInterval: null,
-  includeByok: false,
-  scope: 'key',
-  filters: compileFilters(builtins, patterns),
-})
+export const guardrailOf = (builtins: BuiltinEntry[], patterns: PatternEntry[]): GuardrailRecord =>
+  guardrail({ id: 'g', filters: compileFilters(builtins, patterns) })
 
 export interface Guarded {
   frames: InferenceFrames
