@@ -1,3 +1,4 @@
+import { describe } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { streamOf } from './dialects/converse/frames.ts'
@@ -58,6 +59,22 @@ export const TRANSCRIPTS = process.env['SLUICE_TRANSCRIPTS'] ?? join(PROJECT, '.
 export const FIXTURES = join(import.meta.dir, 'fixtures')
 
 export const hasTranscripts = existsSync(join(TRANSCRIPTS, 'EXPECTED.json'))
+
+/** Defines `table`'s tests for hand-made replies of these dialects and, if there is any, for recorded traffic. */
+export function forReplies(
+  dialects: readonly string[],
+  isWanted: (recording: Recording) => boolean | undefined,
+  table: (recordings: Recording[]) => void,
+): void {
+  const define = (folder: string): void => {
+    const wanted = loadRecordings(folder).filter(isWanted)
+    if (wanted.length > 0) table(wanted)
+  }
+  describe('hand-made replies', () => {
+    for (const dialect of dialects) define(join(FIXTURES, dialect))
+  })
+  describe.skipIf(!hasTranscripts)('recorded replies', () => define(TRANSCRIPTS))
+}
 
 /** All exchanges of a folder; empty where it is absent, which the console is told. */
 export function loadRecordings(folder: string): Recording[] {

@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { APIError } from 'openai'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../recordings.ts'
 import { type ReplayingGateway, startReplaying } from '../replaying-gateway.ts'
 
 /** Every recording of Converse through the whole gateway, read by the official client of chat. */
@@ -20,14 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => replaying.stop())
 
-const answers = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api, status }) => api === 'bedrock-converse' && status < 300)
-
-describe('hand-made replies', () => table(answers(join(FIXTURES, 'converse'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+forReplies(['converse'], ({ api, status }) => api === 'bedrock-converse' && status < 300, table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     replaying.replay(recording)
     const { expected, isStream } = recording

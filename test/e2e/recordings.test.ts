@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { APIError } from 'openai'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../recordings.ts'
 import { type ReplayingGateway, startReplaying } from '../replaying-gateway.ts'
 
 /** Every chat recording through the whole gateway, read by the official client. */
@@ -21,10 +13,7 @@ beforeAll(async () => {
 afterAll(() => replaying.stop())
 
 const isChat = ({ api, status }: Recording): boolean => api === 'openai-chat' && status < 300
-const chat = (folder: string): Recording[] => loadRecordings(folder).filter(isChat)
-
-describe('hand-made replies', () => table(chat(join(FIXTURES, 'chat'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(chat(TRANSCRIPTS)))
+forReplies(['chat'], isChat, table)
 
 interface Read {
   text: string

@@ -1,13 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../recordings.ts'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Expected, forReplies, type Recording } from '../recordings.ts'
 import { type ReplayingGateway, startReplaying } from '../replaying-gateway.ts'
 
 /** Every recorded reply of the Responses API through the whole gateway, as the official client reads chat and Responses. */
@@ -25,10 +17,7 @@ const isWhole = ({ api, status, expected, name }: Recording): boolean =>
   status < 300 &&
   !expected.error &&
   !/background_mode_vcr.http.json#[01]$|parallel-tool-call-wrapper.1.chunks/.test(name)
-const whole = (folder: string): Recording[] => loadRecordings(folder).filter(isWhole)
-
-describe('hand-made replies', () => table(whole(join(FIXTURES, 'responses'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(whole(TRANSCRIPTS)))
+forReplies(['responses'], isWhole, table)
 
 interface Read {
   text: string
@@ -38,7 +27,6 @@ interface Read {
 }
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     replayed = recording
     replaying.replay(recording)

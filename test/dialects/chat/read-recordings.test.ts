@@ -1,30 +1,18 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { readErrorReply } from '../../../src/dialects/read-error.ts'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, outermost, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf, sameText } from './outcome.ts'
 
 const isChat = ({ api, provider, expected }: Recording): boolean =>
   api === 'openai-chat' || (api === 'error-body' && provider === 'openai' && expected.error !== undefined)
 
-const chat = (folder: string): Recording[] => loadRecordings(folder).filter(isChat)
-
-describe('hand-made replies', () => table(chat(join(FIXTURES, 'chat'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(chat(TRANSCRIPTS)))
+forReplies(['chat'], isChat, table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   const answers = recordings.filter((each) => each.status < 300 && each.api !== 'error-body')
   const refusals = recordings.filter((each) => !answers.includes(each))
   const streams = answers.filter((each) => each.isStream)

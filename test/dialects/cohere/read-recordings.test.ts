@@ -1,16 +1,8 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
@@ -19,13 +11,9 @@ import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
 const isCohere = ({ provider, api, status }: Recording): boolean =>
   provider === 'cohere' && (api === 'cohere-chat' || (api === 'embeddings' && status >= 300))
 
-const cohere = (folder: string): Recording[] => loadRecordings(folder).filter(isCohere)
-
-describe('hand-made replies', () => table(cohere(join(FIXTURES, 'cohere'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(cohere(TRANSCRIPTS)))
+forReplies(['cohere'], isCohere, table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   const answers = recordings.filter((each) => each.status < 300)
   const refusals = recordings.filter((each) => each.status >= 300)
   const streams = answers.filter((each) => each.isStream)

@@ -1,29 +1,16 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { converseEgress } from '../../../src/dialects/converse/index.ts'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
 import { frameEnds } from './frames.ts'
 
-const converse = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api }) => api === 'bedrock-converse')
-
-describe('hand-made replies', () => table(converse(join(FIXTURES, 'converse'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(converse(TRANSCRIPTS)))
+forReplies(['converse'], ({ api }) => api === 'bedrock-converse', table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   const answers = recordings.filter((each) => each.status < 300)
   const refusals = recordings.filter((each) => each.status >= 300)
   const streams = answers.filter((each) => each.isStream)

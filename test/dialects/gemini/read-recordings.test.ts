@@ -1,29 +1,17 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf, sameText } from '../chat/outcome.ts'
 
 const isGemini = ({ api, provider }: Recording): boolean =>
   api === 'gemini' || (api === 'error-body' && provider === 'vertex')
 
-const gemini = (folder: string): Recording[] => loadRecordings(folder).filter(isGemini)
-
-describe('hand-made replies', () => table(gemini(join(FIXTURES, 'gemini'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(gemini(TRANSCRIPTS)))
+forReplies(['gemini'], isGemini, table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   const answers = recordings.filter((each) => each.status < 300 && each.api === 'gemini')
   const refusals = recordings.filter((each) => !answers.includes(each))
   const streams = answers.filter((each) => each.isStream)

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
 import { mergedChunks } from '../../../src/dialects/gemini/chunks.ts'
 import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
-import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { forReplies, type Recording } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from '../chat/outcome.ts'
 import { chunksOf, GENERATION, listOf, writtenReply, writtenStream } from './written.ts'
@@ -14,14 +13,9 @@ import { chunksOf, GENERATION, listOf, writtenReply, writtenStream } from './wri
  * but for the id, the model and what the gateway adds to the usage.
  */
 
-const answers = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api, status }) => api === 'gemini' && status < 300)
-
-describe('hand-made replies', () => table(answers(join(FIXTURES, 'gemini'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+forReplies(['gemini'], ({ api, status }) => api === 'gemini' && status < 300, table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     const frames = () => geminiEgress.read(upstreamReply(recording.bytes), recording.isStream)
     if ((await outcomeOf(frames())).error !== undefined) return

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { completionTokens, promptTokens } from '../../../src/core/usage.ts'
 import type { Egress } from '../../../src/dialects/dialect.ts'
 import { egresses } from '../../../src/dialects/index.ts'
-import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { forReplies, type Recording } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { chunksOf, GENERATION, type Read, read, writtenReply, writtenStream } from './written.ts'
@@ -20,13 +19,11 @@ const EGRESS_OF: Readonly<Record<string, Egress>> = {
   'bedrock-converse': egresses.converse,
 }
 
-const answers = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api, status }) => status < 300 && EGRESS_OF[api] !== undefined)
-
-for (const dialect of ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses']) {
-  describe(`hand-made replies: ${dialect}`, () => table(answers(join(FIXTURES, dialect))))
-}
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+forReplies(
+  ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses'],
+  ({ api, status }) => status < 300 && EGRESS_OF[api] !== undefined,
+  table,
+)
 
 function framesOf({ api, bytes, status, headers, isStream }: Recording) {
   const egress = EGRESS_OF[api]
@@ -35,7 +32,6 @@ function framesOf({ api, bytes, status, headers, isStream }: Recording) {
 }
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     const outcome = await outcomeOf(framesOf(recording))
     const text = sameIds(await writtenStream(framesOf(recording)))

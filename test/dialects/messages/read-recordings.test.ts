@@ -1,16 +1,8 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
@@ -18,13 +10,9 @@ import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
 const isMessages = ({ api, expected }: Recording): boolean =>
   api === 'anthropic-messages' || (api === 'count-tokens' && String(expected.error).includes('model: claude'))
 
-const messages = (folder: string): Recording[] => loadRecordings(folder).filter(isMessages)
-
-describe('hand-made replies', () => table(messages(join(FIXTURES, 'messages'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(messages(TRANSCRIPTS)))
+forReplies(['messages'], isMessages, table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   const answers = recordings.filter((each) => each.status < 300)
   const refusals = recordings.filter((each) => each.status >= 300)
   const streams = answers.filter((each) => each.isStream)

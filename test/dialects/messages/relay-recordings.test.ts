@@ -1,8 +1,7 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
-import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { forReplies, type Recording } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { MESSAGE_ID, readReply, readStream, writtenReply, writtenStream } from './written.ts'
 
@@ -11,11 +10,7 @@ import { MESSAGE_ID, readReply, readStream, writtenReply, writtenStream } from '
  * of ours, in every field and in its place, but for the id, the model and what the gateway adds.
  */
 
-const answers = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api, status }) => api === 'anthropic-messages' && status < 300)
-
-describe('hand-made replies', () => table(answers(join(FIXTURES, 'messages'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+forReplies(['messages'], ({ api, status }) => api === 'anthropic-messages' && status < 300, table)
 
 /** What breaks off, and what starts twice, the client does not take from the provider either. */
 const BROKEN = /overloaded|two-starts|spliced-message-start/

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { completionTokens } from '../../../src/core/usage.ts'
 import type { Egress } from '../../../src/dialects/dialect.ts'
 import { egresses } from '../../../src/dialects/index.ts'
-import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { forReplies, type Recording } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { eventsOf, readReply, readStream, writtenReply, writtenStream } from './written.ts'
@@ -23,15 +22,11 @@ const EGRESS_OF: Readonly<Record<string, Egress>> = {
 /** Callers of this dialect never get the tool that stands for a schema: their own words for one go through. */
 const STAND_IN = /answer-tool/
 
-const answers = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(
-    ({ api, status, file }) => status < 300 && EGRESS_OF[api] !== undefined && !STAND_IN.test(file),
-  )
-
-for (const dialect of ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses']) {
-  describe(`hand-made replies: ${dialect}`, () => table(answers(join(FIXTURES, dialect))))
-}
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(answers(TRANSCRIPTS)))
+forReplies(
+  ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses'],
+  ({ api, status, file }) => status < 300 && EGRESS_OF[api] !== undefined && !STAND_IN.test(file),
+  table,
+)
 
 function framesOf({ api, bytes, status, headers, isStream }: Recording) {
   const egress = EGRESS_OF[api]
@@ -40,7 +35,6 @@ function framesOf({ api, bytes, status, headers, isStream }: Recording) {
 }
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     const outcome = await outcomeOf(framesOf(recording))
     const text = await writtenStream(framesOf(recording))

@@ -1,21 +1,10 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { responsesEgress } from '../../../src/dialects/responses/index.ts'
-import {
-  type Expected,
-  FIXTURES,
-  hasTranscripts,
-  loadRecordings,
-  type Recording,
-  TRANSCRIPTS,
-} from '../../recordings.ts'
+import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
-
-const responses = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api }) => api === 'openai-responses')
 
 /** What is no reply to us, with what is said of it. */
 const NO_REPLY: Readonly<Record<string, { kind: string; reason: RegExp }>> = {
@@ -26,11 +15,9 @@ const NO_REPLY: Readonly<Record<string, { kind: string; reason: RegExp }>> = {
   'openai/vai-parallel-tool-call-wrapper.1.chunks.txt': { kind: 'malformed', reason: /not JSON/ },
 }
 
-describe('hand-made replies', () => table(responses(join(FIXTURES, 'responses'))))
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(responses(TRANSCRIPTS)))
+forReplies(['responses'], ({ api }) => api === 'openai-responses', table)
 
 function table(recordings: Recording[]): void {
-  if (recordings.length === 0) return
   const answers = recordings.filter((each) => each.status < 300)
   const refusals = recordings.filter((each) => each.status >= 300)
   const streams = answers.filter((each) => each.isStream)

@@ -1,12 +1,11 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../../../src/core/usage.ts'
 import type { Egress } from '../../../src/dialects/dialect.ts'
 import { egresses } from '../../../src/dialects/index.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
-import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../recordings.ts'
+import { forReplies, type Recording } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { CLOSING, parse, reply, unary } from './frames.ts'
@@ -26,14 +25,11 @@ const DIALECTS: Readonly<Record<string, Egress>> = {
   'bedrock-converse': egresses.converse,
 }
 
-const answered = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api, status }) => DIALECTS[api] && status < 300)
-
-describe('hand-made replies', () => {
-  for (const name of ['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'])
-    table(answered(join(FIXTURES, name)))
-})
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(answered(TRANSCRIPTS)))
+forReplies(
+  ['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'],
+  ({ api, status }) => DIALECTS[api] && status < 300,
+  table,
+)
 
 /** What the client gets next. */
 let sent: { sse: string; body: JsonObject } = { sse: '', body: {} }
@@ -49,7 +45,6 @@ const client = new OpenAI({
 const ASKED = { model: 'm', input: 'Hi' }
 
 function table(recordings: readonly Recording[]): void {
-  if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     const { frames, outcome } = await read(recording)
     const closing = { ...CLOSING, finishes: outcome.finishes, usage: outcome.usage ?? NO_USAGE }

@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import type { DialectName, InferenceFrames, JsonObject } from '../../../../src/core/events.ts'
 import { NO_USAGE } from '../../../../src/core/usage.ts'
 import type { Egress } from '../../../../src/dialects/dialect.ts'
@@ -16,7 +15,7 @@ import {
   writtenStream,
 } from '../../../dialects/messages/written.ts'
 import { CLOSING, reply as responsesReply } from '../../../dialects/responses/frames.ts'
-import { FIXTURES, hasTranscripts, loadRecordings, type Recording, TRANSCRIPTS } from '../../../recordings.ts'
+import { forReplies, type Recording } from '../../../recordings.ts'
 import { upstreamReply } from '../../../upstream-reply.ts'
 import { guard, guardrailOf } from './guarding.ts'
 
@@ -47,19 +46,15 @@ const NEVER = [
 ]
 const ONLY_FLAGS = [guardrailOf([], [{ pattern: '.', action: 'flag', appliesTo: 'output' }])]
 
-const answered = (folder: string): Recording[] =>
-  loadRecordings(folder).filter(({ api, status }) => DIALECTS[api] && status < 300)
-
-describe('hand-made replies', () => {
-  for (const name of ['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'])
-    table(answered(join(FIXTURES, name)))
-})
-describe.skipIf(!hasTranscripts)('recorded replies', () => table(answered(TRANSCRIPTS)))
+forReplies(
+  ['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'],
+  ({ api, status }) => DIALECTS[api] && status < 300,
+  table,
+)
 
 const CALLERS: readonly DialectName[] = ['chat', 'messages', 'responses']
 
 function table(recordings: readonly Recording[]): void {
-  if (recordings.length === 0) return
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     for (const stream of [true, false]) {
       const direct = await outcomeOf(read(recording))
