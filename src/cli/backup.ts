@@ -10,7 +10,7 @@ import { dataFolder, verifyAll } from './verify.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** Needs neither lock nor key nor setting. Exit 1 too when the backup lacks uploaded files that the ledger names. */
+/** Needs no lock, key or settings. Also exits 1 if the backup lacks uploaded files that the ledger names. */
 export async function backupCommand(folder: string, options: Options, terminal: Terminal): Promise<number> {
   const target = resolve(folder)
   const withSecretKey = options['withSecretKey'] === true
@@ -35,7 +35,7 @@ export async function backupCommand(folder: string, options: Options, terminal: 
       lacking: manifest.lacking,
     })
   } else {
-    for (const path of manifest.lacking) terminal.note(`${path} was not there to be backed up`)
+    for (const path of manifest.lacking) terminal.note(`${path} is missing and was not backed up`)
     terminal.print(`${target}: ${manifest.files.length} files, ${bytes} bytes`)
     terminal.print(sayKeyOf(manifest))
   }
@@ -43,12 +43,13 @@ export async function backupCommand(folder: string, options: Options, terminal: 
 }
 
 function sayKeyOf({ secretKeyId, hasSecretKey }: Manifest): string {
-  if (hasSecretKey) return 'The secret key is in it: whoever has this folder can open all that is sealed'
-  if (secretKeyId === null) return 'Nothing in it is sealed, so it needs no secret key'
-  return `The secret key ${secretKeyId} (secret.key or SLUICE_SECRET_KEY) is not in it: keep it elsewhere, nothing sealed opens without it`
+  if (hasSecretKey)
+    return 'The secret key is included: anyone with this folder can decrypt the stored secrets'
+  if (secretKeyId === null) return 'It has no encrypted data, so it needs no secret key'
+  return `The secret key ${secretKeyId} (secret.key or SLUICE_SECRET_KEY) is not included: keep it elsewhere, it is needed to decrypt the stored secrets`
 }
 
-/** Exit 1 too when what was restored does not add up; it is there all the same, as it was backed up. */
+/** Also exits 1 if the restored ledger does not verify; the restored folder stays. */
 export async function restoreCommand(backup: string, options: Options, terminal: Terminal): Promise<number> {
   if (!existsSync(backup)) throw new CommandError(EXIT.notFound, `There is no backup at ${resolve(backup)}`)
   const data = dataFolder(terminal, options['data'])
@@ -71,11 +72,11 @@ export async function restoreCommand(backup: string, options: Options, terminal:
     return isOk ? EXIT.ok : EXIT.failed
   }
   terminal.print(`${data}: ${manifest.files.length} files as they were backed up at ${manifest.madeAt}`)
-  if (outcome === 'fits') terminal.print(`The secret key ${manifest.secretKeyId} opens what is sealed`)
+  if (outcome === 'fits') terminal.print(`The secret key ${manifest.secretKeyId} fits the data`)
   if (outcome === 'missing')
     terminal.note(
       `The secret key ${manifest.secretKeyId} is not in the backup: put it into ${join(data, 'secret.key')} or ` +
-        'SLUICE_SECRET_KEY before the start, which is refused without it',
+        'SLUICE_SECRET_KEY before the start: the server does not start without it',
     )
   if (verdict === null)
     terminal.note(
@@ -85,7 +86,7 @@ export async function restoreCommand(backup: string, options: Options, terminal:
   return isOk ? EXIT.ok : EXIT.failed
 }
 
-/** A file that is named goes into the folder; what the environment has stays there. */
+/** A key from a file is stored in the folder; one from the environment is not. */
 function secretKeyOf(file: unknown, terminal: Terminal): RestoreOptions['secretKey'] {
   if (typeof file === 'string') {
     let text: string

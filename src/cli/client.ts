@@ -15,7 +15,7 @@ export interface Client {
     body?: unknown,
     timeoutMs?: number,
   ): Promise<unknown>
-  /** `path` is below the root; the answer whatever its status, null when nobody answers. */
+  /** `path` is below the root; the reply with any status, null if the server cannot be reached. */
   probe(path: string, timeoutMs: number): Promise<Response | null>
 }
 
@@ -68,7 +68,7 @@ async function reach(root: string, url: string, init: RequestInit): Promise<Resp
     const why = isLate ? `did not answer in time` : 'cannot be reached'
     throw new CommandError(
       EXIT.unreachable,
-      `Sluice at ${root} ${why}. Is it running (sluice serve)? SLUICE_URL says where`,
+      `Sluice at ${root} ${why}. Is it running (sluice serve)? SLUICE_URL sets its address`,
     )
   }
 }

@@ -71,7 +71,7 @@ function checkFile(check: string, path: string, migrations?: readonly Migration[
     return {
       check,
       status: 'ok',
-      detail: `whole, ${size} MB, schema ${schema === newest ? schema : `${schema}, migrated by the next start`}`,
+      detail: `intact, ${size} MB, schema ${schema === newest ? schema : `${schema}, migrated by the next start`}`,
     }
   })
 }

@@ -92,7 +92,7 @@ export function checkClock({ data }: Config, serverTimes: readonly number[]): Fi
 
 export interface ProviderFindings {
   readonly findings: readonly Finding[]
-  /** Milliseconds since 1970, as remote providers told in `date`. */
+  /** Milliseconds since 1970, from the `date` header of remote providers. */
   readonly serverTimes: readonly number[]
 }
 
@@ -103,7 +103,7 @@ export async function checkProviders(config: Config): Promise<ProviderFindings> 
   const known = environmentProviders(config.environment, defaults)
   const stored = await readStored(config, defaults)
   const said = [...readEntries(config.providers, config.environment, defaults).providers, ...known.providers]
-  // As the server does: what the settings or the environment name is not taken from what is stored.
+  // As in the server: settings and environment win over stored credentials.
   const unsaid = stored.providers.filter(({ slug }) => !said.some((one) => one.slug === slug))
   const providers = [...said, ...unsaid.flatMap(eachCredential)]
   const refused = [

@@ -78,7 +78,7 @@ export async function rotateKey(reference: string, options: Options, terminal: T
       `The successor works, but the old key ${old.hash} is still enabled: ${why}`,
     )
   }
-  // Beside the answer, as what is said of the new key.
+  // On stderr, like all notes about the new key.
   if (options['json'] !== true) terminal.note(`The old key ${old.label} is disabled`)
   return EXIT.ok
 }
@@ -120,7 +120,7 @@ async function findKey(client: Client, reference: string): Promise<Key> {
   if (/^sk-/.test(reference) && !reference.includes('...')) {
     throw new CommandError(
       EXIT.usage,
-      'A key itself must not stand on the command line: give its name, label or hash',
+      'Do not pass a key on the command line, where other users can read it: pass its name, label or hash',
     )
   }
   if (/^[0-9a-f]{64}$/.test(reference)) {

@@ -62,7 +62,7 @@ const wordsOf = (list: string): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '')
 
-/** `prompt=0.000002,completion=0.000008`; the server says what is no price. */
+/** `prompt=0.000002,completion=0.000008`; the server rejects a wrong price. */
 function pricesOf(list: string): Record<string, string> {
   const prices: Record<string, string> = {}
   for (const pair of wordsOf(list)) {

@@ -76,7 +76,7 @@ async function sourceOf({ from }: Options): Promise<Record<string, unknown>> {
   }
 }
 
-/** The running server where a key for it is given, else the data folder, which must be nobody's. */
+/** The running server if SLUICE_KEY is set, else the data folder, which no process may hold. */
 async function withCatalog(
   options: Options,
   terminal: Terminal,

@@ -13,7 +13,7 @@ const UNIT_DAYS = { d: 1, w: 7 }
 
 /**
  * `12h` is the last twelve hours, `7d` today (UTC) and the six days before it, `2027-01-31` from then on. `until` is a
- * day or a time, itself no more counted; absent: now.
+ * day or a time, exclusive; absent: now.
  */
 export function periodOf(since: string, until: string | undefined, now: number): Period {
   const end = until === undefined ? now : instantOf(until, '--until')

@@ -16,7 +16,7 @@ import { isRecord } from './client.ts'
 import { configOf, type Options, openKnownFolder, within } from './local.ts'
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, table } from './terminal.ts'
 
-/** Seals a credential and stores it in the data folder; makes the folder where there is none. */
+/** Encrypts a credential and stores it in the data folder, which is created if it is missing. */
 export async function addProvider(slug: string, options: Options, terminal: Terminal): Promise<number> {
   return answering(async () => {
     const { baseUrl } = options
@@ -27,7 +27,7 @@ export async function addProvider(slug: string, options: Options, terminal: Term
       secret: await readSecret(options, terminal),
       baseUrl: typeof baseUrl === 'string' ? baseUrl : undefined,
     }
-    // What is wrong with it is told before a folder is made for it.
+    // Reject a wrong credential before a folder is created.
     checkCredential(fields)
     const stored = await within(openDataFolder(config.data), ({ database }) => {
       const sealer = openSealer(database, config.data, config.secretKey ?? undefined)
@@ -45,7 +45,7 @@ export async function addProvider(slug: string, options: Options, terminal: Term
   })
 }
 
-/** What is stored, by label: the credentials themselves are shown to nobody. */
+/** Lists stored credentials by label. The credentials themselves are never shown. */
 export async function listProviders(options: Options, terminal: Terminal): Promise<number> {
   return answering(async () => {
     const config = await configOf(options, terminal)

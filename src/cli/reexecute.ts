@@ -1,16 +1,16 @@
 import { type Environment, enterProduction, processEnvironment } from '../config.ts'
 
 /**
- * Bun holds back all but 256 requests in flight, over all providers together, so that one slow provider would
- * stall the others. The bound is read once, when the process begins (measured on Bun 1.4.5: setting it later has
- * no effect), so the server begins again with a higher one.
+ * Bun runs at most 256 fetches at a time over all hosts, so one slow provider would stall all providers. It reads the
+ * limit once, at process start (measured on Bun 1.4.5: setting it later has no effect), so the server re-executes itself
+ * with a higher one.
  */
 const VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
-/** The highest that Bun takes, and above every `SLUICE_MAX_IN_FLIGHT`: that setting is the bound that callers meet. */
+/** The highest value that Bun accepts. It exceeds every `SLUICE_MAX_IN_FLIGHT`, which is the limit that callers meet. */
 const MAX_HTTP_REQUESTS = '65535'
 /**
- * The engine collects garbage by how much memory the machine has, and a gateway relays far more than it keeps: told
- * of 256 MB, it keeps 100 streams of 4 MB that nobody reads at 80 MB in place of 730, at the same speed per request.
+ * JavaScriptCore sizes its garbage collection by the memory of the machine, and a gateway relays far more than it keeps.
+ * With 256 MB, 100 unread streams of 4 MB take 80 MB instead of 730, at the same speed per request.
  */
 const HEAP_VARIABLE = 'BUN_JSC_forceRAMSize'
 const HEAP_SIZE_BYTES = String(256 * 1024 * 1024)
@@ -23,10 +23,9 @@ function ownCommand(): string[] {
 }
 
 /**
- * What a server does before its program is loaded: libraries look at NODE_ENV when they are.
- * Begins this process again in place (same pid, same streams) unless the variable is set already, which is also
- * what ends the recursion. Returns null when there is nothing to do; where a process cannot replace itself, it
- * runs a child to its end and returns the child's exit code.
+ * Runs before the program is loaded, because libraries read NODE_ENV when they are. Re-executes this process in place
+ * (same pid, same streams) unless the variable is set, which ends the recursion. Returns null if nothing is to do. On
+ * platforms without `execve` it runs a child and returns its exit code.
  */
 export async function reexecute(platform: NodeJS.Platform = process.platform): Promise<number | null> {
   enterProduction()
@@ -49,7 +48,7 @@ export async function reexecute(platform: NodeJS.Platform = process.platform): P
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 
-/** A model server on this machine is never asked through a proxy, whatever HTTP_PROXY says: the proxy cannot reach it. */
+/** Model servers on this machine are called directly, even if HTTP_PROXY is set: the proxy cannot reach them. */
 export function directLoopback(environment: Environment): Environment {
   const known = environment['NO_PROXY'] ?? environment['no_proxy'] ?? ''
   const hosts = known.split(',').filter((host) => host.trim() !== '')

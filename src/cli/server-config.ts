@@ -8,8 +8,7 @@ import { readModels } from '../server/routing.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * Settings, `providers:` entries and what is said of models: what is wrong with any of them is told together, and so is
- * what `more` finds.
+ * Loads settings, `providers:` and `models:`. Reports all problems together, with those that `more` finds.
  */
 export const loadServerConfig = (
   flags: Flags,

@@ -3,7 +3,7 @@ import { EXIT, paint, printJson, type Terminal } from './terminal.ts'
 
 const PATIENCE_MS = 2000
 
-/** What `sluice` alone says: how the server here is, or how to get one. */
+/** Prints the state of the server at SLUICE_URL, or how to start one. */
 export async function status(terminal: Terminal, isJson: boolean): Promise<number> {
   const client = openClient(terminal.environment)
   const answer = await client.probe('/health/ready', PATIENCE_MS)

@@ -25,7 +25,7 @@ export interface Terminal {
   /** All that is given on stdin, to its end. */
   input(): Promise<string>
   readonly hasColor: boolean
-  /** Asks the person at the terminal; absent where there is none. */
+  /** Asks a question at the terminal; absent without a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>
 }
 

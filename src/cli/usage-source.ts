@@ -27,7 +27,7 @@ const dimensionOf = (by: Split): Dimension | null => (isPlain(by) ? SPLITS[by] :
 export interface UsageLine {
   /** The day, the model's id, the provider's name, or the id of a key or workspace. */
   readonly id: string
-  /** What people call it; the id where nobody knows another name. */
+  /** Its name; the id if it has no name. */
   readonly name: string
   readonly requests: number
   readonly failed: number

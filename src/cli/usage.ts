@@ -17,7 +17,7 @@ import { databaseIn, dataFolder } from './verify.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** The server's sums where a key for it is given, else those of the data folder, read beside whoever serves it. */
+/** The server's sums if SLUICE_KEY is set, else those of the data folder; a server may run on it. */
 export async function usageCommand(options: Options, terminal: Terminal): Promise<number> {
   const by = splitOf(options['by'])
   const { since, until } = options

@@ -4,8 +4,8 @@ import { type Price, parsePrice } from '../core/money.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 
 /**
- * Turns what a flag, a variable or the file says into a value. Throws a `RangeError` whose message completes the
- * sentence "SLUICE_X …"; readers of secrets never repeat what they were given.
+ * Parses the value of a flag, a variable or the file. Throws a `RangeError` whose message completes the sentence
+ * "SLUICE_X …". Readers of secrets never repeat the value.
  */
 export type Read<T> = (raw: unknown) => T
 
@@ -60,7 +60,7 @@ export const listOf =
       .filter((part) => part !== '')
       .map((part) => {
         const entry = typeof part === 'string' ? normalise(part) : null
-        if (entry === null) throw new RangeError(`must be a list of ${must}; ${shown(part)} is none`)
+        if (entry === null) throw new RangeError(`must be a list of ${must}; ${shown(part)} is not one`)
         return entry
       })
   }
@@ -78,7 +78,7 @@ const looksNumeric = /^[\d.]+$/
 
 const isHostName = (name: string): boolean => hostNamePattern.test(name) && !looksNumeric.test(name)
 
-/** A name, an address or a range; `*.example.org` stands for the names below `example.org`. */
+/** A name, an address or a range; `*.example.org` matches the names below `example.org`. */
 export const hostOrRange = (entry: string): string | null =>
   addressRange(entry) ?? (isHostName(entry.replace(/^\*\./, '')) ? entry.toLowerCase() : null)
 
@@ -100,7 +100,7 @@ export const listenHost: Read<string> = (raw) => {
   throw wrong('an IP address or a host name', raw)
 }
 
-/** True when nobody but this machine can reach a server that listens on `host`. */
+/** True if only this machine can reach a server that listens on `host`. */
 export function isLoopback(host: string): boolean {
   if (host.toLowerCase() === 'localhost') return true
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
@@ -175,7 +175,7 @@ export const unpricedPolicy: Read<UnpricedPolicy> = (raw) => {
       return { prompt: parsePrice(prompt.trim()), completion: parsePrice(completion.trim()) }
     }
   } catch {
-    // The sentence below says all that is allowed.
+    // The error below lists what is allowed.
   }
   throw wrong(
     'refuse, or USD per token as a quoted decimal ("0.000002"), or two of them for prompt and completion ("0.000001,0.000002")',

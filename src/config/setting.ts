@@ -1,10 +1,10 @@
 import type { Read } from './readers.ts'
 
-/** One setting: where it may be said, what it may be, and what it is when nobody says. */
+/** One setting: its names, its values and its default. */
 export interface Setting<T> {
   /** The environment variable. The key in sluice.yaml is the same without SLUICE_, in lower case. */
   readonly variable: `SLUICE_${string}`
-  /** As `sluice serve` takes it; absent for secrets and for what is seldom changed. */
+  /** The flag of `sluice serve`; absent for secrets and for settings that seldom change. */
   readonly flag?: string
   readonly type: string
   readonly fallback: T

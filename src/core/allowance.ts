@@ -1,18 +1,18 @@
 import { neverBack } from './never-back.ts'
 
 /**
- * Allowances for a minute, each under a name, in memory alone: a start begins anew. One fills up evenly (the generic
- * cell rate algorithm, counted in units instead of times): a burst may use the whole of it, and then nobody waits
- * longer than what is asked for takes to fill up.
+ * Allowances per minute, each under a name, in memory only: a restart resets them. They refill evenly (the generic cell
+ * rate algorithm, in units instead of times). A burst may use a complete allowance, and then a request waits until the
+ * amount that it needs has refilled.
  */
 export interface Allowances {
-  /** How much of it is used up and has not filled up yet; above `perMinute`: it is in debt. */
+  /** The amount that is used and not yet refilled; above `perMinute`: it is in debt. */
   used(name: string, perMinute: number): number
-  /** Milliseconds until `amount` fits beside what is used up; 0: it fits now. */
+  /** Milliseconds until `amount` is available; 0: now. */
   waitMs(name: string, perMinute: number, amount: number): number
-  /** Uses up `amount`, whether it fits or not. Below 0: gives back, at most what is used up. */
+  /** Uses `amount`, even if it is not available. Below 0: returns an amount, at most the used one. */
   take(name: string, perMinute: number, amount: number): void
-  /** How many are not whole, as far as they have been looked at. */
+  /** Number of allowances that may not be full. */
   size(): number
 }
 
@@ -24,12 +24,12 @@ interface Level {
 }
 
 const MINUTE_MS = 60_000
-/** Shares of a minute are no whole numbers: waits are told, and kept, to the microsecond. */
+/** Waits are counted in microseconds, because shares of a minute are fractions of a millisecond. */
 const STEPS_PER_MS = 1_000
-/** Those that are whole again say nothing and are cleared away, every so many takings. */
+/** Full allowances are removed after this many calls of `take`. */
 const CLEAR_EVERY = 10_000
 
-/** `now` is in milliseconds. A clock that is set back neither locks out nor gives more. */
+/** `now` is in milliseconds. A clock that is set back neither blocks requests nor adds to an allowance. */
 export function createAllowances(now: () => number): Allowances {
   const levels = new Map<string, Level>()
   const steady = neverBack(now)

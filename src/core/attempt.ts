@@ -8,7 +8,7 @@ export interface Attempt {
   readonly endpoint: EndpointRecord
   readonly provider: ProviderRecord
   readonly credential: CredentialRecord
-  /** Present where the credential is the workspace's own key (BYOK): the provider bills the workspace, not us. */
+  /** Present if the credential is a BYOK key: the provider bills the workspace, not the operator. */
   readonly byokKey?: ByokKey
   /** What it is spoken to in: the caller's own dialect where the endpoint takes it, so that nothing is translated. */
   readonly dialect: DialectName

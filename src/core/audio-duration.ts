@@ -13,7 +13,7 @@ export function audioDuration(bytes: Uint8Array): number | null {
 const hasText = (bytes: Uint8Array, at: number, text: string): boolean =>
   bytes.length >= at + text.length && [...text].every((letter, i) => bytes[at + i] === letter.charCodeAt(0))
 
-/** A stream that was written as it came says a length of 0 or of all ones: then the rest of the file counts. */
+/** A recorded live stream declares a length of 0 or of all ones: then the rest of the file counts. */
 function ofWav(bytes: Uint8Array, view: DataView): number | null {
   let rate = 0
   for (let at = 12; at + 8 <= bytes.length; ) {

@@ -1,8 +1,8 @@
 import type { KeyRecord, WorkspaceRecord } from './snapshot.ts'
 
 /**
- * Who calls us: a key that was valid when the request came, and the workspace that it belongs to. For a person who has
- * signed in, `key` is made up: of the kind whose rights the person has, under no hash that is stored.
+ * The authenticated caller: a key that was valid when the request arrived, and its workspace. For a session, `key` is
+ * synthetic: it has the kind whose rights the person has, and no stored hash.
  */
 export interface Caller {
   readonly key: KeyRecord
@@ -11,7 +11,7 @@ export interface Caller {
   readonly session?: Session
 }
 
-/** A person who has signed in, as they are now. */
+/** A session with the person's present name, role and workspaces. */
 export interface Session {
   /** SHA-256 of the token in the cookie, in hex: names the session and opens nothing. */
   readonly id: string
@@ -23,7 +23,7 @@ export interface Session {
   readonly workspaceIds: readonly string[]
 }
 
-/** What the caller told of itself beside the body, for the record. */
+/** Headers by which the caller describes itself, for the record. */
 export interface RequestOrigin {
   requestId: string
   /** HTTP-Referer as it came; '' without one. */

@@ -25,7 +25,7 @@ export function cancellationOf(signal: AbortSignal): Cancellation {
 const errorOf = (reason: unknown): Error =>
   reason instanceof Error ? reason : new Error('cancelled', { cause: reason })
 
-/** Calls the listeners in their order. A second call changes nothing: the first reason stands. */
+/** Calls the listeners in their order. A second call changes nothing: the first reason is kept. */
 export function cancel(cancellation: Cancellation, reason: Error): void {
   if (cancellation.reason !== null) return
   cancellation.reason = reason

@@ -1,13 +1,13 @@
 /** One filter of a guardrail. */
 export interface ContentFilter {
   readonly action: 'redact' | 'block' | 'flag'
-  /** What callers and records are told of it: its label, else its slug, else its pattern. Never what it matched. */
+  /** Its name in replies and records: the label, else the slug, else the pattern. Never the matched text. */
   readonly name: string
-  /** Null: a pattern of one's own. */
+  /** Null: a custom pattern. */
   readonly slug: string | null
-  /** Stands in the place of what was redacted. */
+  /** Replaces redacted text. */
   readonly placeholder: string
-  /** Looks at what the user wrote alone. */
+  /** Scans only the messages of the user. */
   readonly userOnly: boolean
 }
 
@@ -19,21 +19,21 @@ export interface Span {
 
 export interface FilterMatch {
   readonly filter: ContentFilter
-  /** What is to be redacted, ascending and apart; empty for the other actions. */
+  /** The spans to redact, ascending and disjoint; empty for the actions `block` and `flag`. */
   readonly spans: readonly Span[]
 }
 
-/** How much may still be done for one request. `spend` throws `OverBudget` when it is used up. */
+/** Remaining scan work of one request. `spend` throws `OverBudget` once it is used up. */
 export interface ScanBudget {
   spend(units: number): void
-  /** The thread has been held long enough: other requests should run before this scan goes on. */
+  /** True once the scan has held the thread long enough: other requests should run before it continues. */
   readonly isPauseDue?: boolean
 }
 
 /** Work in slices: yields when a pause is due. `finished` runs it without pauses. */
 export type Steps<Value> = Generator<undefined, Value, undefined>
 
-/** Filters that change or refuse a request, or those that only record what they find (`flag`). */
+/** Filters that change or reject a request, or those that only record matches (`flag`). */
 export type Purpose = 'rewriting' | 'recording'
 
 /** The text would take longer to scan than is allowed: filters that redact or block refuse it. */
@@ -44,43 +44,43 @@ export class OverBudget extends Error {
   }
 }
 
-/** A text that comes in pieces, looked through as they come. */
+/** Scans a text that arrives in pieces. */
 export interface TextScan {
   /**
-   * Reads on, and answers what may go out now: in order, and together the whole text up to a place. Throws
-   * `OverBudget`. After a piece that says `blocked` nothing more is answered.
+   * Scans the next text and returns the pieces that may be sent now, in order and without gaps. Throws `OverBudget`.
+   * After a piece of kind `blocked` it returns nothing.
    */
   push(text: string): readonly Piece[]
-  /** The text ends here: answers the rest. */
+  /** The text ends here: returns the rest. */
   end(): readonly Piece[]
 }
 
 export interface Piece {
-  /** What goes out. */
+  /** The text to send. */
   readonly text: string
-  /** How many UTF-16 units of the text it stands for. */
+  /** The UTF-16 units of the original text that it replaces. */
   readonly length: number
-  /** `replaced`: it is a placeholder. `blocked`: nothing from here on may go out. */
+  /** `replaced`: a placeholder. `blocked`: no text from here on may be sent. */
   readonly kind: 'kept' | 'replaced' | 'blocked'
 }
 
-/** One filter as it is looked for in a text that comes in pieces. */
+/** One filter that searches a text in pieces. */
 export interface Sought {
   readonly filter: ContentFilter
   /** Where it matches from a place on, ascending and apart. Throws `OverBudget`. */
   find(text: string, from: number, budget: ScanBudget): readonly Span[]
 }
 
-/** The part of a growing text that has not gone out yet. Places count from the beginning of the text. */
+/** The part of a growing text that has not been sent yet. Places count from the start of the text. */
 export interface Window {
-  /** What stands before `held`, as far as a filter may look back. */
+  /** The text before `held` that a filter may look back at. */
   readonly before: string
   readonly held: string
   /** The place of `held`. */
   readonly base: number
 }
 
-/** Automata of several filters that stand in a growing text. */
+/** The automata of several filters over a growing text. */
 export interface Watch {
   /** The text goes on: `fresh` is the last of `held`. Throws `OverBudget`. */
   read(window: Window, fresh: string, budget: ScanBudget): void
@@ -88,11 +88,11 @@ export interface Watch {
   end(window: Window, budget: ScanBudget): void
   /** No match that is under way, or is yet to come, begins before this place. */
   safeTo(length: number): number
-  /** Where the last match of each filter ended, as far as is known; who has dealt with one deletes it. */
+  /** Where the last known match of each filter ended. The reader deletes an entry after handling it. */
   readonly hits: Map<Sought, number>
 }
 
-/** The filters of one guardrail that hold on what is answered. */
+/** The filters of one guardrail on replies. */
 export interface OutputFilters {
   /** Redacts or blocks; false: all of them only record. */
   readonly rewrites: boolean
@@ -106,9 +106,9 @@ export interface OutputFilters {
 
 /** The filters of one guardrail. */
 export interface ContentFilters {
-  /** Some hold on what is asked. */
+  /** Some filters apply to requests. */
   readonly holdOnInput: boolean
-  /** Absent: none holds on what is answered. */
+  /** Absent: no filter applies to replies. */
   readonly output?: OutputFilters
   /** Filters on the request that match this text. Throws `OverBudget`. */
   scan(text: string, isUser: boolean, which: Purpose, budget: ScanBudget): Steps<FilterMatch[]>

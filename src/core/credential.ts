@@ -5,7 +5,7 @@ export interface CredentialRecord {
   readonly id: string
   /** The secret itself; null for a keyless server, and where keys sign in its place. */
   readonly secret: string | null
-  /** Its share of the requests beside the others of its provider; absent: they are tried in their order. */
+  /** Its share of the requests among the credentials of its provider; absent: they are tried in order. */
   readonly weight?: number
   /** Keys that sign each call (AWS Signature Version 4) and are never sent. */
   readonly aws?: AwsKeys

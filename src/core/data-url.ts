@@ -1,7 +1,7 @@
 /** More than any media type with its parameters: the comma that ends them is looked for no further on. */
 const MAX_HEAD_CHARACTERS = 1_024
 
-/** What stands before the data of a data URL. */
+/** The part of a data URL before its data. */
 export interface DataUrlHead {
   /** As it is written; '' where it is left out. */
   readonly mediaType: string

@@ -77,8 +77,7 @@ const NOT_NOW = /^(?:SQLITE_(?:BUSY|LOCKED|IOERR|CANTOPEN|READONLY)(?:_|$)|EIO$|
 const STORAGE_RETRY_SECONDS = 10
 
 /**
- * What callers are told when what they ask for could not be written, and it is nobody's mistake: 503, so that they come
- * again. Null for any other failure.
+ * The 503 for a request that could not be stored, so that callers retry it. Null for any other failure.
  */
 export function storageFailure(thrown: unknown): GatewayError | null {
   for (let error = thrown; error instanceof Error; error = error.cause) {
@@ -100,7 +99,7 @@ const unwritten = (what: string, cause: unknown): GatewayError =>
  * - `connect`: refused, reset, DNS, TLS, a 3xx: nothing was answered
  * - `timeout`: no first byte, a stall, or the total time
  * - `rate-limit`: 429
- * - `overloaded`: 529, or 503 that says so
+ * - `overloaded`: 529, or 503 with a text about overload
  * - `server`: any other 5xx, 408, 409
  * - `credential`: our key was refused (401, 402, 403)
  * - `caller`: the request itself is at fault (400, 404, 413, 422, content policy)

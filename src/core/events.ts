@@ -29,13 +29,13 @@ export interface UrlCitation {
 export type ReasoningDetail = Record<string, unknown> & { type: string }
 
 /**
- * Everything that an upstream can say, in any dialect. A reply that was not streamed is the same events.
+ * The events of a reply in any dialect. A reply that was not streamed has the same events.
  *
  * Guarantees of every egress reader:
  * - `tool-call-start` comes before the deltas of its `index`, once, with an id and a name; indexes count from 0
  *   in each choice
  * - `usage` may come several times: each one replaces the former
- * - `response-end` comes once, last, and only after a whole reply; a reply that is not whole throws instead
+ * - `response-end` comes once, last, and only after a complete reply; the reader of a truncated reply throws instead
  */
 export type InferenceEvent =
   | { type: 'response-start'; upstreamId: string | null; model: string | null; created: number | null }
@@ -55,15 +55,15 @@ export type InferenceEvent =
   | { type: 'response-end'; finishes: Finish[] }
 
 /**
- * What one upstream frame (an SSE event, or a whole unary body) says. Frames keep what came together together,
- * so that a writer of the same dialect sends one chunk for one chunk.
+ * The events of one upstream frame (an SSE event, or a complete unary body), so that a writer of the same dialect sends
+ * one chunk for each chunk.
  */
 export interface InferenceFrame {
   readonly events: readonly InferenceEvent[]
   /**
-   * The fast path. Set by a reader when the frame is nothing but text of choice 0, in one piece or in several that
-   * came one behind the other, in events of their own: `jsons` is the upstream's own JSON text of the string of each,
-   * quotes excluded, ready to be spliced into a `data:` line. `events` says the same in one text delta.
+   * The fast path. A reader sets it if the frame is only text of choice 0, in one event or in several successive ones.
+   * `jsons` has the upstream's JSON text of each string without its quotes, ready to be copied into a `data:` line.
+   * `events` has the same text in one delta.
    */
   readonly plainText?: { readonly jsons: readonly string[] }
 }

@@ -13,7 +13,7 @@ export interface Gate {
   readonly label: string
   readonly interval: Interval
   readonly limitNanoUsd: number
-  /** Spending with the caller's own provider keys counts too; default false. */
+  /** Spending with BYOK keys counts too; default false. */
   readonly includeByok?: boolean
   /** The status of a refusal: 402 for keys and credits, 403 for budgets. */
   readonly status: 402 | 403

@@ -1,22 +1,22 @@
 import type { JsonObject } from './events.ts'
 
-/** What was asked and answered in one generation, as GET /generation/content tells it (api-surface §14). */
+/** Request and reply of one generation, as GET /generation/content returns them (api-surface §14). */
 export interface GenerationContent {
   readonly input: { readonly prompt: string } | { readonly messages: readonly unknown[] }
   readonly output: { readonly completion: string | null; readonly reasoning: string | null }
-  /** Null: it ended whole. */
+  /** Null: the reply was complete. */
   readonly error: GenerationFailure | null
 }
 
-/** What a caller was told of a failure: nothing here is private to the operator. */
+/** The failure as the caller saw it: nothing in it is private to the operator. */
 export interface GenerationFailure extends JsonObject {
   readonly message: string
-  /** The attempts that failed before the one whose failure was told, in their order. */
+  /** Earlier failed attempts, in order. */
   readonly previous_errors: readonly FailedAttempt[]
   readonly provider_name: string | null
-  /** A provider's text may hold anything: what of it may be told is in the message. */
+  /** Always null: a provider's text may hold secrets. The message has the part that may be shown. */
   readonly raw: null
-  /** Null: nobody was there to be told. */
+  /** Null: the client had disconnected. */
   readonly status: number | null
 }
 
@@ -27,26 +27,26 @@ export interface FailedAttempt {
   readonly raw: null
 }
 
-/** The content of a generation that has ended, on its way to be kept. */
+/** The content of a completed generation that waits to be stored. */
 export interface EndedContent {
   readonly generationId: string
   readonly workspaceId: string
-  /** What it holds in memory, in bytes, about. */
+  /** Approximate memory in bytes. */
   readonly weight: number
-  /** Puts it together: asked for when it is written or read, never while an answer waits. */
+  /** Builds the content. Called when it is written or read, never while a reply waits. */
   content(): Promise<GenerationContent>
 }
 
-/** Keeps contents, sealed, behind the answers. */
+/** Stores contents, encrypted, after the reply was sent. */
 export interface ContentLog {
-  /** Takes it and comes back at once. What cannot be kept is lost with a warning; never throws. */
+  /** Queues it and returns at once; never throws. Content that cannot be stored is dropped with a warning. */
   add(content: EndedContent): void
   /**
-   * Null: there is none of this workspace, or it has expired. Finds what waits to be written too. Throws when it was
-   * sealed with another key, or was changed.
+   * Null: this workspace has no such content, or it has expired. Also finds content that waits to be written. Throws if
+   * it was encrypted with another key or changed.
    */
   find(generationId: string, workspaceId: string): Promise<GenerationContent | null>
-  /** Resolves once all that was added is written, or lost. */
+  /** Resolves once every queued content is written or dropped. */
   close(): Promise<void>
 }
 
@@ -58,13 +58,13 @@ export interface ContentLogging {
   readonly keyIds: ReadonlySet<number> | null
 }
 
-/** Of a UUIDv7 these are random whatever the clock says. */
+/** These digits of a UUIDv7 are random; the others depend on the clock. */
 const RANDOM_DIGITS = 13
 const RANGE = 16 ** RANDOM_DIGITS
 
 /**
- * Whether a generation is among those that are logged at this rate: its id alone says, so that it can be told again at
- * any time. The last 13 hex digits of the id, as a fraction of 16^13, are below the rate.
+ * Whether a generation is logged at this sampling rate. Only its id decides, so the answer never changes: the last 13 hex
+ * digits of the id, as a fraction of 16^13, are below the rate.
  */
 export const isSampled = (generationId: string, rate: number): boolean =>
   Number.parseInt(generationId.slice(-RANDOM_DIGITS), 16) < rate * RANGE

@@ -8,7 +8,7 @@ export interface PromptMedia {
 }
 
 /** What is journalled when a request is sent upstream, so that a crash leaves a trace to settle from. */
-/** What a caller says of a request, to sum its usage by: `user`, or `tag:` and the name of a tag. */
+/** A label of the caller, to sum usage by: `user`, or `tag:` and the name of a tag. */
 export type Label = readonly [name: string, value: string]
 export const USER_LABEL = 'user'
 export const TAG_LABEL = 'tag:'
@@ -48,7 +48,7 @@ export interface JournalEntry {
 /** One settled generation: a row of the table `generations`, and the answer of GET /generation. */
 export interface Settlement extends JournalEntry {
   readonly upstreamId: string | null
-  /** Null: the reply had no whole end and no known reason. */
+  /** Null: the reply was truncated without a known reason. */
   readonly finishReason: FinishReason
   readonly nativeFinishReason: string | null
   /** The client left before the end (or the process died). */
@@ -68,7 +68,7 @@ export interface Settlement extends JournalEntry {
   readonly serviceTier: string | null
   /** How the model was found: `direct`, `fallback` … */
   readonly router: string
-  /** The generation whose answer was given again; absent: it is an answer of its own. */
+  /** The source generation of a cache hit; absent: not a cache hit. */
   readonly responseCacheSourceId?: string
   readonly tries: readonly AttemptOutcome[]
 }
@@ -84,7 +84,7 @@ export interface AttemptOutcome {
   readonly status: number | null
   readonly code: string | null
   readonly latencyMs: number
-  /** It was made with the workspace's own key. */
+  /** It used a BYOK key. */
   readonly isByok?: boolean
 }
 

@@ -4,11 +4,11 @@ import { isFree } from './pricing.ts'
 import type { EndpointRecord, ModelRecord, ProviderRecord } from './provider.ts'
 import type { RateLimits } from './rate-limits.ts'
 
-/** A rule book for requests. Several hold at once: each of them must be kept. */
+/** Rules for requests. If several guardrails apply, a request must satisfy each. */
 export interface GuardrailRecord {
   readonly id: string
   readonly name: string
-  /** Lists: null is no restriction. Models by id or canonical slug, providers by slug; other names stand beside them. */
+  /** Lists: null is no restriction. Models by id or canonical slug, providers by slug; other names are listed too. */
   readonly allowedModels: ReadonlySet<string> | null
   readonly ignoredModels: ReadonlySet<string> | null
   readonly allowedProviders: ReadonlySet<string> | null
@@ -23,16 +23,16 @@ export interface GuardrailRecord {
   readonly limitNanoUsd: number | null
   readonly resetInterval: LimitReset | null
   readonly includeByok: boolean
-  /** `key`, `member` or `workspace`: whom it was assigned to, so that its budget counts by key or by member. */
+  /** What it was assigned to. Its budget counts by key or by member. */
   readonly scope: 'key' | 'member' | 'workspace'
   /** How often each key and each member may ask; absent: as often as they like. */
   readonly rateLimits?: RateLimits
   /**
-   * The same for two guardrails exactly where they do the same to requests and answers, whatever else they are; ''
-   * where they do nothing. Absent: nobody may take it for the same as another.
+   * Equal for two guardrails only if they treat requests and replies equally; '' if they do nothing. Absent: the
+   * guardrail equals no other.
    */
   readonly rules?: string
-  /** What is looked for in what is asked and in what is answered; absent: nothing. */
+  /** Filters on requests and replies; absent: none. */
   readonly filters?: ContentFilters
 }
 

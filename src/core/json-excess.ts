@@ -1,6 +1,6 @@
 /**
- * The most levels of JSON that comes from providers or stands in a text: no answer needs more, and what walks deeper
- * values overflows the stack.
+ * The most levels of JSON from providers, and of JSON inside texts. No reply needs more, and functions that walk deeper
+ * values overflow the stack.
  */
 export const MAX_TEXT_DEPTH = 128
 /** The most strings (names of fields, too), objects and lists of such JSON: 12,000 tokens with 20 alternatives each. */
@@ -8,7 +8,7 @@ const MAX_TEXT_PARTS = 1_600_000
 /** From here on it matters whether strings repeat: the parser takes 0.5 µs for each new short one, else a tenth. */
 const FEW_TEXT_PARTS = 400_000
 const SHORT_STRING = 32
-/** Different short strings are told apart by as many places, of which so many may be taken. */
+/** Short strings are hashed to this many places; more than `MAX_PLACES_TAKEN` occupied places are too many strings. */
 const PLACES = 65_536
 const MAX_PLACES_TAKEN = 50_000
 

@@ -52,7 +52,7 @@ export const asAmount = (value: unknown): number | undefined =>
 export const asCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
-/** The fields of an object that are not in `known`; undefined when there are none. */
+/** The fields of an object that are not in `known`; undefined if it has no others. */
 export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
   let rest: [string, unknown][] | undefined
   for (const key in object) {

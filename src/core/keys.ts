@@ -26,13 +26,13 @@ export function newKey(kind: KeyKind): string {
 
 /**
  * Whether `key` can be a key at all, before anything is looked up. The checksum is tested on keys of the form that
- * `newKey` makes (so a mistyped one never reaches a look-up); the operator's own keys have none.
+ * `newKey` makes (so a mistyped one never reaches a look-up); keys that the operator chose have none.
  */
 export function isKeyPlausible(key: string): boolean {
   return MADE.test(key) ? hasItsChecksum(key) : PLAUSIBLE.test(key)
 }
 
-/** SHA-256 of the whole key, lower-case hex: how a key is stored, looked up and named. */
+/** SHA-256 of the complete key, lower-case hex: keys are stored, found and named by it. */
 export const hashKey = (key: string): string => Bun.SHA256.hash(key, 'hex')
 
 /** The masked form: prefix and 3 characters, `...`, the last 3. */

@@ -14,7 +14,7 @@ export interface EndpointMeasurements {
   readonly latencyMs: Percentiles | null
   /** Output tokens per second, reasoning included; of the last 30 minutes. */
   readonly tokensPerSecond: Percentiles | null
-  /** Percent of the tries that gave an answer whole, callers' mistakes and rate limits left out. */
+  /** Percent of attempts with a complete reply; caller errors and rate limits do not count. */
   readonly uptime5m: number | null
   readonly uptime30m: number | null
   readonly uptime1d: number | null

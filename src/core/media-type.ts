@@ -1,6 +1,6 @@
 type Sniffed = readonly [type: string, at: number, ...bytes: (number | string)[]]
 
-/** Marks at the beginning of files (WHATWG MIME Sniffing, and the formats' own specifications), most telling first. */
+/** Signatures at the start of files (WHATWG MIME Sniffing, and the formats' specifications), most specific first. */
 const MARKS: readonly Sniffed[] = [
   ['image/png', 0, 0x89, 'PNG\r\n', 0x1a, '\n'],
   ['image/jpeg', 0, 0xff, 0xd8, 0xff],

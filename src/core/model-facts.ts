@@ -1,4 +1,4 @@
-/** What the catalogue knows of a model, whoever offers it. */
+/** Model metadata that is the same for every provider. */
 export interface ModelFacts {
   /** The tokenizer's family (`Claude`, `Llama3`, `Other`). */
   readonly tokenizer: string
@@ -9,7 +9,7 @@ export interface ModelFacts {
   readonly hasOpenWeights: boolean
 }
 
-/** Benchmarks; absent: nobody told the score. */
+/** Benchmark scores; absent: unknown. */
 export interface ModelScores {
   readonly intelligenceIndex?: number
   readonly codingIndex?: number
@@ -21,7 +21,7 @@ export interface ModelScores {
 
 /** How a model is asked to reason. */
 export interface ReasoningFacts {
-  /** The efforts that it takes; null: it takes none, or nobody says which. */
+  /** The reasoning efforts that it accepts; null: none, or unknown. */
   readonly efforts: readonly string[] | null
   /** A budget of tokens can be set. */
   readonly takesBudget: boolean

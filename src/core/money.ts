@@ -18,7 +18,7 @@ const NANO_PER_USD = 1_000_000_000
 export const MAX_NANO_USD = Number.MAX_SAFE_INTEGER
 
 /**
- * Reads a plain decimal string of USD ("0.0000025"). Throws a `RangeError` that says what is wrong for
+ * Reads a plain decimal string of USD ("0.0000025"). Throws a `RangeError` that names the problem for
  * signs, exponents and more than 18 decimals: a price is never guessed.
  */
 export function parsePrice(decimal: string): Price {
@@ -41,11 +41,11 @@ export function formatPrice(price: Price): string {
 
 /**
  * An exact amount, of atto-dollars: what is added up before it is rounded. A number below 2^53, where all arithmetic
- * on whole numbers is exact and costs a tenth, else a bigint.
+ * on integers is exact and costs a tenth, else a bigint.
  */
 export type Amount = number | bigint
 
-/** Units are whole numbers ≥ 0. */
+/** Units are integers ≥ 0. */
 export function amountOf(units: number, price: Price): Amount {
   if (units <= 0 || price <= 0n) return 0
   // Rounding never brings a product below 2^53 that is not: what is safe is exact.

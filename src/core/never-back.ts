@@ -1,4 +1,4 @@
-/** A clock that was set back stands for a moment and goes on: for waits, which no clock that is set may lengthen. */
+/** A clock that never goes back: if it is set back it pauses once and continues. For waits, which must not grow. */
 export function neverBack(now: () => number): () => number {
   let last = Number.NEGATIVE_INFINITY
   let lead = 0

@@ -1,7 +1,7 @@
 import type { JsonObject } from './events.ts'
 import type { ContentPart, RoutedRequest } from './request.ts'
 
-/** Inference that is one question and one answer: what is asked and what comes back, in no wire format. */
+/** Inference with one request and one reply (embeddings, images, audio …), independent of wire formats. */
 
 export type EmbeddingInput =
   | { type: 'text'; text: string }
@@ -79,7 +79,7 @@ export type Resolution = '512' | '1K' | '2K' | '4K'
 /** An image that the new one starts from: a data URL, once the content of addresses was read. */
 export interface ImageReference {
   url: string
-  /** Where it stands in the request. */
+  /** Its place in the request. */
   path: string
 }
 
@@ -87,7 +87,7 @@ export interface MadeImage {
   base64: string
   /** By how its bytes begin; null where they do not tell. */
   mediaType: string | null
-  /** What the provider says of this image alone, such as the prompt as it was revised. */
+  /** Data about this image, such as the revised prompt. */
   native: JsonObject
 }
 
@@ -123,7 +123,7 @@ export interface TranscriptionRequest extends RoutedRequest {
 
 export interface AudioFile {
   content: Blob
-  /** With an extension that tells the format: providers go by it. */
+  /** With an extension: providers read the format from it. */
   name: string
   /** By its own headers; null where they do not tell. */
   seconds: number | null
@@ -131,8 +131,8 @@ export interface AudioFile {
 
 export interface TranscriptionResult {
   text: string
-  /** Seconds, where the provider says. */
+  /** Seconds, if the provider reports them. */
   duration: number | null
-  /** Whatever else it says: language, segments, words … */
+  /** Further fields: language, segments, words … */
   native: JsonObject
 }

@@ -11,7 +11,7 @@ export function addAudio(audio: JsonObject, more: JsonObject): void {
   }
 }
 
-/** Lists of token records are appended; a null says nothing, everything else is replaced. `logprobs` is changed. */
+/** Lists of token records are appended; a null is skipped, all other values are replaced. `logprobs` is changed. */
 export function addLogprobs(logprobs: JsonObject, more: JsonObject): void {
   for (const [key, value] of Object.entries(more)) {
     const before = logprobs[key]

@@ -2,7 +2,7 @@ import { formatPrice, type Price, parsePrice } from './money.ts'
 
 /**
  * Every price bucket, declared once: its field, and its name in the API, in the settings and in the packed catalogue.
- * Prices are USD per token unless a comment says otherwise. Schemas, readers and views follow from this table.
+ * Prices are USD per token unless a comment states otherwise. Schemas, readers and views follow from this table.
  */
 export const PRICE_BUCKETS = {
   prompt: 'prompt',
@@ -43,12 +43,12 @@ type Prices = Readonly<Partial<Record<Bucket, Price>>>
 /** Plain decimals under the API's names. */
 export type WrittenPrices = Readonly<Partial<Record<PriceName, string>>>
 
-/** Exact prices. Undefined buckets fall back as `readings.md` says; `prompt` and `completion` are always known. */
+/** Exact prices. Undefined buckets fall back as docs/compatibility.md describes; `prompt` and `completion` are always known. */
 export interface Pricing extends Prices {
   readonly prompt: Price
   readonly completion: Price
   readonly request: Price
-  /** Dearer prices for long prompts: the one with the largest reached `minPromptTokens` holds for the whole request. */
+  /** Higher prices for long prompts: the tier with the largest reached `minPromptTokens` applies to the complete request. */
   readonly tiers?: readonly PricingTier[]
 }
 

@@ -27,13 +27,13 @@ export interface ProviderRecord {
   readonly baseUrl: string
   /** The version of its API that calls name (Azure); absent: the one that needs no name. */
   readonly apiVersion?: string
-  /** How the credential is shown to the provider; default `authorization: Bearer …`. */
+  /** The header of the credential; default `authorization: Bearer …`. */
   readonly credentialHeader?: { readonly name: string; readonly prefix: string }
   readonly headers?: Readonly<Record<string, string>>
-  /** The region of the cloud that it is called in; what signs, signs for it. */
+  /** The cloud region of its calls and their signatures. */
   readonly region?: string
   /**
-   * What may stand in front of a model's name here (`eu.…`, `global.…`), best first, where the catalogue knows the
+   * Prefixes of a model's name here (`eu.…`, `global.…`), best first, if the catalogue knows the
    * model under several.
    */
   readonly upstreamPrefixes?: readonly string[]
@@ -56,7 +56,7 @@ export interface EndpointRecord {
   readonly upstreamId: string
   /** The dialects that this model is served in, best first, where they are not those of its provider. */
   readonly dialects?: readonly [DialectName, ...DialectName[]]
-  /** Null: the facts do not say. */
+  /** Null: unknown. */
   readonly contextLength: number | null
   readonly maxCompletionTokens: number | null
   /** Empty: unknown, so nothing is refused because of it. */
@@ -65,10 +65,10 @@ export interface EndpointRecord {
   readonly outputModalities: readonly string[]
   /** Null: unknown, so nothing is refused or left out because of it. */
   readonly supportedParameters: readonly string[] | null
-  /** Null: nobody told a price. */
+  /** Null: no price is known. */
   readonly pricing: Pricing | null
   readonly quantization: string | null
-  /** How its reasoning is asked for; absent: unknown, or it does not reason. */
+  /** How to request reasoning; absent: unknown, or it does not reason. */
   readonly reasoning?: ReasoningFacts
   /** True only where it is known. */
   readonly isZdr: boolean
@@ -87,7 +87,7 @@ export interface ModelRecord {
   readonly endpoints: readonly EndpointRecord[]
   /** Absent: the catalogue does not know the model. */
   readonly facts?: ModelFacts
-  /** When it will be gone (`2027-01-31`), where the operator says so. */
+  /** The date on which it is withdrawn (`2027-01-31`), if the operator set one. */
   readonly expirationDate?: string
   /** Of the operator's data file. */
   readonly scores?: ModelScores

@@ -2,9 +2,9 @@ import type { DialectName } from './events.ts'
 
 /** How a vendor departs from its dialect, as data. */
 export interface ProviderQuirks {
-  /** The only name under which it takes the bound on output tokens; absent: as the caller wrote it. */
+  /** The only field that it accepts for the output limit; absent: the caller's field. */
   readonly outputBoundField?: 'max_tokens' | 'max_completion_tokens'
-  /** False: it refuses `stream_options`, and tells usage without being asked. */
+  /** False: it rejects `stream_options` and always sends usage. */
   readonly streamOptions?: boolean
   /** False: it does not know the role `developer`; `system` is sent. */
   readonly developerRole?: boolean
@@ -15,7 +15,7 @@ export interface ProviderQuirks {
   readonly takesUrls?: boolean | Readonly<Partial<Record<DialectName, boolean>>>
   /** The field that asks for reasoning effort; absent: `reasoning_effort`. */
   readonly reasoningField?: 'reasoning' | 'reasoning_effort'
-  /** True: its chat completions take Anthropic's marks for caches, on texts, tools and the body. */
+  /** True: its chat completions accept `cache_control` on texts, tools and the body. */
   readonly cacheMarks?: true
   /** False: its `/responses` takes OpenAI's own fields alone; penalties, `top_k` and the like are a 400. */
   readonly responsesExtensions?: boolean
@@ -38,7 +38,7 @@ export interface ProviderQuirks {
 export interface ChatQuirks {
   /** OpenAI's field → its own name of it. */
   readonly fieldNames?: Readonly<Record<string, string>>
-  /** Fields of the API's vocabulary that it refuses, or ignores without a word. */
+  /** Fields of the API that it rejects or silently ignores. */
   readonly refusedFields?: readonly string[]
   /**
    * The same for fields of messages, and of the parts of their content; `name` of a tool's message stays, and
@@ -55,23 +55,23 @@ export interface ChatQuirks {
   readonly requiredToolChoice?: 'any'
   /** Ids of tool calls must be of this form; others are replaced, the same id always by the same. */
   readonly toolCallIds?: 'nine-alphanumerics'
-  /** Former thoughts go back as parts `thinking` of the content. */
+  /** Earlier reasoning is sent back as parts `thinking` of the content. */
   readonly thinkingParts?: true
-  /** The field of a message in which former thoughts go back; one that calls tools always has it. */
+  /** The message field in which earlier reasoning is sent back; messages that call tools always have it. */
   readonly thoughtsField?: 'reasoning_content'
   /** Parts as Mistral writes them: `document_url` or `file` with the id beside the type; sounds as base64 alone. */
   readonly flatParts?: true
   /** True: a function must have parameters, if only none. */
   readonly toolParameters?: true
-  /** What it takes of a parameter, inclusive: a value beyond is brought inside, and named. */
+  /** Inclusive range of a parameter. A value outside is clamped, and the metadata names it. */
   readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>>
   /** The efforts of reasoning that it knows, weakest first, where the model's are not known. */
   readonly efforts?: readonly string[]
   /** Models that always reason are asked by `prompt_mode: reasoning` in place of an effort. */
   readonly promptMode?: true
-  /** A last message of the assistant must be marked as the beginning of the answer. */
+  /** A last message of the assistant must be marked as the prefix of the answer. */
   readonly assistantPrefix?: true
-  /** The assistant must have the word between a tool and the user: it is given a short one, and that is named. */
+  /** An assistant message must stand between a tool and the user: a short one is added, and the metadata names it. */
   readonly wordAfterTools?: true
   /** After the instructions, messages of user and assistant must alternate. */
   readonly alternatingRoles?: true

@@ -7,7 +7,7 @@ export interface UpstreamReply {
    * `timeout` (stall, total) or rethrows the abort. Leaving the loop early closes the connection to the provider.
    */
   readonly bytes: AsyncIterable<Uint8Array>
-  /** The whole body as text, at most `limitBytes` (then an `UpstreamError` of kind `malformed`). */
+  /** The complete body as text, at most `limitBytes` (then an `UpstreamError` of kind `malformed`). */
   text(limitBytes?: number): Promise<string>
   /**
    * As much of the body as comes within `ms`, at most `limitBytes`, as text; the rest is cut off. A body that breaks

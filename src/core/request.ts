@@ -179,7 +179,7 @@ export interface InferenceRequest extends RoutedRequest {
   echoUpstreamBody: boolean
   /** Headers of the caller that a provider of the same dialect is sent too, by their names in lower case. */
   headers?: Readonly<Record<string, string>>
-  /** What only the caller's own dialect can carry, by name: told as dropped where another one is spoken. */
+  /** What only the caller's own dialect can carry, by name: reported as dropped if the provider speaks another one. */
   ownFields?: readonly string[]
   /** Parts of the body that the gateway could not open and left out, by name: named as dropped in every dialect. */
   unreadable?: readonly string[]

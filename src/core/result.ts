@@ -2,11 +2,11 @@ import type { DialectName, Finish, JsonObject, ReasoningDetail, UrlCitation } fr
 import type { InferenceRequest, ToolCall } from './request.ts'
 import type { Usage } from './usage.ts'
 
-/** A whole reply: the events of a stream, collected. */
+/** A complete reply: the events of a stream, collected. */
 export interface InferenceResult {
   created: number | null
   choices: ResultChoice[]
-  /** What `native` events said, in order: a writer takes those of its own dialect. */
+  /** Data of `native` events, in order: a writer uses those of its own dialect. */
   natives: { dialect: DialectName; data: unknown }[]
 }
 
@@ -71,7 +71,7 @@ export interface RoutingMetadata {
   pipeline?: JsonObject[]
 }
 
-/** What a caller may be told of a failure. */
+/** The part of a failure that callers may see. */
 export interface PublicError {
   status: number
   message: string

@@ -91,5 +91,5 @@ const withDeclaredZdr = (endpoint: EndpointRecord, { declaredZdr }: ByokKey): En
 
 const whyClosed = ({ name }: ProviderRecord, isUnread: boolean): string =>
   isUnread
-    ? `this workspace uses its own key of ${name} alone, and the stored key cannot be opened: store it again`
-    : `this workspace uses its own key of ${name} alone`
+    ? `this workspace uses only its BYOK key of ${name}, and the stored key cannot be decrypted: store it again`
+    : `this workspace uses only its BYOK key of ${name}`

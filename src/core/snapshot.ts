@@ -44,9 +44,9 @@ export interface Snapshot {
   readonly presets: Lookup<ReadonlyMap<string, PresetRecord>>
   readonly providersBySlug: ReadonlyMap<string, ProviderRecord>
   readonly models: ModelDirectory
-  /** What lists show, where that is more than can be called: the whole catalogue. Nothing is routed by it. */
+  /** The complete catalogue, if lists show more than can be called. Routing ignores it. */
   readonly shown?: ShownModels
-  /** By workspace: its BYOK keys, in the order in which they are tried. Absent: there are none. */
+  /** BYOK keys by workspace, in the order in which they are tried. Absent: no workspace has one. */
   readonly byokKeys?: Lookup<readonly ByokKey[]>
   /**
    * What can be called with the BYOK keys of all workspaces; `routesTo` decides what a caller may use of it. Absent: the
@@ -61,7 +61,7 @@ export interface ShownModels {
 }
 
 export interface KeyRecord {
-  /** SHA-256 of the whole key, lower-case hex. */
+  /** SHA-256 of the complete key, lower-case hex. */
   readonly hash: string
   /** The extra integer id that `io_logging_api_key_ids` names. */
   readonly id: number
@@ -92,7 +92,7 @@ export interface WorkspaceRecord {
   readonly id: string
   readonly slug: string
   readonly name: string
-  /** Holds for the whole workspace. */
+  /** Applies to every key of the workspace. */
   readonly defaultGuardrailId: string
   readonly defaultTextModel: string | null
   /** Serves a request for images that names no model; absent: none does. */
@@ -101,15 +101,14 @@ export interface WorkspaceRecord {
   /** Absent: it logs no prompts and answers. */
   readonly contentLogging?: ContentLogging
   /**
-   * Whether answers are kept and given again where the request does not say, and how long those that it says nothing
-   * of. Absent: they are not, and for 300 s.
+   * Defaults of the response cache for requests that do not set it. Absent: off, and 300 s.
    */
   readonly responseCache?: { readonly isOn: boolean; readonly ttlSeconds: number }
   /** Absent: none. */
   readonly budgets?: readonly BudgetRecord[]
   /** Of all its requests together; absent: none. */
   readonly rateLimits?: RateLimits
-  /** What the whole organisation may ever spend; absent: without limit. */
+  /** The organisation's spending limit; absent: none. */
   readonly allowance?: { readonly organizationId: string; readonly limitNanoUsd: number }
 }
 

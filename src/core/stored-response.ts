@@ -1,7 +1,7 @@
 import type { JsonObject } from './events.ts'
 import type { ResponseStatus } from './response-status.ts'
 
-/** What is known of a stored response without opening what was said. */
+/** A stored response without its contents, which are encrypted. */
 export interface StoredResponse {
   /** `resp_…` with the digits of its generation. */
   readonly id: string
@@ -22,7 +22,7 @@ export interface StoredResponse {
   readonly expiresAt: number
 }
 
-/** What was said: opened when it is asked for. */
+/** The contents of a stored response, decrypted when they are read. */
 export interface StoredReply {
   /** The Response object. */
   readonly reply: JsonObject
@@ -32,7 +32,7 @@ export interface StoredReply {
   readonly clearBytes: number
 }
 
-/** A stretch of a stream: whole SSE events, the first one's and the last one's sequence number. */
+/** A part of a stream: complete SSE events, with the sequence numbers of the first and the last. */
 interface StoredEvents {
   readonly first: number
   readonly last: number
@@ -40,16 +40,16 @@ interface StoredEvents {
 }
 
 /**
- * Where responses are kept, sealed. What has expired is as gone as what was deleted; what belongs to another
- * workspace is as unknown as what never was. A status changes only as core/response-status.ts allows.
+ * Stores responses, encrypted. Expired responses are treated like deleted ones, and responses of another workspace like
+ * unknown ones. A status changes only as core/response-status.ts allows.
  */
 export interface ResponseStore {
-  /** Keeps a new one; resolves once it can be read. `itemIds`: under what its items can be found. */
+  /** Stores a new response and resolves once it can be read. `itemIds` find its items. */
   keep(
     response: StoredResponse,
     said: { reply: JsonObject; input: readonly JsonObject[]; itemIds: readonly string[] },
   ): Promise<void>
-  /** Answers false, and changes nothing, when the status may not follow the present one, or it is gone. */
+  /** Returns false and changes nothing if the status may not follow the present one, or the response is gone. */
   advance(
     id: string,
     change: { status: ResponseStatus; reply: JsonObject; itemIds?: readonly string[]; model?: string },
@@ -59,12 +59,12 @@ export interface ResponseStore {
   open(response: StoredResponse): Promise<StoredReply>
   /** The responses that hold an item, the newest first. */
   withItem(itemId: string, workspaceId: string): Promise<StoredResponse[]>
-  /** Keeps these at least until then: an answer rests on them. */
+  /** Extends the retention of these responses: a later one continues them. */
   keepUntil(ids: readonly string[], expiresAt: number): Promise<void>
-  /** Answers false when there is none. What was said is overwritten, not only forgotten. */
+  /** Returns false if it does not exist. The contents are overwritten, not only unlinked. */
   remove(id: string, workspaceId: string): Promise<boolean>
   addEvents(response: StoredResponse, events: StoredEvents): Promise<void>
-  /** The stretch that holds the event with this number, or the next one after it; null at the end. */
+  /** The part with this event, or with the next one after it; null at the end. */
   eventsFrom(response: StoredResponse, sequence: number): Promise<StoredEvents | null>
   /** Those whose status is not final, of any workspace. */
   unfinished(): Promise<StoredResponse[]>

@@ -32,9 +32,9 @@ export interface Usage {
   audioSeconds?: number
   /** Characters that were spoken. */
   inputCharacters?: number
-  /** What the provider says that it charged, in USD, where it says so. */
+  /** The charge that the provider reported, in USD. */
   providerCostUsd?: number
-  /** What else the provider said in its usage, for a writer of the same dialect. */
+  /** Further fields of the provider's usage, for a writer of the same dialect. */
   native?: NativeUsage
 }
 
@@ -106,5 +106,5 @@ const COUNTED = [
   'providerCostUsd',
 ] as const satisfies readonly (keyof Usage)[]
 
-/** A rough count for text whose tokens nobody told us: four characters a token, never 0 for some text. */
+/** An estimate for text without a token count: four characters per token, at least 1 for any text. */
 export const estimateTokens = (characters: number): number => Math.ceil(characters / 4)

@@ -4,7 +4,7 @@ import type { ModelDirectory, ModelRecord } from './snapshot.ts'
 const VARIANTS = ['free', 'nitro', 'floor', 'online', 'exacto', 'thinking', 'extended'] as const
 export type Variant = (typeof VARIANTS)[number]
 
-/** A model under the whole name or, where that is no model's, under the name without its variant suffix. */
+/** The model of the complete name, else of the name without its variant suffix. */
 export function findVariant(
   name: string,
   models: ModelDirectory,

@@ -67,7 +67,7 @@ export const dropLine = (incoming: Incoming): void => {
 /** Writes the line, unless its generation will. */
 export function logRequest(log: AccessLog, incoming: Incoming, status: number): void {
   incoming.isClosed = true
-  // Health checks come every few seconds and say nothing.
+  // Health checks arrive every few seconds and carry no information.
   if (incoming.isDeferred || isHealthCheck(incoming.path)) return
   const { id, request, path, arrivedAt, keyLabel, userId, settled } = incoming
   const totalMs = Math.round((performance.now() - arrivedAt) * 10) / 10
@@ -81,9 +81,9 @@ export function logRequest(log: AccessLog, incoming: Incoming, status: number): 
 }
 
 const LONGEST_PATH = 200
-/** A key of ours that somebody has put where its hash belongs. */
+/** A Sluice key in a path, where its hash belongs. */
 const KEY = /(sk-sl-(?:mgmt-)?v1-)\w+/g
-/** The same of a key of the settings, which may look like a hash: as much is told as the command line shows of one. */
+/** A bootstrap key may look like a hash, so long hex words are cut to the length that the command line shows. */
 const LONG_HASH = /(\/keys\/(?!sk-sl-)[^/]{12})[^/]+/g
 
 const shown = (path: string): string =>

@@ -4,7 +4,7 @@ import type { Incoming } from './incoming.ts'
 
 const MAX_USER_AGENT_LENGTH = 512
 
-/** From where a request came, as records name it. `address` is the client's. */
+/** Origin of a request for records. `address` is the client's. */
 export const whereFrom = (
   { id, request }: Incoming,
   address: string | null,
@@ -14,7 +14,7 @@ export const whereFrom = (
   userAgent: request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
 })
 
-/** The caller as the one who changes something: the key, or the person who has signed in. */
+/** The caller as the author of a change: the key, or the signed-in person. */
 export const actorOf = (incoming: Incoming, { key, session }: Caller, address: string | null): Actor => ({
   ...(session === undefined
     ? { type: 'key', id: key.hash, label: key.label, userId: key.creatorUserId }

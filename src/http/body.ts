@@ -136,7 +136,7 @@ function arriving({ request, body }: Incoming, limitBytes: number): Promise<Uint
   return request.bytes()
 }
 
-/** A declared length says nothing of a body that is sent in chunks as well. */
+/** A declared length does not bound a body that is sent in chunks. */
 function bounded(bytes: Uint8Array, limitBytes: number): Uint8Array {
   if (bytes.length > limitBytes) throw payloadTooLarge(limitBytes)
   return bytes

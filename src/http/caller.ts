@@ -1,4 +1,4 @@
-/** Who calls: from the Authorization header (or x-api-key) to a key and its workspace, without SQL and before any body is read. */
+/** Authenticates callers: from the Authorization header (or x-api-key) to a key and its workspace, without SQL and before a body is read. */
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import { forbidden, unauthorized } from '../core/errors.ts'
 import { hashKey, isKeyPlausible, type KeyKind } from '../core/keys.ts'
@@ -22,12 +22,12 @@ const WRONG_KIND: Readonly<Record<KeyKind, string>> = {
 
 const MISSING_KEY = 'Missing API key: send it in the header "Authorization: Bearer <key>" (or "x-api-key")'
 const MALFORMED_KEY = 'Invalid API key: the Authorization header must be "Bearer <key>"'
-/** One sentence for all of them: it tells a stranger nothing of the keys that there are. */
-const WRONG_KEY = 'Invalid API key: there is no enabled key of this value here'
+/** One message for unknown, deleted, disabled and expired keys: it reveals nothing about existing keys. */
+const WRONG_KEY = 'Invalid API key: this gateway has no enabled key with this value'
 
 /**
- * The caller of a request. Throws a `GatewayError`: 401 without a key, and in other words, always the same ones, for a
- * key that does not hold (unknown, deleted, disabled, expired); 403 when the key is of the other kind. `now` is in milliseconds.
+ * The caller of a request. Throws a `GatewayError`: 401 without a key or with an invalid one (unknown, deleted, disabled,
+ * expired), 403 for a key of the other kind. `now` is in milliseconds.
  */
 export function authenticate(incoming: Incoming, snapshot: Snapshot, kind: CallerKind, now: number): Caller {
   const { request } = incoming
@@ -46,8 +46,8 @@ export function authenticate(incoming: Incoming, snapshot: Snapshot, kind: Calle
 }
 
 /**
- * The bearer token; without an Authorization header the `x-api-key` of Anthropic's clients, or Google's key. They may send both, one
- * of them a key of Anthropic's from the surroundings: then the token that was set on purpose is the one that counts.
+ * The bearer token, else the `x-api-key` of Anthropic's clients or Google's key. A client may send both, with an Anthropic
+ * key from its environment in `x-api-key`: the bearer token, which was set on purpose, wins.
  */
 function tokenOf({ headers, url }: Request): string | undefined {
   const authorization = headers.get('authorization')
@@ -55,7 +55,7 @@ function tokenOf({ headers, url }: Request): string | undefined {
   return (headers.get('x-api-key') ?? headers.get('x-goog-api-key'))?.trim() ?? keyInAddress(url)
 }
 
-/** Google's clients may send the key as `?key=`: read on Google's routes alone, and written to no log. */
+/** Google's clients may send the key as `?key=`. Read on Google's routes only, and never logged. */
 function keyInAddress(url: string): string | undefined {
   const at = url.indexOf('?')
   if (at < 0 || !GOOGLES.test(url.slice(0, at))) return undefined
@@ -66,7 +66,7 @@ const GOOGLES = /\/(?:v1beta\/|models(?:\/|$))/
 const MAX_ORIGIN_LENGTH = 512
 const MAX_TITLE_LENGTH = 256
 
-/** What the caller says of itself and its application, cut to a length that records can bear. */
+/** Headers by which a caller describes itself and its application, truncated for records. */
 export function originOf({ id, request: { headers } }: Incoming): RequestOrigin {
   const httpReferer = headerText(headers, MAX_ORIGIN_LENGTH, 'http-referer', 'referer')
   return {
@@ -94,7 +94,7 @@ function webOrigin(referer: string): string {
 
 export interface CallerDeps {
   snapshot: { current(): Snapshot }
-  /** People who have signed in; absent: only keys are taken. */
+  /** Sessions of people; absent: only keys are accepted. */
   sessions?: SessionSource
   /** Milliseconds since 1970. */
   now(): number
@@ -105,8 +105,8 @@ export interface CallerDeps {
 }
 
 /**
- * The caller of a request of administration: by its key, or, where it names none, by the session of its cookie (see
- * session.ts for what a session may). Throws as `authenticate` does, and 429 where the key calls too often.
+ * The caller of an administration request: by its key, else by the session of its cookie (session.ts has the rights of
+ * sessions). Throws as `authenticate` does, and 429 if the key calls too often.
  */
 export function callerOf(deps: CallerDeps, incoming: Incoming, kind: CallerKind): Caller {
   const caller = whoCalls(deps, incoming, kind)

@@ -3,13 +3,13 @@
  * differences are solved by sending both names.
  */
 
-// The public TypeScript SDK (1.3.19) takes 201 alone for a creation; the specification says 200.
+// The public TypeScript SDK (1.3.19) accepts only 201 for a creation; the specification has 200.
 const SDK_USER_AGENT = 'speakeasy-sdk/'
 
 /** The status of `POST /keys` and `POST /workspaces`. */
 export const createdStatus = (request: Request): 200 | 201 => (isSdk(request) ? 201 : 200)
 
-// The specification has a string here; the SDK refuses the whole list unless it is an integer (0: in use).
+// The specification has a string here; the SDK rejects the complete list unless it is an integer (0: in use).
 /** The `status` of an endpoint in `GET /endpoints/zdr`. */
 export const endpointStatus = (request: Request): 'active' | 0 => (isSdk(request) ? 0 : 'active')
 

@@ -8,7 +8,7 @@ export interface Cors {
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-/** For browsers that name none; the SDKs add dozens of their own (`x-stainless-…`), so that what is asked for is allowed. */
+/** For browsers that name no headers. Requested headers are allowed: SDKs add dozens (`x-stainless-…`). */
 const USUAL_HEADERS =
   'authorization, content-type, x-api-key, x-goog-api-key, anthropic-version, anthropic-beta, ' +
   'anthropic-dangerous-direct-browser-access, idempotency-key, http-referer, x-title, x-session-id, x-service-metadata'

@@ -21,7 +21,7 @@ export const fileReply = (file: Bun.BunFile, filename: string): Response =>
   new Response(file, {
     headers: {
       'content-type': 'application/octet-stream',
-      // RFC 6266 and RFC 8187: the plain name for old clients, the whole one for the others.
+      // RFC 6266 and RFC 8187: an ASCII name for old clients, the exact one for all others.
       'content-disposition': `attachment; filename="${filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(filename).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)}`,
     },
   })

@@ -23,7 +23,7 @@ interface ErrorBody {
   openrouter_metadata?: RoutingMetadata
 }
 
-/** `code` is the HTTP status. The routing metadata stands beside the error, under both names (api-surface §19). */
+/** `code` is the HTTP status. The routing metadata is next to `error`, under both names (api-surface §19). */
 function errorBody(error: GatewayError): ErrorBody {
   const { status: code, message, metadata, routing } = error
   return {
@@ -32,13 +32,13 @@ function errorBody(error: GatewayError): ErrorBody {
   }
 }
 
-/** The body of an error in another API's form, but for the routing metadata. */
+/** The body of an error in another API's form, without the routing metadata. */
 type ErrorForm = (error: PublicError, requestId: string) => JsonObject
 
 /** The form that the errors of a request have; undefined: the envelope. */
 export type FormOf = (request: Request) => ErrorForm | undefined
 
-/** The whole reply for a failure, with the headers that the error names. */
+/** The complete reply for a failure, with the headers of the error. */
 export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: FormOf): Response {
   const { id, request } = incoming
   const { status, message, metadata, routing } = error
@@ -55,13 +55,13 @@ export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: 
 }
 
 /**
- * The same request would be refused again. SDKs send a 409 again of their own accord, and agents a 401 for minutes. A
- * failure from 500 on is permanent only if its error says so itself.
+ * Whether a retry would be rejected too. SDKs retry a 409 by themselves, and agents retry a 401 for minutes. A failure
+ * from 500 on is permanent only if its error is marked so.
  */
 const isPermanent = (status: number): boolean =>
   status >= 400 && status < 500 && ![408, 425, 429].includes(status)
 
-/** What may be said of any thrown value: a `GatewayError` as it is, 503 of a full disk, of all else a plain 500. */
+/** The public error of any thrown value: a `GatewayError` itself, 503 for a full disk, else a plain 500. */
 export const publicError = (thrown: unknown): GatewayError =>
   thrown instanceof GatewayError
     ? thrown
@@ -93,7 +93,7 @@ export const errorEnvelope =
 export interface EnvelopeOptions {
   /** Routes whose errors have a form of their own. */
   formOf?: FormOf
-  /** The path that a path stands for in the table of routes; default: itself. */
+  /** Maps a path to its path in the table of routes; default: itself. */
   routedPath?: (path: string) => string
 }
 

@@ -9,7 +9,7 @@ export function hasItsDay(text: string): boolean {
   return !Number.isNaN(midnight.getTime()) && midnight.toJSON().startsWith(day)
 }
 
-/** A date and time in UTC; null for text that is none, and for a day that its month does not have. */
+/** A date and time in UTC; null for other text, and for a day that its month does not have. */
 export function utcInstant(text: string): Date | null {
   if (!UTC_INSTANT.test(text) || !hasItsDay(text)) return null
   const instant = new Date(text)

@@ -1,4 +1,4 @@
-/** Which methods a path has, so that a wrong one is told apart from an unknown path. */
+/** The methods of a path, to distinguish a wrong method from an unknown path. */
 import { objectOf } from './json.ts'
 
 export interface Route {
@@ -37,7 +37,7 @@ function fitOf(route: Route, path: string, segments: readonly string[]): number 
   return ends.some((end) => path.endsWith(end)) ? WITH_END : -1
 }
 
-/** What stands behind the name in the paths that a wildcard route is documented as: `:generateContent`, or nothing. */
+/** The suffix after the name in the documented paths of a wildcard route: `:generateContent`, or ''. */
 const endsOf = ({ hooks }: Route): string[] =>
   Object.keys(objectOf(objectOf(objectOf(hooks)['detail'])['x-documented-as'])).map((path) =>
     path.slice(path.lastIndexOf('}') + 1),

@@ -1,6 +1,6 @@
 /**
- * The API document: `@elysiajs/swagger` reads the routes and their schemas, and this file makes OpenAPI 3.1 of what it
- * wrote (its raw output is not valid: 3.0 with TypeBox's keywords, replies without descriptions, doubled routes).
+ * The API document. `@elysiajs/swagger` reads the routes and their schemas; its output is not valid (3.0 with TypeBox's
+ * keywords, replies without descriptions, duplicate routes), so this file converts it to OpenAPI 3.1.
  */
 import { Elysia } from 'elysia'
 import type { JsonObject } from '../core/events.ts'
@@ -18,14 +18,14 @@ export interface DocumentedRoute {
 }
 
 export interface DocumentOptions {
-  /** Of the whole server; routes outside `<prefix>/api/v1` are left out. */
+  /** All routes of the server; those outside `<prefix>/api/v1` are left out. */
   routes: readonly DocumentedRoute[]
   /** '' or '/…'. */
   basePath: string
   version: string
 }
 
-/** The whole document, valid OpenAPI 3.1. Throws when two operations have one id: that is a mistake in the routes. */
+/** The document, valid OpenAPI 3.1. Throws if two operations have the same id, which is a mistake in the routes. */
 export async function apiDocument({ routes, basePath, version }: DocumentOptions): Promise<JsonObject> {
   const prefix = basePath + DOCUMENTED_PREFIX
   const raw = await rawDocument(routes, prefix)
@@ -53,8 +53,8 @@ export async function apiDocument({ routes, basePath, version }: DocumentOptions
           in: 'cookie',
           name: 'sluice_session',
           description:
-            'The session of a person who has signed in; over https at the root the cookie begins with `__Host-`. ' +
-            'Administration takes it in place of a management key, from pages of this server.',
+            'The session of a signed-in person. Over https at the root the name of the cookie begins with `__Host-`. ' +
+            'Administration accepts it instead of a management key, from pages of this server.',
         },
       },
       schemas: { Error: schemaOf31(errorReply) },
@@ -210,18 +210,18 @@ const replyContent = (schema: unknown, streams: boolean): JsonObject => ({
 })
 
 const REASONS: Readonly<Record<number, string>> = {
-  400: 'The request is not as it must be: the message says where and what is allowed',
+  400: 'The request is invalid: the message names the field and what is allowed',
   401: 'Missing or invalid API key',
   402: 'A spending limit is reached',
-  403: 'This kind of key may not do this, or a rule forbids it',
+  403: 'This kind of key may not call the operation, or a rule forbids it',
   404: 'Not found',
-  408: 'The request took too long to arrive',
-  409: 'In conflict with another change: try again',
+  408: 'The request body took too long to arrive',
+  409: 'The request conflicts with another change: retry it',
   413: 'The request body is too large',
-  429: 'Too many requests: wait as long as Retry-After says',
+  429: 'Too many requests: retry after the seconds in Retry-After',
   500: 'Internal error',
   502: 'The provider failed',
-  503: 'Nothing can take the request now',
+  503: 'The gateway or every provider is unavailable: retry later',
   524: 'The provider did not answer in time',
   529: 'The provider is overloaded',
 }

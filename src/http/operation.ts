@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { ErrorStatus } from './refusals.ts'
 
 export interface Operation {
-  /** Unique in the whole document. */
+  /** Unique in the document. */
   id: string
   summary: string
   tag: string
@@ -30,7 +30,7 @@ export interface Operation {
   replyHeaders?: Readonly<Record<string, ReplyHeader>>
   /** Schema of the errors, where they are not in the envelope. */
   error?: TSchema
-  /** Who may ask, where it is not a key: anyone, or a person who has signed in. */
+  /** Absent: a key. Else no credential, or the session of a person. */
   access?: 'anyone' | 'session'
 }
 
@@ -52,23 +52,24 @@ export const SERVICE_METADATA_HEADER: HeaderParameter = {
   schema: { type: 'string', enum: ['disabled', 'enabled'], default: 'disabled' },
 }
 
-/** Answers that are kept and given again; each of them is taken under `X-Service-Cache…` too. */
+/** The response cache. Each header is also accepted as `X-Service-Cache…`. */
 export const CACHE_HEADERS: readonly HeaderParameter[] = [
   {
     name: 'X-OpenRouter-Cache',
     description:
-      "Whether the answer is kept, and given again at no cost to who asks the same; default: the workspace's " +
-      'response_cache_enabled. The reply says in X-OpenRouter-Cache-Status, -Age, -TTL and -Source-Id what came of it.',
+      "Whether to use the response cache: an equal request gets the cached reply at no cost. Default: the workspace's " +
+      'response_cache_enabled. X-OpenRouter-Cache-Status, -Age, -TTL and -Source-Id of the reply describe the result.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   {
     name: 'X-OpenRouter-Cache-TTL',
-    description: 'How long a new answer is kept, in seconds from 1 to 86400.',
+    description: 'How long a new reply is cached, in seconds from 1 to 86400.',
     schema: { type: 'string', maxLength: 16 },
   },
   {
     name: 'X-OpenRouter-Cache-Clear',
-    description: 'With `true` the answer is a new one, and takes the place of the one that is kept.',
+    description:
+      'With `true` the request is sent to the provider, and the new reply replaces the cached one.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
 ]
@@ -76,56 +77,57 @@ export const CACHE_HEADERS: readonly HeaderParameter[] = [
 /** Of every inference that has a generation. */
 export const GENERATION_REPLY_HEADERS: Readonly<Record<string, ReplyHeader>> = {
   'X-Generation-Id': {
-    description: 'By which GET /generation knows it; failures after somebody was asked say it too.',
+    description: 'The id for GET /generation. Failures after a provider was called have it too.',
     schema: { type: 'string' },
   },
 }
 
-/** The same of answers that may be kept ones: each of their own is sent under `X-Service-Cache…` too. */
+/** The same with the headers of the response cache, which are also sent as `X-Service-Cache…`. */
 export const CACHE_REPLY_HEADERS: Readonly<Record<string, ReplyHeader>> = {
   ...GENERATION_REPLY_HEADERS,
   'X-OpenRouter-Cache-Status': {
-    description: 'Whether the answer is one that was kept; absent where nothing is kept or looked for.',
+    description: 'Whether the reply is a cache hit; absent if the cache is off.',
     schema: { type: 'string', enum: ['HIT', 'MISS'] },
   },
   'X-OpenRouter-Cache-Age': {
-    description: 'Of a hit: seconds since the answer was made.',
+    description: 'Of a hit: seconds since the reply was created.',
     schema: { type: 'integer' },
   },
   'X-OpenRouter-Cache-TTL': {
-    description: 'Seconds that the answer is kept from now on.',
+    description: 'Seconds until the cached reply expires.',
     schema: { type: 'integer' },
   },
   'X-OpenRouter-Cache-Source-Id': {
-    description: 'Of a hit: the generation that the answer was.',
+    description: 'Of a hit: the generation that created the reply.',
     schema: { type: 'string' },
   },
 }
 
-/** Of refusals that waiting helps against. The others are of 429 alone, where a limit of this gateway refuses. */
+/** Of rejections that end by waiting. The other headers are of 429 only, if a limit of this gateway was reached. */
 const RETRY_AFTER: ReplyHeader = {
-  description: 'Seconds after which to try again; absent where waiting does not help.',
+  description: 'Seconds after which to retry; absent if waiting does not help.',
   schema: { type: 'integer' },
 }
 export const REFUSAL_HEADERS: Readonly<Record<number, Readonly<Record<string, ReplyHeader>>>> = {
   429: {
     'Retry-After': RETRY_AFTER,
-    RateLimit: { description: 'What is left, and when there is room.', schema: { type: 'string' } },
-    'RateLimit-Policy': { description: 'The limit that refused.', schema: { type: 'string' } },
-    'X-RateLimit-Limit': { description: 'How much is allowed.', schema: { type: 'integer' } },
-    'X-RateLimit-Remaining': { description: 'How much of it is left.', schema: { type: 'integer' } },
+    RateLimit: { description: 'What remains of the limit, and when it resets.', schema: { type: 'string' } },
+    'RateLimit-Policy': { description: 'The limit that was reached.', schema: { type: 'string' } },
+    'X-RateLimit-Limit': { description: 'The limit.', schema: { type: 'integer' } },
+    'X-RateLimit-Remaining': { description: 'What remains of it.', schema: { type: 'integer' } },
     'X-RateLimit-Reset': {
-      description: 'When there is room: milliseconds since 1970.',
+      description: 'When the request would fit: milliseconds since 1970.',
       schema: { type: 'integer' },
     },
   },
   503: { 'Retry-After': RETRY_AFTER },
 }
 
-/** A creation that may be sent again without making a second thing. */
+/** Makes a creation safe to retry. */
 export const IDEMPOTENCY_KEY_HEADER: HeaderParameter = {
   name: 'Idempotency-Key',
-  description: 'For 24 hours, the same key with the same body makes nothing again and gets the same answer.',
+  description:
+    'For 24 hours, a request with the same key and the same body gets the first reply and creates nothing.',
   schema: { type: 'string', maxLength: 255 },
 }
 
@@ -135,7 +137,7 @@ export const wildcard = (operations: Readonly<Record<string, object>>) => ({
   'x-documented-as': operations,
 })
 
-/** What the API document says of a route, as the route's `detail`. `openapi.ts` writes out what begins with `x-`. */
+/** Describes a route for the API document, as its `detail`. `openapi-document.ts` reads the fields that begin with `x-`. */
 export const operation = ({ id, summary, tag, description, access, ...shapes }: Operation) => ({
   operationId: id,
   summary,

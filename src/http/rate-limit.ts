@@ -41,7 +41,7 @@ function tooMany(perMinute: number, waitMs: number, at: number): GatewayError {
   )
 }
 
-/** Whole seconds after which it is sure to fit: what `Retry-After` says. */
+/** The `Retry-After` seconds after which the request fits. */
 export const secondsOf = (waitMs: number): number => Math.max(1, Math.ceil(waitMs / 1000))
 
 export interface RefusedRate {

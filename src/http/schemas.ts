@@ -2,7 +2,7 @@
 import { type IntegerOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type Static, t } from 'elysia'
 
-/** A whole number in a body. The framework's own integer takes text too, and its refusals and the API document say so. */
+/** An integer in a body. The framework's integer also accepts text, and its messages and the API document show that. */
 export const integer = (options: IntegerOptions) => Type.Integer(options)
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
@@ -16,7 +16,7 @@ export const uuid = (description: string) =>
     description,
   })
 
-/** A whole number in a query: plain digits, no sign, no exponent. It arrives as text. */
+/** An integer in a query: plain digits, no sign, no exponent. It arrives as text. */
 export const queryInteger = (minimum: number, maximum: number, description: string) =>
   t.Optional(
     t.String({

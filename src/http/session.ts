@@ -1,4 +1,4 @@
-/** What a person may who has signed in: the caller that a session stands for. */
+/** Maps the session of a person to a Caller and enforces the person's role. */
 import type { Caller, Session } from '../core/caller.ts'
 import { forbidden, notFound } from '../core/errors.ts'
 import type { KeyKind } from '../core/keys.ts'
@@ -6,29 +6,29 @@ import type { KeyRecord, Snapshot, WorkspaceRecord } from '../core/snapshot.ts'
 import type { Incoming } from './incoming.ts'
 
 export interface SessionSource {
-  /** The person of the request's cookie, looked up once for each request; null without a session that holds now. */
+  /** The session of the request's cookie, looked up once per request; null without a valid session. */
   of(incoming: Incoming): Session | null
-  /** True when a page of ours sent the request, as browsers tell it. */
+  /** True if a page of this server sent the request, according to the browser. */
   isOwnPage(request: Request): boolean
 }
 
 const READS = new Set(['GET', 'HEAD'])
-/** Which workspace a session speaks of, by id or slug. */
+/** Selects the workspace of a session request, by id or slug. */
 export const WORKSPACE_HEADER = 'x-workspace-id'
 
 export const FOREIGN_PAGE =
-  'This request does not come from a page of this server: only from there may people who have signed in change something'
+  'This request does not come from a page of this server. A session can change data only from its pages'
 
-/** Refuses what another site's page makes a browser send: the cookie goes along without the person's will. */
+/** Rejects requests that a page of another site makes the browser send: the browser adds the cookie to them. */
 export function refuseForeignPage(sessions: SessionSource, request: Request): void {
   if (!READS.has(request.method) && !sessions.isOwnPage(request)) throw forbidden(FOREIGN_PAGE)
 }
 
 /**
- * An administrator has the rights of a management key. A member may read what an inference key of the same workspace
- * may, and change nothing. The workspace is the one that `X-Workspace-Id` names, else the default one (for a member
- * who is not in it: the first that they are in). Throws a `GatewayError`: 403 for a page of another site, for
- * inference, and for what the role does not allow; 404 for a workspace that the person cannot see.
+ * An administrator has the rights of a management key. A member has the read rights of an inference key of the same
+ * workspace and changes nothing. `X-Workspace-Id` selects the workspace; default: the default one, or for a member who
+ * is not in it, their first. Throws a `GatewayError`: 403 for a page of another site, for inference, and if the role does
+ * not allow it; 404 for a workspace that the person cannot see.
  */
 export function sessionCaller(
   request: Request,

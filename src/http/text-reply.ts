@@ -7,7 +7,7 @@ import { type DirectWriter, directStream } from './direct-stream.ts'
  */
 const LARGE_CHARACTERS = 15_000
 
-/** A whole reply of any length. A large one has no `Content-Length`: it is sent in chunks. */
+/** A complete reply of any length. A large one has no `Content-Length`: it is sent in chunks. */
 export const textReply = (text: string, headers: Record<string, string>): Response =>
   new Response(text.length < LARGE_CHARACTERS ? text : directStream((writer) => write(text, writer)), {
     headers,

@@ -1,14 +1,14 @@
-/** Turns failed schema checks into sentences: where, and what is allowed. Values that were found are never repeated. */
+/** Turns failed schema checks into messages: the field and what is allowed. Messages never repeat a value. */
 import type { TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 
-/** More than this many problems are not told at once. */
+/** The most problems in one message. */
 const MAX_PROBLEMS = 3
 const MAX_NAME_LENGTH = 64
 
 /**
- * What is wrong with `value`, in one sentence: `name: must be a string, not empty; limt: is not known here …`.
- * A schema may carry `expects`, words that stand for its whole rule (`an integer from 1 to 100`).
+ * The problems of `value` in one message: `name: must be a string, not empty; limt: is not known here …`.
+ * A schema may carry `expects`, a text that describes its complete rule (`an integer from 1 to 100`).
  */
 export function problemsOf(schema: TSchema, value: unknown, where = ''): string {
   const told = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** Requests of people who sign in, or have: routes of pages, not of keys. */
+/** Route options for people: before sign-in, and with a session. */
 import type { Actor } from '../core/actor.ts'
 import type { Session } from '../core/caller.ts'
 import { forbidden, unauthorized } from '../core/errors.ts'
@@ -8,7 +8,7 @@ import { type Incoming, routes } from './incoming.ts'
 import { FOREIGN_PAGE, refuseForeignPage, type SessionSource } from './session.ts'
 import { isSecure, pageOfOrigin, type Site } from './site.ts'
 
-/** Who asks, before it is known who they are. */
+/** A client that is not authenticated yet. */
 export interface Visitor extends Pick<Actor, 'requestId' | 'address' | 'userAgent'> {
   readonly isSecure: boolean
 }
@@ -28,9 +28,9 @@ const visitorOf = (deps: VisitorDeps, incoming: Incoming): Visitor => ({
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
- * The route options `visitor: true` (anyone may ask: adds `visitor`) and `signedIn: true` (401 without a session: adds
- * `session` and `visitor`). What the page of another site sends is refused, 403, before the body is read: it could sign
- * a person in as somebody else.
+ * The route options `visitor: true` (no credential; adds `visitor`) and `signedIn: true` (401 without a session; adds
+ * `session` and `visitor`). Requests from pages of other sites get a 403 before the body is read: such a page could sign
+ * a person in under another account.
  */
 export const visitorOptions = (deps: VisitorDeps) => {
   const refuseStranger = (request: Request): void => {
@@ -39,11 +39,11 @@ export const visitorOptions = (deps: VisitorDeps) => {
   }
   const sessionOf = (incoming: Incoming): Session => {
     const session = deps.sessions.of(incoming)
-    if (session === null) throw unauthorized('Sign in first: there is no session that holds')
+    if (session === null) throw unauthorized('Sign in first: the request has no valid session')
     refuseForeignPage(deps.sessions, incoming.request)
     return session
   }
-  // A request without a body says no more than its path: signing out needs none.
+  // The body may be missing: signing out needs none.
   const read = async (incoming: Incoming) => {
     const { request } = incoming
     if (!METHODS_WITH_BODY.has(request.method)) return null

@@ -1,17 +1,17 @@
-/** Requests with a wrong key: each is a 401 that is answered from memory, and floods of them are counted here. */
+/** Requests with a wrong key get a 401 from memory. Floods of them are counted here. */
 import ipaddr from 'ipaddr.js'
 
 export interface WrongKeys {
   /**
-   * Counts one that came from `address` (null: not known). True for the few of a minute that deserve a line of their
-   * own in the log; the others are told of in the minute's one warning.
+   * Counts a request from `address` (null: unknown). True for the first few of a minute, which get their own log line.
+   * The rest appear in one warning per minute.
    */
   count(address: string | null): boolean
   /** Since the start. */
   total(): number
-  /** How many addresses are remembered now, for the warning to come. */
+  /** Number of addresses remembered for the next warning. */
   addresses(): number
-  /** Writes the warning that is due, of all since the last one. */
+  /** Logs the warning about all requests since the last one. */
   report(): void
   /** Reports a last time. */
   close(): void
@@ -19,18 +19,18 @@ export interface WrongKeys {
 
 export interface WrongKeysOptions {
   warn(fields: object, message: string): void
-  /** Calls back once, later; what it answers prevents that. Absent: by the machine's clock, without keeping the process. */
+  /** Runs `work` later, once; returns a function that cancels it. Absent: a timer that does not keep the process alive. */
   later?(work: () => void, ms: number): () => void
 }
 
 const MINUTE_MS = 60_000
-/** A flood from more addresses than this is counted all the same, without saying from where. */
+/** Requests from further addresses are counted without their address. */
 const MOST_ADDRESSES = 10_000
 const SHOWN_ADDRESSES = 10
-/** So many of a minute are seen one by one. */
+/** Requests per minute with a log line of their own. */
 const OWN_LINES = 10
 
-/** Remembers addresses for a minute at most, and never a key. Starts no clock before the first wrong key. */
+/** Remembers addresses for at most a minute, and never a key. Starts its timer at the first wrong key. */
 export function createWrongKeys({ warn, later = afterwards }: WrongKeysOptions): WrongKeys {
   const byNetwork = new Map<string, number>()
   let recent = 0
@@ -72,7 +72,7 @@ export function createWrongKeys({ warn, later = afterwards }: WrongKeysOptions):
   }
 }
 
-/** Who has one address of IPv6 has the 2^64 of its network. */
+/** A client with one IPv6 address controls the 2^64 of its network. */
 function networkOf(address: string | null): string {
   if (address === null) return 'unknown'
   if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address

@@ -164,7 +164,7 @@ describe('a stopped folder', () => {
     const made = await sluice(['backup', there('open'), '--data', data, '--with-secret-key'])
     expect([made.exitCode, made.stdout]).toEqual([
       0,
-      expect.stringContaining('whoever has this folder can open all'),
+      expect.stringContaining('anyone with this folder can decrypt'),
     ])
     expect(statSync(join(there('open'), 'secret.key')).mode & 0o777).toBe(0o600)
     mkdirSync(there('ready'))

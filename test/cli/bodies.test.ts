@@ -19,7 +19,7 @@ const states: {
     what: 'whole',
     make: () => undefined,
     verify: [0, 'bodies.db: ok: 0 stored responses'],
-    doctor: 'ok       stored responses: whole',
+    doctor: 'ok       stored responses: intact',
     serves: true,
   },
   {

@@ -220,7 +220,7 @@ describe('the order of trying', () => {
     expect(await askedBy('tiny')).toEqual(['a'])
     const shut = await ask('large')
     expect([shut.status, shut.asked]).toEqual([404, []])
-    expect(shut.text).toContain('its own key of one alone')
+    expect(shut.text).toContain('only its BYOK key of one')
   })
 
   test('own keys go before any provider that is preferred, which is before the rest', async () => {

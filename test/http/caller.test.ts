@@ -58,7 +58,7 @@ describe('authenticate', () => {
           new GatewayError(
             401,
             /^Bearer +\S+ *$/i.test(headers.get('authorization') ?? '')
-              ? 'Invalid API key: there is no enabled key of this value here'
+              ? 'Invalid API key: this gateway has no enabled key with this value'
               : 'Invalid API key: the Authorization header must be "Bearer <key>"',
           ),
         )
@@ -77,8 +77,10 @@ describe('authenticate', () => {
       return ''
     }
     expect(says({})).toContain('Missing API key: send it in the header')
-    expect(says({ authorization: `Bearer ${newKey('inference')}` })).toContain('Invalid API key: there is no')
-    expect(says({ 'x-api-key': newKey('inference') })).toContain('Invalid API key: there is no')
+    expect(says({ authorization: `Bearer ${newKey('inference')}` })).toContain(
+      'Invalid API key: this gateway has no',
+    )
+    expect(says({ 'x-api-key': newKey('inference') })).toContain('Invalid API key: this gateway has no')
     expect(says({ authorization: key })).toContain('must be "Bearer <key>"')
   })
 

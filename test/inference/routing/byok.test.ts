@@ -122,7 +122,7 @@ describe('own keys in a plan', () => {
 
   test('a refusal says what shuts a model, and what is to be done', () => {
     const shut = [own('one', { isByokOnly: true, allowedModels: new Set(['x']) })]
-    expect(refusal(shut, 'lab/zdr')).toEqual([404, expect.stringContaining('its own key of ONE alone')])
+    expect(refusal(shut, 'lab/zdr')).toEqual([404, expect.stringContaining('only its BYOK key of ONE')])
     const unread = [own('one', { isRequired: true, credential: null })]
     expect(refusal(unread, 'lab/zdr')).toEqual([404, expect.stringContaining('store it again')])
     expect(refusal([own('three', { credential: null })], 'lab/far')).toEqual([
