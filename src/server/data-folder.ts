@@ -16,6 +16,8 @@ export interface DataFolder {
   readonly bodies: Database
   /** What was migrated on opening, file by file. */
   readonly migrated: readonly MigrationReport[]
+  /** This start made the databases. */
+  readonly isNew: boolean
   /** The ledger was missing or empty although stored bodies are there: it is a new one now. */
   readonly hasNewLedger: boolean
   /** Closes the databases and gives the folder free. */
@@ -45,7 +47,7 @@ export function openDataFolder(folder: string, onCopy?: OnCopy): DataFolder {
     const migrated = [migrate(database, undefined, onCopy)]
     const bodies = opened(openBodies(join(folder, BODIES_FILE)))
     migrated.push(migrate(bodies, BODIES_MIGRATIONS, onCopy))
-    return { database, bodies, migrated, hasNewLedger: isNew && hasBodies, close }
+    return { database, bodies, migrated, isNew: isNew && !hasBodies, hasNewLedger: isNew && hasBodies, close }
   } catch (error) {
     close()
     throw error

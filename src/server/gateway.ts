@@ -88,7 +88,7 @@ export async function openGateway(config: Config, options: GatewayOptions): Prom
 
 /** Everything that must hold before the first request: keys if they are required, the right secret key, an owner. */
 async function prepare(
-  { database, migrated, hasNewLedger }: DataFolder,
+  { database, migrated, isNew, hasNewLedger }: DataFolder,
   config: Config,
   logger: Logger,
 ): Promise<Sealer> {
@@ -99,7 +99,8 @@ async function prepare(
     )
   const exposed = config.secretKey === null ? closeSecretKey(config.data) : null
   if (exposed !== null) logger.warn(exposed)
-  for (const { applied, copy } of migrated)
+  if (isNew) logger.info({ data: config.data }, 'created a new data folder')
+  for (const { applied, copy } of isNew ? [] : migrated)
     if (applied.length > 0) logger.info({ migrations: applied, copy }, 'database migrated')
   const problem = exposureProblem(config, hasKeys(database))
   if (problem !== null) throw new ConfigError([problem])

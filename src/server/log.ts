@@ -1,5 +1,8 @@
+import { isatty } from 'node:tty'
 import pino from 'pino'
-import { createDestination } from './log-destination.ts'
+import type { Config } from '../config.ts'
+import { createDestination, type LogDestination } from './log-destination.ts'
+import { logText } from './log-text.ts'
 
 export type Logger = pino.Logger
 
@@ -13,12 +16,16 @@ export interface Log {
   flush(): void
 }
 
+/** The descriptor of stdout. */
+const STDOUT = 1
+
 /**
- * JSON lines on stdout. No transport: it could not be bundled. Only what is passed field by field is written, and
- * errors without their enumerable fields, which may hold a provider's words.
+ * A log on stdout. No transport: it could not be bundled. Only fields that are passed by name are written, and errors
+ * without their enumerable fields, which may hold a provider's words.
  */
-export function createLog(level: string): Log {
-  const destination = createDestination(1)
+export function createLog({ logLevel: level, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): Log {
+  const isText = logFormat === 'auto' ? isatty(STDOUT) : logFormat === 'text'
+  const destination = isText ? asTextFor(createDestination(STDOUT)) : createDestination(STDOUT)
   const logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
     destination,
@@ -28,6 +35,15 @@ export function createLog(level: string): Log {
   process.on('exit', flush)
   return { logger, writeLine: destination.write, flush }
 }
+
+/** People see each line at once. */
+const asTextFor = ({ write, flush }: LogDestination): LogDestination => ({
+  write(line) {
+    write(logText(line))
+    flush()
+  },
+  flush,
+})
 
 /** The kind of failure and where it happened. Never the text of a provider's reply. */
 function describeError(error: unknown): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { startBackground } from './background.ts'
+import type { Deps } from './deps.ts'
 import { descriptorLimit, isLowLimit, ownDescriptors, requestsWith } from './descriptors.ts'
 import { type Door, openDoor } from './door.ts'
 import { hasManagementKey, makeFirstKeys } from './first-run.ts'
@@ -21,7 +22,7 @@ const NO_MANAGEMENT_KEY =
 
 /** Runs the gateway until SIGTERM or SIGINT. Returns the exit code; throws a sentence if the gateway cannot start. */
 export async function serve(config: Config): Promise<number> {
-  const { logger, writeLine, flush } = createLog(config.logLevel)
+  const { logger, writeLine, flush } = createLog(config)
   for (const warning of config.warnings) logger.warn(warning)
   await refuseTaken(config)
   let door: Door | null = null
@@ -39,7 +40,7 @@ export async function serve(config: Config): Promise<number> {
   if (!hasManagementKey(folder.database)) logger.warn(NO_MANAGEMENT_KEY)
   warnOfDescriptors(logger, config.maxInFlight)
   flush()
-  welcome(address(), made)
+  welcome(address(), made, providersOf(deps))
 
   const signal = await stopping
   const { running } = deps.run
@@ -54,6 +55,12 @@ export async function serve(config: Config): Promise<number> {
   flush()
   return 0
 }
+
+/** Names of the providers that can be called, the built-in one left out. */
+const providersOf = ({ snapshot, providers }: Deps): string[] =>
+  [...snapshot.current().providersBySlug.values()]
+    .filter(({ slug }) => providers.originOf(slug) !== 'built-in')
+    .map(({ name }) => name)
 
 function listen(config: Config, { handle, deps: { log } }: Gateway): Door {
   return openDoor({

@@ -3,6 +3,7 @@ import { optional, type Setting, setting } from '../setting.ts'
 
 const HOUR_MS = 3_600_000
 const noRanges: readonly string[] = []
+export type LogFormat = 'auto' | 'json' | 'text'
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /** Where the server listens, where its data is, and how it logs and stops. */
@@ -68,6 +69,14 @@ export const serverSettings = {
     fallback: 'info',
     read: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'),
     meaning: 'Lowest level that is logged. No level logs a prompt or a key.',
+  }),
+  logFormat: setting<LogFormat>({
+    variable: 'SLUICE_LOG_FORMAT',
+    type: '`auto`, `json`, `text`',
+    fallback: 'auto',
+    read: read.oneOf('auto', 'json', 'text'),
+    meaning:
+      'Form of a log line: one JSON object, or text for people. `auto`: text on a terminal, JSON if stdout is a pipe or a file.',
   }),
   shutdownGraceMs: setting({
     variable: 'SLUICE_SHUTDOWN_GRACE_MS',
