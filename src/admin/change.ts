@@ -1,8 +1,10 @@
+import { lte } from 'drizzle-orm'
 import type { Actor, IdempotencyClaim } from '../core/actor.ts'
+import { conflict } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import { newUuid } from '../core/ids.ts'
 import type { Snapshot } from '../core/snapshot.ts'
-import { atomically, type Database, type Db, type Write } from '../db/database.ts'
+import { atomically, type Database, type Db, mustChange, type Write } from '../db/database.ts'
 import { auditLog, idempotencyKeys, organizations } from '../db/tables.ts'
 
 export interface ChangeDeps {
@@ -12,28 +14,27 @@ export interface ChangeDeps {
   now(): number
 }
 
-/** What a line of the audit log needs. */
 type AuditDeps = Pick<ChangeDeps, 'database' | 'now'> & {
   snapshot: { current(): Pick<Snapshot, 'organizationId'>; applyChanges(): void }
 }
 
-/** One change of one thing, as the audit log tells it. Neither `before` nor `after` may hold a secret. */
+/** One change of one thing, as the audit log records it. Neither `before` nor `after` may hold a secret. */
 export interface Change {
   /** `<resource>.<verb>`: `key.create`, `workspace.update`, `guardrail.delete`, … */
   action: `${string}.${string}`
   resourceId: string
   /** Null: of the whole organisation. */
   workspaceId: string | null
-  /** Absent for what was just made. */
+  /** Absent for a creation. */
   before?: JsonObject
-  /** Absent for what is gone. */
+  /** Absent for a deletion. */
   after?: JsonObject
 }
 
 /**
  * The one way in which administration writes: the writes and their audit rows in one transaction, then a new Snapshot,
- * so that the next request already knows. All of it or nothing. `writes` runs inside the transaction: it may check with
- * `database.sync` what must not change in between, and what it throws undoes everything.
+ * so that the next request already sees them. All of it or nothing. Checks that must hold until the commit are
+ * conditions of the writes: `mustChange`, `requireThat`, unique indexes.
  */
 export async function change(
   deps: AuditDeps,
@@ -46,14 +47,14 @@ export async function change(
   await atomically(deps.database, (tx) => [
     ...writes(tx),
     ...rows.map((row) => tx.insert(auditLog).values(row)),
-    ...claims.map((row) => tx.insert(idempotencyKeys).values(row).onConflictDoUpdate(renewed(row))),
+    ...claims.map((row) => claimWrite(tx, row)),
   ])
   deps.snapshot.applyChanges()
 }
 
 /**
- * The same in the folder of a server that is stopped, at its command line: nobody's Snapshot is to be renewed. Before
- * the first start there is no organisation yet whose log could tell it.
+ * The same for commands on the folder of a stopped server, where there is no Snapshot. Before the first start there is
+ * no organisation, and no audit log.
  */
 export async function changeAside(
   database: Database,
@@ -61,7 +62,7 @@ export async function changeAside(
   changes: Change | readonly Change[],
   writes: (tx: Db) => readonly Write[],
 ): Promise<void> {
-  const organization = database.sync.select({ id: organizations.id }).from(organizations).get()
+  const [organization] = await database.db.select({ id: organizations.id }).from(organizations)
   if (organization === undefined) {
     await atomically(database, writes)
     return
@@ -88,13 +89,26 @@ const claimRow = (claim: IdempotencyClaim, now: number) => ({
   created_at: new Date(now),
 })
 
-/** An expired row of the same key gives way. */
-const renewed = (row: ReturnType<typeof claimRow>) => ({
-  target: [idempotencyKeys.caller_key_hash, idempotencyKeys.idempotency_key],
-  set: row,
-})
+/** How long an `Idempotency-Key` is remembered. */
+export const CLAIM_LIFETIME_MS = 24 * 3600 * 1000
 
-/** What differs between two views of one thing: for the `before` and `after` of an update. */
+/** Replaces an expired row of the same key. A row that is not expired is of another process at the same time: 409. */
+const claimWrite = (tx: Db, row: ReturnType<typeof claimRow>): Write => {
+  const expired = new Date(row.created_at.getTime() - CLAIM_LIFETIME_MS)
+  return mustChange(
+    tx
+      .insert(idempotencyKeys)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [idempotencyKeys.caller_key_hash, idempotencyKeys.idempotency_key],
+        set: row,
+        setWhere: lte(idempotencyKeys.created_at, expired),
+      }),
+    () => conflict('header Idempotency-Key: a request with this key is running; send it again later'),
+  )
+}
+
+/** The differences between two views of one thing: the `before` and `after` of an update. */
 export function difference(before: JsonObject, after: JsonObject): { before: JsonObject; after: JsonObject } {
   const names = Object.keys(after).filter((name) => !Bun.deepEquals(before[name], after[name]))
   const only = (view: JsonObject): JsonObject =>

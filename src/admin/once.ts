@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto'
 import { and, eq, lte } from 'drizzle-orm'
 import type { Actor, IdempotencyClaim } from '../core/actor.ts'
 import { badRequest, conflict } from '../core/errors.ts'
+import { selectRows } from '../db/columns.ts'
 import { atomically, type Database } from '../db/database.ts'
 import type { Sealer } from '../db/seal.ts'
 import { idempotencyKeys } from '../db/tables.ts'
 import { WORKSPACE_HEADER } from '../http/session.ts'
+import { CLAIM_LIFETIME_MS } from './change.ts'
 
 export interface OnceDeps {
   database: Database
@@ -25,16 +27,15 @@ interface OnceCall {
 }
 
 /**
- * Makes a thing once for each `Idempotency-Key` of a caller: a second request with the same key and the same body makes
- * nothing and gets the first one's answer, also after a restart, for 24 hours. A refused request leaves no trace: it
- * may be mended and sent again under its key.
+ * Creates a thing once for each `Idempotency-Key` of a caller: a second request with the same key and body creates
+ * nothing and gets the first one's reply, also after a restart, for 24 hours. A rejected request leaves no trace: it
+ * may be corrected and sent again with its key.
  *
- * Throws a `GatewayError`: 400 for a key that is none, 409 for one that was used for another request, and for one whose
- * request was interrupted so that its answer is lost.
+ * Throws a `GatewayError`: 400 for a malformed key, 409 for one that was used for another request, and for one whose
+ * request was interrupted, so that its reply is lost.
  */
 export type Once = <T extends object>(call: OnceCall, create: (actor: Actor) => Promise<T>) => Promise<T>
 
-const LIFETIME_MS = 24 * 3600 * 1000
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 export function createOnce(deps: OnceDeps): Once {
@@ -45,15 +46,9 @@ export function createOnce(deps: OnceDeps): Once {
     if (key === null) return create(call.actor)
     const claim = claimOf(call, key)
     const place = JSON.stringify([claim.callerId, claim.key])
-    // The same request twice at once: the second waits for what becomes of the first.
+    // The second of two identical requests at once waits for the first.
     for (let other = running.get(place); other !== undefined; other = running.get(place)) {
       await other.catch(() => undefined)
-    }
-    const earlier = earlierAnswer(deps, claim)
-    if (earlier !== null) {
-      call.set.status = earlier.status
-      call.set.headers['idempotent-replayed'] = 'true'
-      return JSON.parse(earlier.text)
     }
     const making = makeOnce(deps, claim, call, create)
     running.set(place, making)
@@ -71,6 +66,12 @@ async function makeOnce<T extends object>(
   { actor, set }: OnceCall,
   create: (actor: Actor) => Promise<T>,
 ): Promise<T> {
+  const earlier = await earlierAnswer(deps, claim)
+  if (earlier !== null) {
+    set.status = earlier.status
+    set.headers['idempotent-replayed'] = 'true'
+    return JSON.parse(earlier.text)
+  }
   const made = await create({ ...actor, claim })
   const answer = {
     status: Number(set.status ?? 200),
@@ -78,7 +79,9 @@ async function makeOnce<T extends object>(
   }
   await atomically(deps.database, (tx) => [
     tx.update(idempotencyKeys).set(answer).where(rowOf(claim)),
-    tx.delete(idempotencyKeys).where(lte(idempotencyKeys.created_at, new Date(deps.now() - LIFETIME_MS))),
+    tx
+      .delete(idempotencyKeys)
+      .where(lte(idempotencyKeys.created_at, new Date(deps.now() - CLAIM_LIFETIME_MS))),
   ])
   return made
 }
@@ -95,13 +98,13 @@ function claimOf({ request, actor, body }: OnceCall, key: string): IdempotencyCl
   return { callerId: actor.id, key, fingerprint }
 }
 
-/** The answer of an earlier request with this key; null: there was none. */
-function earlierAnswer(
+/** The reply to an earlier request with this key; null: there was none. */
+async function earlierAnswer(
   { database, sealer, now }: OnceDeps,
   claim: IdempotencyClaim,
-): { status: number; text: string } | null {
-  const row = database.sync.select().from(idempotencyKeys).where(rowOf(claim)).get()
-  if (row === undefined || row.created_at.getTime() <= now() - LIFETIME_MS) return null
+): Promise<{ status: number; text: string } | null> {
+  const [row] = await selectRows(database.db, idempotencyKeys, rowOf(claim))
+  if (row === undefined || row.created_at.getTime() <= now() - CLAIM_LIFETIME_MS) return null
   if (row.fingerprint !== claim.fingerprint) {
     throw conflict('header Idempotency-Key: this key was used for another request; take a new one')
   }

@@ -1,6 +1,7 @@
 /** The one place that opens database files and knows the driver. */
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { type SQL, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import { isObject } from '../core/json.ts'
@@ -187,6 +188,14 @@ export const mustChange = (write: Write, refusal: () => Error): Write => ({
   run() {
     const result = write.run()
     if (isObject(result) && result['changes'] === 0) throw refusal()
+  },
+})
+
+/** A check inside the transaction: fails with `refusal()` unless `condition` holds. */
+export const requireThat = (tx: Db, condition: SQL | undefined, refusal: () => Error): Write => ({
+  run() {
+    const rows: unknown = tx.all(sql`select 1 where ${condition}`)
+    if (Array.isArray(rows) && rows.length === 0) throw refusal()
   },
 })
 

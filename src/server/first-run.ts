@@ -61,7 +61,7 @@ export function mayHaveKeys(folder: string): boolean {
 export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {
   if (database.sync.select().from(organizations).get() === undefined) await makeOwner(database)
   await completeWorkspaces(database)
-  const owner = keyOwnerOf(database)
+  const owner = await keyOwnerOf(database)
   await ensureBootstrapKey(database, owner, 'management', keys.managementKey)
   await ensureBootstrapKey(database, owner, 'inference', keys.apiKey)
   await ensureOwner(database, keys, Date.now())
@@ -72,7 +72,7 @@ export async function ensureFirstRun(database: Database, keys: BootstrapKeys): P
  * once nothing can fail any more before they are printed: a start that fails must not use up the first run.
  */
 export async function makeFirstKeys(database: Database): Promise<MadeKeys | null> {
-  const owner = keyOwnerOf(database)
+  const owner = await keyOwnerOf(database)
   const managementKey = await makeFirstKey(database, owner, 'management', 'First management key')
   const apiKey = await makeFirstKey(database, owner, 'inference', 'First key')
   return managementKey === null && apiKey === null ? null : { managementKey, apiKey }
@@ -103,7 +103,7 @@ export async function renewManagementKey(database: Database): Promise<{ key: str
   )
   const earlier = database.sync.select().from(apiKeys).where(made).all()
   const key = newKey('management')
-  const row = rowOf(database, keyOwnerOf(database), 'management', key, 'Management key', false)
+  const row = rowOf(database, await keyOwnerOf(database), 'management', key, 'Management key', false)
   const { label, workspace_id: workspaceId } = row
   const changes = [
     {
@@ -193,10 +193,10 @@ async function completeWorkspaces(database: Database): Promise<void> {
 }
 
 /** Who owns the organisation, and where its keys belong. */
-function keyOwnerOf(database: Database): Owner {
+async function keyOwnerOf(database: Database): Promise<Owner> {
   const workspaceId = database.sync.select().from(organizations).get()?.default_workspace_id
   if (!workspaceId) throw new Error('the database has no default workspace')
-  return { userId: ownerOf(database).id, workspaceId }
+  return { userId: (await ownerOf(database)).id, workspaceId }
 }
 
 /**

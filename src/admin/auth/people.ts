@@ -1,34 +1,36 @@
-/** People as they sign in: who has which e-mail address, and whose password is which. */
-import { and, eq, isNull } from 'drizzle-orm'
+/** People as they sign in: their e-mail addresses and passwords. */
+import { and, eq, exists, isNull, notExists, type SQL } from 'drizzle-orm'
 import { newUserId, newUuid } from '../../core/ids.ts'
+import { selectRows } from '../../db/columns.ts'
 import type { Database, Db, Write } from '../../db/database.ts'
 import { identities, invitations, users, workspaceMembers } from '../../db/tables.ts'
 
 export type UserRow = typeof users.$inferSelect
 
-/** Who is not gone. */
-export const userOf = ({ sync }: Database, id: string): UserRow | undefined =>
-  sync
-    .select()
-    .from(users)
-    .where(and(eq(users.id, id), isNull(users.deleted_at)))
-    .get()
+const present = async ({ db }: Database, condition: SQL): Promise<UserRow | undefined> =>
+  (await selectRows(db, users, and(condition, isNull(users.deleted_at))))[0]
+
+/** Undefined for a person who was removed. */
+export const userOf = (database: Database, id: string) => present(database, eq(users.id, id))
 
 /** `email` as `sameEmail` writes it. */
-export const userOfEmail = ({ sync }: Database, email: string): UserRow | undefined =>
-  sync
-    .select()
-    .from(users)
-    .where(and(eq(users.email, email), isNull(users.deleted_at)))
-    .get()
+export const userOfEmail = (database: Database, email: string) => present(database, eq(users.email, email))
+
+const ofPassword = (userId: string) => and(eq(identities.user_id, userId), eq(identities.kind, 'password'))
 
 /** The hash of a person's password; null without one. */
-export const passwordOf = ({ sync }: Database, userId: string): string | null =>
-  sync
-    .select({ hash: identities.password_hash })
-    .from(identities)
-    .where(and(eq(identities.user_id, userId), eq(identities.kind, 'password')))
-    .get()?.hash ?? null
+export const passwordOf = async ({ db }: Database, userId: string): Promise<string | null> =>
+  (await selectRows(db, identities, ofPassword(userId)))[0]?.password_hash ?? null
+
+/** The condition that a person's password is still the one with this hash; null: that there is none. */
+export const hasPassword = (tx: Db, userId: string, hash: string | null): SQL => {
+  const found = (condition?: SQL) =>
+    tx
+      .select({ id: identities.id })
+      .from(identities)
+      .where(and(ofPassword(userId), condition))
+  return hash === null ? notExists(found()) : exists(found(eq(identities.password_hash, hash)))
+}
 
 /** In the order of joining. */
 export const workspaceIdsOf = ({ sync }: Database, userId: string): string[] =>
@@ -63,7 +65,7 @@ export interface PersonFields {
   role: 'admin' | 'member'
   firstName: string | null
   lastName: string | null
-  /** What the person is called where neither name is known. */
+  /** The name if neither of the two is known. */
   fullName?: string | null
   now: Date
 }
@@ -84,6 +86,6 @@ export const newPerson = ({ email, firstName, lastName, now, ...fields }: Person
 export const nameOf = (firstName: string | null | undefined, lastName: string | null | undefined): string =>
   [firstName, lastName].filter(Boolean).join(' ')
 
-/** Ends the invitations and password links of this address that nobody has used: each new password ends those before it. */
+/** Ends unused invitations and password links of this address: each new password ends the links before it. */
 export const endLinks = (tx: Db, email: string): Write =>
   tx.delete(invitations).where(and(eq(invitations.email, email), isNull(invitations.accepted_at)))

@@ -32,13 +32,13 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
     { cookie, userId }: Opened & { userId: string },
   ) => {
     set.headers['set-cookie'] = cookie
-    return { data: signedInView(deps, userId) }
+    return data(signedInView(deps, userId))
   }
   return new Elysia()
     .use(visitorOptions(deps))
     .get(
       '/auth/methods',
-      () => ({
+      async () => ({
         password: true,
         oidc:
           deps.auth.oidc === null
@@ -47,7 +47,7 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
                 issuer: deps.auth.oidc.settings.issuer,
                 start: `${deps.auth.site.address}/api/v1/auth/oidc/start`,
               },
-        needs_setup: needsSetup(deps.database),
+        needs_setup: await needsSetup(deps.database),
       }),
       {
         response: { 200: signInMethods },
@@ -114,7 +114,7 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
 const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
   new Elysia()
     .use(visitorOptions(deps))
-    .get('/auth/session', ({ session }) => ({ data: signedInView(deps, session.userId) }), {
+    .get('/auth/session', ({ session }) => data(signedInView(deps, session.userId)), {
       signedIn: true,
       response: whoEntered,
       detail: documented('getSession', 'Who has signed in, and what they may see', { access: 'session' }),
@@ -140,7 +140,7 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
       async ({ session, visitor, body, set }) => {
         const opened = await changePassword(deps, visitor, session, body)
         set.headers['set-cookie'] = opened.cookie
-        return { data: signedInView(deps, session.userId) }
+        return await data(signedInView(deps, session.userId))
       },
       {
         signedIn: true,

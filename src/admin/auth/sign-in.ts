@@ -2,7 +2,8 @@ import { eq, isNull } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Session } from '../../core/caller.ts'
 import { badRequest, unauthorized } from '../../core/errors.ts'
-import type { Database } from '../../db/database.ts'
+import { selectRows } from '../../db/columns.ts'
+import { type Database, requireThat } from '../../db/database.ts'
 import { organizations, sessions, workspaces } from '../../db/tables.ts'
 import type { Incoming } from '../../http/incoming.ts'
 import { refuseForeignPage } from '../../http/session.ts'
@@ -13,6 +14,7 @@ import { type Attempt, tooMany } from './attempts.ts'
 import type { AuthDeps } from './deps.ts'
 import {
   endLinks,
+  hasPassword,
   passwordOf,
   setPassword,
   type UserRow,
@@ -23,7 +25,7 @@ import {
 import { type PasswordBody, type SignedIn, type SignInBody, sameEmail } from './schema.ts'
 import { closedCookie, endSessions, type Opened, openSession } from './sessions.ts'
 
-/** What is told of every failure: it does not say whether there is such an account. */
+/** The reply to every failure: it does not reveal whether the account exists. */
 const WRONG = 'The e-mail address or the password is wrong'
 
 /** A person as the one who changes something. */
@@ -41,38 +43,27 @@ export async function signIn(
   visitor: Visitor,
   body: SignInBody,
 ): Promise<Opened & { userId: string }> {
-  const account = accountOf(deps.database, sameEmail(body.email))
+  const account = await accountOf(deps.database, sameEmail(body.email))
   const attempt = await begin(deps, visitor, sameEmail(body.email), account?.user)
   if (!(await deps.auth.passwords.matches(body.password, account?.hash ?? null)) || account === undefined) {
     deps.log.warn({ request_id: visitor.requestId, address: visitor.address }, 'a sign-in failed')
     throw unauthorized(WRONG)
   }
   attempt.succeed()
-  // Between the look-up and now the password may have been changed, or the person removed.
-  if (accountOf(deps.database, sameEmail(body.email))?.hash !== account.hash) throw unauthorized(WRONG)
-  return {
-    ...(await enter(deps, visitor, account.user, 'password', attempt.failures)),
-    userId: account.user.id,
-  }
-}
-
-/** Opens the session and tells the audit log. */
-async function enter(
-  deps: AuthDeps,
-  visitor: Visitor,
-  user: UserRow,
-  method: 'password' | 'setup' | 'invitation' | 'oidc',
-  failures: number,
-): Promise<Opened> {
+  const { user, hash } = account
   const opened = openSession(deps, visitor, user.id)
   const entered = {
     action: 'session.begin',
     resourceId: opened.id,
     workspaceId: null,
-    after: { user_id: user.id, method, failed_before: failures },
+    after: { user_id: user.id, method: 'password', failed_before: attempt.failures },
   } as const
-  await change(deps, actorOfUser(user, visitor), entered, opened.writes)
-  return opened
+  await change(deps, actorOfUser(user, visitor), entered, (tx) => [
+    // Since the look-up the password may have been changed, or the person removed.
+    requireThat(tx, hasPassword(tx, user.id, hash), () => unauthorized(WRONG)),
+    ...opened.writes(tx),
+  ])
+  return { ...opened, userId: user.id }
 }
 
 /**
@@ -139,8 +130,8 @@ export async function changePassword(
   session: Session,
   body: PasswordBody,
 ): Promise<Opened> {
-  const user = userOf(deps.database, session.userId)
-  const hash = user === undefined ? null : passwordOf(deps.database, user.id)
+  const user = await userOf(deps.database, session.userId)
+  const hash = user === undefined ? null : await passwordOf(deps.database, user.id)
   if (user === undefined || hash === null)
     throw badRequest('You sign in at the identity provider: change the password there', 'current_password')
   const attempt = await begin(deps, visitor, user.email ?? user.id, user)
@@ -148,11 +139,12 @@ export async function changePassword(
     throw badRequest('is not your password', 'current_password')
   attempt.succeed()
   const next = await deps.auth.passwords.hash(body.new_password)
-  if (passwordOf(deps.database, user.id) !== hash)
-    throw badRequest('was changed meanwhile', 'current_password')
   const opened = openSession(deps, visitor, user.id)
   const changed = { action: 'member.change_password', resourceId: user.id, workspaceId: null } as const
   await change(deps, actorOfUser(user, visitor), changed, (tx) => [
+    requireThat(tx, hasPassword(tx, user.id, hash), () =>
+      badRequest('was changed meanwhile', 'current_password'),
+    ),
     setPassword(tx, user.id, next, new Date(deps.now())),
     endSessions(tx, user.id),
     ...(user.email === null ? [] : [endLinks(tx, user.email)]),
@@ -161,13 +153,13 @@ export async function changePassword(
   return opened
 }
 
-/** Who somebody is, and what they may see. Throws 401 when they are gone. */
-export function signedInView({ database, snapshot }: AuthDeps, userId: string): SignedIn {
-  const user = userOf(database, userId)
+/** A person and the workspaces that they can see. Throws 401 if they were removed. */
+export async function signedInView({ database, snapshot }: AuthDeps, userId: string): Promise<SignedIn> {
+  const user = await userOf(database, userId)
   if (user === undefined) throw unauthorized()
-  const rows = database.sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
+  const rows = await selectRows(database.db, workspaces, isNull(workspaces.deleted_at))
   const seen = new Set(workspaceIdsOf(database, userId))
-  const organization = database.sync.select().from(organizations).get()
+  const [organization] = await selectRows(database.db, organizations, undefined)
   return {
     user: {
       id: user.id,
@@ -176,7 +168,7 @@ export function signedInView({ database, snapshot }: AuthDeps, userId: string): 
       first_name: user.first_name,
       last_name: user.last_name,
       role: roleView(user.role),
-      has_password: passwordOf(database, user.id) !== null,
+      has_password: (await passwordOf(database, user.id)) !== null,
     },
     organization: { id: snapshot.current().organizationId, name: organization?.name ?? '' },
     workspaces: rows
@@ -187,13 +179,13 @@ export function signedInView({ database, snapshot }: AuthDeps, userId: string): 
 
 interface Account {
   user: UserRow
-  /** Null: signs in elsewhere alone. */
+  /** Null: signs in with single sign-on only. */
   hash: string | null
 }
 
-function accountOf(database: Database, email: string): Account | undefined {
-  const user = userOfEmail(database, email)
-  // An account that is not there costs a second look-up as well.
-  const hash = passwordOf(database, user?.id ?? '')
+async function accountOf(database: Database, email: string): Promise<Account | undefined> {
+  const user = await userOfEmail(database, email)
+  // An unknown account costs a second look-up as well.
+  const hash = await passwordOf(database, user?.id ?? '')
   return user === undefined ? undefined : { user, hash }
 }

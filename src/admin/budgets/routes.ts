@@ -39,6 +39,7 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
         response: reply,
         detail: documented('setWorkspaceBudget', 'Set the budget of an interval', {
           description: 'A longer interval must allow more: daily < weekly < monthly < lifetime.',
+          errors: [409],
         }),
       },
     )

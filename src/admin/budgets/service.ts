@@ -1,10 +1,11 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, gte, inArray, lte, notExists, or } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
-import { badRequest, notFound } from '../../core/errors.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { nanoUsdOf, usdOf } from '../../core/money.ts'
-import type { Database } from '../../db/database.ts'
+import { selectRows } from '../../db/columns.ts'
+import { type Database, type Db, requireThat } from '../../db/database.ts'
 import { type WorkspaceRow, workspaceBudgets, workspaces } from '../../db/tables.ts'
 import { type ChangeDeps, change } from '../change.ts'
 import { findWorkspace } from '../workspaces/service.ts'
@@ -29,7 +30,7 @@ export async function listBudgets(
   id: string,
 ): Promise<{ data: Budget[]; include_byok_in_budgets: boolean }> {
   const workspace = await findWorkspace({ database }, caller, id)
-  const rows = budgetsOf(database, workspace.id)
+  const rows = await budgetsOf(database, workspace.id)
   return { data: rows.map(budgetView), include_byok_in_budgets: workspace.include_byok_in_budgets }
 }
 
@@ -40,7 +41,7 @@ export async function getBudget(
   interval: BudgetInterval,
 ): Promise<BudgetReply> {
   const workspace = await findWorkspace({ database }, caller, id)
-  const row = budgetsOf(database, workspace.id).find((budget) => budget.interval === interval)
+  const row = (await budgetsOf(database, workspace.id)).find((budget) => budget.interval === interval)
   if (row === undefined) throw notFound(`The workspace has no ${interval} budget`)
   return { data: budgetView(row), include_byok_in_budgets: workspace.include_byok_in_budgets }
 }
@@ -55,7 +56,7 @@ export async function putBudget(
   body: BudgetBody,
 ): Promise<BudgetReply> {
   const workspace = await findWorkspace(deps, caller, id)
-  const rows = budgetsOf(deps.database, workspace.id)
+  const rows = await budgetsOf(deps.database, workspace.id)
   const former = rows.find((budget) => budget.interval === interval)
   const now = new Date(deps.now())
   const row: BudgetRow = {
@@ -76,22 +77,20 @@ export async function putBudget(
     ...(former === undefined ? {} : { before: { ...settings, ...beforeOf(former, workspace) } }),
     after: settings,
   } as const
-  await change(deps, actor, set, (tx) => {
-    refuseDisorder([
-      ...budgetsOf(deps.database, workspace.id).filter((each) => each.interval !== interval),
-      row,
-    ])
-    return [
-      tx
-        .insert(workspaceBudgets)
-        .values(row)
-        .onConflictDoUpdate({
-          target: [workspaceBudgets.workspace_id, workspaceBudgets.interval],
-          set: { limit_nano_usd: row.limit_nano_usd, updated_at: now },
-        }),
-      tx.update(workspaces).set({ include_byok_in_budgets: includes }).where(eq(workspaces.id, workspace.id)),
-    ]
-  })
+  refuseDisorder([...rows.filter((each) => each.interval !== interval), row])
+  await change(deps, actor, set, (tx) => [
+    requireThat(tx, notExists(disorderly(tx, row)), () =>
+      conflict('Another request set a budget of this workspace at the same time: read them and try again'),
+    ),
+    tx
+      .insert(workspaceBudgets)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [workspaceBudgets.workspace_id, workspaceBudgets.interval],
+        set: { limit_nano_usd: row.limit_nano_usd, updated_at: now },
+      }),
+    tx.update(workspaces).set({ include_byok_in_budgets: includes }).where(eq(workspaces.id, workspace.id)),
+  ])
   return { data: budgetView(row), include_byok_in_budgets: includes }
 }
 
@@ -109,7 +108,7 @@ export async function deleteBudget(
   interval: BudgetInterval,
 ): Promise<void> {
   const workspace = await findWorkspace(deps, caller, id)
-  const row = budgetsOf(deps.database, workspace.id).find((budget) => budget.interval === interval)
+  const row = (await budgetsOf(deps.database, workspace.id)).find((budget) => budget.interval === interval)
   if (row === undefined) return
   const gone = {
     action: 'budget.delete',
@@ -124,18 +123,36 @@ export async function deleteBudget(
   ])
 }
 
-function budgetsOf({ sync }: Database, workspaceId: string): BudgetRow[] {
-  const rows = sync
-    .select()
+async function budgetsOf({ db }: Database, workspaceId: string): Promise<BudgetRow[]> {
+  const rows = await selectRows(db, workspaceBudgets, eq(workspaceBudgets.workspace_id, workspaceId))
+  return rows.sort(byInterval)
+}
+
+const byInterval = (a: BudgetRow, b: BudgetRow): number =>
+  INTERVALS.indexOf(a.interval) - INTERVALS.indexOf(b.interval)
+
+/** Budgets of shorter intervals that allow as much as this one, and of longer ones that allow no more. */
+function disorderly(db: Db, { workspace_id, interval, limit_nano_usd: limit }: BudgetRow) {
+  const at = INTERVALS.indexOf(interval)
+  const [shorter, longer] = [INTERVALS.slice(0, at), INTERVALS.slice(at + 1)]
+  const { interval: column, limit_nano_usd: amount } = workspaceBudgets
+  return db
+    .select({ id: workspaceBudgets.id })
     .from(workspaceBudgets)
-    .where(eq(workspaceBudgets.workspace_id, workspaceId))
-    .all()
-  return rows.sort((a, b) => INTERVALS.indexOf(a.interval) - INTERVALS.indexOf(b.interval))
+    .where(
+      and(
+        eq(workspaceBudgets.workspace_id, workspace_id),
+        or(
+          and(inArray(column, shorter), gte(amount, limit)),
+          and(inArray(column, longer), lte(amount, limit)),
+        ),
+      ),
+    )
 }
 
 /** A budget that a longer one does not exceed could never be reached. */
 function refuseDisorder(rows: readonly BudgetRow[]): void {
-  const sorted = rows.toSorted((a, b) => INTERVALS.indexOf(a.interval) - INTERVALS.indexOf(b.interval))
+  const sorted = rows.toSorted(byInterval)
   for (const [index, shorter] of sorted.entries()) {
     const longer = sorted[index + 1]
     if (longer === undefined || shorter.limit_nano_usd < longer.limit_nano_usd) continue

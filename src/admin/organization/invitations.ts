@@ -1,13 +1,14 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, notExists } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { selectRows } from '../../db/columns.ts'
+import { type Db, mustChange, requireThat, unlessTaken, type Write } from '../../db/database.ts'
 import { invitations, users } from '../../db/tables.ts'
 import type { ListQuery } from '../../http/schemas.ts'
 import type { Visitor } from '../../http/visitor.ts'
 import type { AuthDeps } from '../auth/deps.ts'
-import { nameOf, newPerson, setPassword, type UserRow, userOfEmail } from '../auth/people.ts'
+import { endLinks, nameOf, newPerson, setPassword, type UserRow, userOfEmail } from '../auth/people.ts'
 import { type AcceptBody, sameEmail } from '../auth/schema.ts'
 import { endSessions, type Opened, openSession } from '../auth/sessions.ts'
 import { actorOfUser } from '../auth/sign-in.ts'
@@ -30,26 +31,20 @@ export interface Invited {
 /** An earlier invitation of the same address ends. Throws 409 when a member has the address. */
 export async function invite(deps: AuthDeps, actor: Actor, body: InvitationBody): Promise<Invited> {
   const email = sameEmail(body.email)
-  const refuseMember = (): void => {
-    if (userOfEmail(deps.database, email) !== undefined)
-      throw conflict('email: a member has this address already')
-  }
-  return await makeLink(
-    deps,
-    actor,
-    email,
-    storedRole(body.role ?? 'org:member'),
-    'invitation.create',
-    refuseMember,
-  )
+  const role = storedRole(body.role ?? 'org:member')
+  return await makeLink(deps, actor, email, role, 'invitation.create', (tx) => [
+    requireThat(tx, notExists(tx.select({ id: users.id }).from(users).where(eq(users.email, email))), () =>
+      conflict('email: a member has this address already'),
+    ),
+  ])
 }
 
 /** A link by which a member sets a new password, once: for those who forgot theirs or never had one. */
 export async function makePasswordLink(deps: AuthDeps, actor: Actor, userId: string): Promise<Invited> {
-  const user = requireMember(deps.database, userId)
+  const user = await requireMember(deps.database, userId)
   if (user.email === null)
     throw conflict('This member has no e-mail address: the owner sets one by the set-up link')
-  return await makeLink(deps, actor, user.email, user.role, 'invitation.create_for_password', () => undefined)
+  return await makeLink(deps, actor, user.email, user.role, 'invitation.create_for_password', () => [])
 }
 
 async function makeLink(
@@ -58,7 +53,7 @@ async function makeLink(
   email: string,
   role: 'admin' | 'member',
   action: `invitation.${string}`,
-  check: () => void,
+  checks: (tx: Db) => Write[],
 ): Promise<Invited> {
   const token = newToken()
   const now = deps.now()
@@ -74,13 +69,11 @@ async function makeLink(
     accepted_at: null,
   }
   const made = { action, resourceId: row.id, workspaceId: null, after: { email, role: roleView(role) } }
-  await change(deps, actor, made, (tx) => {
-    check()
-    return [
-      tx.delete(invitations).where(and(eq(invitations.email, email), isNull(invitations.accepted_at))),
-      tx.insert(invitations).values(row),
-    ]
-  })
+  await change(deps, actor, made, (tx) => [
+    ...checks(tx),
+    endLinks(tx, email),
+    tx.insert(invitations).values(row),
+  ])
   return { data: viewOf(row, now), token, url: `${deps.auth.site.address}/ui/invite#t=${token}` }
 }
 
@@ -124,12 +117,10 @@ export async function acceptInvitation(
   visitor: Visitor,
   body: AcceptBody,
 ): Promise<Opened & { userId: string }> {
-  requireInvitation(deps, body.token)
+  const row = await requireInvitation(deps, body.token)
   const hash = await deps.auth.passwords.hash(body.password)
-  // From here to the transaction nothing is awaited: what was looked up still holds.
-  const row = requireInvitation(deps, body.token)
   const now = new Date(deps.now())
-  const member = userOfEmail(deps.database, row.email)
+  const member = await userOfEmail(deps.database, row.email)
   const user = member === undefined ? personOf(row, body, now) : renamed(member, body)
   const opened = openSession(deps, visitor, user.id)
   const accepted = {
@@ -138,18 +129,29 @@ export async function acceptInvitation(
     workspaceId: null,
     after: { email: row.email, role: roleView(user.role), invitation: row.id },
   } as const
-  await change(deps, actorOfUser(user, visitor), accepted, (tx) => [
+  const acceptance = change(deps, actorOfUser(user, visitor), accepted, (tx) => [
+    // Of two requests at once, the first takes the link.
+    mustChange(
+      tx
+        .update(invitations)
+        .set({ accepted_at: now })
+        .where(and(eq(invitations.id, row.id), isNull(invitations.accepted_at))),
+      notValid,
+    ),
     member === undefined
       ? tx.insert(users).values(user)
-      : tx
-          .update(users)
-          .set({ ...user, updated_at: now })
-          .where(eq(users.id, user.id)),
+      : mustChange(
+          tx
+            .update(users)
+            .set({ name: user.name, first_name: user.first_name, last_name: user.last_name, updated_at: now })
+            .where(and(eq(users.id, user.id), isNull(users.deleted_at))),
+          notValid,
+        ),
     setPassword(tx, user.id, hash, now),
     endSessions(tx, user.id),
-    tx.update(invitations).set({ accepted_at: now }).where(eq(invitations.id, row.id)),
     ...opened.writes(tx),
   ])
+  await unlessTaken(acceptance, 'email', notValid)
   return { ...opened, userId: user.id }
 }
 
@@ -169,18 +171,15 @@ function renamed(member: UserRow, body: AcceptBody): UserRow {
   return { ...member, first_name, last_name, name: nameOf(first_name, last_name) || member.name }
 }
 
-function requireInvitation({ database, now }: AuthDeps, token: string): InvitationRow {
-  const row = database.sync
-    .select()
-    .from(invitations)
-    .where(and(eq(invitations.token_hash, hashToken(token)), isNull(invitations.accepted_at)))
-    .get()
-  if (row === undefined || row.expires_at.getTime() <= now())
-    throw notFound(
-      'This link is not valid, or not any more: it works once, within 7 days. Ask for another one',
-    )
+async function requireInvitation({ database, now }: AuthDeps, token: string): Promise<InvitationRow> {
+  const isOpen = and(eq(invitations.token_hash, hashToken(token)), isNull(invitations.accepted_at))
+  const [row] = await selectRows(database.db, invitations, isOpen)
+  if (row === undefined || row.expires_at.getTime() <= now()) throw notValid()
   return row
 }
+
+const notValid = () =>
+  notFound('This link is not valid, or not any more: it works once, within 7 days. Ask for another one')
 
 const viewOf = (row: InvitationRow, now: number): Invitation => ({
   id: row.id,

@@ -1,4 +1,4 @@
-import { and, eq, exists, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { alias, selectRows } from '../../db/columns.ts'
@@ -33,7 +33,7 @@ export async function changeRole(
   id: string,
   said: Role,
 ): Promise<OrganizationMember> {
-  const user = requireMember(deps.database, id)
+  const user = await requireMember(deps.database, id)
   const role = storedRole(said)
   if (role === user.role) return memberView(user)
   const changed = {
@@ -43,7 +43,7 @@ export async function changeRole(
     before: { role: roleView(user.role) },
     after: { role: said },
   } as const
-  if (role === 'member') refuseLastAdmin(deps.database, id)
+  if (role === 'member') await refuseLastAdmin(deps.database, user)
   await change(deps, actor, changed, (tx) => [
     mustChange(
       tx
@@ -62,7 +62,7 @@ export async function changeRole(
  * active API keys, naming them, and for the last administrator.
  */
 export async function removeMember(deps: ChangeDeps, actor: Actor, id: string): Promise<void> {
-  const user = requireMember(deps.database, id)
+  const user = await requireMember(deps.database, id)
   const removed = {
     action: 'member.remove',
     resourceId: id,
@@ -70,9 +70,9 @@ export async function removeMember(deps: ChangeDeps, actor: Actor, id: string): 
     before: { ...memberView(user) },
   } as const
   await refuseKeyHolder(deps, id)
-  refuseLastAdmin(deps.database, id)
+  await refuseLastAdmin(deps.database, user)
   const made = eq(apiKeys.creator_user_id, id)
-  const heir = heirOf(deps.database, id)
+  const heir = await heirOf(deps.database, id)
   const gone = { deleted_at: new Date(deps.now()), email: null }
   await change(deps, actor, removed, (tx) => [
     mustChange(
@@ -98,7 +98,7 @@ export async function removeMember(deps: ChangeDeps, actor: Actor, id: string): 
 const isMember = (id: string) => and(eq(users.id, id), isNull(users.deleted_at))
 
 /** The condition that another administrator exists, or this member is none. */
-const notLastAdmin = (db: Db, id: string) =>
+export const notLastAdmin = (db: Db, id: string) =>
   or(
     eq(users.role, 'member'),
     exists(
@@ -115,13 +115,13 @@ const changedMeanwhile = () =>
 
 /** Ends every session of a member: signed out everywhere. */
 export async function endMemberSessions(deps: ChangeDeps, actor: Actor, id: string): Promise<void> {
-  requireMember(deps.database, id)
+  await requireMember(deps.database, id)
   const ended = { action: 'member.end_sessions', resourceId: id, workspaceId: null } as const
   await change(deps, actor, ended, (tx) => [endSessions(tx, id)])
 }
 
-export function requireMember(database: Database, id: string): UserRow {
-  const user = userOf(database, id)
+export async function requireMember(database: Database, id: string): Promise<UserRow> {
+  const user = await userOf(database, id)
   if (user === undefined) throw notFound('There is no member with this id')
   return user
 }
@@ -134,21 +134,17 @@ async function refuseKeyHolder(deps: ChangeDeps, userId: string): Promise<void> 
   )
 }
 
-/** Administrators but this one. */
-export const otherAdmins = ({ sync }: Database, userId: string): UserRow[] =>
-  sync
-    .select()
-    .from(users)
-    .where(and(isNull(users.deleted_at), eq(users.role, 'admin')))
-    .orderBy(users.created_at, users.id)
-    .all()
-    .filter(({ id }) => id !== userId)
+/** Administrators except this one, the first first. */
+export const otherAdmins = async ({ db }: Database, userId: string): Promise<UserRow[]> => {
+  const isOther = and(isNull(users.deleted_at), eq(users.role, 'admin'), ne(users.id, userId))
+  return await selectRows(db, users, isOther).orderBy(asc(users.created_at), asc(users.id))
+}
 
-function refuseLastAdmin(database: Database, userId: string): void {
-  if (userOf(database, userId)?.role !== 'admin' || otherAdmins(database, userId).length > 0) return
+async function refuseLastAdmin(database: Database, { id, role }: UserRow): Promise<void> {
+  if (role !== 'admin' || (await otherAdmins(database, id)).length > 0) return
   throw badRequest('This is the last administrator: make another member org:admin first')
 }
 
-/** Who has the management keys of a person who leaves: the owner, or the next in line. */
-const heirOf = (database: Database, leaving: string): string =>
-  (otherAdmins(database, leaving)[0] ?? ownerOf(database)).id
+/** Gets the management keys of a person who is removed: the owner, or the next administrator. */
+const heirOf = async (database: Database, leaving: string): Promise<string> =>
+  ((await otherAdmins(database, leaving))[0] ?? (await ownerOf(database))).id

@@ -23,7 +23,7 @@ export async function ensureOwner(
 ): Promise<void> {
   if (adminEmail === null) return
   const email = sameEmail(adminEmail)
-  const { id, ...person } = userOfEmail(database, email) ?? ownerOf(database)
+  const { id, ...person } = (await userOfEmail(database, email)) ?? (await ownerOf(database))
   const hash = adminPassword === null ? null : await changedHash(database, id, adminPassword)
   const isRight = person.email === email && person.role === 'admin'
   const at = new Date(now)
@@ -38,7 +38,7 @@ export async function ensureOwner(
 /** The hash to store; null when the stored one is of this password. */
 async function changedHash(database: Database, userId: string, password: string): Promise<string | null> {
   const passwords = createPasswords()
-  const stored = passwordOf(database, userId)
+  const stored = await passwordOf(database, userId)
   if (stored !== null && (await passwords.matches(password, stored))) return null
   return await passwords.hash(password)
 }

@@ -2,6 +2,7 @@ import { asc, eq } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
+import type { Db, Write } from '../../db/database.ts'
 import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { change, difference } from '../change.ts'
 import type { ProviderDeps } from './deps.ts'
@@ -48,26 +49,24 @@ export async function createCredential(
   actor: Actor,
   body: CreateCredentialBody,
 ): Promise<CredentialView> {
-  const { provider, secret, name, baseUrl } = await readCredential(deps, body)
+  const { provider, secret, name, baseUrl, check } = await readCredential(deps, body)
   const row = { id: newUuid(), provider, base_url: baseUrl }
   const label = credentialLabel(secret)
   const after = { provider, name, label, base_url: baseUrl, weight: body.weight ?? null }
   const made = { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const
-  await change(deps, actor, made, (tx) => {
-    refuseTwin(deps, provider, secret)
-    return [
-      tx.insert(providerCredentials).values({
-        ...row,
-        name,
-        label,
-        sealed_secret: deps.sealer.seal(secret, placeOf(row)),
-        disabled: body.disabled ?? false,
-        weight: body.weight ?? null,
-        sort_order: body.sort_order ?? nextSortOrder(provider),
-        created_at: new Date(deps.now()),
-      }),
-    ]
-  })
+  await change(deps, actor, made, (tx) => [
+    check(tx),
+    tx.insert(providerCredentials).values({
+      ...row,
+      name,
+      label,
+      sealed_secret: deps.sealer.seal(secret, placeOf(row)),
+      disabled: body.disabled ?? false,
+      weight: body.weight ?? null,
+      sort_order: body.sort_order ?? nextSortOrder(provider),
+      created_at: new Date(deps.now()),
+    }),
+  ])
   deps.providers.reload()
   return viewOf(deps, await findCredential(deps, row.id))
 }
@@ -77,6 +76,8 @@ interface NewCredential {
   readonly secret: string
   readonly name: string
   readonly baseUrl: string | null
+  /** Part of the transaction that stores it. */
+  readonly check: (tx: Db) => Write
 }
 
 async function readCredential(deps: ProviderDeps, body: CreateCredentialBody): Promise<NewCredential> {
@@ -86,8 +87,8 @@ async function readCredential(deps: ProviderDeps, body: CreateCredentialBody): P
     const { credential: secret, base_url: baseUrl } = body
     const fields = { provider: body.provider, secret, name: body.name, baseUrl }
     const checked = checkCredential(fields)
-    await refuseConflict(deps, checked.vendor, checked.secret, checked.baseUrl)
-    return { ...checked, provider: checked.vendor.slug }
+    const check = await refuseConflict(deps, checked.vendor, checked.secret, checked.baseUrl)
+    return { ...checked, provider: checked.vendor.slug, check }
   }
   if (body.base_url !== undefined) {
     throw badRequest('a credential of an entry goes to the address of the entry', 'base_url')
@@ -98,7 +99,8 @@ async function readCredential(deps: ProviderDeps, body: CreateCredentialBody): P
     throw badRequest(`the entry has a block "${cloud}", which holds its credential`, 'provider')
   }
   const secret = checkSecret(body.credential)
-  return { provider: row.slug, secret, name: body.name?.trim() || row.slug, baseUrl: null }
+  const check = await refuseTwin(deps, row.slug, secret)
+  return { provider: row.slug, secret, name: body.name?.trim() || row.slug, baseUrl: null, check }
 }
 
 /** Used for the next request. A new secret goes where the old one went. */
@@ -125,15 +127,14 @@ export async function updateCredential(
     before,
     after: secret === undefined ? after : { ...after, credential: 'replaced' },
   } as const
-  await change(deps, actor, update, (tx) => {
-    if (secret !== undefined) refuseTwin(deps, row.provider, secret)
-    return [
-      tx
-        .update(providerCredentials)
-        .set({ ...columns, updated_at: changed.updated_at })
-        .where(eq(providerCredentials.id, row.id)),
-    ]
-  })
+  const check = secret === undefined ? undefined : await refuseTwin(deps, row.provider, secret)
+  await change(deps, actor, update, (tx) => [
+    ...(check === undefined ? [] : [check(tx)]),
+    tx
+      .update(providerCredentials)
+      .set({ ...columns, updated_at: changed.updated_at })
+      .where(eq(providerCredentials.id, row.id)),
+  ])
   deps.providers.reload(row.id)
   return viewOf(deps, changed)
 }

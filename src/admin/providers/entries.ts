@@ -1,10 +1,12 @@
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, notExists } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { newUuid } from '../../core/ids.ts'
 import { isObject } from '../../core/json.ts'
 import type { ProviderRecord } from '../../core/snapshot.ts'
+import { selectRows } from '../../db/columns.ts'
+import { requireThat, unlessTaken } from '../../db/database.ts'
 import type { Sealer } from '../../db/seal.ts'
 import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { readEntries } from '../../providers/entries.ts'
@@ -52,10 +54,17 @@ export async function createEntry(deps: ProviderDeps, actor: Actor, body: unknow
   }
   row.sealed_entry = deps.sealer.seal(JSON.stringify(entry), entryPlaceOf(row.id))
   const made = { ...told('create', row), after: auditOf(row, entry) }
-  await change(deps, actor, made, (tx) => {
-    refuseTaken(deps, slug)
-    return [tx.insert(providerEntries).values(row)]
-  })
+  await refuseUsed(deps, slug)
+  const isHeld = eq(providerCredentials.provider, slug)
+  const creation = change(deps, actor, made, (tx) => [
+    requireThat(
+      tx,
+      notExists(tx.select({ id: providerCredentials.id }).from(providerCredentials).where(isHeld)),
+      () => conflict(`Another request stored a credential of ${slug} at the same time: try again`),
+    ),
+    tx.insert(providerEntries).values(row),
+  ])
+  await unlessTaken(creation, 'slug', () => taken(slug))
   deps.providers.reload()
   return viewOf(deps, row)
 }
@@ -95,21 +104,19 @@ export async function updateEntry(
 export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string): Promise<void> {
   const row = await findEntry(deps, slug)
   const gone = { ...told('delete', row), before: auditOf(row, shownOf(row, deps.sealer)) }
-  const credentials = credentialsOf(deps, row.slug).map((credential) => ({
+  const isOf = eq(providerCredentials.provider, row.slug)
+  const credentials = (await selectRows(deps.database.db, providerCredentials, isOf)).map((credential) => ({
     action: 'credential.delete' as const,
     resourceId: credential.id,
     workspaceId: null,
     before: credentialSettings(credential),
   }))
   await change(deps, actor, [gone, ...credentials], (tx) => [
-    tx.delete(providerCredentials).where(eq(providerCredentials.provider, row.slug)),
+    tx.delete(providerCredentials).where(isOf),
     tx.delete(providerEntries).where(eq(providerEntries.id, row.id)),
   ])
   deps.providers.reload()
 }
-
-const credentialsOf = ({ database: { sync } }: ProviderDeps, slug: string) =>
-  sync.select().from(providerCredentials).where(eq(providerCredentials.provider, slug)).all()
 
 async function findEntry({ database: { db } }: ProviderDeps, slug: string): Promise<Row> {
   const [row] = await db.select().from(providerEntries).where(eq(providerEntries.slug, slug))
@@ -154,14 +161,14 @@ function readBody(body: unknown): { disabled: boolean | undefined; entry: JsonOb
   return { disabled, entry }
 }
 
-/** One slug is one provider: a credential that was given for a vendor must not go to the address of an entry. */
-function refuseTaken({ database: { sync } }: ProviderDeps, slug: string): void {
-  const isEntry = eq(providerEntries.slug, slug)
-  if (sync.select({ id: providerEntries.id }).from(providerEntries).where(isEntry).get() !== undefined) {
-    throw conflict(`slug: an entry "${slug}" is stored already; change it, or take another slug`)
-  }
-  const isOf = eq(providerCredentials.provider, slug)
-  const held = sync.select({ id: providerCredentials.id }).from(providerCredentials).where(isOf).get()
+const taken = (slug: string) =>
+  conflict(`slug: an entry "${slug}" is stored already; change it, or take another slug`)
+
+/** One slug is one provider: a vendor's credential must not be sent to the address of an entry. */
+async function refuseUsed({ database: { db } }: ProviderDeps, slug: string): Promise<void> {
+  const [entry] = await selectRows(db, providerEntries, eq(providerEntries.slug, slug))
+  const [held] = await selectRows(db, providerCredentials, eq(providerCredentials.provider, slug))
+  if (entry !== undefined) throw taken(slug)
   if (held === undefined) return
   throw conflict(
     `slug: the credential ${held.id} is stored for ${slug} at another address; remove it first, or take another slug`,

@@ -1,9 +1,10 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, notExists, notInArray, sql } from 'drizzle-orm'
 import { nearestNames } from '../../catalog/nearest.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
 import { labelOf } from '../../core/keys.ts'
-import type { Database } from '../../db/database.ts'
+import { selectRows } from '../../db/columns.ts'
+import { type Database, type Db, requireThat, type Write } from '../../db/database.ts'
 import type { Place, Sealer } from '../../db/seal.ts'
 import { providerCredentials, providerEntries } from '../../db/tables.ts'
 import { cloudVendors, type Vendor, vendors } from '../../providers/compatible.ts'
@@ -145,12 +146,13 @@ function nearestVendors(text: string): string[] {
 /** Seals and stores a credential, behind those that its provider has. It is used from the next start on. */
 export async function storeCredential(deps: CredentialDeps, fields: CredentialFields): Promise<Credential> {
   const { vendor, secret, name, baseUrl } = checkCredential(fields)
-  await refuseConflict(deps, vendor, secret, baseUrl)
+  const check = await refuseConflict(deps, vendor, secret, baseUrl)
   const row = { id: newUuid(), provider: vendor.slug, base_url: baseUrl }
   const label = credentialLabel(secret)
   const after = { provider: vendor.slug, name, label, base_url: baseUrl, weight: null }
   const made = { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const
   await changeAside(deps.database, 'sluice providers add', made, (tx) => [
+    check(tx),
     tx.insert(providerCredentials).values({
       ...row,
       name,
@@ -170,22 +172,40 @@ export const nextSortOrder = (provider: string) =>
   sql<number>`(select coalesce(max(${providerCredentials.sort_order}), -1) + 1
     from ${providerCredentials} where ${eq(providerCredentials.provider, provider)})`
 
-/** Throws a 409 where this provider has the same secret already. */
-export function refuseTwin({ database, sealer }: CredentialDeps, provider: string, secret: string): void {
+/**
+ * Throws a 409 if this provider has the same secret already. Secrets are sealed, so no index can compare them; returns
+ * the check that the provider's credentials are still those that were compared.
+ */
+export async function refuseTwin(
+  { database, sealer }: CredentialDeps,
+  provider: string,
+  secret: string,
+): Promise<(tx: Db) => Write> {
   const isOf = eq(providerCredentials.provider, provider)
-  const rows = database.sync.select().from(providerCredentials).where(isOf).all()
+  const rows = await selectRows(database.db, providerCredentials, isOf)
   const twin = rows.find((row) => opens(sealer, row, secret))
   if (twin !== undefined) throw conflict(`This credential of ${provider} is stored already, as ${twin.id}`)
+  const seals = rows.map((row) => row.sealed_secret)
+  return (tx) => {
+    const others = and(
+      isOf,
+      seals.length === 0 ? undefined : notInArray(providerCredentials.sealed_secret, seals),
+    )
+    const found = tx.select({ id: providerCredentials.id }).from(providerCredentials).where(others)
+    return requireThat(tx, notExists(found), () =>
+      conflict(`Another request stored a credential of ${provider} at the same time: try again`),
+    )
+  }
 }
 
-/** One provider is at one address: a credential must not be sent to where another one of the same name goes. */
+/** Throws a 409 unless all credentials of the provider go to one address. Returns the check of `refuseTwin`. */
 export async function refuseConflict(
   deps: CredentialDeps,
   vendor: Vendor,
   secret: string,
   baseUrl: string | null,
-): Promise<void> {
-  refuseTwin(deps, vendor.slug, secret)
+): Promise<(tx: Db) => Write> {
+  const isStillUnique = await refuseTwin(deps, vendor.slug, secret)
   const isEntry = eq(providerEntries.slug, vendor.slug)
   const [entry] = await deps.database.db
     .select({ id: providerEntries.id })
@@ -201,7 +221,7 @@ export async function refuseConflict(
     .from(providerCredentials)
     .where(eq(providerCredentials.provider, vendor.slug))
   const other = rows.find((row) => row.base_url !== baseUrl)
-  if (other === undefined) return
+  if (other === undefined) return isStillUnique
   const address = other.base_url ?? `the vendor's own address, ${vendor.baseUrl}`
   throw conflict(
     `The stored credential ${other.id} of ${vendor.name} goes to ${address}: all of one provider go to one ` +

@@ -2,10 +2,11 @@ import { and, eq, gt, isNull } from 'drizzle-orm'
 import { forbidden } from '../../../core/errors.ts'
 import type { JsonObject } from '../../../core/events.ts'
 import { newUuid } from '../../../core/ids.ts'
+import { selectRows } from '../../../db/columns.ts'
 import type { Database, Db, Write } from '../../../db/database.ts'
 import { identities, invitations, users } from '../../../db/tables.ts'
 import type { Change } from '../../change.ts'
-import { otherAdmins } from '../../organization/members.ts'
+import { notLastAdmin, otherAdmins } from '../../organization/members.ts'
 import { roleView } from '../../organization/schema.ts'
 import type { AuthDeps } from '../deps.ts'
 import { newPerson, type UserRow, userOf, userOfEmail } from '../people.ts'
@@ -36,19 +37,23 @@ interface Said {
  * The person of these claims: known by issuer and subject; else the member with the same verified address, who is
  * linked; else a new one, with the role of the invitation that waits for the address, if one does. Groups decide over
  * roles where the settings say so, but the last administrator stays one. Throws a `GatewayError` 403 for whom the
- * settings do not let in. Nothing is awaited: call it right before the transaction.
+ * settings do not let in.
  */
-export function arrivalOf(deps: AuthDeps, settings: OidcSettings, claims: JsonObject): Arrival {
+export async function arrivalOf(
+  deps: AuthDeps,
+  settings: OidcSettings,
+  claims: JsonObject,
+): Promise<Arrival> {
   const said = saidBy(settings, claims)
   const { database } = deps
-  const known = userOfSubject(database, said)
-  if (known !== undefined) return withRole(deps, known, said.role)
+  const known = await userOfSubject(database, said)
+  if (known !== undefined) return await withRole(deps, known, said.role)
   if (said.email === null || !said.isVerified)
     throw forbidden(
       'The identity provider does not vouch for your e-mail address, so nobody here can be found by it',
     )
-  const member = userOfEmail(database, said.email)
-  return member === undefined ? newcomer(deps, said, said.email) : linked(deps, member, said)
+  const member = await userOfEmail(database, said.email)
+  return await (member === undefined ? newcomer(deps, said, said.email) : linked(deps, member, said))
 }
 
 function saidBy(settings: OidcSettings, claims: JsonObject): Said {
@@ -84,17 +89,18 @@ function roleOf({ adminGroups, memberGroups }: OidcSettings, claim: unknown): 'a
   return adminGroups.length === 0 ? null : 'member'
 }
 
-function userOfSubject(database: Database, { issuer, subject }: Said): UserRow | undefined {
-  const identity = database.sync
-    .select({ userId: identities.user_id })
-    .from(identities)
-    .where(and(eq(identities.kind, 'oidc'), eq(identities.issuer, issuer), eq(identities.subject, subject)))
-    .get()
-  return identity === undefined ? undefined : userOf(database, identity.userId)
+async function userOfSubject(database: Database, { issuer, subject }: Said): Promise<UserRow | undefined> {
+  const isIt = and(
+    eq(identities.kind, 'oidc'),
+    eq(identities.issuer, issuer),
+    eq(identities.subject, subject),
+  )
+  const [identity] = await selectRows(database.db, identities, isIt)
+  return identity && (await userOf(database, identity.user_id))
 }
 
-function withRole(deps: AuthDeps, user: UserRow, role: Said['role']): Arrival {
-  const mustStay = user.role === 'admin' && otherAdmins(deps.database, user.id).length === 0
+async function withRole(deps: AuthDeps, user: UserRow, role: Said['role']): Promise<Arrival> {
+  const mustStay = user.role === 'admin' && (await otherAdmins(deps.database, user.id)).length === 0
   if (role === null || role === user.role || mustStay) return { user, changes: [], writes: () => [] }
   const changed: Change = {
     action: 'member.change_role',
@@ -110,13 +116,13 @@ function withRole(deps: AuthDeps, user: UserRow, role: Said['role']): Arrival {
       tx
         .update(users)
         .set({ role, updated_at: new Date(deps.now()) })
-        .where(eq(users.id, user.id)),
+        .where(and(eq(users.id, user.id), notLastAdmin(tx, user.id))),
     ],
   }
 }
 
-function linked(deps: AuthDeps, member: UserRow, said: Said): Arrival {
-  const arrival = withRole(deps, member, said.role)
+async function linked(deps: AuthDeps, member: UserRow, said: Said): Promise<Arrival> {
+  const arrival = await withRole(deps, member, said.role)
   const link: Change = {
     action: 'member.link_identity',
     resourceId: member.id,
@@ -130,15 +136,14 @@ function linked(deps: AuthDeps, member: UserRow, said: Said): Arrival {
   }
 }
 
-function newcomer(deps: AuthDeps, said: Said, email: string): Arrival {
+async function newcomer(deps: AuthDeps, said: Said, email: string): Promise<Arrival> {
   const now = new Date(deps.now())
-  const invitation = deps.database.sync
-    .select()
-    .from(invitations)
-    .where(
-      and(eq(invitations.email, email), isNull(invitations.accepted_at), gt(invitations.expires_at, now)),
-    )
-    .get()
+  const isOpen = and(isNull(invitations.accepted_at), gt(invitations.expires_at, now))
+  const [invitation] = await selectRows(
+    deps.database.db,
+    invitations,
+    and(eq(invitations.email, email), isOpen),
+  )
   const user = newPerson({
     organizationId: deps.snapshot.current().organizationId,
     email,

@@ -1,4 +1,7 @@
+import { sql } from 'drizzle-orm'
 import { badRequest, GatewayError, notFound, unauthorized } from '../../../core/errors.ts'
+import type { JsonObject } from '../../../core/events.ts'
+import { isTaken, requireThat } from '../../../db/database.ts'
 import { cookiePath } from '../../../http/site.ts'
 import type { Visitor } from '../../../http/visitor.ts'
 import { change } from '../../change.ts'
@@ -6,11 +9,11 @@ import type { AuthDeps } from '../deps.ts'
 import type { OidcCallbackQuery } from '../schema.ts'
 import { type Opened, openSession } from '../sessions.ts'
 import { actorOfUser } from '../sign-in.ts'
-import type { OidcClient } from './client.ts'
+import type { OidcClient, OidcSettings } from './client.ts'
 import { flowCookie, flowOf, newFlow, redirectUri } from './flow.ts'
 import { arrivalOf } from './person.ts'
 
-/** Sends the browser to the identity provider. `cookie` is what proves later that it was this browser. */
+/** Sends the browser to the identity provider. `cookie` proves later that it was this browser. */
 export async function beginOidc(
   deps: AuthDeps,
   visitor: Visitor,
@@ -23,8 +26,8 @@ export async function beginOidc(
 }
 
 /**
- * Signs in whom the identity provider sends back. Throws a `GatewayError`: 400 for a browser that has not begun this,
- * 401 for what does not prove who it is, 403 for who may not enter, 502 for a provider that fails.
+ * Signs in the person that the identity provider sends back. Throws a `GatewayError`: 400 for a browser that did not
+ * begin this, 401 for an invalid proof, 403 for a person whom the settings exclude, 502 for a failing provider.
  */
 export async function endOidc(
   deps: AuthDeps,
@@ -43,7 +46,17 @@ export async function endOidc(
   const claims = await logged(deps, visitor, () =>
     client.redeem({ code, iss, state: flow.state }, flow, redirectUri(site)),
   )
-  const arrival = arrivalOf(deps, client.settings, claims)
+  const opened = await enter(deps, visitor, client.settings, claims)
+  return { ...opened, url: new URL(site.address).origin + flow.returnTo }
+}
+
+async function enter(
+  deps: AuthDeps,
+  visitor: Visitor,
+  settings: OidcSettings,
+  claims: JsonObject,
+): Promise<Opened> {
+  const arrival = await arrivalOf(deps, settings, claims)
   const opened = openSession(deps, visitor, arrival.user.id)
   const entered = {
     action: 'session.begin',
@@ -51,11 +64,21 @@ export async function endOidc(
     workspaceId: null,
     after: { user_id: arrival.user.id, method: 'oidc' },
   } as const
-  await change(deps, actorOfUser(arrival.user, visitor), [...arrival.changes, entered], (tx) => [
-    ...arrival.writes(tx),
-    ...opened.writes(tx),
-  ])
-  return { ...opened, url: new URL(site.address).origin + flow.returnTo }
+  try {
+    await change(deps, actorOfUser(arrival.user, visitor), [...arrival.changes, entered], (tx) => [
+      requireThat(tx, sql`(select deleted_at from users where id = ${arrival.user.id}) is null`, () =>
+        unauthorized('You were removed from the organisation'),
+      ),
+      ...arrival.writes(tx),
+      ...opened.writes(tx),
+    ])
+  } catch (thrown) {
+    // Another sign-in of the same person stored them first: now they are known.
+    if (isTaken(thrown, 'email') || isTaken(thrown, 'subject'))
+      return await enter(deps, visitor, settings, claims)
+    throw thrown
+  }
+  return opened
 }
 
 function clientOf({ auth }: AuthDeps): OidcClient {
