@@ -4,9 +4,9 @@ import { badRequest } from '../core/errors.ts'
 
 type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number]
 
-/** The operator's exceptions: what guarded calls may reach although it is private. */
+/** The operator's exceptions: private hosts and networks that guarded calls may reach. */
 export interface OutboundAllow {
-  /** Lower-case names without a trailing dot: whatever they resolve to is allowed. */
+  /** Lower-case names without a trailing dot, allowed whatever they resolve to. */
   readonly hosts: ReadonlySet<string>
   readonly networks: readonly Network[]
 }
@@ -20,20 +20,20 @@ export const NOTHING_ALLOWED: OutboundAllow = { hosts: new Set(), networks: [] }
 const PRIVATE_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|lan|home|corp|intranet|private)$/
 const HOST_NAME = /^(?=.{1,253}$)(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
-/** Until the host ends: a backslash or an `@` here makes readers disagree on which host is meant. */
+/** The authority. URL parsers disagree on the host if it contains a backslash or an `@`. */
 const AUTHORITY = /^https?:\/\/([^/?]*)/i
 /** Parsing a host name of megabytes takes a second. Signed URLs have a few thousand characters. */
 const LONGEST_URL = 65_536
 const HARMLESS_TEXT = /^[^\x00-\x1f\x7f\\]+$/
 
-/** Public by its range, but answers with the secrets of the machine: Azure's agent (168.63.129.16). */
+/** Public by its range, but serves secrets of the machine: Azure's agent (168.63.129.16). */
 const CLOUD_INTERNAL: readonly Network[] = [ipaddr.parseCIDR('168.63.129.16/32')]
-/** All that the registry has given out for the public internet; IPv6 beyond it is of no known use. */
+/** The range that the registry assigns for the public internet; other IPv6 addresses have no known use. */
 const GLOBAL_IPV6: Network = ipaddr.parseCIDR('2000::/3')
 
 /**
- * Reads the operator's list: host names, addresses and CIDRs. Throws a `RangeError` whose sentence names the
- * entry that is none of them.
+ * Reads the operator's list: host names, addresses and CIDRs. Throws a `RangeError` that names an
+ * invalid entry.
  */
 export function parseOutboundAllow(entries: readonly string[]): OutboundAllow {
   const hosts = new Set<string>()
@@ -54,10 +54,10 @@ export function parseOutboundAllow(entries: readonly string[]): OutboundAllow {
 }
 
 /**
- * Checks a URL that a user gave, without resolving its name: throws a `GatewayError` 400 for what is not plain
+ * Checks a user's URL, without resolving its name: throws a `GatewayError` 400 for what is not plain
  * http or https, has user-info, or names a private, loopback, link-local or reserved address in any spelling
  * (WHATWG reads decimal, octal, hex, short, percent-encoded and full-width ones as the address that they are).
- * `path` is where in the request the URL stands. Names are checked again, by address, when they are called.
+ * `path` is the place of the URL in the request. Names are checked again, by address, when they are called.
  */
 export function checkUrl(text: string, allow: OutboundAllow = NOTHING_ALLOWED, path?: string): URL {
   if (text.length > LONGEST_URL) throw badRequest(`The URL is longer than ${LONGEST_URL} characters`, path)
@@ -72,7 +72,7 @@ export function checkUrl(text: string, allow: OutboundAllow = NOTHING_ALLOWED, p
   return url
 }
 
-/** Readers disagree on every other spelling of a public IPv4 address: 010.0.0.1 is 8.0.0.1 to one and 10.0.0.1 to another. */
+/** Parsers disagree on other spellings of a public IPv4 address: 010.0.0.1 is 8.0.0.1 to some and 10.0.0.1 to others. */
 const isAmbiguous = ({ hostname }: URL, authority: string): boolean =>
   isIP(hostname) === 4 && isReachable(hostname, NOTHING_ALLOWED) && !isWrittenAs(hostname, authority)
 
@@ -108,7 +108,7 @@ export const hostOf = (url: URL): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
 
-/** The sentence does not say what a name resolved to: that would map the operator's network for a stranger. */
+/** The message does not contain the resolved address, which would map the operator's network for a stranger. */
 export const refusedHost = (path?: string): Error =>
   badRequest(
     'The URL leads to a private, local or reserved address, which is not allowed here; ' +
@@ -118,7 +118,7 @@ export const refusedHost = (path?: string): Error =>
 
 /**
  * True for a public unicast address, and for what the operator allows. Wrapped IPv4 (mapped, NAT64, 6to4,
- * Teredo) is never public: what it reaches depends on the network that we run in.
+ * Teredo) is never public: its target depends on the gateway's own network.
  */
 export function isReachable(address: string, allow: OutboundAllow): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -133,7 +133,7 @@ function contains([network, prefixLength]: Network, address: ipaddr.IPv4 | ipadd
   return network.kind() === address.kind() && address.match(network, prefixLength)
 }
 
-/** The library takes short and octal forms too; in a list of exceptions only the full form is clear. */
+/** The library also accepts short and octal forms; exceptions must have the full form, which is unambiguous. */
 const isStrictAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
 const isStrictCidr = (text: string): boolean =>
@@ -147,10 +147,10 @@ function wholeAddress(text: string): Network {
   return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
-/** Proxies whose word on the client's address is taken. */
+/** Proxies whose `X-Forwarded-For` is trusted. */
 type TrustedProxies = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 
-/** Reads addresses and CIDRs. Throws a `RangeError` that names the entry that is neither. */
+/** Reads addresses and CIDRs. Throws a `RangeError` that names an invalid entry. */
 export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   return entries.map((entry) => {
     const text = entry.trim()
@@ -164,8 +164,8 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 /**
- * The client's address: the peer's own, unless the peer is a trusted proxy; then what `X-Forwarded-For` says, read
- * from its end as far as the proxies are trusted, since everything before the first stranger may be made up.
+ * The client's address: the peer's own, unless the peer is a trusted proxy. Then it is the last address of
+ * `X-Forwarded-For` that is not a trusted proxy: entries before it may be forged.
  */
 export function clientAddress(
   peer: string | null,

@@ -4,29 +4,29 @@ import { turnsByLength } from '../core/turn.ts'
 import { awaitBytes, awaitContent, cut, type Exchange, endWithin, finish, receive } from './exchange.ts'
 import { connectionFailure } from './upstream.ts'
 
-/** An answer that is read whole may not be larger: 32 MB holds any completion, images in base64 included. */
+/** The limit of a buffered reply: 32 MB holds any completion, images in base64 included. */
 const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
 /**
- * A body that is announced as no longer than this is taken whole by the engine: a stream of it would cost as much as
- * the call itself. It comes at once or nearly so: the clock between bytes runs once, from its head to its end.
+ * The engine buffers a body with an announced length up to this: a stream would cost as much as the call itself. Such a
+ * body arrives almost at once, so the clock between bytes runs once, from its head to its end.
  */
 const SHORT_BODY_BYTES = 256 * 1024
 
-/** What has arrived already is read without a turn of the event loop: others have one after so much. */
+/** Bytes that have arrived are read without a turn of the event loop; after this many, other requests get one. */
 const TURN_BYTES = 512 * 1024
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 const decoder = new TextDecoder()
 
 /**
- * The answer of an exchange. Its place is held until the body is read to the end, left or cut. Bytes that come
- * in the same instant as a broken end of the connection may be lost (Bun 1.4.5 drops what it has buffered when
- * a `fetch` fails); such a body still throws and never looks whole.
+ * The reply of an exchange. It occupies its place until the body is read to the end, cancelled or cut. Bytes that arrive
+ * together with a connection failure may be lost (Bun 1.4.5 drops its buffer when a `fetch` fails); such a body still
+ * throws and never looks complete.
  */
 export function replyOf(exchange: Exchange, response: Response, isFetched: boolean): UpstreamReply {
   const { status, headers } = response
   const length = headers.get('content-length')
-  // Only asked where it may be null, or is read: the engine makes a stream as soon as it is.
+  // `response.body` makes the engine create a stream, so it is read only if it may be null or is used.
   const isEmpty = (status === 204 || length === null || length === '0') && response.body === null
   if (isEmpty) finish(exchange)
   return {
@@ -57,7 +57,7 @@ export function replyOf(exchange: Exchange, response: Response, isFetched: boole
   }
 }
 
-/** Not so what was compressed unasked, or comes in chunks: then a length is that of something else. */
+/** False for compressed or chunked bodies, whose `content-length` means something else. */
 const isAsAnnounced = (headers: Headers): boolean =>
   headers.get('content-encoding') === null && headers.get('transfer-encoding') === null
 
@@ -88,7 +88,7 @@ function pull(exchange: Exchange, body: ReadableStream<Uint8Array>): AsyncIterat
   exchange.reader = reader
 
   const received = (result: IteratorResult<Uint8Array, undefined>) => {
-    // First: a cancelled reader says `done`, and a cut must never look like an end.
+    // Checked first: a cancelled reader returns `done`, and a cut must never look like an end.
     if (exchange.failure !== null) throw exchange.failure.error
     if (result.done) finish(exchange)
     else receive(exchange, result.value.byteLength)
@@ -105,13 +105,13 @@ function pull(exchange: Exchange, body: ReadableStream<Uint8Array>): AsyncIterat
       return reader.read().then(received, broken)
     },
     return() {
-      cut(exchange, new DOMException('The reader left before the end of the reply', 'AbortError'))
+      cut(exchange, new DOMException('The reader stopped before the end of the reply', 'AbortError'))
       return Promise.resolve(END)
     },
   }
 }
 
-/** Beside `pull`, not on top of it: the same rules without an iterator's promises, for the hot unary path. */
+/** Repeats the rules of `pull` without an iterator's promises, for the hot unary path. */
 async function readText(
   exchange: Exchange,
   body: ReadableStream<Uint8Array>,
@@ -121,7 +121,7 @@ async function readText(
   exchange.reader = reader
   const parts: Uint8Array[] = []
   let size = 0
-  // Blank lines are pings of servers that answer in JSON.
+  // Servers of JSON replies send blank lines as keep-alives.
   const advance = awaitContent(exchange)
   const turnAfter = turnsByLength(TURN_BYTES)
   let isBegun = false
@@ -150,7 +150,7 @@ async function readText(
   return decoder.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size))
 }
 
-/** What came of a body, whatever became of it. */
+/** The first bytes of a body, even if the body fails later. */
 async function readBeginning(
   exchange: Exchange,
   body: ReadableStream<Uint8Array>,
@@ -177,7 +177,7 @@ async function readBeginning(
 const SPACE = 0x20
 const isVisible = (byte: number): boolean => byte > SPACE
 
-/** What the consumer is told: the reason of the cut, where there was one, else what the connection said. */
+/** The error for the consumer: the reason of the cut, if there was one, else the connection's. */
 function brokenBy(exchange: Exchange, error: unknown): unknown {
   const failure = exchange.failure ?? { error: connectionFailure(error) }
   cut(exchange, failure.error)

@@ -6,9 +6,9 @@ import { cut, type Exchange, openExchange } from './exchange.ts'
 import { connectionFailure, type SendOptions, type Upstream } from './upstream.ts'
 
 export interface UpstreamOptions {
-  /** Open calls of all groups together; default: without bound. The process's `fetch` cap must be above it. */
+  /** Bound on open calls of all groups; default: none. The process's `fetch` cap must be above it. */
   maxInFlight?: number
-  /** Milliseconds on a scale that never steps back. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number
 }
 
@@ -16,9 +16,9 @@ const HTTP_URL = /^https?:\/\//i
 
 /**
  * The client of all providers. One `fetch` per `send` and never a retry: a request may have been billed.
- * Throws `UpstreamError` of kind `capacity` (no place), `connect` (no answer, or a redirect, which is never
- * followed: it would carry the credential elsewhere) or `timeout`; a caller's abort is rethrown as its reason.
- * Answers are asked for uncompressed, so that events arrive as they were written.
+ * Throws `UpstreamError` of kind `capacity` (no place), `connect` (no answer, or a redirect, which is never followed: it
+ * would send the credential to another host) or `timeout`; a caller's abort is rethrown as its reason. Replies are
+ * requested uncompressed, so that events arrive as they were written.
  */
 export function createUpstream(options: UpstreamOptions = {}): Upstream {
   const bulkhead = createBulkhead(options.maxInFlight ?? Number.POSITIVE_INFINITY)
@@ -55,12 +55,12 @@ function answerOf(call: UpstreamCall, exchange: Exchange, answer: SendOptions['a
     body: call.body,
     redirect: 'manual',
     signal: exchange.controller.signal,
-    // Our clocks decide; Bun's own would end a silent call after five minutes.
+    // The exchange's clocks decide; Bun's own would end a silent call after five minutes.
     timeout: false,
   })
 }
 
-/** An answer from inside may not listen to the signal: a cut holds all the same, and a late answer is dropped. */
+/** A built-in answer may ignore the signal: a cut still applies, and a late answer is dropped. */
 function unlessCut(exchange: Exchange, answer: Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
     const { signal } = exchange.controller

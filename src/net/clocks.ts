@@ -2,21 +2,21 @@ import { UpstreamError } from '../core/errors.ts'
 
 /** A call that is watched. Times are on the scale of the clocks' `now`, in milliseconds. */
 export interface Watched {
-  /** When the wait that is under way is over; Infinity while the consumer, not the provider, has the turn. */
+  /** The end of the current wait; Infinity while the gateway waits for the consumer instead of the provider. */
   waitUntil: number
-  /** When the call is over, whatever happens. */
+  /** The latest end of the call. */
   endAt: number
-  /** The shortest of its limits: decides how often the clocks look. */
+  /** The shortest of its limits: sets how often the clocks sweep. */
   readonly finestMs: number
-  /** Called when its time is over, with why; must `unwatch`. */
+  /** Called at the end of a limit; must `unwatch`. */
   expire(why: Expiry): void
 }
 
-/** The wait for bytes, the whole call, or the end of the clocks themselves. */
+/** The wait for bytes, the complete call, or the end of the clocks themselves. */
 export type Expiry = 'wait' | 'total' | 'close'
 
 /**
- * One coarse timer for all open calls, in place of a timer per call and chunk: moving a deadline is one
+ * One coarse timer for all open calls, instead of a timer for each call and chunk: moving a deadline is one
  * assignment. A limit fires at most one sweep late (250 ms, or a tenth of the shortest limit) and never early.
  */
 export interface Clocks {
@@ -46,7 +46,7 @@ export function createClocks(now: () => number): Clocks {
       if (time >= call.endAt) call.expire('total')
       else if (time >= call.waitUntil) call.expire('wait')
     }
-    // Stopped here and not by `unwatch`: a gateway with one caller at a time would start a timer per request.
+    // Stopped here, not by `unwatch`: with one caller at a time, each request would start a timer.
     if (watched.size === 0) stop()
   }
   return {
@@ -70,12 +70,12 @@ export function createClocks(now: () => number): Clocks {
   }
 }
 
-/** Callers are told to come back after this: places become free all the time. */
+/** `Retry-After` for callers: places become free all the time. */
 const RETRY_AFTER_MS = 1000
 
-/** Places for open calls: one bound for all, and one per group, so that a stalled provider fills its own only. */
+/** Places for open calls: one bound for all, and one for each group, so that a stalled provider fills only its own. */
 export interface Bulkhead {
-  /** Takes a place or throws an `UpstreamError` of kind `capacity`. Each place is given back by one `leave`. */
+  /** Takes a place or throws an `UpstreamError` of kind `capacity`. One `leave` releases it. */
   enter(group: string, maxInFlight: number): void
   leave(group: string): void
   inFlight(): number

@@ -1,18 +1,18 @@
 import { type OutboundAllow, parseOutboundAllow } from './address.ts'
 import { guardedFetch } from './guarded.ts'
 
-/** As much as a request's own body may hold. */
+/** The limit of a request's own body. */
 const LIMIT_BYTES = 20 * 1024 * 1024
 const TIMEOUT_MS = 20_000
 
 export interface Content {
   status: number
-  /** The `content-type` without parameters, in lower case; '' where there is none. */
+  /** The `content-type` without parameters, in lower case; '' if absent. */
   mediaType: string
   bytes: Uint8Array
 }
 
-/** Reads what a caller's address leads to, guarded. Throws as `guardedFetch` does. */
+/** Fetches the content at a caller's URL, guarded. Throws as `guardedFetch` does. */
 export const contentFetcher =
   (allow: OutboundAllow) =>
   async (url: string, signal: AbortSignal): Promise<Content> => {
@@ -22,7 +22,7 @@ export const contentFetcher =
   }
 
 interface ProbeOptions {
-  /** For the whole reply. Default 500 ms. */
+  /** For the complete reply. Default 500 ms. */
   timeoutMs?: number
   /** Default 1 MB. */
   limitBytes?: number
@@ -33,9 +33,9 @@ const LOOPBACK: OutboundAllow = parseOutboundAllow(['localhost', '127.0.0.1', ':
 const LOOPBACK_URL = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/
 
 /**
- * Asks a server on this machine for JSON. Null for anything but a 2xx with JSON in time and in size (and for a
- * URL that leads elsewhere, redirects included): a probe that finds nothing is no error, so it never throws.
- * Not by `fetch`, which would ask a proxy of the environment instead.
+ * Requests JSON from a server on this machine. Returns null for anything but a 2xx with JSON within the limits, and for
+ * other hosts and redirects. Never throws: a server that is not there is no error. `fetch` is not used, because it would
+ * call a proxy of the environment.
  */
 export async function probeJson(url: string, options: ProbeOptions = {}): Promise<unknown> {
   if (!LOOPBACK_URL.test(url)) return null

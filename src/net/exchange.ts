@@ -3,7 +3,7 @@ import { UpstreamError } from '../core/errors.ts'
 import type { Timeouts } from '../core/snapshot.ts'
 import type { Bulkhead, Clocks, Expiry, Watched } from './clocks.ts'
 
-/** One call upstream, from the place that it takes to the end of its body. */
+/** One upstream call, from taking its place to the end of its body. */
 export interface Exchange extends Watched {
   readonly bulkhead: Bulkhead
   readonly clocks: Clocks
@@ -14,12 +14,12 @@ export interface Exchange extends Watched {
   readonly controller: AbortController
   readonly cancellation: Cancellation
   readonly onCancelled: (reason: Error) => void
-  /** Set once, when the exchange was cut: what every later read throws. */
+  /** Set once, when the exchange is cut: every later read throws it. */
   failure: { readonly error: unknown } | null
   /** False once the body ended, broke or was cut: the place is free and no clock runs. */
   isOpen: boolean
   hasBytes: boolean
-  /** Judges what is progress, where the reader knows pings from content; null: bytes alone are. */
+  /** Decides what counts as progress if the reader can tell pings from content; null: any bytes count. */
   progress: Progress | null
   /** The body is being read: cancelled on a cut, for bodies that do not listen to the signal. */
   reader: ReadableStreamDefaultReader<Uint8Array> | null
@@ -34,8 +34,8 @@ interface ExchangeOptions {
 }
 
 /**
- * Takes a place (or throws `capacity`, or the reason of a cancellation) and starts the clocks. The place is given back
- * exactly once, by `finish` or `cut`; the total clock cuts what nobody reads.
+ * Takes a place (or throws `capacity`, or the reason of a cancellation) and starts the clocks. The place is released
+ * exactly once, by `finish` or `cut`; the total clock cuts a body without a reader.
  */
 export function openExchange(
   bulkhead: Bulkhead,
@@ -69,7 +69,7 @@ export function openExchange(
   return exchange
 }
 
-/** The provider has the turn: starts the clock between bytes, or goes on with the one of the first byte. */
+/** Waits for the provider: starts the clock between bytes, or continues that of the first byte. */
 export function awaitBytes(exchange: Exchange): void {
   const { progress, clocks, timeouts } = exchange
   if (progress) exchange.waitUntil = progress.waitUntil(clocks.now())
@@ -83,7 +83,7 @@ export function receive(exchange: Exchange, byteCount = 0): void {
   exchange.progress?.receive(byteCount, exchange.clocks.now())
 }
 
-/** From now on bytes alone are no progress (see `progress.ts`). The returned function reports progress. */
+/** From now on bytes alone are not progress (see `Progress`). The returned function reports progress. */
 export function awaitContent(exchange: Exchange): () => void {
   const progress = createProgress(exchange.timeouts, exchange.startedAt)
   exchange.progress = progress
@@ -104,7 +104,7 @@ export function finish(exchange: Exchange): void {
   exchange.bulkhead.leave(exchange.group)
 }
 
-/** Closes the connection at once and frees everything; `error` is what the consumer gets. Idempotent. */
+/** Closes the connection at once and frees everything; the consumer gets `error`. Idempotent. */
 export function cut(exchange: Exchange, error: unknown): void {
   if (!exchange.isOpen) return
   exchange.failure = { error }
@@ -128,29 +128,29 @@ function expired(why: Expiry, hasBytes: boolean, timeouts: Timeouts): UpstreamEr
   return new UpstreamError('timeout', `no first byte came within ${timeouts.firstByteMs} ms`)
 }
 
-/** A cancelled body may answer with its own error: the exchange has one already. */
+/** A cancelled body may reject with its own error; the exchange already has one. */
 const ignore = (): void => undefined
 
 /**
- * How long a provider may take for the next piece of an answer, where its reader knows pings from content:
+ * How long a provider may take for the next piece of an answer, if the reader can tell pings from content:
  *
  * | when | how long |
  * |---|---|
- * | before the first content | `firstByteMs` from the beginning of the call, whatever bytes come |
+ * | before the first content | `firstByteMs` from the start of the call, whatever bytes come |
  * | then, in silence | `betweenBytesMs` |
  * | then, with pings, or a piece that comes in drips | `firstByteMs` (`betweenBytesMs` where that is longer) |
  *
- * Models think in the middle of an answer too, and their providers send pings meanwhile: that is why pings give more
- * time than silence does. 1 MB of bytes is progress, so that an image of many megabytes may come as one event. The time
- * in which the consumer has the turn does not count.
+ * Models also think in the middle of an answer, and their providers send pings meanwhile, so pings extend the limit. 1 MB
+ * of bytes is progress, so that an image of many megabytes may come as one event. Time spent waiting for the consumer does
+ * not count.
  */
 interface Progress {
-  /** When the wait that begins at `now` is over. */
+  /** The end of a wait that starts at `now`. */
   waitUntil(now: number): number
   receive(byteCount: number, now: number): void
   /** Content came. */
   advance(): void
-  /** Why the wait was over; undefined: it was silence. */
+  /** Why the wait ended; undefined for silence. */
   reason(): string | undefined
 }
 

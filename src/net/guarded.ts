@@ -28,7 +28,7 @@ export interface GuardedOptions {
   maxRedirects?: number
   signal?: AbortSignal
   allow?: OutboundAllow
-  /** Where in the caller's request the URL stands, for the sentence of a refusal. */
+  /** The place of the URL in the caller's request, for error messages. */
   path?: string
   /** All addresses of a name; the system's resolver unless given. */
   resolve?: Resolve
@@ -65,12 +65,11 @@ const OWN_HEADERS = new Set([
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**
- * Calls a URL that a user gave. Each hop is checked like a first URL, its name is resolved once, every address
- * of it must be public (or excepted), and the connection goes to a checked address: a name that resolves
- * differently a moment later changes nothing. Only GET and HEAD follow redirects; any other answer is the
- * reply, whatever its status.
+ * Calls a user's URL. Each hop is checked like the first URL: its name is resolved once, all its addresses must be public
+ * (or excepted), and the connection goes to a checked address, so a name that resolves differently a moment later changes
+ * nothing. Only GET and HEAD follow redirects; any other answer is the reply, whatever its status.
  *
- * Throws a `GatewayError` 400 for an address that is refused, and `UpstreamError`: `connect`, `timeout`, or
+ * Throws a `GatewayError` 400 for a rejected address, and `UpstreamError`: `connect`, `timeout`, or
  * `malformed` for a body beyond `limitBytes`. An abort is rethrown as its reason.
  */
 export async function guardedFetch(target: string, options: GuardedOptions): Promise<GuardedReply> {
@@ -80,7 +79,8 @@ export async function guardedFetch(target: string, options: GuardedOptions): Pro
     return await follow(checkUrl(target, options.allow, options.path), options, signal)
   } catch (error) {
     if (options.signal?.aborted) throw options.signal.reason
-    if (deadline.aborted) throw new UpstreamError('timeout', `no whole reply within ${options.timeoutMs} ms`)
+    if (deadline.aborted)
+      throw new UpstreamError('timeout', `no complete reply within ${options.timeoutMs} ms`)
     throw error
   }
 }
@@ -100,7 +100,7 @@ async function follow(first: URL, options: GuardedOptions, signal: AbortSignal):
   throw badRequest(`The URL redirects more than ${maxRedirects} times`, options.path)
 }
 
-/** Where a reply sends us; null where it is the answer itself. */
+/** The target of a redirect; null if the reply is the answer. */
 function redirectOf(message: IncomingMessage, url: URL, options: GuardedOptions): URL | null {
   const { location } = message.headers
   const follows = options.method === undefined || options.method === 'GET' || options.method === 'HEAD'
@@ -121,7 +121,7 @@ async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Pro
     {
       method: options.method ?? 'GET',
       headers: outgoingHeaders(options),
-      // A pooled connection was opened for somebody else's check.
+      // A pooled connection may lead to an address that was checked for another call.
       agent: false,
       lookup: (_host, lookupOptions, done) => {
         const [first] = addresses
@@ -143,7 +143,7 @@ async function call(url: URL, options: GuardedOptions, signal: AbortSignal): Pro
   }
 }
 
-/** The caller's headers but those that frame the message or name its target: these are ours to say. */
+/** The caller's headers, without those that frame the message or name its target, which this client sets. */
 function outgoingHeaders(options: GuardedOptions): Record<string, string | number> {
   const headers: Record<string, string | number> = { 'user-agent': 'sluice' }
   for (const [name, value] of Object.entries(options.headers ?? {})) {
@@ -155,7 +155,7 @@ function outgoingHeaders(options: GuardedOptions): Record<string, string | numbe
   return headers
 }
 
-/** What to connect to, in this order: the addresses that the host has now, all of which must be reachable. */
+/** The current addresses of the host, in order; all of them must be allowed. */
 async function reachableAddresses(url: URL, options: GuardedOptions): Promise<readonly LookupAddress[]> {
   const host = hostOf(url)
   const addresses = isIP(host) === 0 ? await resolveHost(host, options.resolve ?? systemResolve) : [host]
@@ -183,7 +183,8 @@ async function read(message: IncomingMessage, url: URL, limitBytes: number): Pro
   const parts: Uint8Array[] = []
   let size = 0
   try {
-    if (isCompressed(message)) throw new UpstreamError('malformed', 'the reply is compressed, unasked')
+    if (isCompressed(message))
+      throw new UpstreamError('malformed', 'the reply is compressed, although the request did not allow it')
     if (Number(message.headers['content-length']) > limitBytes) throw tooLarge(limitBytes)
     for await (const part of message) {
       if (!(part instanceof Uint8Array)) continue
@@ -205,7 +206,7 @@ async function read(message: IncomingMessage, url: URL, limitBytes: number): Pro
   }
 }
 
-/** Unpacking could turn a small body into a large one; we asked for `identity`. */
+/** Decompression could turn a small body into a large one; the request asked for `identity`. */
 function isCompressed(message: IncomingMessage): boolean {
   const encoding = message.headers['content-encoding']
   return encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity'
@@ -222,7 +223,7 @@ function headersOf(message: IncomingMessage): Headers {
 const tooLarge = (limitBytes: number): UpstreamError =>
   new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`)
 
-/** Rejects with the reason as soon as the signal aborts, also while a resolver answers nothing. */
+/** Rejects with the reason as soon as the signal aborts, even while a resolver does not answer. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason)
   const { promise: aborted, reject } = Promise.withResolvers<never>()

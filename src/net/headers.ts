@@ -1,6 +1,6 @@
-/** Hints about when to call again: the only headers of a provider that may reach a caller. */
+/** Retry hints: the only headers of a provider that may reach a caller. */
 const PASSABLE = /^(?:retry-after(?:-ms)?|(?:[a-z]{1,20}-)?ratelimit-[a-z0-9-]{1,60})$/
-/** Under these names providers give the id that their support asks for; the first that is set is taken. */
+/** Headers with a provider's request id, for its support; the first that is set counts. */
 const REQUEST_ID_NAMES = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'cf-ray']
 const LONGEST_VALUE = 256
 const VISIBLE_ASCII = /^[\x20-\x7e]+$/
@@ -8,9 +8,9 @@ const VISIBLE_ASCII = /^[\x20-\x7e]+$/
 const isPassableValue = (value: string): boolean => value.length <= LONGEST_VALUE && VISIBLE_ASCII.test(value)
 
 /**
- * What of a provider's headers may be passed on: `retry-after`, `retry-after-ms` and those about rate limits
+ * The headers of a provider that may be passed on: `retry-after`, `retry-after-ms` and those about rate limits
  * (`x-ratelimit-…`, `ratelimit-…`, `anthropic-ratelimit-…`), each at most 256 visible characters. Everything
- * else (cookies, encodings, `server`, organisation names) stays here.
+ * else (cookies, encodings, `server`, organisation names) is dropped.
  */
 export function passableHeaders(headers: Headers): Record<string, string> {
   const passable: Record<string, string> = {}
@@ -20,7 +20,7 @@ export function passableHeaders(headers: Headers): Record<string, string> {
   return passable
 }
 
-/** The provider's own id of the request, for the log; null where it gave none. */
+/** The provider's id of the request, for the log; null if absent. */
 export function upstreamRequestId(headers: Headers): string | null {
   for (const name of REQUEST_ID_NAMES) {
     const value = headers.get(name)
@@ -29,9 +29,9 @@ export function upstreamRequestId(headers: Headers): string | null {
   return null
 }
 
-/** What an unreadable, negative or absurd wait counts as. */
+/** The wait for an unreadable, negative or absurd value. */
 const FALLBACK_MS = 60_000
-/** A provider that asks for more than this is not believed. */
+/** Longer waits are not believed. */
 const LONGEST_BELIEVED_MS = 300_000
 
 /** IMF-fixdate and the two obsolete forms of RFC 9110 §5.6.7 begin with the name of a day. */
@@ -41,9 +41,9 @@ const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/
 const ZONE = /(?:GMT|UTC|[+-]\d{4})$/i
 
 /**
- * How long a provider asks us to wait, in milliseconds from `nowMs` (milliseconds since 1970); null where it
- * says nothing. `retry-after-ms` (Azure, OpenAI) is finer and wins where it can be read. What is unreadable,
- * negative (a date in the past too) or beyond five minutes counts as 60 s.
+ * The wait that a provider requests, in milliseconds from `nowMs` (milliseconds since 1970); null without one. A readable
+ * `retry-after-ms` (Azure, OpenAI) is finer and wins. An unreadable or negative wait (a past date too), and one beyond
+ * five minutes, counts as 60 s.
  */
 export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | null {
   const fine = headers.get('retry-after-ms')?.trim()
@@ -59,7 +59,7 @@ function waitOf(value: string, nowMs: number): number {
   if (!HTTP_DATE.test(value)) return Number.NaN
   const until = Date.parse(ZONE.test(value) ? value : `${value} GMT`)
   const waitMs = until - nowMs
-  // HTTP dates count whole seconds: one that names the running second is no wait, an older one a negative wait.
+  // HTTP dates have a resolution of a second: the current second is no wait, an older one a negative wait.
   return waitMs < 0 && waitMs > -1000 ? 0 : waitMs
 }
 

@@ -3,7 +3,7 @@ import type { Resolve } from './guarded.ts'
 
 /** Looks up host names that callers send and a provider may connect to. */
 export interface Names {
-  /** Empty if the name does not resolve within two seconds. Null: too many lookups are under way. Never rejects. */
+  /** Empty if the name does not resolve within two seconds. Null if too many lookups are running. Never rejects. */
   addressesOf(host: string): Promise<readonly string[]> | null
 }
 

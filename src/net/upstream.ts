@@ -11,14 +11,14 @@ export interface SendOptions {
   timeouts: Timeouts
   /** Closes the connection at once, before or after the headers. */
   cancellation: Cancellation
-  /** In place of the network (built-in providers); clocks and bulkhead hold all the same. */
+  /** Answers instead of the network (built-in providers); clocks and bulkhead apply as well. */
   answer?: ((call: UpstreamCall, signal: AbortSignal) => Promise<Response>) | undefined
 }
 
 /**
- * The one way out of the server to providers. Any status is an answer; no answer is an `UpstreamError`, and a
- * redirect is none. A body must be read to its end or left: until then it holds its place, and only a
- * connection whose body was read to the end serves the next call. So read on after a terminal marker.
+ * The server's only client for providers. Any status is a reply; a redirect or no reply is an `UpstreamError`. A body
+ * must be read to its end or cancelled: until then it occupies its place. A connection is reused only after its body was
+ * read to the end, so read on after a terminal marker.
  */
 export interface Upstream {
   send(call: UpstreamCall, options: SendOptions): Promise<UpstreamReply>
@@ -27,7 +27,7 @@ export interface Upstream {
   close(): void
 }
 
-/** What the codes of Bun's `fetch` (1.4.5) and of node's sockets mean. Messages are not read: they change. */
+/** The codes of Bun's `fetch` (1.4.5) and of node's sockets. Their messages change and are not read. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name does not resolve',
   EAI_AGAIN: 'the host name could not be resolved now',
@@ -50,9 +50,8 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Any error of a connection as an `UpstreamError`: `timeout` where the network itself timed out, else
- * `connect`, with the system's code. The cause is left out where a code tells all: it carries the whole URL,
- * and some providers take their key in the query.
+ * Any error of a connection as an `UpstreamError`: `timeout` if the network itself timed out, else `connect`, with the
+ * system's code. With a code the cause is left out: it contains the URL, and some providers take their key in the query.
  */
 export function connectionFailure(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error

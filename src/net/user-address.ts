@@ -2,11 +2,11 @@ import { isIP } from 'node:net'
 import { badRequest } from '../core/errors.ts'
 import { checkUrl, hostOf, isPrivateHost, type OutboundAllow, refusedHost } from './address.ts'
 
-/** Where a string stands. */
+/** The place of a string in a request. */
 export interface Place {
-  /** The field exists to hold an address, so that any scheme counts; elsewhere only what some program would fetch does. */
+  /** True for a field for addresses, where any scheme counts; elsewhere only schemes that programs fetch count. */
   isAddress(): boolean
-  /** In the words of an error: `messages[0].content[1].image_url.url`. */
+  /** As in error messages: `messages[0].content[1].image_url.url`. */
   written(): string
 }
 
@@ -32,7 +32,7 @@ export function checkAddress(text: string, place: Place, allow: OutboundAllow): 
   return nameOf(host, allow)
 }
 
-/** Writes the place only for a refusal: a request can hold 100,000 addresses. */
+/** Formats the place only for a rejection: a request can hold 100,000 addresses. */
 function checkedUrl(text: string, place: Place, allow: OutboundAllow): URL {
   try {
     return checkUrl(text, allow)
@@ -44,7 +44,7 @@ function checkedUrl(text: string, place: Place, allow: OutboundAllow): URL {
 /** A name without a dot is one of the local network: a container, a machine of `/etc/hosts`. */
 const isBareName = (host: string): boolean => !/[.:]/.test(host)
 
-/** Null for an address, and for a name that the operator excepts. */
+/** Null for an IP address, and for a name that the operator excepts. */
 const nameOf = (host: string, allow: OutboundAllow): string | null =>
   isIP(host) !== 0 || allow.hosts.has(host) ? null : host
 
@@ -57,7 +57,7 @@ const FETCHED = new Set(
 const LONGEST_SCHEME = 32
 
 interface Start {
-  /** In lower case; null: the text has none. */
+  /** In lower case; null without a scheme. */
   scheme: string | null
   /** The character behind the colon. */
   next: string
@@ -65,7 +65,7 @@ interface Start {
 
 const NO_SCHEME: Start = { scheme: null, next: '' }
 
-/** The scheme, read as the most lenient parser reads it. */
+/** The scheme, as the most lenient parser reads it. */
 function startOf(text: string): Start {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -81,16 +81,16 @@ const isAsciiLetter = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
 const isDigitOrSign = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e
-/** What some parser drops or takes for another character: anything but visible ASCII, and `<`. */
+/** Characters that some parser drops or replaces: anything but visible ASCII, and `<`. */
 const isLenient = (code: number): boolean => code <= 0x20 || code === 0x3c || code > 0x7e
 
-/** The same of a text whose start holds what some parser drops, or takes for ASCII. */
+/** The scheme of a text whose start has characters that some parser drops, or reads as ASCII. */
 function lenientStartOf(text: string): Start {
   let scheme = ''
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (isInvisible(code) || (scheme === '' && isLeading(code))) continue
-    // Full-width letters and colons are those of ASCII to whoever normalises them.
+    // Programs that normalize text read full-width letters and colons as ASCII.
     const ascii = code >= 0xff01 && code <= 0xff5e ? code - 0xfee0 : code
     if (ascii === COLON) return scheme === '' ? NO_SCHEME : { scheme, next: visibleFrom(text, at + 1) }
     const char = String.fromCharCode(ascii).toLowerCase()
@@ -104,7 +104,7 @@ const COLON = 0x3a
 const isSchemeCharacter = (char: string, isFirst: boolean): boolean =>
   (char >= 'a' && char <= 'z') || (!isFirst && ((char >= '0' && char <= '9') || '+.-'.includes(char)))
 
-/** Dropped by some parser wherever it stands: controls, soft hyphen, zero-width and direction marks. */
+/** Characters that some parser drops anywhere: controls, soft hyphen, zero-width and direction marks. */
 const isInvisible = (code: number): boolean =>
   code < 0x20 ||
   (code >= 0x7f && code <= 0x9f) ||
@@ -132,19 +132,19 @@ function visibleFrom(text: string, start: number): string {
   return ''
 }
 
-/** A quick look at the first character, which most text does not pass. */
+/** A quick check of the first character, which most texts fail. */
 function mayLeadAstray(text: string): boolean {
   const code = text.charCodeAt(0)
   return code <= 0x20 || code === 0x2e || code === 0x2f || code === 0x5c || code > 0x7d
 }
 
-/** As long as a path of Linux may be, or a host name and more. */
+/** The longest path of Linux, and more than the longest host name. */
 const LONGEST_PATH = 4096
 const LONGEST_AUTHORITY = 300
 
 /**
- * True for text without a scheme in an address field that leads to a file of the provider's machine or, by `//host`, to
- * a private one. Base64 is neither: `/9j/` begins every JPEG, and `//` some recordings.
+ * True for text without a scheme that, in an address field, leads to a file of the provider's machine or, by `//host`, to
+ * a private host. Base64 is neither: `/9j/` begins every JPEG, and `//` some recordings.
  */
 function leadsAstray(text: string): boolean {
   const url = schemelessUrl(text)
@@ -155,7 +155,7 @@ function leadsAstray(text: string): boolean {
   return /^(?:[/\\~]|\.{1,2}[/\\])/.test(trimmed)
 }
 
-/** `//host/path`, which takes the scheme of the page it stands in; null: no such address. */
+/** `//host/path`, which takes the scheme of its page; null for anything else. */
 function schemelessUrl(text: string): URL | null {
   const trimmed = text.slice(0, LONGEST_PATH + 1).trimStart()
   return /^[/\\]{2}/.test(trimmed) ? URL.parse(`http:${trimmed.slice(0, LONGEST_AUTHORITY)}`) : null

@@ -4,12 +4,12 @@ import type { ConfigProblem } from '../core/problem.ts'
 import type { AwsKeys, CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
 import { compatible, isHeaderValue, type Provider } from './provider.ts'
 
-/** The name that calls are signed for, which is not that of the host (`bedrock-runtime`). */
+/** The service that calls are signed for; the host's name differs (`bedrock-runtime`). */
 const SERVICE = 'bedrock'
 
 /**
- * Amazon Bedrock: a key of its own is shown as any other; access keys of AWS sign the call and stay here. Settings let
- * no signing provider through without a region.
+ * Amazon Bedrock: its own API key is sent like any other; access keys of AWS sign the call and are never sent. Settings
+ * reject a signing provider without a region.
  */
 export const bedrock: Provider = {
   async prepare(provider, credential, call, outbound) {
@@ -34,8 +34,8 @@ interface SigningScope {
 
 /**
  * The call with the headers of AWS Signature Version 4. The keys are in none of them. `now` decides for which minutes
- * AWS accepts it. The path is signed as it is sent and then encoded once more, as every service but S3 wants it: a
- * `%3A` of the address is a `%253A` of the signature.
+ * AWS accepts it. The signature encodes the path once more than the address, as every service except S3 requires: `%3A`
+ * in the address is `%253A` in the signature.
  */
 export async function signCall(
   call: UpstreamCall & { readonly body: string },
@@ -75,8 +75,8 @@ export function regionIn(baseUrl: string): string | undefined {
 }
 
 /**
- * Geographies of inference profiles by the beginning of a region's name, best first: the one that holds only this
- * country's regions before the wider one. Canada is a source region of the profiles of the United States, too.
+ * Geographies of inference profiles by the prefix of a region's name, best first: the country's own before the wider
+ * one. Canada is also a source region of the profiles of the United States.
  */
 const GEOGRAPHIES: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^us-gov-/, ['us-gov']],
@@ -88,7 +88,7 @@ const GEOGRAPHIES: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^ap-/, ['apac', 'global']],
 ]
 
-/** What of a Bedrock provider's record follows from its region. */
+/** The fields of a Bedrock provider's record that follow from its region. */
 export const regionFields = (
   region: string | undefined,
 ): Pick<ProviderRecord, 'region' | 'upstreamPrefixes'> => ({
@@ -96,7 +96,7 @@ export const regionFields = (
   upstreamPrefixes: GEOGRAPHIES.find(([pattern]) => pattern.test(region ?? ''))?.[1] ?? ['global'],
 })
 
-/** Names of the keys where they stand: variables of the environment, or keys of an entry. */
+/** Where the keys are written: variables of the environment, or keys of an entry. */
 export interface KeyNames {
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -109,7 +109,7 @@ export const KEY_VARIABLES: KeyNames = {
   sessionToken: 'AWS_SESSION_TOKEN',
 }
 
-/** A credential that signs. What cannot stand in a signature is a problem, by its name; the value is never quoted. */
+/** A credential that signs. Invalid characters are a problem, named by place; the value is never quoted. */
 export function awsCredential(
   id: string,
   keys: AwsKeys,

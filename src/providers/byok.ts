@@ -4,7 +4,7 @@ import { cloudVendors, vendors } from './compatible.ts'
 import { readGoogleAccount } from './google-account.ts'
 import { isHeaderValue } from './provider.ts'
 
-/** Which code calls the vendor or cloud of this slug; undefined: neither is known under it. */
+/** The kind of the vendor or cloud with this slug; undefined if unknown. */
 export const vendorKindOf = (slug: string): ProviderKind | undefined => {
   const vendor = vendors.find((one) => one.slug === slug)
   return vendor === undefined
@@ -13,9 +13,9 @@ export const vendorKindOf = (slug: string): ProviderKind | undefined => {
 }
 
 /**
- * Reads what a workspace brings along as its own key of a provider. Bedrock's may be the JSON of an access key
- * (`accessKeyId`, `secretAccessKey`, `sessionToken`), Vertex's the key file of a service account; all else is shown in a
- * header as it is. The problem completes "<field> …" and never quotes the text.
+ * Reads a workspace's BYOK key of a provider. Bedrock's may be the JSON of an access key
+ * (`accessKeyId`, `secretAccessKey`, `sessionToken`), Vertex's the key file of a service account. Any other key is sent
+ * in a header. The problem completes "<field> …" and never quotes the text.
  */
 export function readByokKey(
   kind: ProviderKind,
@@ -51,7 +51,7 @@ function readAccessKey(id: string, text: string): { credential: CredentialRecord
 
 const GOOGLE = /^https:\/\/[a-z0-9.-]+\.googleapis\.com\//
 
-/** Tokens are asked of Google alone: who brings a key along does not choose whom this gateway calls. */
+/** Only Google's token endpoint is allowed: a BYOK key must not choose the hosts that this gateway calls. */
 function readServiceAccount(
   id: string,
   text: string,

@@ -4,10 +4,10 @@ import { MISTRAL, OPENAI, PERPLEXITY, REPLAYED_THOUGHTS, STRICT_THOUGHTS } from 
 
 /** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
 export interface Vendor {
-  /** What `provider.only` and records name; also the folder of `<slug>/<model>` names. */
+  /** The name in `provider.only` and records; also the folder of `<slug>/<model>` names. */
   readonly slug: string
   readonly name: string
-  /** With the version segment. `${NAME}` is a part that the account decides: read from the environment. */
+  /** With the version segment. `${NAME}` depends on the account and is read from the environment. */
   readonly baseUrl: string
   /** Names of the credential in the environment, the usual one first: the first that is set is used. */
   readonly keys: readonly [string, ...string[]]
@@ -22,25 +22,24 @@ export interface Vendor {
   readonly dialect?: DialectName
   /** Further dialects at its own address. */
   readonly alsoSpeaks?: readonly DialectName[]
-  /** Absent: its credential is shown in a header. */
+  /** Absent: the credential is sent in a header. */
   readonly kind?: ProviderKind
-  /** The vendor's name in the models.dev facts where it is another one. */
+  /** The vendor's name in the models.dev facts, if it differs from the slug. */
   readonly facts?: string
   readonly quirks?: ProviderQuirks
 }
 
 /**
- * How a vendor takes the dialect unless its row says otherwise. `developer` is OpenAI's own role: strict servers
- * answer 400, lax ones drop the message (DeepSeek, DashScope, vLLM and others; public issues of 2025 and 2026).
- * `max_tokens` is the older name and the one that every compatible server knows: an unknown bound is ignored
- * in silence, and then the output has none.
+ * The default quirks of a row. `developer` is OpenAI's own role: strict servers answer 400, lax ones drop the message
+ * (DeepSeek, DashScope, vLLM and others; public issues of 2025 and 2026). `max_tokens` is the older name, which every
+ * compatible server knows: servers ignore an unknown bound, which leaves the output without one.
  */
 const USUAL: ProviderQuirks = { developerRole: false, outputBoundField: 'max_tokens' }
 /** Takes both names of the bound, by its own documentation. */
 const BOTH_BOUNDS: ProviderQuirks = { developerRole: false }
 
 /**
- * Where one credential opens an international and a Chinese address (Moonshot, DashScope, Zhipu), the row has the
+ * If a credential works at an international and a Chinese address (Moonshot, DashScope, Zhipu), the row has the
  * international one; `<PREFIX>_BASE_URL` moves it.
  */
 export const vendors: readonly Vendor[] = [
@@ -237,25 +236,25 @@ export const vendors: readonly Vendor[] = [
   },
 ]
 
-/** A row without surprises. */
+/** A row with the default quirks. */
 function usual(slug: string, name: string, baseUrl: string, key: string, facts?: string): Vendor {
   return { slug, name, baseUrl, keys: [key], ...(facts === undefined ? {} : { facts }) }
 }
 
-/** A row whose models are given their former thoughts back. */
+/** A row whose models get their former thoughts back. */
 function replaying(slug: string, name: string, baseUrl: string, key: string, facts?: string): Vendor {
   return { ...usual(slug, name, baseUrl, key, facts), quirks: REPLAYED_THOUGHTS }
 }
 
-/** How this vendor departs from its dialect. */
+/** How this vendor differs from its dialect. */
 export const quirksOf = (vendor: Vendor): ProviderQuirks => vendor.quirks ?? USUAL
 
 /** The vendor's name in the models.dev facts. */
 export const factsOf = (vendor: Vendor): string => vendor.facts ?? vendor.slug
 
-/** Clouds that are turned on by more than one key: `azure-settings.ts`, `vertex-settings.ts`. */
+/** Clouds that need more than one key: `azure.ts`, `vertex-settings.ts`. */
 interface CloudVendor {
-  /** What `provider.only` and records name. */
+  /** The name in `provider.only` and records. */
   readonly slug: string
   readonly kind: ProviderKind
   /** The vendor's name in the models.dev facts. */

@@ -6,8 +6,8 @@ import type { ProviderDefaults } from './environment.ts'
 import { compatible, type Provider } from './provider.ts'
 
 /**
- * A built-in model behind the same pipeline as any provider, so that a first answer needs no account. It speaks the
- * chat dialect, costs nothing, keeps nothing and reaches no network: its address does not exist (RFC 2606).
+ * A built-in model behind the same pipeline as any provider, so that the first answer needs no account. It speaks the
+ * chat dialect, costs nothing, stores nothing and uses no network: its address does not exist (RFC 2606).
  */
 export const demo: Provider = {
   prepare: compatible.prepare,
@@ -38,7 +38,7 @@ export const demoProvider = (defaults: ProviderDefaults): ProviderRecord => ({
   isLocal: true,
 })
 
-/** The model's record: free, a zero-data-retention endpoint, for it keeps nothing, and its text is anybody's. */
+/** The model's record: free, with zero data retention and text that anyone may use. */
 export const demoOffer: ModelOffer = {
   endpoint: {
     id: MODEL_ID,
@@ -49,7 +49,7 @@ export const demoOffer: ModelOffer = {
     maxCompletionTokens: 4096,
     inputModalities: ['text', 'image', 'file', 'audio', 'video'],
     outputModalities: ['text'],
-    // Unknown, so that no parameter is refused: whatever is set, it answers.
+    // Unknown, so that no parameter is rejected.
     supportedParameters: null,
     pricing: { prompt: 0n, completion: 0n, request: 0n },
     quantization: null,

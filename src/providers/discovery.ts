@@ -10,22 +10,22 @@ export interface Discovered {
 interface DiscoveryOptions {
   readonly probe: Probe
   readonly defaults: ProviderDefaults
-  /** Providers that the operator set up: a server that is among them, by slug or by address, is theirs. */
+  /** The operator's providers: a local server with the slug or address of one of them is skipped. */
   readonly configured: () => readonly ProviderRecord[]
-  /** Default: the usual servers at their usual ports. */
+  /** Default: the known servers at their usual ports. */
   readonly servers?: readonly LocalServer[]
 }
 
 interface WatchOptions extends DiscoveryOptions {
-  /** Called when what was found differs from the time before; first for the first server found. */
+  /** Called when the result differs from the previous one; first for the first server found. */
   readonly onChange: (found: Discovered) => void
-  /** Called when `onChange` failed; the next look comes all the same. */
+  /** Called when `onChange` throws; the watch goes on. */
   readonly onError?: (error: unknown) => void
   readonly intervalMs?: number
 }
 
 interface Watch {
-  /** Resolves after the first look around. Nobody must wait for it. */
+  /** Resolves after the first search. Startup does not wait for it. */
   readonly first: Promise<void>
   stop(): void
 }
@@ -33,8 +33,8 @@ interface Watch {
 const INTERVAL_MS = 60_000
 
 /**
- * Looks for local servers now and then every minute, one look at a time, without keeping the process alive. Where
- * `SLUICE_DISCOVER` is `off`, it is not called.
+ * Searches for local servers now and then every minute, one search at a time, without keeping the process alive. Not
+ * called if `SLUICE_DISCOVER` is `off`.
  */
 export function watchLocalServers(options: WatchOptions): Watch {
   let seen = fingerprint({ providers: [], models: [] })
@@ -64,7 +64,7 @@ export function watchLocalServers(options: WatchOptions): Watch {
   }
 }
 
-/** One look at every local server, all at once. A server that fails or answers as something else is not there. */
+/** Probes all local servers at once. A server that fails, or that identifies as another, is skipped. */
 export async function discover(options: DiscoveryOptions): Promise<Discovered> {
   const configured = options.configured()
   const providers: ProviderRecord[] = []
@@ -94,7 +94,7 @@ function recordOf(server: LocalServer, baseUrl: string, defaults: ProviderDefaul
     credentials: [{ id: server.slug, secret: null }],
     timeouts: defaults.timeouts,
     maxInFlight: defaults.maxInFlight,
-    // Ollama and LM Studio read no addresses; the others would, from the operator's own machine.
+    // Ollama and LM Studio fetch no URLs; the others would fetch them from the operator's own machine.
     quirks: { developerRole: false, outputBoundField: 'max_tokens', takesUrls: false },
     isLocal: true,
   }
@@ -135,14 +135,14 @@ const fingerprint = (found: Discovered): string =>
     typeof value === 'bigint' ? value.toString() : value,
   )
 
-/** Reads JSON at an address of this machine; null for whatever is not a 2xx with JSON. Must have its own time limit. */
+/** Reads JSON at an address of this machine; null for anything but a 2xx with JSON. Must have its own time limit. */
 type Probe = (url: string) => Promise<unknown>
 
 interface FoundModel {
   /** The server's own name for it. */
   readonly id: string
   readonly contextLength: number | null
-  /** Empty: it does not say. */
+  /** Empty: unknown. */
   readonly inputModalities: readonly string[]
   readonly outputModalities: readonly string[]
   readonly quantization: string | null
@@ -152,11 +152,11 @@ interface LocalServer {
   readonly slug: string
   readonly name: string
   readonly port: number
-  /** Null: whatever answers there does not identify itself as this server. */
+  /** Null if the answer does not identify this server. */
   readonly find: (origin: string, probe: Probe) => Promise<FoundModel[] | null>
 }
 
-/** Servers that people run on their own machine, at their usual ports. Each speaks the chat dialect below `/v1`. */
+/** Local model servers at their usual ports. Each speaks the chat dialect below `/v1`. */
 export const localServers: readonly LocalServer[] = [
   { slug: 'ollama', name: 'Ollama', port: 11434, find: findOllama },
   { slug: 'lmstudio', name: 'LM Studio', port: 1234, find: findLmStudio },
@@ -176,7 +176,7 @@ async function findOllama(origin: string, probe: Probe): Promise<FoundModel[] | 
   })
 }
 
-/** `GET /api/v0/models` is LM Studio's alone; it tells what OpenAI's list does not. */
+/** `GET /api/v0/models` exists only at LM Studio and has more fields than OpenAI's list. */
 async function findLmStudio(origin: string, probe: Probe): Promise<FoundModel[] | null> {
   const list = rowsOf(await probe(`${origin}/api/v0/models`))
   if (list === null || !list.every((row) => isObject(row) && 'compatibility_type' in row && 'state' in row))

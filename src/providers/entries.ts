@@ -21,8 +21,8 @@ export interface Entries {
 }
 
 /**
- * Reads the `providers:` list of the settings file. `${NAME}` in any string is replaced from the environment. Every
- * problem of every entry is told, with its place; with a problem anywhere, the providers and models are not for use.
+ * Reads the `providers:` list of the settings file. `${NAME}` in any string is replaced from the environment. All
+ * problems of all entries are reported, with their places. With any problem, providers and models must not be used.
  */
 export function readEntries(value: unknown, environment: Environment, defaults: ProviderDefaults): Entries {
   const problems: ConfigProblem[] = []
@@ -147,7 +147,7 @@ function endpointOf(model: EntryModel, provider: ProviderRecord, pricing: Pricin
   }
 }
 
-/** Vertex serves each model in the dialect of its maker, unless the entry says otherwise. */
+/** Vertex serves each model in the dialect of its vendor, unless the entry sets one. */
 function withDialect(endpoint: EndpointRecord, entry: Entry, { kind }: ProviderRecord): EndpointRecord {
   if (kind !== 'vertex' || entry.dialect !== undefined) return endpoint
   return { ...endpoint, dialects: [vertexDialect(endpoint.upstreamId)] }

@@ -7,7 +7,7 @@ import { isHeaderValue } from './provider.ts'
 import { readBaseUrl, UNSET_URL } from './settings.ts'
 import { vertexOfEntry } from './vertex-settings.ts'
 
-/** The address that an entry names, or that follows from its region. Problems are told with their place. */
+/** The address of an entry, or of its region. Problems are reported with their place. */
 export function entryAddress(
   { base_url, aws }: Entry,
   isBedrock: boolean,
@@ -50,11 +50,11 @@ export function entryCredential(
   const signing = signingCredential(entry, baseUrl, place, problems)
   if (signing === undefined) return shown
   if (secret === '') return signing
-  problems.push({ path: `${place}.api_key`, message: 'stands beside aws.access_key_id: give one of the two' })
+  problems.push({ path: `${place}.api_key`, message: 'conflicts with aws.access_key_id: set one of the two' })
   return shown
 }
 
-/** Undefined: the block has no keys, or they cannot be used. */
+/** Undefined if the block has no keys, or unusable ones. */
 function signingCredential(
   { slug, aws = {} }: Entry,
   baseUrl: string,
@@ -97,7 +97,7 @@ type CloudFields = Pick<
 export function cloudFields(entry: Entry, place: string, problems: ConfigProblem[]): CloudFields | undefined {
   const [first, second] = (['aws', 'azure', 'vertex'] as const).filter((name) => entry[name] !== undefined)
   if (second !== undefined) {
-    problems.push({ path: `${place}.${second}`, message: `stands beside ${first}: give one of the two` })
+    problems.push({ path: `${place}.${second}`, message: `conflicts with ${first}: set one of the two` })
   }
   if (first === 'azure') return azureOfEntry(entry, place, problems)
   return first === 'vertex' ? vertexOfEntry(entry, place, problems) : undefined

@@ -6,7 +6,7 @@ import type { ConfigProblem } from '../core/problem.ts'
 // Each `description` completes the sentence "<place> must be …".
 const text = Type.String({ pattern: '\\S', description: 'a text that is not blank' })
 const count = Type.Integer({ minimum: 1, description: 'a whole number of at least 1' })
-/** The largest real limit is a hundredth of it. */
+/** A hundred times the largest real limit. */
 const MOST_TOKENS = 1_000_000_000
 /** A limit of a model. */
 export const tokenCount = Type.Integer({
@@ -15,7 +15,7 @@ export const tokenCount = Type.Integer({
   description: `a whole number of at least 1 and at most ${MOST_TOKENS}`,
 })
 const words = Type.Array(text, { description: 'a list of names' })
-/** A name of another case or spelling would be one that no request asks for. */
+/** No request would match a name of another case or spelling. */
 const modalities = Type.Array(
   Type.String({ pattern: '^[a-z][a-z_]*$', description: 'a lower-case name, such as text, image or file' }),
   { description: 'a list of names' },
@@ -134,8 +134,8 @@ export type Entry = Static<typeof providerEntry>
 export type EntryModel = Static<typeof entryModel>
 
 /**
- * Checks the form of a `providers:` list and answers its entries with their places in it. Where the form is wrong, the
- * wrong part is replaced or left out, so that the rest of the entry can be checked in the same run.
+ * Checks a `providers:` list and returns its entries with their places in it. An invalid part is replaced or left out, so
+ * that the rest of the entry can be checked in the same run.
  */
 export function parseEntries(value: unknown, problems: ConfigProblem[]): [index: number, entry: Entry][] {
   if (value === undefined || value === null) return []
@@ -181,7 +181,7 @@ const segmentsOf = (pointer: string): string[] =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 
-/** What takes the place of a wrong part: required texts get one that collides with nothing; undefined: left out. */
+/** The replacement of an invalid part: a unique text if it is required; undefined: left out. */
 function standIn(error: ValueError, index: number): string | undefined {
   if (error.type === ValueErrorType.ObjectAdditionalProperties) return undefined
   const name = error.path.slice(error.path.lastIndexOf('/') + 1)

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../core/problem.ts'
-import type { CredentialRecord, ProviderRecord, Timeouts } from '../core/snapshot.ts'
+import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import { azureOfEnvironment } from './azure.ts'
 import { awsCredential, KEY_VARIABLES, regionFields, regionIn } from './bedrock.ts'
@@ -10,13 +10,13 @@ import { vertexOfEnvironment } from './vertex-settings.ts'
 
 export type { Environment, ProviderDefaults } from './settings.ts'
 
-/** A part of a host name or of a path: nothing that could lead elsewhere. */
+/** A part of a host name or path that cannot change the host. */
 const ADDRESS_PART = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
 
 /**
- * The vendors that the environment turns on: a credential under its usual name is enough, blank ones count as absent.
- * `<PREFIX>_BASE_URL` moves a vendor. A vendor whose address has a part that is not set stays off, silently: such
- * credentials are often there for other programs. Problems name the variable and never quote its value.
+ * The vendors that the environment turns on: a credential under its usual name is enough; blank ones count as absent.
+ * `<PREFIX>_BASE_URL` moves a vendor. A vendor whose address has an unset part stays off silently: such credentials often
+ * serve other programs. Problems name the variable and never quote its value.
  */
 export function environmentProviders(
   environment: Environment,
@@ -41,8 +41,8 @@ export function environmentProviders(
 }
 
 /**
- * The vendors of these slugs as they would be called, without a credential: at their own address or where the
- * environment moves them. One whose address has a part that is not set, or that cannot be signed for, is not there.
+ * The vendors with these slugs, without a credential: at their own address or where the environment moves them. A vendor
+ * whose address has an unset part, or without a region to sign for, is left out.
  */
 export const uncredentialled = (
   environment: Environment,
@@ -57,7 +57,7 @@ export const uncredentialled = (
     return provider.kind === 'bedrock' && provider.region === undefined ? [] : [provider]
   })
 
-/** A key under one of the vendor's names, else what signs in its place. */
+/** A key under one of the vendor's names, else keys that sign. */
 function credentialOf(
   vendor: Vendor,
   environment: Environment,
@@ -85,7 +85,7 @@ function signingCredential(
   return awsCredential(KEY_VARIABLES.accessKeyId, keys, KEY_VARIABLES, problems)
 }
 
-/** The record of a vendor. `baseUrl` is its own or where the operator moved it, `region` where that does not tell it. */
+/** The record of a vendor. `baseUrl` is its own or the operator's; `region` is used if that does not contain one. */
 export function vendorProvider(
   vendor: Vendor,
   baseUrl: string,
@@ -119,15 +119,15 @@ export const baseUrlVariable = (key: string): string =>
   `${key.replace(/_BEARER_TOKEN(?=_)|_(?:API_KEY|TOKEN|PAT)$/, '')}_BASE_URL`
 
 /**
- * At the vendor's own host, or one of its regions (`eu.api.openai.com`). Elsewhere there is often another server, which
- * speaks the vendor's main dialect and perhaps no other.
+ * True at the vendor's own host, or one of its regions (`eu.api.openai.com`). Another host is often another server, which
+ * speaks only the vendor's main dialect.
  */
 function isAtHome(address: string, { baseUrl }: Vendor): boolean {
   const [host, home] = [new URL(address).hostname, new URL(baseUrl).hostname]
   return host === home || host.endsWith(`.${home}`)
 }
 
-/** Undefined: the vendor stays off, with a problem unless a part of its address is simply not set. */
+/** Undefined: the vendor stays off, with a problem unless a part of its address is unset. */
 function addressFor(vendor: Vendor, environment: Environment, problems: ConfigProblem[]): string | undefined {
   const variables = [...movingVariables(vendor, environment), ...(vendor.addresses ?? [])]
   const variable = variables.find((name) => wordOf(environment, name) !== undefined)
@@ -137,7 +137,7 @@ function addressFor(vendor: Vendor, environment: Environment, problems: ConfigPr
     problems.push({ path: variable, message: base.problem })
     return undefined
   }
-  let isWhole = true
+  let isComplete = true
   const address = vendor.baseUrl.replace(/\$\{([A-Z0-9_]+)\}/g, (_, name: string) => {
     const part = partOf(environment, name)
     if (part !== undefined && ADDRESS_PART.test(part) && !part.includes('..')) return part
@@ -147,17 +147,17 @@ function addressFor(vendor: Vendor, environment: Environment, problems: ConfigPr
         message: `must be a plain name: it becomes part of the address of ${vendor.name}`,
       })
     }
-    isWhole = false
+    isComplete = false
     return ''
   })
-  return isWhole ? address : undefined
+  return isComplete ? address : undefined
 }
 
-/** An address that a vendor was moved to, with the version segment where the vendor implies it. */
+/** The operator's address of a vendor, with the version segment if the vendor implies it. */
 export const withVersion = (url: string, { impliedVersion }: Vendor): string =>
   impliedVersion !== undefined && new URL(url).pathname === '/' ? url + impliedVersion : url
 
-/** Of the key that is used, else of all. */
+/** The address variables of the key in use, else of all keys. */
 function movingVariables({ keys }: Vendor, environment: Environment): string[] {
   const used = keys.filter((name) => wordOf(environment, name) !== undefined).slice(0, 1)
   return (used.length > 0 ? used : keys).map(baseUrlVariable)
@@ -183,8 +183,8 @@ function wordOf(environment: Environment, name: string): string | undefined {
 const MOST_NAMED = 4
 
 /**
- * What an operator can do so that one of these providers is asked, as a sentence without its full stop: the variables
- * of their credentials, in the order of the slugs.
+ * How an operator turns one of these providers on, as a sentence without its full stop: the variables of their
+ * credentials, in the order of the slugs.
  */
 export function howToConfigure(slugs: readonly string[]): string {
   const variables = slugs.flatMap((slug) => vendors.find((vendor) => vendor.slug === slug)?.keys[0] ?? [])

@@ -6,15 +6,15 @@ import { demo } from './demo.ts'
 import { compatible, type Outbound, type Provider } from './provider.ts'
 import { vertex } from './vertex.ts'
 
-/** Which code prepares a call, by the kind of provider. */
+/** The code that prepares a call, by the kind of provider. */
 export const providers = { compatible, demo, bedrock, azure, vertex } satisfies Record<ProviderKind, Provider>
 
-/** Anthropic's API wants to be told its version (https://docs.anthropic.com/en/api/versioning). */
+/** Anthropic's API requires its version (https://docs.anthropic.com/en/api/versioning). */
 const HEADERS: Readonly<Record<string, Record<string, string>>> = {
   messages: { 'anthropic-version': '2023-06-01' },
 }
 
-/** The call that asks for the list of models, which costs nothing; null where there is none that we know of. */
+/** The call that lists the models, which costs nothing; null if the provider has none that we know of. */
 export async function listingCall(
   provider: ProviderRecord,
   credential: CredentialRecord,

@@ -2,15 +2,15 @@ import type { ProviderRecord } from '../core/snapshot.ts'
 import { hostOf, isPrivateHost, type OutboundAllow } from '../net/address.ts'
 import { vendors } from './compatible.ts'
 
-/** Hosts of vendors: what they fetch, they fetch from their own network. Those with a part of the account are left out. */
+/** Hosts of vendors, which fetch URLs from their own network. Hosts that depend on an account are left out. */
 const VENDOR_HOSTS: ReadonlySet<string> = new Set(
   vendors.flatMap(({ baseUrl }) => (baseUrl.includes('${') ? [] : [new URL(baseUrl).hostname])),
 )
 
 /**
- * Whether a provider runs on the operator's own network: true or false if its address shows it, else the name that must
- * be resolved. A private address, a private name, a name without a dot (a container, `/etc/hosts`) and an excepted host
- * are the operator's; a vendor's or a cloud's host is not.
+ * Whether a provider runs on the operator's own network: true or false if its address shows it, else the name to resolve.
+ * Private addresses and names, names without a dot (a container, `/etc/hosts`) and excepted hosts are the operator's;
+ * hosts of vendors and clouds are not.
  */
 export function isOnOwnNetwork(provider: ProviderRecord, allow: OutboundAllow): boolean | string {
   const { kind, baseUrl } = provider

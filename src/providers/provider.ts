@@ -31,7 +31,7 @@ export interface Tokens {
   forget(credential: CredentialRecord): void
 }
 
-/** The way out for what must be asked before the call itself, such as a token. */
+/** The outbound client for requests before the call itself, such as for a token. */
 export interface Outbound {
   readonly send: Upstream['send']
   /** Milliseconds since 1970. */
@@ -41,7 +41,7 @@ export interface Outbound {
   readonly tokens: Tokens
 }
 
-/** What one kind of provider adds to a dialect: address, credential, and for built-in ones the answer itself. */
+/** One kind of provider: adds the address and the credential to a dialect's call; built-in ones answer it. */
 export interface Provider {
   prepare(
     provider: ProviderRecord,
@@ -49,22 +49,22 @@ export interface Provider {
     call: PreparedBody,
     outbound?: Outbound,
   ): UpstreamCall | Promise<UpstreamCall>
-  /** Answers without a network, behind the same pipeline; absent: the call goes out. */
+  /** Answers without a network, behind the same pipeline; absent: the call is sent. */
   answer?(call: UpstreamCall, signal: AbortSignal): Promise<Response>
 }
 
 type CredentialHeader = NonNullable<ProviderRecord['credentialHeader']>
 
-/** How the credential is shown where a dialect has a header of its own; all others show `authorization: Bearer …`. */
+/** The credential header of dialects with their own; all others send `authorization: Bearer …`. */
 const HEADERS: Readonly<Partial<Record<DialectName, CredentialHeader>>> = {
   messages: { name: 'x-api-key', prefix: '' },
   gemini: { name: 'x-goog-api-key', prefix: '' },
 }
 
-/** What may stand in an HTTP header: visible ASCII. */
+/** Characters of an HTTP header value: visible ASCII. */
 export const isHeaderValue = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
-/** The field of a provider's record; nothing where it is the usual header. */
+/** The field of a provider's record; empty for the usual header. */
 export function credentialHeaderFor(dialect: DialectName): Pick<ProviderRecord, 'credentialHeader'> {
   const credentialHeader = HEADERS[dialect]
   return credentialHeader ? { credentialHeader } : {}
@@ -87,13 +87,13 @@ export const compatible: Provider = {
 }
 
 /**
- * Appends a path to a base URL that settings validated. A path can hold a model's id, so it is never trusted:
- * whatever could leave the base's host or folder (`#`, `..`, `//`, a backslash, an encoded dot segment) is a 400.
+ * Appends a path to a base URL that settings validated. A path can hold a model's id, so it is not trusted: anything that
+ * could leave the base's host or folder (`#`, `..`, `//`, a backslash, an encoded dot segment) is a 400.
  */
 export function addressOf(baseUrl: string, path: string): string {
   const [folder = ''] = path.split('?')
   if (!PATH.test(path) || DOT_SEGMENT.test(folder)) {
-    throw badRequest('The model name has characters that cannot stand in an address')
+    throw badRequest('The model name has characters that a URL cannot contain')
   }
   return baseUrl + path
 }
@@ -106,7 +106,7 @@ function headersOf(
   credential: CredentialRecord,
   call: PreparedBody,
 ): Record<string, string> {
-  // The boundary of a form is known to whoever sends it.
+  // `fetch` sets the content type of a form, with its boundary.
   const headers: Record<string, string> =
     call.form === undefined ? { 'content-type': 'application/json' } : {}
   for (const name in call.headers) headers[name.toLowerCase()] = call.headers[name] ?? ''

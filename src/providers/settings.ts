@@ -6,7 +6,7 @@ import { withoutTrailing } from '../core/trailing.ts'
 /** Values of the environment, read elsewhere. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a provider gets where nobody says otherwise. */
+/** Limits of a provider without settings of its own. */
 export interface ProviderDefaults {
   readonly timeouts: Timeouts
   readonly maxInFlight: number
@@ -89,7 +89,7 @@ export function readBaseUrl(text: string): BaseUrl {
   return { url: url.origin + withoutTrailing(url.pathname, '/') }
 }
 
-/** True for an address on this machine: what is sent there does not leave it. */
+/** True for an address on this machine: requests to it do not leave it. */
 export function isLoopback(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl)
   return /^(?:(?:.+\.)?localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/.test(hostname)

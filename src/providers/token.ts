@@ -11,11 +11,11 @@ export interface AccessToken {
   readonly expiresAt: number
 }
 
-/** Before its end a token is renewed while the old one still serves. */
+/** A token is renewed this long before its end, while the old one stays in use. */
 const RENEW_MS = 5 * 60_000
-/** What is left of a token must do for the call to arrive. */
+/** The least remaining lifetime of a token, so that the call arrives before its end. */
 const LEAST_MS = 30_000
-/** After a renewal that failed, while the old token holds. */
+/** The pause after a failed renewal, while the old token is valid. */
 const PAUSE_MS = 30_000
 
 export function createTokenSource(fetchToken: (outbound: Outbound) => Promise<AccessToken>): TokenSource {
@@ -93,9 +93,9 @@ const MOST_BYTES = 256 * 1024
 const USUAL_LIFETIME_S = 3_600
 
 /**
- * Asks a token endpoint (OAuth 2.0, RFC 6749). Throws `UpstreamError`: `credential` for a refusal, `malformed` for what
- * is no token, or what the connection throws. The endpoint's sentence is left out, since it may repeat what was sent:
- * its code alone is told.
+ * Asks a token endpoint (OAuth 2.0, RFC 6749). Throws `UpstreamError`: `credential` for a refusal, `malformed` for an
+ * unusable token, or what the connection throws. The endpoint's message may repeat the
+ * request, so only its code is reported.
  */
 export async function askForToken(
   url: string,
@@ -129,7 +129,7 @@ function tokenIn(body: unknown, now: number): AccessToken {
 function refusal(status: number, body: unknown): UpstreamError {
   const { error, error_description } = fieldsOf(body)
   const word = /^[\w.-]{1,60}$/.exec(asText(error) ?? '')?.[0]
-  // Entra's number says more than its word.
+  // Entra's number is more specific than its error code.
   const number = /\bAADSTS\d{3,8}\b/.exec(asText(error_description) ?? '')?.[0]
   const code = number ?? word ?? null
   const reason = `the token endpoint answered ${status}${code === null ? '' : ` (${code})`}`

@@ -1,6 +1,6 @@
 import type { ProviderQuirks } from '../core/snapshot.ts'
 
-/** Fields of the API's vocabulary that neither of these vendors knows. */
+/** Fields of the API that neither of these vendors knows. */
 const OPENAI_ONLY = [
   'top_a',
   'min_p',
@@ -21,7 +21,7 @@ const OPENAI_ONLY = [
   'prompt_cache_retention',
 ]
 
-/** What clients replay of an answer, or write for other vendors. */
+/** Message fields that clients replay from answers, or send for other vendors. */
 const MESSAGE_FIELDS = [
   'name',
   'refusal',
@@ -35,7 +35,7 @@ const MESSAGE_FIELDS = [
   'extra_content',
 ]
 
-/** What models of other providers thought, as callers replay it; no answer of these vendors holds any of it. */
+/** Replayed thoughts of other providers' models; answers of these vendors have none of these fields. */
 const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_content']
 
 /**
@@ -48,12 +48,12 @@ const CHAT_MODELS = /-chat(?:-|$)|-search-(?:api|preview)|^o1-(?:mini|preview)/
 export const AZURE_CHAT_MODELS = /^(?!gpt-|o\d|codex)|-chat(?:-|$)|^o1-(?:mini|preview)/
 
 /**
- * OpenAI's chat completions tell no thoughts and take none: its other dialect does. Metadata of what is not stored is a
+ * OpenAI's chat completions neither return nor accept thoughts; its Responses API does. Metadata without `store` is a
  * 400 (`The 'metadata' parameter is only allowed when 'store' is enabled`; public issues of 2025 and 2026).
  */
 export const OPENAI: ProviderQuirks = {
   chatModels: CHAT_MODELS,
-  // Reasoning models refuse `max_tokens`; all models take the newer name.
+  // Reasoning models reject `max_tokens`; all models accept the newer name.
   outputBoundField: 'max_completion_tokens',
   responsesExtensions: false,
   chat: { refusedMessageFields: ['reasoning', ...FOREIGN_THOUGHTS], storedMetadata: true },
@@ -71,8 +71,8 @@ export const STRICT_THOUGHTS: ProviderQuirks = {
 /**
  * DeepSeek and Moonshot refuse a conversation in which a turn that thought and called tools comes back without its
  * `reasoning_content` (400 `Missing reasoning_content field in the assistant message`, `reasoning_content is missing in
- * assistant tool call message`; their guides to thinking with tools and public issues of 2025 and 2026). Xiaomi and
- * Z.AI, and whoever serves the same models, take it back under the same name (models.dev, 2026: `interleaved.field`).
+ * assistant tool call message`; their guides to thinking with tools and public issues of 2025 and 2026). Xiaomi,
+ * Z.AI and other hosts of the same models take it back under the same name (models.dev, 2026: `interleaved.field`).
  */
 export const REPLAYED_THOUGHTS: ProviderQuirks = {
   developerRole: false,
@@ -109,9 +109,9 @@ export const MISTRAL: ProviderQuirks = {
 
 /**
  * Perplexity's Sonar (API reference and public issues of 2024 to 2026): no tools; "After the (optional) system
- * message(s), user and assistant roles should be alternating" (400); formats but `json_object`; what OpenAI has beyond
- * its reference is ignored without a word. Its own fields (`search_mode`, `web_search_options`, `return_images` …)
- * travel as they came.
+ * message(s), user and assistant roles should be alternating" (400); formats but `json_object`; OpenAI fields beyond its
+ * reference are ignored silently. Its own fields (`search_mode`, `web_search_options`, `return_images` …)
+ * are sent unchanged.
  */
 export const PERPLEXITY: ProviderQuirks = {
   developerRole: false,
@@ -127,15 +127,15 @@ export const PERPLEXITY: ProviderQuirks = {
 }
 
 /**
- * Who bills Claude's prompt cache by the rule that Anthropic publishes (2026), in multiples of the input price: 0.1 for
- * reading, 1.25 for writing for five minutes, 2 for an hour.
+ * Providers that bill Claude's prompt cache by Anthropic's published rule (2026), in multiples of the input price: 0.1 to
+ * read, 1.25 to write for five minutes, 2 for an hour.
  */
 export const ANTHROPIC_CACHE_PRICES: readonly string[] = ['anthropic', 'amazon-bedrock', 'google-vertex']
 
-/** Who keeps context caches at Google's prices: who resells its models keeps none, or at prices of its own. */
+/** Providers with context caches at Google's prices; resellers have none, or other prices. */
 export const CONTEXT_CACHES: readonly string[] = ['google', 'google-vertex']
 
-/** Parameters of the API that no model of a vendor takes, whatever is known of the model elsewhere. */
+/** Parameters of the API that no model of a vendor accepts, whatever other sources report of the model. */
 export const lackedParameters: Readonly<Record<string, readonly string[]>> = {
   mistral: MISTRAL.chat?.refusedFields ?? [],
   perplexity: PERPLEXITY.chat?.refusedFields ?? [],
@@ -152,7 +152,7 @@ export const lackedParameters: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Vendors that have no row (nobody has facts about their models) or depart on routes beside chat, by their host. */
+/** Quirks by host, for vendors without a row (no facts of their models exist), and for other routes than chat. */
 const BY_HOST: Readonly<Record<string, ProviderQuirks>> = {
   // Voyage's API reference, 2026: an unknown field is a 400.
   'api.voyageai.com': {
@@ -162,7 +162,7 @@ const BY_HOST: Readonly<Record<string, ProviderQuirks>> = {
   'api.mistral.ai': { embeddings: { dimensionsField: 'output_dimension' } },
 }
 
-/** What is known of whoever an entry's address leads to. */
+/** The quirks of the vendor at an entry's address. */
 export function quirksOfAddress(baseUrl: string): ProviderQuirks {
   const host = URL.parse(baseUrl)?.hostname ?? ''
   return Object.hasOwn(BY_HOST, host) ? (BY_HOST[host] ?? {}) : {}

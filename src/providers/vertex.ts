@@ -5,12 +5,12 @@ import { callWithToken } from './token.ts'
 
 /**
  * Google Vertex AI, below `/v1/projects/{project}/locations/{location}`: an account of Google Cloud gets a token, an
- * API key (express mode, below `/v1`) is shown in `x-goog-api-key`.
+ * API key (express mode, below `/v1`) is sent in `x-goog-api-key`.
  *
  * | dialect's path | Vertex's |
  * |---|---|
  * | gemini `/models/{id}:…` | `/publishers/google/models/{id}:…` |
- * | gemini `/cachedContents` | the same, its model by the whole path |
+ * | gemini `/cachedContents` | the same, its model by its full path |
  * | messages `/messages` | `/publishers/anthropic/models/{id}:rawPredict` or `:streamRawPredict` |
  * | messages `/messages/count_tokens` | `/publishers/anthropic/models/count-tokens:rawPredict` |
  * | chat `/chat/completions` | `/endpoints/openapi/chat/completions` |
@@ -35,7 +35,7 @@ function addressedCall(call: PreparedBody, baseUrl: string): PreparedBody {
   return { ...call, path: `/endpoints/openapi${call.path}` }
 }
 
-/** A cache names its model by the whole path, project and location included (Vertex's reference, 2026). */
+/** A cache names its model by its full path, with project and location (Vertex's reference, 2026). */
 function contextCall(call: PreparedBody, baseUrl: string): PreparedBody {
   const place = /projects\/[^/]+\/locations\/[^/]+$/.exec(baseUrl)?.[0]
   const model = String(call.body['model'])
@@ -48,7 +48,7 @@ function contextCall(call: PreparedBody, baseUrl: string): PreparedBody {
 const VERSION = 'vertex-2023-10-16'
 const PUBLISHER = /^publishers\/anthropic\/models\//
 
-/** The model stands in the path, and the version in the body (Anthropic's reference of Claude on Vertex, 2026). */
+/** The model is in the path, the version in the body (Anthropic's reference of Claude on Vertex, 2026). */
 function claudeCall({ headers, body }: PreparedBody): PreparedBody {
   const { model, ...rest } = body
   const method = rest['stream'] === true ? 'streamRawPredict' : 'rawPredict'
@@ -70,12 +70,12 @@ function countCall({ headers, body }: PreparedBody): PreparedBody {
   }
 }
 
-/** Vertex writes versions behind an `@`, which is a path character. */
+/** Vertex writes versions after an `@`, which may stay unescaped in a path. */
 const segment = (name: string): string => encodeURIComponent(name).replaceAll('%40', '@')
 
 /**
- * What AI Studio takes otherwise: it is told the tier in the body, Vertex in headers; and ids of calls, which Vertex
- * refuses (400 `Unknown name "id"`): names and order tell the calls apart.
+ * Differences from AI Studio: Vertex takes the service tier in headers instead of the body, and rejects ids of calls (400
+ * `Unknown name "id"`): names and order tell the calls apart.
  */
 function geminiCall(call: PreparedBody): PreparedBody {
   const { serviceTier, ...rest } = call.body

@@ -11,7 +11,7 @@ const TEXT =
 const MOST_PIECES = 40
 const MOST_CHOICES = 128
 
-/** What the demo model says to one request: the same to the same request, but for `created`. */
+/** The demo model's answer: always the same for the same request, except for `created`. */
 export interface DemoAnswer {
   readonly head: { readonly id: string; readonly created: number; readonly model: string }
   /** The text, or the arguments of the tool call, in at most 40 pieces. */
@@ -24,14 +24,15 @@ export interface DemoAnswer {
   readonly usage: JsonObject
 }
 
-/** Reads a chat body leniently: whatever optional field is set, there is an answer. */
+/** Reads a chat body leniently: every valid body gets an answer. */
 export function answerOf(body: JsonObject): DemoAnswer {
   const messages = asList(body['messages'])
   const tool = wantedTool(body)
-  const said = tool === null ? textFor(body) : JSON.stringify(sampleOf(tool.parameters))
-  const whole = piecesOf(tool === null ? beforeStop(said, body['stop']) : said)
+  const text =
+    tool === null ? beforeStop(textFor(body), body['stop']) : JSON.stringify(sampleOf(tool.parameters))
+  const complete = piecesOf(text)
   const bound = boundOf(body)
-  const pieces = whole.slice(0, bound)
+  const pieces = complete.slice(0, bound)
   const choices = Math.min(MOST_CHOICES, wholeNumber(body['n']) ?? 1)
   const usual = tool === null ? 'stop' : 'tool_calls'
   return {
@@ -42,7 +43,7 @@ export function answerOf(body: JsonObject): DemoAnswer {
     },
     pieces,
     toolCall: tool === null ? null : { id: `call_demo_${messages.length}`, name: tool.name },
-    finishReason: pieces.length < whole.length ? 'length' : usual,
+    finishReason: pieces.length < complete.length ? 'length' : usual,
     choices,
     logprobs: body['logprobs'] === true ? logprobsOf(pieces, wholeNumber(body['top_logprobs']) ?? 0) : null,
     usage: usageOf(messages, body['tools'], Math.max(1, pieces.length) * choices),
@@ -57,7 +58,7 @@ function textFor(body: JsonObject): string {
   return JSON.stringify(isObject(named['schema']) ? sampleOf(named['schema']) : { answer: TEXT })
 }
 
-/** The function that the caller insists on; null: the model is free to answer in words, and does. */
+/** The function that the caller requires; null: the model may answer with text, and does. */
 function wantedTool(body: JsonObject): { name: string; parameters: unknown } | null {
   const choice = body['tool_choice']
   const named = fieldsOf(fieldsOf(choice)['function'])['name']
@@ -126,7 +127,7 @@ function usageOf(messages: readonly unknown[], tools: unknown, completionTokens:
   }
 }
 
-/** A stream takes this long at most, however many chunks it has. */
+/** The longest duration of a stream, for any number of chunks. */
 const WHOLE_MS = 600
 const STEP_MS = 15
 
@@ -167,7 +168,7 @@ function eventOf(answer: DemoAnswer, choices: JsonObject[], usage: JsonObject | 
 }
 
 /**
- * Sends one chunk a pull, each no sooner than its turn. Nothing runs while nobody reads; leaving the stream, or
+ * Sends one chunk for each pull, at its scheduled time or later. No timer runs without a reader. Cancelling the stream, or
  * aborting, stops the timer at once.
  */
 export function pacedStream(chunks: readonly string[], signal: AbortSignal): ReadableStream<Uint8Array> {
@@ -212,7 +213,7 @@ export function pacedStream(chunks: readonly string[], signal: AbortSignal): Rea
   )
 }
 
-/** True after `ms`; false as soon as the function that `give` gets is called. */
+/** Resolves to true after `ms`, or to false as soon as the function that `give` gets is called. */
 function pause(ms: number, give: (stop: () => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), ms)
