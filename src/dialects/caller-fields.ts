@@ -138,7 +138,7 @@ const MOST_CHARACTERS = 64
 
 /**
  * Who asks, as providers of another dialect take it: coding agents send some 150 characters as Anthropic's
- * `metadata.user_id`. A longer name becomes its SHA-256 in hex, the same every time, and is told to `drop`.
+ * `metadata.user_id`. A longer name becomes its SHA-256 in hex, the same every time, and is named in `drop`.
  */
 export function writeUser({ user }: InferenceRequest, drop: Drop): string | undefined {
   if (user === undefined || user.length <= MOST_CHARACTERS) return user

@@ -15,9 +15,9 @@ const CLAUDE_EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'ma
 
 /** What a model takes, which changed with Claude's versions. */
 export interface Traits {
-  /** `adaptive`: thinking is switched on and an effort says how hard; `budget`: it has a budget of tokens. */
+  /** `adaptive`: thinking is on or off, with an effort; `budget`: it has a budget of tokens. */
   readonly thinking: 'adaptive' | 'budget'
-  /** True where it thinks unless told not to. */
+  /** It thinks unless the request disables it. */
   readonly thinksByDefault: boolean
   readonly efforts: readonly string[]
   /** Temperature, top_p and top_k: refused by the models that only think adaptively. */
@@ -153,7 +153,7 @@ export function hasUnsignedTurn(messages: readonly Message[]): boolean {
   return first?.toolCalls !== undefined && !hasThoughts(first)
 }
 
-/** Keywords that structured output refuses (2026): they are said in the description instead. */
+/** Keywords that structured output refuses (2026): the description lists them instead. */
 const REFUSED = new Set([
   'minimum',
   'maximum',
@@ -204,5 +204,5 @@ function strictEach(schemas: JsonObject): JsonObject | undefined {
 const allOrNothing = (schemas: unknown[]): unknown[] | undefined =>
   schemas.includes(undefined) ? undefined : schemas
 
-/** The tool that stands for a JSON schema where a model has no structured output. Its input becomes the text. */
+/** The tool that replaces a JSON schema for a model without structured output. Its input becomes the text. */
 export const ANSWER_TOOL = 'answer_in_json'

@@ -16,7 +16,7 @@ export interface Ingress {
   writeStream(reply: ReplyContext): StreamWriter
   /** How a stream is sent; absent: as server-sent events, with comments for keep-alives. */
   readonly stream?: { readonly mediaType: string; readonly keepAlive: string }
-  /** A reply that was streamed, as it would have been told whole, for `writeReply`; absent: it says the same. */
+  /** Converts a streamed reply into its unary form for `writeReply`; absent: both forms are the same. */
   gather?(frames: FrameBatch): FrameBatch
   /** The body of an error reply, where the dialect has a form of its own for it; absent: the gateway's envelope. */
   viewError?(error: PublicError, requestId: string): JsonObject
@@ -40,7 +40,7 @@ export interface StreamWriter {
   /** The dialect's mid-stream error, after which nothing follows. */
   fail(error: PublicError): string
   /**
-   * The whole reply as `writeReply` would have given it (a failed one with its error), once `end` or `fail` was
+   * The complete reply as `writeReply` would return it (a failed one with its error), once `end` or `fail` was
    * called; null before. For dialects whose replies can be stored and asked for again.
    */
   reply?(): JsonObject | null
@@ -59,7 +59,7 @@ export interface DialectCall {
   /** Parts of the body that a provider may refuse and without which the call is made once more; absent: none. */
   lessers?: readonly Lesser[]
   /**
-   * Where the caller marked that what stands before is worth keeping (`cache_control`), and a cache is made by a call
+   * Set if the caller marked prefixes for caching (`cache_control`), and the provider creates a cache by a call
    * of its own: all places where the call can be cut up to the last mark, the shortest beginning first. Absent:
    * nothing was marked.
    */
@@ -76,17 +76,17 @@ export interface Lesser {
 
 /** The beginning of a call, which the provider can keep, and what remains of the call then. */
 export interface ContextCut {
-  /** What it holds beyond the cut before it: beginnings are the same where all of these are, up to theirs. */
+  /** What the prefix holds beyond the breakpoint before it: equal parts up to a breakpoint mean equal prefixes. */
   readonly adds: string
   /** A rough count of all that it holds. */
   readonly tokens: number
-  /** How much of the whole call that is, from 0 to 1, by the same count. */
+  /** The share of the complete call, from 0 to 1, by the same count. */
   readonly share: number
   /** The caller marked this very place, or what comes right behind it. */
   readonly isMarked: boolean
   /** The call that makes the cache, which lives for so long. */
   make(ttlSeconds: number): DialectCall
-  /** The body of the call again, with the cache of this name in place of what is kept. */
+  /** The body of the call with the cache of this name in place of the cached prefix. */
   bodyWith(name: string): JsonObject
 }
 
@@ -108,7 +108,7 @@ export interface Egress {
   /**
    * Reads a 2xx reply, streamed or not, as one stream of frames, in batches: one batch for what one read from the
    * network gave (several where that is long), as soon as it is there. Throws `UpstreamError`:
-   * `malformed` (no answer in it), `truncated` (no whole end), or what an error object in the stream says; the
+   * `malformed` (no answer in it), `truncated` (no proper end), or the error that an object in the stream reports; the
    * frames before it come first.
    */
   read(reply: UpstreamReply, streamed: boolean): InferenceFrames
@@ -118,9 +118,9 @@ export interface Egress {
     /** The count in a reply; null where it holds none. */
     read(body: unknown): number | null
   }
-  /** For dialects whose `build` tells where a call can be cut. */
+  /** For dialects whose `build` returns cache breakpoints. */
   contextCache?: {
-    /** Reads the reply to what `ContextCut.make` asked; null where it tells of no cache. */
+    /** Reads the reply to `ContextCut.make`; null if it names no cache. */
     read(body: unknown): MadeContext | null
     /** True where a refusal is of this beginning alone, since it is too short to be kept. */
     isTooShort(error: UpstreamError): boolean

@@ -1,6 +1,6 @@
 import type { InferenceRequest } from '../core/request.ts'
 
-/** Fewer names are searched where they stand: most requests drop none or two. */
+/** Up to this many names are searched in the list itself: most requests drop two at most. */
 const FEW = 16
 const LONGEST_NAME = 100
 

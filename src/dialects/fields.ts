@@ -22,12 +22,12 @@ export const modelName = (description?: string) =>
 /**
  * The most entries of one list of a body, and fields of one object. Anthropic takes 100,000 messages, at its own cost:
  * here each is read, filtered, translated and counted on the thread that serves every stream. Numbers are not bounded
- * (embeddings of tokens): the body as a whole is (`core/json-bounds.ts`).
+ * (embeddings of tokens): `core/json-bounds.ts` bounds the body.
  */
 export const MOST_ENTRIES = 20_000
 export const MOST_FIELDS = 10_000
 
-/** The schema itself, in which every list and every object without a bound got one. For whole bodies. */
+/** The same schema; every list and object without a bound gets one. For complete bodies. */
 export function bounded<T extends TSchema>(schema: T): T {
   bind(schema, new Set())
   return schema

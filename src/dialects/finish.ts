@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 }
 
 /**
- * OpenAI's word for a provider's. `error` means that the reply broke off. A word that nobody knows is an end all
+ * OpenAI's finish reason for a provider's. `error`: the reply broke off. An unknown word is an end all
  * the same: `tool_calls` when calls were made, else `stop`.
  */
 export const finishReasonOf = (native: string, hasCalls: boolean): FinishReason =>
@@ -45,7 +45,7 @@ export const finishReasonOf = (native: string, hasCalls: boolean): FinishReason 
     ? (REASONS[native.toLowerCase()] ?? 'stop')
     : defaultReason(hasCalls)
 
-/** For a reply that is whole and gave no reason. */
+/** For a complete reply without a finish reason. */
 export const defaultReason = (hasCalls: boolean): FinishReason => (hasCalls ? 'tool_calls' : 'stop')
 
 /** The tier that served a request, as the types of OpenAI's and Anthropic's packages know it: typed clients refuse other words. */

@@ -1,13 +1,13 @@
 import { asText, parseJson } from '../core/json.ts'
 
 /**
- * The inside of a JSON string that has none of these says itself. Searched for, not matched from end to end: the
+ * A JSON string without these characters equals its text. The regex searches instead of matching from end to end: the
  * engine skips through a long text eight times as fast.
  */
 const NOT_PLAIN = /["\\\u0000-\u001f]/
 const STRING_END = /["\\]/g
 
-/** The string that this inside of a JSON string says; undefined where it is not one. */
+/** Decodes the inside of a JSON string; undefined if it is not one. */
 export function readJsonString(json: string): string | undefined {
   if (!NOT_PLAIN.test(json)) return json
   try {
@@ -41,7 +41,7 @@ export interface JsonEnd {
 const LONGEST_SCALAR = 256
 
 export function createJsonEnd(): JsonEnd {
-  /** Pieces that nobody has asked about: most calls never need it. */
+  /** Pieces that are not scanned yet: most calls never need it. */
   let unseen: string[] = []
   let first = ''
   let scalar = ''
@@ -95,5 +95,5 @@ const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(1
 export const oneLine = (json: string): string =>
   LINE_ENDS.test(json) ? json.replace(BARE_LINE_ENDS, escapeUnit) : json
 
-/** True where upstream's own JSON text of a string may stand in a `data:` line as it is. */
+/** True if upstream's JSON text of a string can be copied into a `data:` line unchanged. */
 export const mayBeSpliced = (json: string): boolean => !LINE_ENDS.test(json)

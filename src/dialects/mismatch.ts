@@ -18,9 +18,9 @@ export function bodyCheck<Schema extends TSchema>(schema: Schema) {
 }
 
 /**
- * The first thing that is wrong with a body, as a 400 for a person: where it stands, what is allowed, what came.
+ * The first error in a body, as a 400: the field's path, what is allowed, what the body has.
  * Of the forms that a field may have, the one that the caller evidently meant is explained. Values longer than a
- * few words are never repeated. `at` is where the value stands, when it is a part of the body (`input[3]`).
+ * few words are never repeated. `at`: the path of the value if it is a part of the body (`input[3]`).
  */
 export function mismatch(check: TypeCheck<TSchema>, body: unknown, at = ''): GatewayError {
   const first = check.Errors(body).First()
@@ -149,7 +149,7 @@ const isEnum = (variants: readonly TSchema[]): boolean =>
 
 const propertyOf = (schema: TSchema, key: string): TSchema | undefined => schema.properties?.[key]
 
-/** The property by which the variants of a union are told apart, and its values in this variant. */
+/** The property that distinguishes the variants of a union, and its values in this variant. */
 function discriminatorOf(variant: TSchema): { key: string; values: unknown[] } | undefined {
   for (const key of ['role', 'type', 'id']) {
     const property = propertyOf(variant, key)

@@ -11,7 +11,7 @@ import type { DialectCall } from './dialect.ts'
 
 /** How callers speak to us. */
 export interface OperationIngress<Request extends RoutedRequest, Result> {
-  /** Throws a `GatewayError` 400 that names the field's path. Fields that nobody here knows are kept in `body`. */
+  /** Throws a `GatewayError` 400 that names the field's path. Unknown fields stay in `body`. */
   parse(body: JsonObject, headers: Headers): Request
   writeReply(result: Result, reply: OperationContext<Request>, closing: Closing): JsonObject
 }
@@ -26,7 +26,7 @@ export interface OperationContext<Request> {
   /** Display name of the provider that answers. */
   providerName: string
   request: Request
-  /** Fields of the provider's reply that nobody here knows, where it speaks as the caller does. */
+  /** Unknown fields of the provider's reply, if it speaks the caller's dialect. */
   native: JsonObject
   routing?(): RoutingMetadata | null
 }
@@ -37,8 +37,8 @@ export interface Operation<Request extends RoutedRequest, Result> {
   cannot?(request: Request): string | null
   build(request: Request, attempt: Attempt): DialectCall
   /**
-   * Reads a 2xx reply. Throws `UpstreamError`: `malformed` for what is no whole answer, or what an error object in
-   * the reply says; and whatever the body throws.
+   * Reads a 2xx reply. Throws `UpstreamError`: `malformed` for an incomplete answer, or what an error object in
+   * the reply reports; and whatever the body throws.
    */
   read(reply: UpstreamReply, request: Request, attempt: Attempt): Promise<OperationReply<Result>>
 }
@@ -47,7 +47,7 @@ export interface OperationReply<Result> {
   result: Result
   /** The provider's own id of its reply; null where it gave none. */
   upstreamId: string | null
-  /** What the provider counted; null where it told nothing. */
+  /** What the provider counted; null if it reported nothing. */
   usage: Usage | null
   native?: JsonObject
 }
@@ -56,12 +56,12 @@ export interface OperationReply<Result> {
 export interface ImageSpeaker {
   /** Why it cannot make them as asked, to complete "<provider> …"; null: it can. */
   cannot?(request: ImagesRequest): string | null
-  /** One call gives one image, whatever `count` says: several take several calls, and cannot be streamed. */
+  /** One call returns one image, whatever `count` is: several images take several calls and cannot be streamed. */
   readonly isSingle?: boolean
   build(request: ImagesRequest, attempt: Attempt): DialectCall
   /**
    * Reads a 2xx reply, streamed or not, as events: `image` for a finished one (a data URL or an address), `native`
-   * with a draft or what was said beside, text and reasoning of a model that speaks. At least one image comes before
+   * with a draft or accompanying fields, text and reasoning of a model that also writes text. At least one image comes before
    * `response-end`; a reply without any throws.
    */
   read(reply: UpstreamReply, request: ImagesRequest, attempt: Attempt): InferenceFrames
@@ -73,7 +73,7 @@ export type ImageNative =
   | { type: 'partial'; base64: string; index: number }
   /** Of the image that came last. */
   | { type: 'image'; fields: Record<string, unknown> }
-  /** Of the whole reply. */
+  /** Of the complete reply. */
   | { type: 'reply'; fields: Record<string, unknown> }
 
 /** How speech is asked for at a provider. */
@@ -81,6 +81,6 @@ export interface SpeechSpeaker {
   /** Why it cannot speak as asked, to complete "<provider> …"; null: it can. */
   cannot?(request: SpeechRequest): string | null
   build(request: SpeechRequest, attempt: Attempt): DialectCall
-  /** Reads a 2xx reply up to its first sound. Throws `malformed` for what is none. */
+  /** Reads a 2xx reply up to its first sound. Throws `malformed` for anything else. */
   read(reply: UpstreamReply, request: SpeechRequest): Promise<{ audio: SpokenAudio; usage: Usage | null }>
 }

@@ -134,7 +134,7 @@ function formOf(first: number): BodyForm {
 const isBlank = (byte: number): boolean =>
   byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0xef || byte === 0xbb || byte === 0xbf
 
-/** The whole body as text. Throws `malformed` beyond `maxBytes`. */
+/** The complete body as text. Throws `malformed` beyond `maxBytes`. */
 export async function restOfBody(
   head: readonly Uint8Array[],
   body: Puller,

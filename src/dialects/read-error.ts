@@ -3,7 +3,7 @@ import type { JsonObject } from '../core/events.ts'
 import { asList, asObject, isObject, isString, parseJson, textOf } from '../core/json.ts'
 import { retryAfterMs } from '../net/headers.ts'
 
-/** What a provider said of an error, whatever shape it has. */
+/** An error as a provider reports it, in whatever shape. */
 interface Said {
   message: string
   /** Every word that names the kind: type, code, status, in lower case. */
@@ -31,7 +31,7 @@ export function readErrorReply(status: number, headers: Headers, text: string): 
 }
 
 /**
- * An error object inside a 200: an event of a stream, or the whole body. `answered` is the reply's status, used
+ * An error object inside a 200: an event of a stream, or a complete body. `answered` is the reply's status, used
  * where neither a status nor a known word is in the object.
  */
 export function errorInReply(body: unknown, answered: number): UpstreamError {
@@ -235,7 +235,7 @@ function retryDelayOf(error: JsonObject): number | undefined {
 const LOC = /"loc"\s*:\s*(\[[^\]]{0,200}\])/
 const FIELD = /"(message|msg|detail|code|type|status)"\s*:\s*"((?:[^"\\]|\\.)*)/g
 
-/** What an error in JSON says that was cut off: the first of each of its fields. */
+/** Reads truncated JSON of an error: the first of each of its fields. */
 function fieldsOf(text: string): JsonObject | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   const fields: JsonObject = {}
@@ -247,7 +247,7 @@ function fieldsOf(text: string): JsonObject | undefined {
   return { error: isString(fields['msg']) ? { ...fields, detail: [{ loc, msg: fields['msg'] }] } : fields }
 }
 
-/** A page or plain text. A page's title says enough, its markup nothing. */
+/** A page or plain text. Only the title of a page is useful. */
 function unstructured(text: string): Said {
   const isPage = /^\s*</.test(text)
   const title = /<title[^<>]{0,200}>([^<]{0,1000})<\/title>/i.exec(text)?.[1]

@@ -12,9 +12,9 @@ export type { ReadOptions } from './read-stream.ts'
  * Reads a 2xx reply, a stream of events or one JSON document, as one stream of frames. What came decides how it is
  * read, not what was asked for: JSON where a stream was asked for, and a stream where JSON was.
  *
- * `response-end` is the last frame (of a stream alone in its batch) and comes only after a whole reply: a finish reason and then a clean
+ * `response-end` is the last frame (of a stream, alone in its batch) and comes only after a complete reply: a finish reason and then a clean
  * end of the body (or a reset, or 10 s), or the terminal marker. Otherwise throws `UpstreamError`: `malformed`,
- * `truncated`, or what an error object in the reply says; and whatever the body throws.
+ * `truncated`, or the error that the reply reports; and whatever the body throws.
  */
 export const readReply = (
   reply: UpstreamReply,

@@ -25,7 +25,7 @@ const DRAIN_MS = 50
  * only one batch is held as text and events at a time: 100 streams of 4 MB peak at 610 MB instead of 850 MB.
  */
 const BATCH_BYTES = 64 * 1024
-/** Others have a turn after this much, also where it says nothing: 64 kB of the smallest events take some 15 ms. */
+/** The event loop gets a turn after this much, even without content: 64 kB of the smallest events take some 15 ms. */
 const TURN_BYTES = BATCH_BYTES
 
 /**
@@ -158,11 +158,11 @@ export function readStream(
   }
 }
 
-/** What a ping, the beginning of a message without content, and repeated accounts do not say. */
+/** False for a ping, a message start without content, and repeated usage. */
 const goesOn = ({ events, plainText }: InferenceFrame): boolean =>
   plainText !== undefined ||
   events.some((event) => {
-    // Items of built-in tools come before the first text; a chunk of chat that says nothing may have fields of its own.
+    // Items of built-in tools come before the first text; an empty chunk of chat may have unknown fields.
     if (event.type === 'native') return event.dialect !== 'chat'
     return isContent(event) || event.type === 'response-end'
   })

@@ -4,10 +4,10 @@ import { parseUnchecked } from '../core/json.ts'
 import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, type TextExcess } from '../core/json-excess.ts'
 import type { Shortcut } from './shortcut.ts'
 
-/** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its whole body. */
+/** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its complete body. */
 export interface ReplyDecoder {
   /**
-   * One event of a stream; undefined where it says nothing. Throws `malformed` for what is not JSON. After
+   * One event of a stream; undefined if it has no content. Throws `malformed` for what is not JSON. After
    * `failure` or `isTerminated` no other may be given.
    */
   takeEvent(name: string, data: string): InferenceFrame | undefined
@@ -15,9 +15,9 @@ export interface ReplyDecoder {
   takeTail(name: string, data: string): InferenceFrame | undefined
   /** A body that is one JSON document. */
   takeBody(body: unknown): InferenceFrame | undefined
-  /** The last frame. Throws `truncated` or `malformed` where the reply is not whole. */
+  /** The last frame. Throws `truncated` or `malformed` for an incomplete reply. */
   end(): InferenceFrame
-  /** What an error in the reply says: to be thrown once the frame that came with it was given. */
+  /** The error that the reply reports. The caller throws it after it has returned the frame that came with it. */
   failure(): UpstreamError | null
   /** The terminal marker came: nothing after it counts. */
   isTerminated(): boolean
@@ -92,7 +92,7 @@ const isSealedPiece = ({ signature, data }: ReasoningDetail): boolean =>
   (typeof signature === 'string' && signature !== '') || (typeof data === 'string' && data !== '')
 
 /**
- * The JSON of an event or a body of a provider; undefined for text that is none. Throws `malformed` for JSON that is
+ * The JSON of an event or a body of a provider; undefined if the text is not JSON. Throws `malformed` for JSON that is
  * nested deeper than 128 levels or holds too much (`core/json.ts`), in whatever field.
  */
 export function parseReply(text: string, status: number): unknown {

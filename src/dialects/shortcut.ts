@@ -10,13 +10,13 @@ export interface Shortcut {
   learn(data: string, events: InferenceEvent[]): InferenceFrame | undefined
   /** What this event changed, an older model does not know. */
   forget(): undefined
-  /** True where it is not known how an event of the model stands in its stream. */
+  /** True until `frame` has seen the lines around an event of the template. */
   readonly isUnframed: boolean
   /** Told how the last one stood, its blank line included, with `data` in it; undefined: in several reads. */
   frame(stood: string | undefined, data: string): void
-  /** True where whole events can be read as text. */
+  /** True if complete events can be read as text. */
   readonly isFramed: boolean
-  /** The frame of all events like the model that stand at `from`, one behind the other; undefined: the next is another. */
+  /** The frame of all consecutive events like the template from `from` on; undefined if the next one differs. */
   readRun(text: string, from: number): InferenceFrame | undefined
   /** Where the events end that the last `readRun` has read. */
   readonly end: number
@@ -29,10 +29,10 @@ const LONGEST_MODEL = 64 * 1024
 /** Of one frame: writers make of it some 300 characters for each. */
 const MOST_PIECES = 128
 
-/** `onText` is shown what the events said that are not parsed. */
+/** `onText` receives the text of events that are not parsed. */
 export function createShortcut(form: TextForm, onText: (text: string) => void = () => undefined): Shortcut {
   let template: TextTemplate | undefined
-  /** The same of whole events, with their lines. */
+  /** The same for complete events, with their lines. */
   let framed: TextTemplate | undefined
   let isUnframed = false
   let vainCuts = 0
@@ -88,9 +88,9 @@ export function createShortcut(form: TextForm, onText: (text: string) => void = 
   }
 }
 
-/** Pieces of text that came one behind the other, in events that differ in nothing else. */
+/** Consecutive pieces of text, in events that differ in nothing else. */
 interface TextRun {
-  /** Upstream's own JSON text of each string, quotes excluded. Each may stand in a `data:` line as it is. */
+  /** Upstream's own JSON text of each string, quotes excluded. Each can be copied into a `data:` line unchanged. */
   readonly jsons: readonly string[]
   /** What all of them say. */
   readonly text: string
@@ -103,7 +103,7 @@ const SHORT_CHARACTERS = 64
 
 /**
  * Reads events of this template from `from` on, `most` of them at most. Undefined where the first one is another one,
- * is not whole, says nothing, or must not be spliced. Each character is looked at once.
+ * is incomplete, empty, or must not be spliced. Reads each character once.
  */
 function readRun(
   { before, after }: TextTemplate,
@@ -152,6 +152,6 @@ function endOfPlain(text: string, from: number): number {
   return end
 }
 
-/** The string that this JSON text says, where it may be spliced. */
+/** Decodes JSON text of a string that can be spliced. */
 const readSplicable = (json: string): string | undefined =>
   mayBeSpliced(json) ? readJsonString(json) : undefined

@@ -31,8 +31,8 @@ interface SseParser extends StreamParser {
 }
 
 /**
- * As much as a whole reply may have: an image comes in one event, in base64 (more than 8 MB: openai-node#2433, 2026),
- * and a finished response is told once more as a whole. A line without an end must not fill the memory.
+ * The size of a complete reply: an image comes in one event, in base64 (more than 8 MB: openai-node#2433, 2026),
+ * and the last event repeats a finished response. A line without an end must not fill the memory.
  */
 export const MAX_EVENT_CHARACTERS = 32 * 1024 * 1024
 
@@ -46,7 +46,7 @@ const LF = 10
  * Server-sent events as WHATWG HTML §9.2.6 reads them: LF, CRLF or CR ends a line, a leading byte order mark and
  * comments are skipped, `id:` and `retry:` too. More than the standard: the final blank line may be missing,
  * blanks before a field's name are forgiven, and bare JSON between events (an error that a server wrote past its
- * own framing) is an event, because to skip it would make a broken stream look whole.
+ * own framing) is an event, because skipping it would make a broken stream look complete.
  */
 export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseParser {
   const decoder = new TextDecoder()
@@ -83,7 +83,7 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
       throw new UpstreamError('malformed', `an event of the stream has more than ${MAX_EVENT_LINES} lines`)
   }
 
-  /** Reads the line where it stands: most come whole, and are cut out of their text once. */
+  /** Reads the line in place: most lines are complete and are sliced from their text once. */
   function takeLine(text: string, from: number, to: number): void {
     if (from === to) {
       dispatch()

@@ -17,7 +17,7 @@ interface Piece {
 /** Longer texts are cut: a place is counted within one piece. */
 const PIECE_UNITS = 512
 
-/** `measure`: how many of the other unit a text is; `prefix`: how many UTF-16 units its first `count` of them are. */
+/** `measure`: the length of a text in the other unit; `prefix`: the UTF-16 length of its first `count` units. */
 function createTextPlaces(
   measure: (text: string) => number,
   prefix: (text: string, count: number) => number,

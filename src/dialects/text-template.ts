@@ -5,16 +5,16 @@ import { endOfString, readJsonString } from './json-text.ts'
 interface TextPlace {
   /** The field whose string is the text. */
   readonly field: string
-  /** The text of a parsed event; anything else where it is none. */
+  /** The text of a parsed event; any other value for other events. */
   textOf(event: unknown): unknown
-  /** A field of the event with a whole number that counts up. */
+  /** A field of the event with an integer that counts up. */
   readonly counter?: string
 }
 
 export interface TextForm extends TextPlace {
-  /** What stands before the text. */
+  /** The characters before the text. */
   readonly opening: RegExp
-  /** A field that differs from piece to piece; without the names of all of them there is none. */
+  /** A field that differs from piece to piece; undefined unless all of them are named. */
   readonly hole: RegExp
   readonly names: readonly string[]
 }
@@ -38,12 +38,12 @@ type Hole = 'digits' | 'padding'
 
 /** `obfuscation` is OpenAI's and Azure's padding, `p` Mistral's: letters that hide the length of a token. */
 const PADDINGS = ['obfuscation', 'p']
-/** Not the beginning of any text that a model is likely to write, and free of escapes. */
+/** A text that no model is likely to start with, free of escapes. */
 const PROBE = '\u2063probe\u2063'
 const PROBE_NUMBER = 190_190_190
 
 /**
- * `data` was parsed and says nothing but the piece `text`. The cut is proven by parsing the event again with another
+ * `data` was parsed and has no content but the piece `text`. To prove the template, the event is parsed again with another
  * text, number and padding in their places; undefined where it cannot be made.
  */
 export function cutTemplate(
@@ -72,7 +72,7 @@ export function cutTemplate(
 const LINES_BEFORE = /^(?:event:[^\r\n]*\r?\n)?data: ?$/
 const LINES_AFTER = /^(?:\n\n|\r\n\r\n)$/
 
-/** The template of whole events: `stood` is one as it stood in its stream, with `data` in it. */
+/** The template of complete events: `stood` is one with its lines, as in the stream, with `data` in it. */
 export function frameTemplate(
   { before, after }: TextTemplate,
   stood: string,

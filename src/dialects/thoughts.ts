@@ -56,7 +56,7 @@ const isOwn = ({ format }: JsonObject): boolean =>
   format === undefined || format === null || format === REASONING_FORMAT
 
 /**
- * Former thoughts for a provider that takes them as plain text: those that nobody signed may go back whoever wrote
+ * Former thoughts for a provider that takes them as plain text: unsigned ones may go back, whichever model wrote
  * them. Pieces of one index are one thought. `rest`: details that are something else, or that others signed.
  */
 export function plainThoughts(

@@ -55,7 +55,7 @@ function writeThinkingParts(message: JsonObject, takesThoughts: boolean, drop: D
 /**
  * What a caller wrote in the vendor's own field stays as it is. Of a model that is known to reason, a turn with calls
  * gets the field even where no thoughts are left of it (another model's, or cut off by the caller): without it the
- * vendor refuses the whole conversation.
+ * vendor rejects the conversation.
  */
 function writeThoughts(
   message: JsonObject,
@@ -146,7 +146,7 @@ function nineAlphanumerics(id: string): string {
   return Array.from(hash.subarray(0, 9), (byte) => ALPHANUMERICS[byte % ALPHANUMERICS.length]).join('')
 }
 
-/** A vendor without tools knows neither calls nor results: what tools said becomes what the user says. */
+/** A vendor without tools knows neither calls nor results: results become user messages. */
 function withoutCalls(message: JsonObject, drop: Drop): JsonObject[] {
   if (message.role === 'tool') {
     drop('messages.role')

@@ -11,7 +11,7 @@ import type {
 import { writeUser } from '../caller-fields.ts'
 import { type Drop, leaveOut } from '../dropped.ts'
 
-/** What a provider takes beyond OpenAI's own fields; the others refuse them. */
+/** What a provider accepts beyond OpenAI's own fields; others reject such fields. */
 export interface Taken {
   /** Former reasoning, in the fields of this API. */
   readonly takesReasoning: boolean
@@ -22,7 +22,7 @@ export interface Taken {
 }
 
 /**
- * The chat body of a request that came in another dialect. `extra` fields are the other dialect's and are not
+ * The chat body of a request that came in another dialect. `extra` fields belong to that dialect and are not
  * sent; parts and tools that chat has no word for are left out and named in `dropped`, each name once.
  */
 export function neutralBody(request: InferenceRequest, taken: Taken, drop: Drop): JsonObject {
@@ -57,9 +57,9 @@ export function neutralBody(request: InferenceRequest, taken: Taken, drop: Drop)
 }
 
 /**
- * Chat takes nothing but text for the result of a tool: what else a tool gave stands in a message of the user behind
+ * Chat accepts only text as a tool's result: anything else goes into a user message behind
  * the results. An image that a tool gave is left out for a model that sees none, because it would have the rest of the
- * conversation refused; one of the user's own goes along, and the provider says what it thinks of it.
+ * conversation refused; an image of the user's is sent, and the provider decides.
  */
 function writeMessages(messages: readonly Message[], taken: Taken, drop: Drop): JsonObject[] {
   const written: JsonObject[] = []
@@ -116,7 +116,7 @@ const isMarked = (marked: object): boolean =>
 const markOf = (extra: JsonObject | undefined, { takesMarks }: Taken): JsonObject =>
   takesMarks && isObject(extra?.cache_control) ? { cache_control: extra.cache_control } : {}
 
-/** A mark on the message holds for all of it: it stands on its last text. */
+/** A `cache_control` marker on the message moves to its last text. */
 function marked(parts: JsonObject[] | string | null, mark: JsonObject): JsonObject[] | string | null {
   if (mark.cache_control === undefined || parts === null) return parts
   if (!Array.isArray(parts)) return [{ type: 'text', text: parts, ...mark }]

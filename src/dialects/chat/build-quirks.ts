@@ -152,7 +152,7 @@ function effortTaken(asked: Effort, { endpoint, provider }: Attempt): string | u
 const alwaysReasons = ({ endpoint: { reasoning } }: Attempt): boolean =>
   reasoning !== undefined && !reasoning.mayBeOff && reasoning.efforts === null
 
-/** How hard such a model reasons cannot be said. */
+/** Such a model takes no effort. */
 function applyPromptMode(body: JsonObject, reasoning: Reasoning, dropped: string[]): void {
   const { effort, enabled, maxTokens, summary, extra } = reasoning
   if (asks(reasoning) && enabled !== false) body.prompt_mode ??= 'reasoning'

@@ -10,7 +10,7 @@ import { neutralBody, type Taken } from './build-neutral.ts'
 import { applyQuirks, applyReasoning } from './build-quirks.ts'
 
 /**
- * Fields that speak to the gateway alone: never sent to a provider. `usage` and `include_reasoning` are told in
+ * Fields for the gateway: never sent to a provider. `usage` and `include_reasoning` are sent in
  * other words (`stream_options`, `reasoning`).
  */
 const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'usage', 'include_reasoning'])
@@ -75,7 +75,7 @@ const TUNING = [
 
 /**
  * The call to a provider that speaks chat. A caller of the same dialect gets its own body through, unknown fields
- * at every level included, but for what is the gateway's; other dialects are written from the neutral request.
+ * at every level included, without the gateway's fields; other dialects are written from the neutral request.
  * Never changes `request`.
  */
 export function buildChat(request: InferenceRequest, attempt: Attempt): DialectCall {
@@ -109,7 +109,7 @@ function takenBy({ provider: { quirks }, endpoint: { inputModalities } }: Attemp
   }
 }
 
-/** What of the body is sent. Fields that are not are few, so the others are copied by the engine at once. */
+/** The body without the gateway's fields. Those are few, so the engine copies the body at once. */
 function forwardedBody(body: JsonObject): JsonObject {
   const sent = { ...body }
   for (const name in body) {

@@ -9,7 +9,7 @@ import { checkCalls } from '../reply-decoder.ts'
 export interface ToolCalls {
   /** `tool_calls` of a delta: fragments that continue calls or begin them. */
   addFragments(fragments: readonly unknown[], events: InferenceEvent[]): void
-  /** `tool_calls` of a whole message: each entry is a call. */
+  /** `tool_calls` of a complete message: each entry is a call. */
   addWhole(calls: readonly unknown[], events: InferenceEvent[]): void
   /** The `function_call` of OpenAI's first API; at most one, in fragments. */
   addLegacy(call: JsonObject, events: InferenceEvent[]): void
@@ -94,7 +94,7 @@ export function createToolCalls(choice: number): ToolCalls {
       pushArguments(call, fragment.json, events)
       return
     }
-    // Held back until it has a name: a start says both id and name, and comes before any argument.
+    // Held back until it has a name: a start carries id and name, and comes before any argument.
     if (call.name === '') return
     call.hasStarted = true
     events.push({
@@ -161,7 +161,7 @@ export function createToolCalls(choice: number): ToolCalls {
 const isAnother = (call: Call, fragment: Fragment): boolean =>
   fragment.id !== '' && call.upstreamId !== '' && fragment.id !== call.upstreamId && fragment.name !== ''
 
-/** Undefined for an entry that says nothing: Snowflake pads messages with empty calls. */
+/** Undefined for an empty entry: Snowflake pads messages with empty calls. */
 function readFragment(raw: unknown): Fragment | undefined {
   if (!isObject(raw)) return undefined
   const isCustom = raw['type'] === 'custom' && isObject(raw['custom'])

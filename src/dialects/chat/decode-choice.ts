@@ -14,7 +14,7 @@ export interface ChoiceState {
   finishReason: string | null
   nativeFinishReason: string | null
   hasContent: boolean
-  /** Unknown fields that came as null: told once. */
+  /** Unknown fields that came as null: emitted once. */
   nulls: Set<string> | null
 }
 
@@ -38,7 +38,7 @@ export function finishOf(choice: ChoiceState): Finish {
   }
 }
 
-/** Fields of a delta or message that are read here; the others travel as they came. */
+/** Fields of a delta or message that are read here; the others are forwarded unchanged. */
 const KNOWN_MESSAGE: ReadonlySet<string> = new Set([
   'index', // Mistral repeats the choice's index here.
   'role',
@@ -95,8 +95,8 @@ export function readChoice(
 }
 
 /**
- * Perplexity sends both: in a stream `message` is the whole text so far beside the `delta`, in a whole body the
- * `delta` is an empty relic. A stream of one whole message (no `delta`) is read as one.
+ * Perplexity sends both: in a stream `message` is the complete text so far beside the `delta`, in a unary body the
+ * `delta` is an empty relic. A stream of one complete message (no `delta`) is read as one.
  */
 function messageOf(raw: JsonObject, state: ChoiceState, isWhole: boolean): JsonObject | undefined {
   const { delta, message } = raw
@@ -212,7 +212,7 @@ function readMedia(message: JsonObject, choice: number, events: InferenceEvent[]
     events.push({ type: 'audio-delta', choice, audio })
 }
 
-/** The first reason stands: OpenRouter repeats it on its usage chunk. Snowflake's '' is none. */
+/** The first reason counts: OpenRouter repeats it on its usage chunk. Snowflake's '' is no reason. */
 function readFinish(raw: JsonObject, state: ChoiceState): void {
   const { finish_reason, native_finish_reason } = raw
   if (isText(finish_reason)) state.finishReason ??= finish_reason

@@ -14,11 +14,11 @@ interface ReplyState {
   readonly status: number
   readonly choices: ChoiceState[]
   readonly citations: Citations
-  /** Unknown fields of the top level as they were last told, as JSON: chunks repeat them. */
+  /** Unknown top-level fields as last emitted, as JSON: chunks repeat them. */
   told: Map<string, string> | null
   hasStarted: boolean
   serviceTier: string | null
-  /** What an error in the reply says. */
+  /** The error that the reply reports. */
   failure: UpstreamError | null
 }
 
@@ -32,7 +32,7 @@ export const newReply = (status: number): ReplyState => ({
   failure: null,
 })
 
-/** Fields that are read here; the others travel as they came. The last two are padding and are dropped. */
+/** Fields that are read here; the others are forwarded unchanged. The last two are padding and are dropped. */
 const KNOWN: ReadonlySet<string> = new Set([
   'id',
   'object',
@@ -45,7 +45,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'p',
 ])
 
-/** Reads one chunk, or one whole body, into events. An error in it is left in `failure`, beside what came with it. */
+/** Reads one chunk, or one complete body, into events. An error in it sets `failure`; its other content is still read. */
 export function readChunk(
   chunk: unknown,
   state: ReplyState,
@@ -75,7 +75,7 @@ export function readChunk(
   readUsageOf(chunk, entries, state, events)
 }
 
-/** Azure's first chunk has an empty id and model and no choices: they are taken from the first that tells. */
+/** Azure's first chunk has an empty id and model and no choices: they are taken from the first chunk that has them. */
 function start(chunk: JsonObject, hasEntries: boolean, state: ReplyState, events: InferenceEvent[]): void {
   if (state.hasStarted) return
   const upstreamId = textOf(chunk['id'])
@@ -110,7 +110,7 @@ function entriesOf(choices: unknown): readonly JsonObject[] {
   return choices.every(isObject) ? choices : choices.filter(isObject)
 }
 
-/** A choice can fail alone: OpenRouter puts the error into it. `error` as a reason says no more than that. */
+/** A choice can fail alone: OpenRouter puts the error into it. A finish reason of `error` gives no details. */
 function brokenOff(entry: JsonObject, choice: ChoiceState, status: number): UpstreamError | null {
   if (entry['error'] !== undefined) {
     const told = { error: entry['error'] }
@@ -138,7 +138,7 @@ function readNative(
   events.push({ type: 'native', dialect: 'chat', data })
 }
 
-/** Chunks repeat `system_fingerprint` and its like hundreds of times: each value is told once. */
+/** Chunks repeat `system_fingerprint` and its like hundreds of times: each value is emitted once. */
 function changed(rest: JsonObject, state: ReplyState): JsonObject | undefined {
   state.told ??= new Map()
   const { told } = state
@@ -174,7 +174,7 @@ function readUsageOf(
 export const isFinished = ({ choices }: ReplyState): boolean =>
   choices.length > 0 && choices.every((choice) => choice.finishReason !== null)
 
-/** The end of a whole reply. Throws `malformed` for a tool call that was never named. */
+/** The end of a complete reply. Throws `malformed` for a tool call that was never named. */
 export function endReply({ choices }: ReplyState): InferenceEvent[] {
   const events: InferenceEvent[] = []
   const finishes: Finish[] = []

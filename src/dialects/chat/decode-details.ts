@@ -2,7 +2,7 @@ import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.
 import { asFilledText, asObject, isObject, isString, isText } from '../../core/json.ts'
 import { checkAnnotations } from '../reply-decoder.ts'
 
-/** The annotations of one reply, each told once although chunks repeat them. */
+/** The annotations of one reply, each emitted once although chunks repeat them. */
 export interface Citations {
   /** `annotations` of a message or delta, as OpenAI and OpenRouter send them. */
   addAnnotations(choice: number, annotations: readonly unknown[], events: InferenceEvent[]): void
@@ -85,7 +85,7 @@ const indexOf = (value: unknown): number => (Number.isSafeInteger(value) ? Numbe
 
 /**
  * Reads `logprobs` in the form that every client parses: `content` is a list of tokens, each with `bytes` and
- * `top_logprobs`, or null. Fields of another form stay beside it. `{content: null, refusal: null}` says nothing.
+ * `top_logprobs`, or null. Fields of another form stay beside it. `{content: null, refusal: null}` counts as empty.
  * A number is that of `text`, what the same chunk adds: Together's streams (together-py, `ChatCompletionChunk`, 2026).
  */
 export function readLogprobs(
@@ -112,7 +112,7 @@ export function readLogprobs(
   events.push({ type: 'logprobs', choice, logprobs: read })
 }
 
-/** Together's whole replies (together-py, `LogProbs`, 2026): tokens in one list, their values in another. */
+/** Together's unary replies (together-py, `LogProbs`, 2026): tokens in one list, their values in another. */
 function sideBySide(tokens: unknown, values: unknown): unknown[] | null {
   if (!Array.isArray(tokens) || !Array.isArray(values)) return null
   return tokens.flatMap((token: unknown, index) => {

@@ -96,7 +96,7 @@ const CONTENT = createTextForm({
   },
 })
 
-/** Only a fragment of a call can change what is remembered each time that it comes; all else is told once. */
+/** Only fragments of calls change the state each time that they repeat. */
 function mayRepeat(chunk: unknown): boolean {
   const choices = asList(asObject(chunk)?.['choices'])
   const delta = choices.length === 1 ? asObject(choices[0])?.['delta'] : undefined

@@ -3,7 +3,7 @@ import { defined } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import { askedRatio, pixelsOf, ratioOf, sidesOf } from '../operations/image-shape.ts'
 
-/** How the models of one family are told what the image is to be like. */
+/** The image parameters of one family of models. */
 interface Family {
   readonly names: RegExp
   /** Answers a stream with drafts. */
@@ -74,7 +74,7 @@ const families: readonly Family[] = [
   },
 ]
 
-/** Everybody else is told pixels, and what the caller said. */
+/** All others receive pixels and the caller's own values. */
 const OTHERS: Family = {
   names: /(?:)/,
   streams: false,

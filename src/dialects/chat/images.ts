@@ -30,7 +30,7 @@ const OWN_FIELDS = [
 
 /**
  * OpenAI's `/images/generations`, and `/images/edits` as a form where there are images to start from. Sizes, quality
- * and seed are what the model's family knows (see image-family.ts); what it cannot be told is named.
+ * and seed are what the model's family knows (see image-family.ts); parameters that it does not take are dropped by name.
  */
 export const chatImages: ImageSpeaker = {
   build(request, attempt) {
@@ -109,7 +109,7 @@ const endOf = (rawUsage: unknown): InferenceEvent[] => {
 }
 
 function imageEvents(entry: unknown): InferenceEvent[] {
-  if (!isObject(entry)) throw malformed('an image of the reply is none')
+  if (!isObject(entry)) throw malformed('an image of the reply is not an object')
   const { b64_json, url } = entry
   const fields = nativeOf(entry, ['b64_json', 'url', 'type', 'usage', 'created_at'])
   const said = Object.keys(fields).length > 0 ? [native({ type: 'image', fields })] : []
@@ -123,7 +123,7 @@ function imageEvents(entry: unknown): InferenceEvent[] {
 /** An address, or the content itself. */
 const isImageUrl = (url: string): boolean => /^https?:\/\//i.test(url) || isBase64(base64OfDataUrl(url) ?? '')
 
-/** `image_generation.*` and `image_edit.*`: drafts, and then each whole image with the usage so far. */
+/** `image_generation.*` and `image_edit.*`: drafts, then each complete image with the usage so far. */
 async function* readEvents({ bytes, status, awaitContent }: UpstreamReply): InferenceFrames {
   const advance = awaitContent?.()
   const sse = createSseParser()
@@ -153,7 +153,7 @@ async function* readEvents({ bytes, status, awaitContent }: UpstreamReply): Infe
     if (events.length > 0) yield [{ events }]
   }
   if (!hasImage)
-    throw new UpstreamError('truncated', 'the stream ended before an image was whole', { status })
+    throw new UpstreamError('truncated', 'the stream ended before an image was complete', { status })
   yield [{ events: endOf(usage) }]
 }
 
@@ -166,7 +166,7 @@ function partial({ b64_json, partial_image_index }: JsonObject): InferenceEvent[
 function parse(data: string): JsonObject {
   const value = parseReply(data, 200)
   if (value === undefined) throw malformed('an event of the stream is not JSON')
-  if (!isObject(value)) throw malformed('an event of the stream is no JSON object')
+  if (!isObject(value)) throw malformed('an event of the stream is not a JSON object')
   return value
 }
 

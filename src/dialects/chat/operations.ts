@@ -81,7 +81,7 @@ export const chatModerations: Operation<ModerationRequest, ModerationResult> = {
 }
 
 /**
- * `/rerank` in the shape that Jina, Together, vLLM and others share with Cohere, and Voyage nearly: it says `top_k`,
+ * `/rerank` in the shape that Jina, Together, vLLM and others share with Cohere, and Voyage nearly: it uses `top_k`,
  * and answers in `data`. Documents go as they came, and are never asked back: the writer has them.
  */
 export const chatRerank: Operation<RerankRequest, RerankResult> = {

@@ -7,7 +7,7 @@ import type { ChatContent, ChatMessage, ChatToolCall } from './schema-messages.t
 
 /**
  * Checked chat messages → neutral ones. What the neutral form has no place for goes to `extra`. Throws a `GatewayError`
- * 400 that names the field for a tool's message that answers no call before it, and for images that are none.
+ * 400 that names the field for a tool's message that answers no call before it, and for invalid images.
  */
 export function readMessages(messages: readonly ChatMessage[]): Message[] {
   let callIds: Set<string> | undefined
@@ -102,7 +102,7 @@ function readPart(part: ChatPart, at: string): ContentPart {
   return { type: 'unknown', data: { ...part } }
 }
 
-/** What a part has besides; a mark that is null is none. */
+/** The other fields of a part; a `cache_control` of null counts as absent. */
 function extraOf(part: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
   const { cache_control, ...unmarked } = part
   return restOf(cache_control === null ? unmarked : part, known)

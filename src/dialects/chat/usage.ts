@@ -6,10 +6,10 @@ import { bucketsOf, countReader, nativeFieldsOf, type TokenCounts, viewCost } fr
 
 /**
  * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts
- * nothing; a 0 that was told is a 0.
+ * nothing; a reported 0 is a 0.
  *
  * `promptTokens(usage)` is upstream's `prompt_tokens` and `completionTokens(usage)` its `completion_tokens`,
- * details inclusive, but for the providers whose own total shows that they count otherwise (see `addApart`).
+ * details inclusive, except for providers whose total shows that they count otherwise (see `addApart`).
  */
 export function readUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined
@@ -83,7 +83,7 @@ const OUR_COMPLETION = new Set([
 ])
 
 /**
- * Groq's `queue_time`, DeepSeek's `prompt_cache_hit_tokens` and whatever else stands beside the counts, and within
+ * Groq's `queue_time`, DeepSeek's `prompt_cache_hit_tokens` and any other field beside the counts, and within
  * their details: OpenRouter's `video_tokens`, xAI's `text_tokens`.
  */
 function nativeOf(raw: JsonObject): JsonObject | undefined {
@@ -94,7 +94,7 @@ function nativeOf(raw: JsonObject): JsonObject | undefined {
   return defined({ ...rest, prompt_tokens_details: prompt, completion_tokens_details: completion })
 }
 
-/** Without nulls: clients parse what stands there as whole numbers. */
+/** Without nulls: clients parse these fields as integers. */
 function countsBeside(details: unknown, ours: ReadonlySet<string>): JsonObject | undefined {
   const rest = isObject(details) ? restOf(details, ours) : undefined
   if (rest === undefined) return undefined
@@ -105,7 +105,7 @@ function countsBeside(details: unknown, ours: ReadonlySet<string>): JsonObject |
 /**
  * Tokens that upstream's total counts and its two sums do not:
  * - xAI: `completion_tokens` excludes reasoning (12 + 2 + 340 = 354, recorded 2026)
- * - Gemini's compatible API: thoughts stand in the total alone (35 + 12, total 109, recorded 2025): `hidden`
+ * - Gemini's compatible API: only the total includes thoughts (35 + 12, total 109, recorded 2025): `hidden`
  * - gateways to Anthropic: `prompt_tokens` excludes what was read from or written to a cache
  * More reasoning than completion without a total cannot be inclusive either.
  */

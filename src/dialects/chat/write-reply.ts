@@ -15,7 +15,7 @@ import {
 } from './write-message.ts'
 
 /**
- * A whole reply as a chat completion. Fields of a unary upstream reply that we do not know stand where they stood;
+ * A complete reply as a chat completion. Unknown fields of a unary upstream reply keep their places;
  * of a stream that was collected, those of its chunks and choices do (the last wins), those of its deltas do not.
  */
 export function writeChatReply(result: InferenceResult, reply: ReplyContext, closing: Closing): JsonObject {

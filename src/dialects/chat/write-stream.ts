@@ -148,7 +148,7 @@ function createChunks(reply: ReplyContext): Chunks {
  * - the first has no choices: langchain-openrouter looks for an error only there;
  * - the last has the choice with `finish_reason: "error"`, and an annotation that no client has a type for: the AI
  *   SDK's `openai.chat` drops `error` from every chunk that is otherwise valid, and reads it from one that is not;
- * - the id stands between them: go-openai reads an error only before it, clients that connect again the last id;
+ * - the id is between them: go-openai reads an error only before it, clients that connect again the last id;
  * - both are complete chunks: OpenRouter's SDKs throw a parse error at a bare `{"error": …}`.
  */
 function failureEvents(head: string, error: JsonObject, more: JsonObject, idEvent: string): string {
@@ -166,7 +166,7 @@ function headOf({ generationId, created, model, providerName }: ReplyContext, fi
   return `${oneLine(JSON.stringify(all)).slice(0, -1)},`
 }
 
-/** What stands before the JSON text of a plain text delta, and between two of them. */
+/** The characters before the JSON text of a plain text delta, and between two of them. */
 function plainOf(head: string): { first: string; next: string; between: string } {
   const open = `data: ${head}"choices":[{"index":0,"delta":{`
   const next = `${open}"content":"`

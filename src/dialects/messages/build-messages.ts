@@ -20,7 +20,7 @@ interface Turn {
 }
 
 /**
- * System and developer messages become `system`, wherever they stand: the API has no other place for them. Results
+ * System and developer messages become `system`, from any position: the API has no other place for them. Results
  * of tools are blocks of a user turn, and turns of one role that follow each other are one, as the API reads them.
  */
 export function writeMessages(messages: readonly Message[], drop: Drop): Written {
@@ -99,14 +99,14 @@ const writeParts = (content: string | ContentPart[] | null, drop: Drop): JsonObj
       ? []
       : [{ type: 'text', text: content }]
 
-/** A mark on the message holds for all of it: it stands on the last block. */
+/** A `cache_control` marker on the message moves to its last block. */
 function marked(blocks: JsonObject[], { extra }: Message): JsonObject[] {
   const last = blocks.at(-1)
   if (last) Object.assign(last, cacheMarkOf(extra))
   return blocks
 }
 
-/** Marks inside a result are not taken: the last one stands on the result itself. */
+/** The API rejects markers inside a result: the last one moves to the result itself. */
 function writeResult(message: Message, drop: Drop): JsonObject {
   const { content, toolCallId, extra } = message
   const blocks = writeParts(content, drop).map(({ cache_control, ...block }) => ({ block, cache_control }))

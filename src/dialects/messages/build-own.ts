@@ -11,7 +11,7 @@ import { messagesBody } from './schema.ts'
 
 /**
  * The body of a caller of this dialect for a provider of it: what the caller sent, unknown fields at every level
- * included, but for what is the gateway's. Thoughts and citations of other providers, which the gateway had sealed,
+ * included, without the gateway's fields. Thoughts and citations of other providers, which the gateway had sealed,
  * are taken out. Never changes `request`.
  */
 export function ownBody(
@@ -140,7 +140,7 @@ function withContent(block: JsonObject): JsonObject {
   return /^data:/i.test(source.url) ? { ...block, source: fetchedSource(source.url, block.type) } : block
 }
 
-/** Documents of text are told as text: in base64 the API takes PDF alone. */
+/** Text documents are sent as text: in base64 the API accepts only PDF. */
 function fetchedSource(url: string, type: unknown): JsonObject {
   const source = sourceOf(url)
   if (type !== 'document' || !/^text\/|json$|xml$/.test(String(source.media_type))) return source

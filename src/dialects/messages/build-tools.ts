@@ -68,7 +68,7 @@ export function applyFormat(body: JsonObject, request: InferenceRequest, traits:
   else drop('response_format')
 }
 
-/** Beside the caller's own tools the model must call one of all; a tool that the caller forces stands alone. */
+/** Beside the caller's own tools the model must call one of all; a tool that the caller forces excludes it. */
 function addAnswerTool(
   body: JsonObject,
   { toolChoice }: InferenceRequest,

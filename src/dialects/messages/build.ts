@@ -13,7 +13,7 @@ const VERSION = '2023-06-01'
 /** Documents that are named by an id are behind this beta. */
 const FILES_BETA = 'files-api-2025-04-14'
 
-/** The API wants a bound. Without one of the caller's, the model's own; where nobody knows it, these. */
+/** The API requires a bound: the caller's, else the model's, else one of these. */
 const UNKNOWN_BOUND = 4_096
 const UNKNOWN_BOUND_THINKING = 16_384
 
@@ -27,7 +27,7 @@ const UNKNOWN_BOUND_THINKING = 16_384
  * | tools, tool choice, parallel calls | `build-tools.ts` |
  * | reasoning | `build-reasoning.ts` |
  * | response format | `build-format.ts` |
- * | sampling | `temperature`, `top_p`, `top_k`, `stop_sequences`; the others have no word here |
+ * | sampling | `temperature`, `top_p`, `top_k`, `stop_sequences`; other parameters are dropped |
  * | bound on output | `max_tokens` |
  * | service tier | `service_tier` (`auto`, `standard_only`) |
  * | user | `metadata.user_id` |
@@ -93,7 +93,7 @@ function writeServiceTier(tier: string | undefined, drop: Drop): string | undefi
   return written
 }
 
-/** Callers of this dialect may use the words of the others. */
+/** Callers of this dialect may use the service tiers of other dialects. */
 function applyServiceTier(body: JsonObject, { serviceTier }: InferenceRequest, drop: Drop): void {
   const { service_tier } = body
   if (service_tier === undefined || service_tier === 'auto' || service_tier === 'standard_only') return

@@ -15,7 +15,7 @@ export interface Blocks {
 
 export const newBlocks = (): Blocks => ({ textLength: 0, thoughts: 0, calls: 0 })
 
-/** One block of a reply's `content` while it comes. A block that came whole is opened and closed. */
+/** One block of a reply's `content` while it streams. A complete block is opened and closed. */
 export interface Block {
   add(delta: JsonObject, events: InferenceEvent[]): void
   /** `wasCut`: the bound on tokens ended it, so what is missing is missing. */
@@ -77,7 +77,7 @@ function addText(text: string, blocks: Blocks, events: InferenceEvent[]): void {
   events.push({ type: 'text-delta', choice: 0, text })
 }
 
-/** A citation of a page has an address; of a document it has places in it, and is told as it came. */
+/** A citation of a page has an address; one of a document has places in it and is forwarded unchanged. */
 function annotationOf(citation: JsonObject, startIndex: number, endIndex: number): UrlCitation | JsonObject {
   const url = textOf(citation['url']) || textOf(citation['source'])
   if (!/^https?:/i.test(url)) return { ...citation, start_index: startIndex, end_index: endIndex }
@@ -137,11 +137,11 @@ function callBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): B
   )
 }
 
-/** The tool that stands for a JSON schema: its input is the answer. */
+/** The answer tool replaces a JSON schema: its input is the answer. */
 const answerBlock = (raw: JsonObject, blocks: Blocks): Block =>
   jsonBlock(raw['input'], (json, more) => addText(json, blocks, more))
 
-/** `input` is `{}` where fragments follow, and the whole of it where none do. A call without any is `{}`. */
+/** `input` is `{}` if fragments follow, else the complete input. A call without input has `{}`. */
 function jsonBlock(input: unknown, tell: (json: string, events: InferenceEvent[]) => void): Block {
   let isEmpty = true
   return {

@@ -19,7 +19,7 @@ interface MessageState {
   readonly open: Map<number, OpenBlock>
   /** How many blocks were started. */
   started: number
-  /** It came whole: its blocks are told as one. */
+  /** A unary reply: its blocks are emitted as one message. */
   isWhole: boolean
   usage: JsonObject
   hasStarted: boolean
@@ -39,7 +39,7 @@ export const newMessage = (): MessageState => ({
 })
 
 /**
- * Reads one event of a stream. Those of unknown types are told to a writer of this dialect alone: the API says that
+ * Reads one event of a stream. Events of unknown types go only to a writer of this dialect: the API documents that
  * new ones may come at any time.
  */
 export function readEvent(event: JsonObject, state: MessageState, events: InferenceEvent[]): void {
@@ -71,7 +71,7 @@ export function readEvent(event: JsonObject, state: MessageState, events: Infere
   }
 }
 
-/** Reads a whole `message`. */
+/** Reads a complete `message`. */
 export function readMessage(message: JsonObject, state: MessageState, events: InferenceEvent[]): void {
   state.isWhole = true
   startMessage(message, message, state, events)
@@ -87,7 +87,7 @@ export function readMessage(message: JsonObject, state: MessageState, events: In
 /** Both end an answer in its midst: a call that was not closed then stays as it is. */
 const CUT_REASONS = ['max_tokens', 'model_context_window_exceeded']
 
-/** The last events of a whole reply. `tool_use` without a client's call is the answer tool: an answer like any other. */
+/** The last events of a complete reply. `tool_use` without a client's call is the answer tool, so the reply just stops. */
 export function endMessage(state: MessageState, events: InferenceEvent[]): void {
   const native = state.stopReason
   closeBlocks(CUT_REASONS.includes(native ?? ''), state, events)
@@ -137,7 +137,7 @@ function tellUsage(told: unknown, state: MessageState, events: InferenceEvent[])
   if (usage) events.push({ type: 'usage', usage, serviceTier: readServiceTier(state.usage) })
 }
 
-/** `explanation` says why the provider would not answer. */
+/** `explanation` holds the provider's reason for a refusal. */
 function readStop(from: JsonObject, state: MessageState, events: InferenceEvent[]): void {
   const { stop_reason, stop_details } = from
   if (!isString(stop_reason) || stop_reason === '') return

@@ -14,7 +14,7 @@ interface DecodeOptions {
   fast: boolean
 }
 
-/** Reads the events of a Messages stream, or one whole `message`. */
+/** Reads the events of a Messages stream, or one complete `message`. */
 export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newMessage()
   const shortcut = fast ? createShortcut(TEXT_FORM, onText) : undefined

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { PublicError } from '../../core/result.ts'
 import { readErrorReply } from '../read-error.ts'
 
-/** Anthropic says with a 400 `invalid_request_error` that the account is out of money: not the caller's doing. */
+/** Anthropic reports an account without credit as a 400 `invalid_request_error`: not the caller's fault. */
 const NO_CREDIT = /credit balance is too low/i
 
 /** Reads an error reply: `{type: "error", error: {type, message}, request_id}`. */
@@ -47,7 +47,7 @@ const TYPES_BY_STATUS: Readonly<Record<number, string>> = {
 
 /**
  * A failure in Anthropic's form, which its clients tell apart by `type`. The gateway's own metadata (which provider,
- * its code, earlier tries) stands beside it.
+ * its code, earlier attempts) is added to it.
  */
 export function viewError({ status, message, metadata }: PublicError, requestId: string | null): JsonObject {
   const kind = metadata?.['error_type']

@@ -6,7 +6,7 @@ import { dropsInto } from '../dropped.ts'
 /** Collects, once each, the names of what only this dialect can carry. */
 export interface Keep {
   (name: string): void
-  /** Names the fields of `rest`, which stand at `place`, and answers it. Marks of prompt caching have other words elsewhere. */
+  /** Names the fields of `rest`, found at `place`, and returns `rest`. Other dialects have their own `cache_control`. */
   rest(rest: JsonObject | undefined, place: string): JsonObject | undefined
   readonly names: readonly string[]
 }

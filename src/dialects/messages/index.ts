@@ -29,7 +29,7 @@ export const messagesEgress = {
   readError: readMessagesError,
 } satisfies Egress
 
-/** What says how to answer, which the API does not take where nothing is answered. */
+/** Parameters of the answer: the API rejects them where it only counts. */
 const ANSWER_FIELDS = new Set([
   'max_tokens',
   'stream',

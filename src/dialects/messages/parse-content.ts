@@ -17,7 +17,7 @@ type ContentBlock = Exclude<UserBlock, { type: 'tool_result' }> | { type: 'tool_
  * | `search_result` | a text: title, source, and what was found |
  * | what runs at the provider | unknown: only this dialect can carry it |
  *
- * Marks (`cache_control`) and unknown fields stand in `extra`.
+ * `cache_control` markers and unknown fields are kept in `extra`.
  */
 export function readBlock(block: ContentBlock, at: string, keep: Keep): ContentPart[] {
   switch (block.type) {
@@ -101,7 +101,7 @@ const headed = (title: string | null | undefined, context: string | null | undef
 const withContext = (part: ContentPart, context: string | null | undefined): ContentPart[] =>
   context ? [{ type: 'text', text: context }, part] : [part]
 
-/** A mark on the document stands on the last of its parts. */
+/** A marker on the document moves to the last of its parts. */
 function marked(parts: ContentPart[], extra: JsonObject | undefined): ContentPart[] {
   const last = parts.at(-1)
   if (extra === undefined || last === undefined || last.type === 'unknown') return parts

@@ -23,7 +23,7 @@ import type {
  * | `system` | a system message, first |
  * | user | one message of role `tool` for each `tool_result`, then a user message with the rest |
  * | assistant | texts, calls (`tool_use`), thoughts as reasoning details |
- * | system | a system message where it stands |
+ * | system | a system message in its place |
  *
  * Throws a `GatewayError` 400 for a result of no call before it.
  */
@@ -81,7 +81,7 @@ function readResult(block: ToolResultBlock, at: string, calls: ReadonlySet<strin
   const { tool_use_id, content, is_error } = block
   if (!calls.has(tool_use_id)) {
     throw badRequest(
-      `must be the id of a tool_use block of an assistant message before it; ${quoted(tool_use_id)} is none`,
+      `must be the id of a tool_use block of an assistant message before it, not ${quoted(tool_use_id)}`,
       `${at}.tool_use_id`,
     )
   }

@@ -55,7 +55,7 @@ export function readToolChoice(body: MessagesBody, keep: Keep): ToolChoice | und
       const { name } = tool_choice
       const chosen = tools?.find((tool) => tool.name === name)
       if (!chosen && !mcp_servers?.length) {
-        throw badRequest(`must be the name of one of the tools; ${quoted(name)} is none`, 'tool_choice.name')
+        throw badRequest(`must be the name of one of the tools, not ${quoted(name)}`, 'tool_choice.name')
       }
       const isOwn = chosen !== undefined && (!chosen.type || chosen.type === 'custom')
       return isOwn ? { type: 'function', name: shortName(name) } : { type: 'other', data: { ...tool_choice } }

@@ -140,7 +140,7 @@ const THINKING = new Set(['type', 'budget_tokens', 'display'])
  * | `thinking.adaptive`, `between_tools` | on |
  * | `thinking.disabled` | off |
  * | `display: omitted` | reasoning is not shown |
- * | `output_config.effort` | effort; none of it says that thinking is to be on |
+ * | `output_config.effort` | effort; it does not turn thinking on |
  *
  * Throws a `GatewayError` 400 for a budget that leaves no room for an answer.
  */

@@ -3,7 +3,7 @@ import { cacheControl } from '../caller-schema.ts'
 import { anyObject, OPEN, oneOf, optional } from '../fields.ts'
 
 /**
- * The messages of POST /messages: blocks of the types that the API knows where they stand (Anthropic's client
+ * The messages of POST /messages: blocks of the types that the API accepts in each place (Anthropic's client
  * 1.11.0), open in their fields.
  */
 

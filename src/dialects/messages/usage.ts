@@ -7,7 +7,7 @@ import { bucketsOf, countReader, nativeFieldsOf, viewCost } from '../usage.ts'
 
 /**
  * The later figures over the earlier ones, field by field: `message_delta` repeats some of `message_start`'s, and
- * what it tells is cumulative (recorded 2024-26: with server tools and fallbacks `input_tokens` changes too).
+ * its counts are cumulative (recorded 2024-26: with server tools and fallbacks `input_tokens` changes too).
  */
 export const mergeUsage = (former: JsonObject, later: JsonObject): JsonObject => ({
   ...former,
@@ -56,7 +56,7 @@ export function readServiceTier(raw: JsonObject): string | null {
 
 /**
  * Usage as Anthropic counts it: `input_tokens` without what was read from or written to a cache, `output_tokens`
- * with thinking. What Anthropic itself said beside it is kept; null: nothing was told yet.
+ * with thinking. Anthropic's other fields are kept; null: no usage so far.
  */
 export function viewTokens(told: Usage | null, serviceTier: string | null): JsonObject {
   const usage = told ?? NO_USAGE
@@ -66,7 +66,7 @@ export function viewTokens(told: Usage | null, serviceTier: string | null): Json
     input_tokens: usage.inputTokens + usage.audioInputTokens + usage.imageInputTokens,
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: usage.cacheReadTokens,
-    // Who does not say for how long it caches does so for five minutes.
+    // A cache lives for five minutes unless the provider reports otherwise.
     cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens - hour, ephemeral_1h_input_tokens: hour },
     output_tokens: completionTokens(usage),
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
@@ -80,7 +80,7 @@ export function viewTokens(told: Usage | null, serviceTier: string | null): Json
   }
 }
 
-/** The whole account: tokens, and what they cost in USD with at most 9 decimals. */
+/** The final usage: tokens, and their cost in USD with at most 9 decimals. */
 export const viewUsage = (closing: Closing): JsonObject => ({
   ...viewTokens(closing.usage, closing.serviceTier),
   ...viewCost(closing),

@@ -19,7 +19,7 @@ import { writeThoughts } from './write-thoughts.ts'
  * | image | `image`: no block of Anthropic's replies, but one of its requests |
  * | audio, logprobs | none: `lost` names them |
  *
- * What comes in the midst of a call waits until its arguments are whole: blocks do not interleave.
+ * Events that interrupt a call wait until its arguments are complete: blocks do not interleave.
  */
 export function writeBlocks(events: readonly InferenceEvent[], state: BlockState): void {
   // Thoughts come before the calls that they led to, as Anthropic has them.
@@ -185,7 +185,7 @@ function tellArguments(json: string, open: OpenCall, state: BlockState): void {
   addDelta(state, { type: 'input_json_delta', partial_json: head + piece })
 }
 
-/** Writes what waits, up to a call that is not whole. */
+/** Writes waiting events, up to an incomplete call. */
 function resume(state: BlockState): void {
   const { waiting, waitingCalls } = state
   for (let next = waiting[state.resumed]; next; next = waiting[state.resumed]) {

@@ -19,7 +19,7 @@ export function spliceText(index: number, jsons: readonly string[]): string {
 
 const TEXT_END = '"}}\n\n'
 
-/** Anthropic's words for ours. `error` is none: a reply that broke off has not stopped. */
+/** Anthropic's stop reasons. `error` has none: a reply that broke off has not stopped. */
 const STOP_REASONS: Readonly<Record<FinishReason, string | null>> = {
   stop: 'end_turn',
   length: 'max_tokens',
@@ -42,7 +42,7 @@ function stopReasonOf({ reason, native }: Finish): string | null {
     : STOP_REASONS[reason]
 }
 
-/** How a message ended. `refusal`: what the provider said instead of an answer, under whatever reason. */
+/** How a message ended. `refusal`: the text of a refusal, under any finish reason. */
 export function viewStop(finish: Finish | undefined, refusal: string): JsonObject {
   const told = finish ? stopReasonOf(finish) : STOP_REASONS.stop
   const reason = refusal === '' ? told : STOP_REASONS.content_filter

@@ -6,11 +6,11 @@ import type { BlockSink } from './write-state.ts'
 /**
  * The `data` of `native` events of this dialect, for a writer of the same dialect.
  *
- * `event` is an event of a stream as it came, but for its `index`, which counts the blocks of this reply; starts and
+ * `event` is an event of a stream as it came, except for its `index`, which counts the blocks of this reply; starts and
  * stops of blocks that upstream left out are there. Plain text deltas of the block that was started last do not come:
- * their neutral event says all.
+ * their neutral event is complete.
  *
- * `message` is the whole of a reply that was not streamed.
+ * `message` is a complete unary reply.
  */
 export interface MessagesNative {
   event?: JsonObject
@@ -65,7 +65,7 @@ const listOf = (citations: unknown): JsonObject =>
   Array.isArray(citations) ? { citations: [...citations] } : {}
 
 /**
- * A reply that a provider of this dialect streamed, as it would have been told whole: with the `message` that its
+ * The streamed reply of a Messages provider in its unary form: with the `message` that its
  * events make, block by block, in place of those events. Any other reply is as it was.
  */
 export function gatherMessage(frames: FrameBatch): FrameBatch {
@@ -112,7 +112,7 @@ function eventOf(event: InferenceEvent): JsonObject[] {
   return event.data.event ? [event.data.event] : []
 }
 
-/** A whole message as the events of a stream, for a provider that does not stream although it was asked to. */
+/** A complete message as the events of a stream, for a provider that does not stream on request. */
 export function eventsOfMessage(message: JsonObject): JsonObject[] {
   const { content, stop_reason, stop_sequence, stop_details, container, context_management, ...start } =
     message
@@ -139,7 +139,7 @@ function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
   ]
 }
 
-/** A block as it begins in a stream, and what is added to it; blocks of other types come whole. */
+/** A block as it begins in a stream, and the deltas that follow; blocks of other types come complete. */
 function pieces(block: JsonObject): { begun: JsonObject; deltas: JsonObject[] } {
   const { text, thinking, signature, input, citations } = block
   if (block.type === 'text') {

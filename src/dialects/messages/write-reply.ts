@@ -10,7 +10,7 @@ import { createCollector, isMessagesNative, type MessagesNative } from './write-
 import { newBlockState } from './write-state.ts'
 
 /**
- * A whole reply as a message. One of a provider of the same dialect is the provider's own, but for its id, model,
+ * A complete reply as a message. The reply of a Messages provider is forwarded, except for its id, model,
  * usage and what the gateway adds; one that was streamed all the same keeps the blocks that only this dialect has.
  */
 export function writeMessagesReply(

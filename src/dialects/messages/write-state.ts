@@ -6,7 +6,7 @@ import { seal } from '../opaque.ts'
 import type { TextQueue } from '../text-places.ts'
 import { longNames } from '../tool-names.ts'
 
-/** Where blocks go: into a stream, or together into one message. They come one after the other. */
+/** Receives blocks, one at a time: writes them to a stream, or collects them into a message. */
 export interface BlockSink {
   start(index: number, block: JsonObject): void
   delta(index: number, delta: JsonObject): void
@@ -15,10 +15,10 @@ export interface BlockSink {
 
 export interface OpenThought {
   readonly kind: 'thinking'
-  /** Text that came without its detail, and text that came in a detail alone: the other one may follow. */
+  /** Text that came without its detail, and text that came only in a detail: its counterpart may follow. */
   readonly bare: TextQueue
   readonly detailed: TextQueue
-  /** What the pieces said of themselves, without their text. */
+  /** The fields of the pieces, without their text. */
   detail: JsonObject | undefined
   /** Its own signature was written. */
   isSigned: boolean
@@ -53,7 +53,7 @@ export interface BlockState {
   readonly waitingCalls: Map<number, Waiting>
   /** Citations that came before their text. */
   citations: JsonObject[]
-  /** What a provider said instead of an answer. */
+  /** The text of a refusal. */
   refusal: string
   /** What has no place in this dialect, by name. */
   readonly lost: Set<string>
@@ -94,7 +94,7 @@ export function startBlock(
   state.sink.start(state.started++, block)
 }
 
-/** A block that comes whole. */
+/** A complete block. */
 export function addBlock(state: BlockState, block: JsonObject): void {
   closeBlock(state)
   state.sink.start(state.started++, block)

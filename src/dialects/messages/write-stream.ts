@@ -23,15 +23,15 @@ interface StreamState {
   isRelay: boolean
   usage: Usage | null
   serviceTier: string | null
-  /** What the provider's own last events said; held back until the end. */
+  /** The fields of the provider's last events, held back until the end. */
   delta: JsonObject
   last: JsonObject
 }
 
 /**
- * Writes a message as Anthropic's events: `message_start`, a `ping`, the blocks one after the other, `message_delta`
- * with the whole account, `message_stop`. Events of a provider of the same dialect are relayed as they came, in their
- * places, but for the id, the model, the usage and the end. After `end` or `fail` every method answers ''.
+ * Writes a message as Anthropic's events: `message_start`, a `ping`, the blocks in order, `message_delta`
+ * with the final usage, `message_stop`. Events of a provider of the same dialect are relayed as they came, in their
+ * places, except for the id, the model, the usage and the end. After `end` or `fail` every method returns ''.
  */
 export function writeMessagesStream(reply: ReplyContext): StreamWriter {
   let isOver = false

@@ -16,7 +16,7 @@ interface Piece {
 
 /**
  * The reasoning of one frame. Most readers tell it twice, as text for people and in details for the next turn, in one
- * frame or one after the other: it is written once.
+ * frame or in two: it is written once.
  */
 export function writeThoughts(events: readonly InferenceEvent[], state: BlockState): void {
   let text = ''
@@ -77,7 +77,7 @@ function addText(piece: Piece, state: BlockState): void {
   addDelta(state, { type: 'signature_delta', signature: detail.signature })
 }
 
-/** What of a piece has not been written: '' where it came before, the other way. */
+/** The text of a piece, '' if the other form of it is already written. */
 function untold({ text, detail, isToldTwice }: Piece, thought: OpenThought): string {
   if (isToldTwice || text === '') return text
   const [own, other] =
@@ -112,6 +112,6 @@ function isOfOneThought(piece: JsonObject, open: JsonObject): boolean {
   return ['type', 'id', 'index'].every(isSame) && (isOpenFormat || isSame('format'))
 }
 
-/** Claude's own, or of somebody who does not say. */
+/** Claude's own details, and those without a format. */
 const isClaudes = ({ format }: JsonObject): boolean =>
   format === undefined || format === null || format === REASONING_FORMAT

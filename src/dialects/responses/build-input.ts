@@ -7,7 +7,7 @@ import { ITEM, itemsOfDetails, REASONING_FORMAT } from './items.ts'
 
 /** What a provider takes of former reasoning. */
 export interface ReplayRules {
-  /** A gateway to others: it takes the reasoning of every provider, and says its `format`. */
+  /** The provider is a gateway: it accepts the reasoning of every provider, with its `format`. */
   readonly anyFormat: boolean
   /** It takes the text of reasoning without its encrypted content: OpenAI looks for such an item in its own store. */
   readonly takesText: boolean
@@ -40,7 +40,7 @@ function writeMessage(
   return written.length === 0 ? [] : [{ role, content: written }]
 }
 
-/** A former turn of the model: its reasoning, what it said, its calls, and items of this API alone. */
+/** A former turn of the model: its reasoning, text, calls, and items that only this API has. */
 function writeTurn(message: Message, rules: ReplayRules, drop: Drop): JsonObject[] {
   const { content, extra, toolCalls = [] } = message
   const answer = writeAnswer(message, drop)

@@ -103,7 +103,7 @@ const WORDLESS = ['prediction', 'image_config', 'audio']
 /**
  * | tool | written |
  * |---|---|
- * | function | `function`, flat; `strict` is always said: unsaid it means true here and false in chat |
+ * | function | `function`, flat; `strict` is always sent: its default is true here and false in chat |
  * | chat's `custom` | `custom`, flat |
  * | Anthropic's `web_search_…` | `web_search` |
  * | a built-in tool of this API | as it came |

@@ -13,7 +13,7 @@ const BUDGETS: readonly (readonly [number, Effort])[] = [
   [Number.POSITIVE_INFINITY, 'high'],
 ]
 
-/** What the gateway says in other words; `exclude` it keeps itself. */
+/** Fields that are translated; the gateway itself applies `exclude`. */
 const OURS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
 
 /**
@@ -116,7 +116,7 @@ const wholeOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): J
   defined({ effort, max_tokens: maxTokens, enabled, exclude, summary })
 
 /**
- * True if the catalogue or the operator says that the model reasons, or its name does: OpenAI's own names are known,
+ * True if the model reasons by the catalogue, the operator's settings, or its name: OpenAI's own names are known,
  * for entries that describe their models no further. `gpt-5-chat-latest` does not reason.
  */
 export const isKnownToReason = (endpoint: EndpointRecord): boolean =>

@@ -12,7 +12,7 @@ import { ENCRYPTED_REASONING, ITEM, lessersOf } from './items.ts'
 
 /**
  * Fields that speak to the gateway alone: never sent to a provider. State is kept by the gateway, which has put what
- * `previous_response_id` stands for into `input`.
+ * `previous_response_id` refers to into `input`.
  */
 const NOT_SENT: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
@@ -23,7 +23,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'store',
 ])
 
-/** Of the caller's, and of no use at a provider: they name what is kept in an account there. */
+/** Fields that refer to objects in the caller's own account at the provider: never sent. */
 const KEPT_ELSEWHERE = ['conversation', 'prompt']
 
 /** Fields of our API that OpenAI's does not have: its own servers answer 400. */
@@ -51,7 +51,7 @@ const LOGPROBS = 'message.output_text.logprobs'
 
 /**
  * The call to a provider that speaks Responses. A caller of the same dialect gets its own body through, unknown
- * fields at every level included, but for what is the gateway's; other dialects are written from the neutral request
+ * fields at every level included, without the gateway's fields; other dialects are written from the neutral request
  * (`build-neutral.ts`). Nothing is stored there: reasoning comes back encrypted, to be sent again. Never changes
  * `request`.
  */

@@ -7,7 +7,7 @@ import { detailsOfItem, isOnlyText, sharedFields, UNKNOWN_FORMAT } from './items
 /**
  * Reasoning of other dialects in `reasoning` items. What a later turn must replay unchanged (signatures, redacted
  * thoughts, the call that a signature belongs to) has no field of its own here: the item's `encrypted_content` holds
- * the details themselves, sealed. `format` says whose they are. A caller that sends the item back, even without its
+ * the details themselves, sealed. `format` names their vendor. A caller that sends the item back, even without its
  * visible text, brings every detail back as it was.
  */
 

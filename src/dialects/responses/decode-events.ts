@@ -53,7 +53,7 @@ export const newResponse = (status: number): ResponseState => ({
   textPart: null,
 })
 
-/** Deltas and whole texts of parts, by the middle of their event's name: `response.output_text.delta`. */
+/** Deltas and complete texts of parts, by the middle of their event's name: `response.output_text.delta`. */
 const PARTS: Readonly<Record<string, { kind: PartKind; index: string; whole: string }>> = {
   output_text: { kind: 'text', index: 'content_index', whole: 'text' },
   refusal: { kind: 'refusal', index: 'content_index', whole: 'refusal' },
@@ -61,7 +61,7 @@ const PARTS: Readonly<Record<string, { kind: PartKind; index: string; whole: str
   reasoning_summary_text: { kind: 'summary', index: 'summary_index', whole: 'text' },
 }
 
-/** Events that say nothing: OpenAI and its relays send them in long silences. */
+/** Events without content: OpenAI and its relays send them in long silences. */
 const SILENT = new Set(['keepalive', 'ping'])
 
 /**
@@ -103,7 +103,7 @@ function partsOf(type: string): { subject: string; step: string } {
 }
 const PREFIX = 'response.'
 
-/** Reads a whole response. */
+/** Reads a complete response. */
 export function readResponse(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
   tellStart(response, state, events)
   endResponse(response, {}, state, events)
@@ -188,7 +188,7 @@ function readItem(event: JsonObject, isDone: boolean, state: ResponseState, even
   if (!isDone) startItem(raw, item, reply, events)
 }
 
-/** An event that shows the response as a whole. */
+/** An event that contains the response object. */
 function readProgress(
   event: JsonObject,
   response: JsonObject,
@@ -198,7 +198,7 @@ function readProgress(
 ): void {
   tellStart(response, state, events)
   if (subject === 'created' || subject === 'in_progress' || subject === 'queued') return
-  // The event says how it ended, whatever stands inside.
+  // The event's name decides how the response ended, whatever its status field is.
   endResponse(ENDS.has(subject) ? { ...response, status: subject } : response, event, state, events)
 }
 
@@ -245,8 +245,8 @@ const cancelled = (status: number): UpstreamError =>
   new UpstreamError('server', 'the provider cancelled the response', { status })
 
 /**
- * The items of a whole response; in a stream, those that were not told whole. Where nothing was streamed the last
- * event tells all.
+ * The items of a complete response; in a stream, those that did not complete. If nothing was streamed, the last
+ * event has all of them.
  */
 function finishItems(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
   const { items, reply } = state
@@ -269,7 +269,7 @@ function finishItems(response: JsonObject, state: ResponseState, events: Inferen
   }
 }
 
-/** Their statuses have no word for calls: a response with calls that wait for their results is `completed`. */
+/** There is no status for calls: a response with calls that wait for their results is `completed`. */
 function finishOf({ status, incomplete_details }: JsonObject, hasCalls: boolean): Finish {
   if (status !== 'incomplete') {
     return { choice: 0, reason: defaultReason(hasCalls), native: asText(status) ?? null }

@@ -26,9 +26,9 @@ export interface Item {
 }
 
 interface Call {
-  /** Of our tool calls; undefined until the call was told: a start says id and name, and comes before arguments. */
+  /** Index among the tool calls; undefined until the start is emitted, which has id and name and precedes arguments. */
   index: number | undefined
-  /** Arguments that came before the start was told. */
+  /** Arguments that came before the start was emitted. */
   json: string
   /** UTF-16 units of them that came so far. */
   length: number
@@ -42,17 +42,17 @@ export const newItem = (raw: JsonObject): Item => ({
   isDone: false,
 })
 
-/** `custom_tool_call` has free text, the other JSON. */
+/** `custom_tool_call` has free text, `function_call` JSON. */
 const isCall = (raw: JsonObject): boolean =>
   raw['type'] === ITEM.functionCall || raw['type'] === ITEM.customToolCall
 
-/** What an item says when it is added: a call its name. Its content is read as it comes, and when it is done. */
+/** An added item: only a call has content by then, its name. Other content comes in events, and when it is done. */
 export function startItem(raw: JsonObject, item: Item, reply: Reply, events: InferenceEvent[]): void {
   if (isCall(raw) && isText(raw['name'])) startCall(raw, item.call, reply, events)
 }
 
 /**
- * What a whole item says that was not told before:
+ * Emits the content of a complete item that no earlier event had:
  *
  * | item | events |
  * |---|---|
@@ -88,7 +88,7 @@ function finishMessage({ content }: JsonObject, parts: Parts, reply: Reply, even
   for (const [index, part] of content.entries()) finishPart(part, index, parts, reply, events)
 }
 
-/** A whole part of an item's content. */
+/** A complete part of an item's content. */
 export function finishPart(
   raw: unknown,
   index: unknown,
@@ -172,7 +172,7 @@ export function addArguments(call: Call, json: unknown, events: InferenceEvent[]
   else tellArguments(call.index, json, events)
 }
 
-/** Arguments that came whole, after their pieces or in their place. */
+/** Complete arguments, after their pieces or in their place. */
 export function completeArguments(call: Call, whole: unknown, events: InferenceEvent[]): void {
   if (isString(whole)) addArguments(call, whole.slice(call.length), events)
 }

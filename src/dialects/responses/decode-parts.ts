@@ -4,7 +4,7 @@ import { sharedFields } from './items.ts'
 
 /** What the items of one reply share. */
 export interface Reply {
-  /** UTF-16 units of visible text so far: the places of citations count from the beginning of the whole text. */
+  /** UTF-16 units of visible text so far: the places of citations count from the start of the complete text. */
   textLength: number
   /** Pieces of reasoning so far. */
   thoughts: number
@@ -20,9 +20,9 @@ export type PartKind = 'text' | 'refusal' | 'summary' | 'thought'
 /** One part of an item's content, while it comes. */
 export interface Part {
   readonly kind: PartKind
-  /** UTF-16 units that were told of it. */
+  /** UTF-16 units of it that were emitted. */
   length: number
-  /** Where its text begins in the whole text. */
+  /** Where its text begins in the complete text. */
   readonly startsAt: number
   /** Of its reasoning details. */
   readonly index: number
@@ -34,7 +34,7 @@ export interface Part {
 export interface Parts {
   /** The item's `id` and reasoning `format`. */
   shared: JsonObject
-  /** UTF-16 units of reasoning: told, by the events of its parts, and by those that repeat them. */
+  /** UTF-16 units of reasoning: emitted, in the events of its parts, and in those that repeat them. */
   told: number
   own: number
   repeated: number
@@ -92,7 +92,7 @@ export function addPiece(
   }
 }
 
-/** What is missing of a part whose whole text came: some servers send no deltas, or not all. */
+/** The rest of a part whose complete text came: some servers send no deltas, or not all. */
 export function addRest(
   part: Part,
   whole: unknown,
@@ -103,14 +103,14 @@ export function addRest(
   if (isString(whole)) addPiece(part, whole.slice(part.length), parts, reply, events)
 }
 
-/** `response.reasoning.delta` repeats the events of the parts where a server sends both, and else stands for them. */
+/** `response.reasoning.delta` repeats the events of the parts if a server sends both, and else replaces them. */
 export function addRepeated(text: unknown, parts: Parts, events: InferenceEvent[]): void {
   if (!isString(text)) return
   parts.repeated += text.length
   tellReasoning(text, parts.repeated, parts, events)
 }
 
-/** Of two tellings of one text the one that is ahead is heard. */
+/** Two kinds of events carry one text: the one that is ahead counts. */
 function tellReasoning(text: string, length: number, parts: Parts, events: InferenceEvent[]): void {
   const missing = Math.min(length - parts.told, text.length)
   if (missing <= 0) return
@@ -127,7 +127,7 @@ export const detailOf = (detail: ReasoningDetail): InferenceEvent => ({
   detail,
 })
 
-/** Each annotation is told once, although events, parts and items repeat it. */
+/** Each annotation is emitted once, although events, parts and items repeat it. */
 export function addAnnotation(part: Part, raw: unknown, events: InferenceEvent[]): void {
   if (!isObject(raw)) return
   const key = JSON.stringify(raw)
@@ -151,7 +151,7 @@ function citationOf(raw: JsonObject, startsAt: number): UrlCitation | undefined 
 
 const placeOf = (value: unknown): number => (Number.isSafeInteger(value) ? Number(value) : 0)
 
-/** The tokens of a delta; of a whole part only where its deltas had none. */
+/** The tokens of a delta; those of a complete part only if its deltas had none. */
 export function addLogprobs(part: Part, logprobs: unknown, isWhole: boolean, events: InferenceEvent[]): void {
   if (!Array.isArray(logprobs) || logprobs.length === 0 || (isWhole && part.hasLogprobs)) return
   part.hasLogprobs = true

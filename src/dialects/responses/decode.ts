@@ -15,7 +15,7 @@ interface DecodeOptions {
   fast: boolean
 }
 
-/** Reads the events of a stream of responses, or one whole response. */
+/** Reads the events of a stream of responses, or one complete response. */
 export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newResponse(status)
   const shortcut = fast ? createShortcut(DELTA, onText) : undefined

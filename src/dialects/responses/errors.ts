@@ -4,19 +4,19 @@ import { errorInReply } from '../read-error.ts'
 
 export { readErrorReply as readResponsesError } from '../read-error.ts'
 
-/** Codes of a failed response that say that the prompt is against the provider's rules (openai-node, 2026). */
+/** Codes of a failed response for a prompt against the provider's rules (openai-node, 2026). */
 const ABOUT_CONTENT = /^invalid_prompt$|policy/
-/** Codes that say that the request is at fault: its images, its files. */
+/** Codes for faults of the request: its images, its files. */
 const ABOUT_THE_REQUEST =
   /image|^empty_|^unsupported_|^invalid_|^failed_to_download|not_found$|too_(large|small|long)/
 
 /**
- * What an `error` event, or the `error` of a failed response, says. `answered` is the status of the reply. The codes
- * of failed responses name no HTTP status, so those that blame the request are told apart here.
+ * The error of an `error` event or of a failed response. `answered` is the status of the reply. The codes
+ * of failed responses name no HTTP status, so those that blame the request are listed here.
  */
 export function failureOf(error: unknown, answered: number): UpstreamError {
   if (!isObject(error)) {
-    return new UpstreamError('server', 'the provider says that the response failed', { status: answered })
+    return new UpstreamError('server', 'the provider reports a failed response', { status: answered })
   }
   const { code, message } = error
   if (!isString(code) || !isString(message)) return errorInReply(error, answered)

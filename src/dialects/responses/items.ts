@@ -40,14 +40,14 @@ export const ITEM = {
  * The `data` of `native` events of this dialect, for a writer of the same dialect.
  *
  * `event` is an event of a stream as it came (its `sequence_number` is upstream's):
- * - `response.output_item.added` and `.done` of EVERY item, whole, around the neutral events that its content
+ * - complete `response.output_item.added` and `.done` of EVERY item, around the neutral events that its content
  *   became. A reply that was not streamed has `response.output_item.done` alone, after those neutral events
  * - every event that has no neutral form (`response.web_search_call.searching`, `….partial_image`, unknown ones)
  *
- * Events whose content is told by neutral ones (deltas, `….done`, content parts) do not come.
+ * Events whose content is in neutral ones (deltas, `….done`, content parts) are left out.
  *
  * `response` has the fields of upstream's response object but `output` and `usage`: once at the start and once at
- * the end of a stream, once in a whole reply.
+ * the end of a stream, once in a unary reply.
  */
 export interface ResponsesNative {
   event?: JsonObject
@@ -59,7 +59,7 @@ export const isResponsesNative = (data: unknown): data is ResponsesNative =>
   (data.event === undefined || isObject(data.event)) &&
   (data.response === undefined || isObject(data.response))
 
-/** The response without what other events say, and with what stands beside it in its last event. */
+/** The response without the fields that other events carry, and with the other fields of its last event. */
 export const shownOf = (response: JsonObject, event: JsonObject): JsonObject => ({
   ...restOf(response, TOLD),
   ...restOf(event, AROUND),
@@ -69,7 +69,7 @@ const AROUND = new Set(['type', 'response', 'sequence_number'])
 
 /** How the reasoning details of this dialect are marked: details of other formats mean nothing to its providers. */
 export const REASONING_FORMAT = 'openai-responses-v1'
-/** How details that nobody marked are marked: their text is not OpenAI's, and its providers refuse it. */
+/** The format of details without one: their text is not OpenAI's, and OpenAI rejects it. */
 export const UNKNOWN_FORMAT = 'unknown'
 
 /**
@@ -95,7 +95,7 @@ export function detailsOfItem(item: JsonObject, firstIndex: number): ReasoningDe
   return details
 }
 
-/** True for visible text without anything that tells whose it is. */
+/** True for visible text without a format, signature or encrypted content. */
 export const isOnlyText = ({ format, content, signature, encrypted_content }: JsonObject): boolean =>
   !isText(format) && !isText(signature) && !isText(encrypted_content) && textsOf(content).length > 0
 
@@ -115,7 +115,7 @@ interface Thought {
 }
 
 /**
- * Details → `reasoning` items, the inverse of `detailsOfItem`, from those of other formats too (their item says its
+ * Details → `reasoning` items, the inverse of `detailsOfItem`, from those of other formats too (their item has a
  * `format`, and has the `signature`). Pieces with one index are one part, parts with one id one item; encrypted content
  * ends an item, for xAI gives several of a response one id (2026). Without ids a signature ends it too, and a text of
  * another index begins one.
@@ -152,7 +152,7 @@ function append(parts: Map<unknown, string>, index: unknown, text: string): void
 }
 
 function viewThought({ id, format, summary, content, signature, encrypted }: Thought): JsonObject {
-  // What is encrypted cannot be anybody else's.
+  // Only OpenAI's providers encrypt.
   const isOwn = isText(format) ? format === REASONING_FORMAT : encrypted !== undefined
   return defined({
     type: ITEM.reasoning,

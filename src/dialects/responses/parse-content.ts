@@ -10,7 +10,7 @@ interface ReadContent {
   refusal?: string
 }
 
-/** Checked content → neutral parts. `at` is where it stands. Throws a `GatewayError` 400 for images that are none. */
+/** Checked content → neutral parts. `at` is its path. Throws a `GatewayError` 400 for invalid images. */
 export function readContent(content: Content | null | undefined, at: string): ReadContent {
   if (content === null || content === undefined || typeof content === 'string') {
     return { content: content ?? null }
@@ -29,7 +29,7 @@ function plain(parts: ContentPart[], mayBeNull: boolean): string | ContentPart[]
   return more.length === 0 && only.type === 'text' && only.extra === undefined ? only.text : parts
 }
 
-/** What a former reply said of its own text, and what OpenAI's client adds: nobody is told it again. */
+/** Fields that a former reply or OpenAI's client added to a text: never sent again. */
 const TEXT = new Set(['type', 'text', 'annotations', 'logprobs', 'parsed'])
 const IMAGE = new Set(['type', 'image_url', 'file_id', 'detail'])
 const FILE = new Set(['type', 'file_data', 'file_url', 'file_id', 'filename', 'detail'])

@@ -34,7 +34,7 @@ export interface Conversation {
   effort?: string
 }
 
-/** A message, and what tools answered to its calls: they stand behind it, wherever their items came. */
+/** A message, and the results of its calls: they follow it, wherever their items came. */
 interface Turn {
   readonly message: Message
   readonly outputs: Message[]
@@ -49,16 +49,16 @@ interface Reading {
   effort?: string
   /** The turn that holds a call; undefined for a call that no other dialect can carry. */
   readonly calls: Map<string, Turn | undefined>
-  /** The calls may stand in a stored response. */
+  /** The calls may be part of a stored response. */
   readonly goesOn: boolean
 }
 
 type ReadItem = (item: JsonObject, at: string, reading: Reading) => void
 
 /**
- * Items → messages, as the table in `items.ts` says. Throws a `GatewayError` 400 that names the item and its field:
- * for an unknown type, a form that the type does not have, an output without its call, a reference that nobody
- * resolved, an image that is none.
+ * Items → messages, by the table in `items.ts`. Throws a `GatewayError` 400 that names the item and its field:
+ * for an unknown type, a form that the type does not have, an output without its call, an unresolved
+ * reference, an invalid image.
  */
 export function readItems(items: readonly JsonObject[], goesOn: boolean): Conversation {
   const reading: Reading = { turns: [], calls: new Map(), goesOn }
@@ -158,7 +158,7 @@ function openAssistant(turns: Turn[]): Turn {
 const hasText = ({ content, refusal }: Partial<Message>): boolean =>
   refusal !== undefined || (content ?? null) !== null
 
-/** A second text is a message of its own, unless calls wait for their outputs: nothing may stand between those. */
+/** A second text is a message of its own, unless calls wait for their outputs: nothing may come between those. */
 function addSaid(said: Partial<Message>, turns: Turn[]): void {
   const last = openAssistant(turns)
   const { message } = last
@@ -223,7 +223,7 @@ function addOutput(
   checkCall(item.call_id, at, reading)
   const { content } = readContent(item.output, `${at}.output`)
   const message: Message = { role: 'tool', toolCallId: item.call_id, content: content ?? '' }
-  // Right behind its call and the outputs that stand there: items may come in any order (what the user said while the
+  // Right behind its call and the outputs already there: items may come in any order (user messages sent while the
   // tools ran), while the other dialects want the results before anything else.
   const turn = reading.calls.get(item.call_id) ?? reading.turns.at(-1)
   if (turn) turn.outputs.push(message)
@@ -235,7 +235,7 @@ function checkCall(callId: string, at: string, { calls, goesOn }: Reading): void
   throw badRequest(`answers ${quoted(callId)}, and no item before it is that call`, `${at}.call_id`)
 }
 
-/** An item that says nothing is no turn of its own. */
+/** An empty item is not a turn of its own. */
 function addReasoning(item: JsonObject, turns: Turn[]): void {
   const last = turns.at(-1)
   const isOpen = last?.message.role === 'assistant' && last.outputs.length === 0
@@ -248,7 +248,7 @@ function addReasoning(item: JsonObject, turns: Turn[]): void {
   if (text !== '') message.reasoning = (message.reasoning ?? '') + text
 }
 
-/** Only this dialect can carry it: other ones are told its type. */
+/** Only this dialect can carry it: other dialects drop it by its type. */
 const keepOwn = (item: JsonObject, { turns }: Reading): void =>
   addParts(openAssistant(turns), [{ type: 'unknown', data: item }])
 

@@ -12,8 +12,8 @@ interface ReadTools {
 }
 
 /**
- * Function tools in neutral form (custom tools and those of namespaces as `tool-names.ts` says), built-in and server
- * tools as they came. `allowed_tools` leaves the others out. Throws a `GatewayError` 400 for a choice of a tool that
+ * Function tools in neutral form (custom tools and those of namespaces: see `tool-names.ts`), built-in and server
+ * tools as they came. `allowed_tools` removes all other tools. Throws a `GatewayError` 400 for a choice of a tool that
  * is not there.
  */
 export function readTools(body: JsonObject & ResponsesBody): ReadTools {
@@ -65,12 +65,12 @@ function readNamed({ type, name, namespace, data }: NamedTool): FunctionTool {
   return defined({ ...common, parameters: customParameters(format), extra: restOf(data, CUSTOM) })
 }
 
-/** A grammar cannot be enforced elsewhere: the model is told it. */
+/** Other dialects cannot enforce a grammar: the tool's description contains it. */
 function customParameters(format: unknown): JsonObject {
   const grammar = isObject(format) && format.type === 'grammar' ? format : undefined
   const description = grammar
     ? `Text that matches this ${String(grammar.syntax)} grammar:\n${String(grammar.definition)}`
-    : 'The whole input of the tool, as free text'
+    : 'The complete input of the tool, as free text'
   return {
     type: 'object',
     properties: { [CUSTOM_ARGUMENT]: { type: 'string', description } },
@@ -79,7 +79,7 @@ function customParameters(format: unknown): JsonObject {
   }
 }
 
-/** Only these may be called; the others are not told to a provider that has no such choice. */
+/** Only these may be called; a provider without such a choice does not receive any other tool. */
 function allowed(
   { mode, tools: entries }: { mode?: 'auto' | 'required'; tools?: JsonObject[] },
   tools: Tool[],

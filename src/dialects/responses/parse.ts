@@ -186,7 +186,7 @@ const CARRIED = new Set([
 /** Asked for, and done by this gateway whatever the provider speaks. */
 const INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content', TOKEN_LOGPROBS])
 
-/** What only a provider of this dialect can be told, by name. */
+/** Fields that only a provider of this dialect accepts, by name. */
 function ownFieldsOf(body: JsonObject & ResponsesBody): string[] {
   const { include, truncation, text, plugins } = body
   const names = Object.keys(body).filter(

@@ -31,7 +31,7 @@ export function nativeEventOf(event: InferenceEvent): JsonObject | undefined {
   return event.data.event
 }
 
-/** What a provider of this dialect says of the response as a whole, where the event is that. */
+/** The response object of a Responses provider, if the event is one. */
 export function nativeResponseOf(event: InferenceEvent): JsonObject | undefined {
   if (event.type !== 'native' || event.dialect !== 'responses' || !isResponsesNative(event.data))
     return undefined
@@ -81,7 +81,7 @@ function addEvent(output: Output, event: InferenceEvent): string {
   }
 }
 
-/** The signature of a call that comes with the call stands before it, as thoughts do. */
+/** The signature of a call precedes the call, as thoughts do. */
 function thoughtsFirst(events: readonly InferenceEvent[]): readonly InferenceEvent[] {
   const start = events.findIndex(({ type }) => type === 'tool-call-start')
   if (start === -1 || events.some((event) => nativeEventOf(event))) return events
@@ -90,7 +90,7 @@ function thoughtsFirst(events: readonly InferenceEvent[]): readonly InferenceEve
   return [...events.slice(0, start), ...rest.filter(isDetail), ...rest.filter((event) => !isDetail(event))]
 }
 
-/** Whether reasoning is a summary, and which part of it, is what the detail of the same piece says. */
+/** The detail of the same piece tells whether reasoning is a summary, and which part of it. */
 function thoughtAt(events: readonly InferenceEvent[], at: number): Partial<ThoughtPart> {
   for (let next = at + 1; next < events.length && events[next]?.type !== 'reasoning-delta'; next++) {
     const part = partOf(events[next])
@@ -111,7 +111,7 @@ function partOf(event: InferenceEvent | undefined): ThoughtPart | undefined {
 }
 
 /**
- * A provider that did not stream tells an item once, whole, after what it says: such an item is announced before
+ * A provider that did not stream sends an item once, complete, after its content: such an item is announced before
  * that, so that all of its events have its own id.
  */
 function announced(output: Output, events: readonly InferenceEvent[]): readonly InferenceEvent[] {

@@ -3,12 +3,12 @@ import { asAmount, fieldsOf, isObject, restOf } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
 import { bucketsOf, countReader, tokenCount } from '../usage.ts'
 
-/** xAI tells what it charged in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
+/** xAI reports its charge in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
 const TICKS_PER_USD = 10_000_000_000
 
 /**
  * The `usage` of a response in disjoint buckets: `input_tokens` includes cached ones, `output_tokens` reasoning.
- * Undefined where it counts nothing; a 0 that was told is a 0. `searches` is how often the answer searched, for
+ * Undefined if it counts nothing; a reported 0 is a 0. `searches` is how often the answer searched, for
  * providers that do not count it.
  */
 export function readUsage(response: JsonObject, searches: number): Usage | undefined {

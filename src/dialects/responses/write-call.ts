@@ -38,7 +38,7 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
     ...(head.namespace === undefined ? {} : { namespace: head.namespace }),
   }
   const place = { item_id: id, output_index: index }
-  /** What was told of it. */
+  /** The part of it that was written. */
   let told = ''
   const end = createJsonEnd()
   let whole: JsonObject | null = null
@@ -68,7 +68,7 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
       return whole
     },
     add: (piece) => tell(reader ? reader.push(piece) : piece),
-    // Nothing that comes can belong to arguments that are a whole object.
+    // Nothing can follow arguments that are a complete object.
     mayGoOn: () => isCustom || !end.isObject(),
     close(status, native) {
       const { text, value } = finish(native, status === 'completed')
@@ -115,7 +115,7 @@ export function nativeHead(native: JsonObject): CallHead {
 interface InputReader {
   /** A piece of the arguments → what it adds to the text. */
   push(json: string): string
-  /** What is missing at the end, and the whole text. Arguments that are not of the form are the text themselves. */
+  /** The missing rest, and the complete text. Arguments of another form are the text themselves. */
   end(): { rest: string; whole: string }
 }
 

@@ -24,7 +24,7 @@ export interface EventWriter {
 export interface EntryList {
   /** The JSON text of these entries, in brackets. */
   add(entries: readonly JsonObject[]): string
-  /** The JSON text of the whole list. */
+  /** The JSON text of the complete list. */
   json(): string
   values(): readonly unknown[]
   /** False where `values` takes long: it reads the text. */
@@ -103,7 +103,7 @@ export function jsonList(texts: readonly string[]): string {
   return `[${list}]`
 }
 
-/** A name from upstream that would break the line is told in the data alone. */
+/** A name from upstream that would break the line is only in the data. */
 const isName = (type: string): boolean => /^[\w.:-]+$/.test(type)
 
 const TEXT_DELTA = 'response.output_text.delta'

@@ -4,7 +4,7 @@ import { isString } from '../../core/json.ts'
 import { ITEM } from './items.ts'
 import type { EventWriter } from './write-events.ts'
 
-/** Where an item stands in the output, and under which id all of its events name it. */
+/** The place of an item in the output, and the id that all of its events use. */
 export interface Slot {
   readonly events: EventWriter
   /** `output_index`. */
@@ -20,11 +20,11 @@ export type ItemStatus = 'completed' | 'incomplete'
 export interface OutputItem {
   readonly slot: Slot
   readonly type: string
-  /** The whole item; null while it is open. */
+  /** The complete item; null while it is open. */
   readonly whole: JsonObject | null
   /**
    * The events that end it, `output_item.done` the last of them. `native` is the item as a provider of this dialect
-   * told it at its end: it is what is shown, under the id that was announced.
+   * sent it at its end: callers receive that one, under the id that was announced.
    */
   close(status: ItemStatus, native?: JsonObject): string
   /** True where content of another kind does not end it. */
@@ -40,7 +40,7 @@ export function writeDone({ events, index }: Slot, item: JsonObject, json = even
   return events.writeField('response.output_item.done', { output_index: index }, 'item', json)
 }
 
-/** An item that is shown as its provider tells it: built-in and server tools, and any that nobody here knows. */
+/** An item that is forwarded unchanged: built-in and server tools, and unknown ones. */
 export function openPlain(slot: Slot, type: string): { text: string; item: OutputItem } {
   const added = { ...slot.native, type, id: slot.id }
   let whole: JsonObject | null = null
@@ -60,7 +60,7 @@ export function openPlain(slot: Slot, type: string): { text: string; item: Outpu
   }
 }
 
-/** An image that came whole: `result` is its base64, or its address. */
+/** A complete image: `result` is its base64, or its address. */
 export function writeImage(slot: Slot, url: string): { text: string; item: OutputItem } {
   const head = dataUrlHead(url)
   const format = head?.isBase64 ? /^image\/([a-z0-9.+-]+)$/i.exec(head.mediaType)?.[1] : undefined
@@ -91,12 +91,12 @@ export interface Items {
   readonly all: readonly OutputItem[]
   /** The first item of this type that was made here and is open. */
   firstOwn(type: unknown): OutputItem | undefined
-  /** An item that stayed open got more, so that it may be whole now. */
+  /** An item that stayed open received more, so it may be complete now. */
   touch(item: OutputItem): void
   /** The place of the next item. `native`: the item as a provider of this dialect announced it. */
   slotOf(type: string, native: JsonObject | null): Slot
   add<T extends OutputItem>(opened: Opened<T>): Opened<T>
-  /** Ends what was made here, but for calls that may go on. */
+  /** Ends the items that this writer opened, except calls that may continue. */
   leave(): string
   /** Ends what is open. */
   close(status: ItemStatus): string

@@ -12,7 +12,7 @@ import {
   writeWholeDelta,
 } from './write-part.ts'
 
-/** A `message` item while it comes: parts of text and refusal, one after the other. Each method answers events. */
+/** A `message` item while it streams: parts of text and refusal, in order. Each method returns events. */
 export interface MessageOutput extends OutputItem {
   addText(text: string, logprobs: readonly JsonObject[]): string
   /** The same from the JSON texts of its pieces. */
@@ -67,14 +67,14 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
     return writePartEnd(closed, at, events, lists)
   }
 
-  /** The open part of this type, opened where there is none; the events of that are in `text`. */
+  /** The open part of this type, opened if needed; `text` has the events of opening it. */
   function within(type: Part['type']): { text: string; part: Part } {
     const text = part?.type === type ? '' : openPart(type)
     if (part === null) throw new Error('a part was opened')
     return { text, part }
   }
 
-  /** Parts that a provider told at the end alone. */
+  /** Parts that a provider sent only at the end. */
   function writeParts(content: readonly unknown[]): string {
     let text = ''
     for (const [at, native] of content.entries()) {

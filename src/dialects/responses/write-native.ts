@@ -3,10 +3,10 @@ import { isObject, isString } from '../../core/json.ts'
 import type { EventWriter } from './write-events.ts'
 import { type ItemStatus, type Items, isOpen, type Opened, type OutputItem } from './write-item.ts'
 
-/** The events of a provider of this dialect, among what is told here: under our places, numbers and ids. */
+/** Relays the events of a Responses provider, with the places, numbers and ids of this stream. */
 export interface Natives {
   write(event: JsonObject): string
-  /** False for a whole item of which nobody has heard. */
+  /** False for a complete item that was never announced. */
   isAnnounced(event: JsonObject): boolean
 }
 
@@ -25,7 +25,7 @@ export function createNatives(
     return opened?.text ?? ''
   }
 
-  /** An item that the provider did not announce was made here from what it said, or is new. */
+  /** An item that the provider did not announce was opened here from its content, or is new. */
   function end(event: JsonObject, native: JsonObject): string {
     const known = byPlace.get(event.output_index)
     if (known === null) return ''
@@ -63,7 +63,7 @@ export function createNatives(
 const statusOf = ({ status }: JsonObject): ItemStatus =>
   status === 'incomplete' ? 'incomplete' : 'completed'
 
-/** A whole item as it would have been announced. */
+/** The announcement of a complete item. */
 export function skeletonOf(item: JsonObject): JsonObject {
   const announced: JsonObject = { ...item, status: 'in_progress' }
   for (const name of CONTENT) delete announced[name]

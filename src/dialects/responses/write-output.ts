@@ -55,8 +55,8 @@ export interface Output {
 
 /**
  * Items open in the order of `output_index`. What is made here closes as soon as another kind of content comes; a
- * call stays open until its arguments are whole, because some providers mix the pieces of parallel calls. Items of
- * a provider of this dialect open and close when that provider says so.
+ * call stays open until its arguments are complete, because some providers mix the pieces of parallel calls. Items of
+ * a Responses provider open and close with that provider's events.
  */
 export function createOutput({ events, hideReasoning, tools, ...options }: OutputOptions): Output {
   const items = createItems(events, options.unique)

@@ -71,7 +71,7 @@ export function writeWholeDelta(part: JsonObject, at: JsonObject, events: EventW
     : ''
 }
 
-/** The events that end a part. `lists` has what was streamed of it; absent: the part came whole. */
+/** The events that end a part. `lists` has what was streamed of it; absent: the part came complete. */
 export function writePartEnd(part: JsonObject, at: JsonObject, events: EventWriter, lists?: Part): string {
   const known = new Map<string, string>()
   if (part.type === 'output_text') {

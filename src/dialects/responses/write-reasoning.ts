@@ -13,7 +13,7 @@ export interface ReasoningOutput extends OutputItem {
 
 export interface ThoughtPart {
   kind: 'summary' | 'text'
-  /** What tells it from the part before it; undefined: it is the same. */
+  /** Distinguishes it from the part before it; undefined: the same part. */
   key?: unknown
 }
 
@@ -35,7 +35,7 @@ const WORDS = {
 } as const
 
 /**
- * `withSpecEvents`: each delta is told as `response.reasoning.delta` too, the specification's name; OpenAI's own
+ * `withSpecEvents`: each delta is also written as `response.reasoning.delta`, the specification's name; OpenAI's own
  * stream helper breaks on it (openai-node 7.55, 2026).
  */
 export function openReasoning(
@@ -76,7 +76,7 @@ export function openReasoning(
     return { text: closed + write('added', opened), part: opened }
   }
 
-  /** Nobody says what it is: it goes on, or is what a provider of this dialect mostly sends. */
+  /** Without a kind, the text continues the open part, or is the usual kind of a Responses provider. */
   const usualKind = (): ThoughtPart['kind'] => part?.kind ?? (slot.native ? 'summary' : 'text')
 
   function addText(text: string, { kind = usualKind(), key }: Partial<ThoughtPart>): string {
@@ -93,7 +93,7 @@ export function openReasoning(
     )
   }
 
-  /** Parts that a provider told at the end alone. */
+  /** Parts that a provider sent only at the end. */
   function writeWhole(native: JsonObject): string {
     if (texts.summary.length + texts.text.length > 0) return ''
     const whole = [

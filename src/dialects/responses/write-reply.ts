@@ -7,7 +7,7 @@ import { MUTE } from './write-events.ts'
 import { endingOf, viewResponse } from './write-response.ts'
 
 /**
- * A whole reply as a response. The items of a provider of this dialect are shown as they came; any other reply
+ * A complete reply as a response. The items of a Responses provider are forwarded; any other reply
  * becomes items as its stream would.
  */
 export function writeResponsesReply(
@@ -31,7 +31,7 @@ export function writeResponsesReply(
   return viewResponse(reply, { ...ending, output: output.items(), closing, native })
 }
 
-/** The reply as a stream would have told it, each piece of reasoning with the detail that it is of. */
+/** The reply as the events of a stream, each piece of reasoning with its detail. */
 function framesOf(choice: ResultChoice | undefined): InferenceEvent[][] {
   if (choice === undefined) return []
   const shared = { choice: 0 } as const

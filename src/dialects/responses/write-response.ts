@@ -10,7 +10,7 @@ import type { ItemStatus } from './write-item.ts'
 
 /** api-surface §20.1: the response object, which repeats what was asked. */
 
-/** `in_progress → completed | incomplete | failed` are what a writer tells; the others are for stored responses. */
+/** `in_progress → completed | incomplete | failed` are written here; other statuses are for stored responses. */
 type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 interface Shown {
@@ -20,11 +20,11 @@ interface Shown {
   error?: JsonObject
   /** `incomplete_details.reason` */
   reason?: string
-  /** What a provider of this dialect said of its response; null: another one answers. */
+  /** The response object of a Responses provider; null for providers of other dialects. */
   native: JsonObject | null
 }
 
-/** What this gateway says itself, and what it says of the request, whatever a provider says. */
+/** Fields that the gateway writes itself or takes from the request, whatever a provider sends. */
 const OWN = new Set([
   'id',
   'object',
@@ -101,7 +101,7 @@ export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
 
 const TEXT = { type: 'text' }
 
-/** OpenAI tells a schema without a description as null, which its own types do not have. */
+/** OpenAI sends a null description for a schema without one, which its own types do not have. */
 function viewText(told: unknown): unknown {
   if (!isObject(told)) return { format: TEXT }
   if (!isObject(told.format) || told.format.description !== null) return told

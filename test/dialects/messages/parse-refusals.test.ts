@@ -134,7 +134,7 @@ const rows: [what: string, body: JsonObject, message: string][] = [
   [
     'a choice of no tool',
     withBody({ tools: [TOOL], tool_choice: { type: 'tool', name: 'g' } }),
-    'tool_choice.name: must be the name of one of the tools; "g" is none',
+    'tool_choice.name: must be the name of one of the tools, not "g"',
   ],
   ['fallbacks', withBody({ fallbacks: [{ name: 'm' }] }), 'fallbacks[0].model: is required'],
   [
@@ -193,7 +193,7 @@ const rows: [what: string, body: JsonObject, message: string][] = [
   [
     'a result of no call',
     withBlock({ type: 'tool_result', tool_use_id: 'a' }),
-    'messages[0].content[0].tool_use_id: must be the id of a tool_use block of an assistant message before it; "a" is none',
+    'messages[0].content[0].tool_use_id: must be the id of a tool_use block of an assistant message before it, not "a"',
   ],
   [
     'a result of a call that comes later',

@@ -235,7 +235,7 @@ describe('ends', () => {
 
   test('a failure without words', async () => {
     const { error } = await streamed({ type: 'response.failed', response: { status: 'failed', error: null } })
-    expect(error).toMatchObject({ kind: 'server', reason: 'the provider says that the response failed' })
+    expect(error).toMatchObject({ kind: 'server', reason: 'the provider reports a failed response' })
   })
 
   test('what was used before a failure is told', async () => {
