@@ -60,9 +60,9 @@ describe('clocks', () => {
   test('first byte: a short body may come later than that', async () => {
     const server = await serve((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel')
-      setTimeout(() => socket.write('lo'), 150)
+      setTimeout(() => socket.write('lo'), 500)
     })
-    const answer = await send(upstream, server.url, { timeouts: { ...SHORT, firstByteMs: 100 } })
+    const answer = await send(upstream, server.url, { timeouts: { ...SHORT, firstByteMs: 400 } })
     expect(await answer.text()).toBe('hello')
   })
 
