@@ -58,7 +58,8 @@ const NOISE_FACTOR = 10
 /** The least of three measurements; fewer if one is within the bound, or far beyond it. */
 function leastOf(most: number, measure: () => number): number {
   let least = measure()
-  for (let time = 1; time < 3 && least > most && least < NOISE_FACTOR * most; time++) least = Math.min(least, measure())
+  for (let time = 1; time < 3 && least > most && least < NOISE_FACTOR * most; time++)
+    least = Math.min(least, measure())
   return least
 }
 
