@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { anyObject, modelName, OPEN, oneOf, optional } from './fields.ts'
+import { anyObject, modelName, oneOf, openObject, optional } from './fields.ts'
 import { plugin } from './plugin-schema.ts'
 
 /** What the caller wants of the gateway itself, beside the model: routing preferences and bounds of tool loops. */
@@ -13,56 +13,48 @@ const price = optional(
 const cutoff = optional(t.Number({ minimum: 0 }))
 const cutoffs = (description: string) =>
   optional(
-    t.Union(
-      [t.Number({ minimum: 0 }), t.Object({ p50: cutoff, p75: cutoff, p90: cutoff, p99: cutoff }, OPEN)],
-      { description },
-    ),
+    t.Union([t.Number({ minimum: 0 }), openObject({ p50: cutoff, p75: cutoff, p90: cutoff, p99: cutoff })], {
+      description,
+    }),
   )
 
-const providerPreferences = t.Object(
-  {
-    order: slugs('Provider slugs, in the order to try'),
-    only: slugs('Only these providers'),
-    ignore: slugs('Never these providers'),
-    allow_fallbacks: optional(t.Boolean({ description: 'Default true' })),
-    require_parameters: optional(
-      t.Boolean({ description: 'Only endpoints that support every parameter of the request; default false' }),
+const providerPreferences = openObject({
+  order: slugs('Provider slugs, in the order to try'),
+  only: slugs('Only these providers'),
+  ignore: slugs('Never these providers'),
+  allow_fallbacks: optional(t.Boolean({ description: 'Default true' })),
+  require_parameters: optional(
+    t.Boolean({ description: 'Only endpoints that support every parameter of the request; default false' }),
+  ),
+  data_collection: optional(oneOf(['allow', 'deny'])),
+  zdr: optional(t.Boolean({ description: 'Only endpoints that retain nothing' })),
+  enforce_distillable_text: optional(t.Boolean()),
+  quantizations: optional(t.Array(t.String())),
+  sort: optional(
+    t.Union([sortBy, openObject({ by: optional(sortBy), partition: optional(oneOf(['model', 'none'])) })]),
+  ),
+  max_price: optional(
+    openObject(
+      { prompt: price, completion: price, image: price, audio: price, request: price },
+      {
+        description: 'USD per million tokens (prompt, completion), or per unit (image, audio, request)',
+      },
     ),
-    data_collection: optional(oneOf(['allow', 'deny'])),
-    zdr: optional(t.Boolean({ description: 'Only endpoints that retain nothing' })),
-    enforce_distillable_text: optional(t.Boolean()),
-    quantizations: optional(t.Array(t.String())),
-    sort: optional(
-      t.Union([
-        sortBy,
-        t.Object({ by: optional(sortBy), partition: optional(oneOf(['model', 'none'])) }, OPEN),
-      ]),
-    ),
-    max_price: optional(
-      t.Object(
-        { prompt: price, completion: price, image: price, audio: price, request: price },
-        {
-          ...OPEN,
-          description: 'USD per million tokens (prompt, completion), or per unit (image, audio, request)',
-        },
-      ),
-    ),
-    preferred_min_throughput: cutoffs('Tokens per second; slower endpoints are tried last'),
-    preferred_max_latency: cutoffs('Seconds; slower endpoints are tried last'),
-  },
-  OPEN,
-)
+  ),
+  preferred_min_throughput: cutoffs('Tokens per second; slower endpoints are tried last'),
+  preferred_max_latency: cutoffs('Seconds; slower endpoints are tried last'),
+})
 
 const stopCondition = t.Union([
-  t.Object({ type: t.Literal('step_count_is'), step_count: t.Integer({ minimum: 1 }) }, OPEN),
-  t.Object({ type: t.Literal('max_cost'), max_cost_in_dollars: t.Number({ minimum: 0 }) }, OPEN),
-  t.Object({ type: t.Literal('has_tool_call') }, OPEN),
-  t.Object({ type: t.Literal('max_tokens_used') }, OPEN),
-  t.Object({ type: t.Literal('finish_reason_is') }, OPEN),
+  openObject({ type: t.Literal('step_count_is'), step_count: t.Integer({ minimum: 1 }) }),
+  openObject({ type: t.Literal('max_cost'), max_cost_in_dollars: t.Number({ minimum: 0 }) }),
+  openObject({ type: t.Literal('has_tool_call') }),
+  openObject({ type: t.Literal('max_tokens_used') }),
+  openObject({ type: t.Literal('finish_reason_is') }),
 ])
 
 const traceName = optional(t.String())
-const trace = t.Object(
+const trace = openObject(
   {
     trace_id: traceName,
     trace_name: traceName,
@@ -70,7 +62,7 @@ const trace = t.Object(
     generation_name: traceName,
     parent_span_id: traceName,
   },
-  { ...OPEN, description: 'Passed on to observability destinations; other keys too' },
+  { description: 'Passed on to observability destinations; other keys too' },
 )
 
 export type ChatPreferences = Static<typeof providerPreferences>
@@ -88,7 +80,7 @@ export const metadata = optional(
   }),
 )
 export const cacheControl = optional(
-  t.Object({ type: t.String({ description: 'ephemeral' }), ttl: optional(t.String()) }, OPEN),
+  openObject({ type: t.String({ description: 'ephemeral' }), ttl: optional(t.String()) }),
 )
 
 export const callerFields = {
@@ -100,14 +92,11 @@ export const callerFields = {
   user: optional(t.String({ maxLength: 256 })),
   trace: optional(trace),
   debug: optional(
-    t.Object(
-      {
-        echo_upstream_body: optional(
-          t.Boolean({ description: 'Streams only: the first chunk shows the body that was sent upstream' }),
-        ),
-      },
-      OPEN,
-    ),
+    openObject({
+      echo_upstream_body: optional(
+        t.Boolean({ description: 'Streams only: the first chunk shows the body that was sent upstream' }),
+      ),
+    }),
   ),
   image_config: optional(anyObject('Settings of image output; specific to the provider')),
   stop_server_tools_when: optional(

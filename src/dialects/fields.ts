@@ -1,9 +1,13 @@
-import { type TSchema, Type as t } from '@sinclair/typebox'
+import { type ObjectOptions, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 
 /** Building blocks of body schemas: open objects (unknown fields pass at every level), enums, nullable fields. */
 
 /** Unknown fields are kept, so that a caller may use what a provider has and we do not know. */
-export const OPEN = { additionalProperties: true } as const
+const OPEN = { additionalProperties: true } as const
+
+/** An object that keeps unknown fields. */
+export const openObject = <T extends TProperties>(fields: T, options?: ObjectOptions) =>
+  t.Object(fields, { ...options, ...OPEN })
 
 /** A field that may be absent; null is the same as absent. */
 export const optional = <T extends TSchema>(schema: T) => t.Optional(t.Union([schema, t.Null()]))

@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { badRequest } from '../core/errors.ts'
-import { OPEN, oneOf, optional } from './fields.ts'
+import { oneOf, openObject, optional } from './fields.ts'
 
 /** `plugins[]`: one form per id. The bounds hold for disabled plugins too. */
 
@@ -20,7 +20,7 @@ const routerFields = {
   cost_tier: optional(oneOf(['low', 'medium', 'high', 'xhigh', 'max'])),
 }
 
-export const xSearch = t.Object(
+export const xSearch = openObject(
   {
     allowed_x_handles: handles,
     excluded_x_handles: handles,
@@ -29,97 +29,76 @@ export const xSearch = t.Object(
     enable_image_understanding: optional(t.Boolean()),
     enable_video_understanding: optional(t.Boolean()),
   },
-  { ...OPEN, description: 'allowed_x_handles and excluded_x_handles exclude each other' },
+  { description: 'allowed_x_handles and excluded_x_handles exclude each other' },
 )
 
-const web = t.Object(
-  {
-    id: t.Literal('web'),
-    enabled,
-    engine: optional(oneOf(['native', 'exa', 'firecrawl', 'parallel', 'perplexity', 'auto'])),
-    max_results: optional(
-      t.Integer({ minimum: 1, maximum: 25, description: 'Default 5; at most 20 with perplexity' }),
-    ),
-    max_uses: atLeastOne,
-    include_domains: domains,
-    exclude_domains: domains,
-    mode: optional(t.String()),
-    search_prompt: optional(t.String()),
-    user_location: optional(
-      t.Object(
-        {
-          type: optional(t.Literal('approximate')),
-          city: optional(t.String()),
-          country: optional(t.String()),
-          region: optional(t.String()),
-          timezone: optional(t.String()),
-        },
-        OPEN,
-      ),
-    ),
-    x_search: optional(xSearch),
-  },
-  OPEN,
-)
+const web = openObject({
+  id: t.Literal('web'),
+  enabled,
+  engine: optional(oneOf(['native', 'exa', 'firecrawl', 'parallel', 'perplexity', 'auto'])),
+  max_results: optional(
+    t.Integer({ minimum: 1, maximum: 25, description: 'Default 5; at most 20 with perplexity' }),
+  ),
+  max_uses: atLeastOne,
+  include_domains: domains,
+  exclude_domains: domains,
+  mode: optional(t.String()),
+  search_prompt: optional(t.String()),
+  user_location: optional(
+    openObject({
+      type: optional(t.Literal('approximate')),
+      city: optional(t.String()),
+      country: optional(t.String()),
+      region: optional(t.String()),
+      timezone: optional(t.String()),
+    }),
+  ),
+  x_search: optional(xSearch),
+})
 
-const webFetch = t.Object(
-  {
-    id: t.Literal('web-fetch'),
-    enabled,
-    allowed_domains: domains,
-    blocked_domains: domains,
-    max_content_tokens: atLeastOne,
-    max_uses: atLeastOne,
-  },
-  OPEN,
-)
+const webFetch = openObject({
+  id: t.Literal('web-fetch'),
+  enabled,
+  allowed_domains: domains,
+  blocked_domains: domains,
+  max_content_tokens: atLeastOne,
+  max_uses: atLeastOne,
+})
 
-const fusion = t.Object(
-  {
-    id: t.Literal('fusion'),
-    enabled,
-    analysis_models: optional(t.Array(t.String(), { minItems: 1, maxItems: 8 })),
-    max_tool_calls: optional(t.Integer({ minimum: 1, maximum: 16, description: 'Default 4' })),
-    model: optional(t.String()),
-    preset: optional(t.String()),
-    tools: optional(t.Array(t.Object({ type: t.String() }, OPEN), { maxItems: 8 })),
-  },
-  OPEN,
-)
+const fusion = openObject({
+  id: t.Literal('fusion'),
+  enabled,
+  analysis_models: optional(t.Array(t.String(), { minItems: 1, maxItems: 8 })),
+  max_tool_calls: optional(t.Integer({ minimum: 1, maximum: 16, description: 'Default 4' })),
+  model: optional(t.String()),
+  preset: optional(t.String()),
+  tools: optional(t.Array(openObject({ type: t.String() }), { maxItems: 8 })),
+})
 
-const paretoRouter = t.Object(
-  {
-    id: t.Literal('pareto-router'),
-    enabled,
-    max_price: optional(t.Number({ minimum: 0, description: 'USD per million prompt tokens' })),
-    min_coding_score: optional(t.Number({ minimum: 0, maximum: 1 })),
-    price_source: optional(t.String()),
-  },
-  OPEN,
-)
+const paretoRouter = openObject({
+  id: t.Literal('pareto-router'),
+  enabled,
+  max_price: optional(t.Number({ minimum: 0, description: 'USD per million prompt tokens' })),
+  min_coding_score: optional(t.Number({ minimum: 0, maximum: 1 })),
+  price_source: optional(t.String()),
+})
 
 export const plugin = t.Union([
-  t.Object({ id: t.Literal('auto-router'), ...routerFields, pin_model: optional(t.Boolean()) }, OPEN),
-  t.Object({ id: t.Literal('auto-beta-router'), ...routerFields }, OPEN),
-  t.Object(
-    { id: t.Literal('context-compression'), enabled, engine: optional(t.Literal('middle-out')) },
-    OPEN,
-  ),
-  t.Object(
-    {
-      id: t.Literal('file-parser'),
-      enabled,
-      pdf: optional(
-        t.Object({ engine: optional(oneOf(['mistral-ocr', 'cloudflare-ai', 'native', 'pdf-text'])) }, OPEN),
-      ),
-    },
-    OPEN,
-  ),
+  openObject({ id: t.Literal('auto-router'), ...routerFields, pin_model: optional(t.Boolean()) }),
+  openObject({ id: t.Literal('auto-beta-router'), ...routerFields }),
+  openObject({ id: t.Literal('context-compression'), enabled, engine: optional(t.Literal('middle-out')) }),
+  openObject({
+    id: t.Literal('file-parser'),
+    enabled,
+    pdf: optional(
+      openObject({ engine: optional(oneOf(['mistral-ocr', 'cloudflare-ai', 'native', 'pdf-text'])) }),
+    ),
+  }),
   fusion,
-  t.Object({ id: t.Literal('moderation'), enabled }, OPEN),
+  openObject({ id: t.Literal('moderation'), enabled }),
   paretoRouter,
-  t.Object({ id: t.Literal('response-healing'), enabled }, OPEN),
-  t.Object({ id: t.Literal('switchyard-router'), enabled, algorithm: optional(t.String()) }, OPEN),
+  openObject({ id: t.Literal('response-healing'), enabled }),
+  openObject({ id: t.Literal('switchyard-router'), enabled, algorithm: optional(t.String()) }),
   web,
   webFetch,
 ])

@@ -13,7 +13,7 @@ import {
 } from '../../core/json.ts'
 import { callerFields, model } from '../caller-schema.ts'
 import type { Ingress, StreamWriter } from '../dialect.ts'
-import { bounded, OPEN, optional } from '../fields.ts'
+import { bounded, openObject, optional } from '../fields.ts'
 import { oneLine } from '../json-text.ts'
 import { bodyCheck } from '../mismatch.ts'
 import { parseChat } from './parse.ts'
@@ -26,37 +26,32 @@ const tokens = t.Array(t.Integer({ minimum: 0 }))
 const { models, provider, plugins, route, session_id, user, trace } = callerFields
 
 export const completionBody = bounded(
-  t.Object(
-    {
-      model,
-      prompt: t.Union([t.String({ minLength: 1 }), t.Array(t.String()), tokens, t.Array(tokens)], {
-        description: 'One text, or a list of one text; token ids are refused',
-      }),
-      suffix: optional(t.String({ description: 'Refused: chat models cannot fill in a middle' })),
-      echo: optional(t.Boolean({ description: 'Whether the text begins with the prompt' })),
-      stream: optional(t.Boolean({ default: false })),
-      logprobs: optional(t.Integer({ minimum: 0, maximum: 5 })),
-      n: optional(t.Integer({ minimum: 1 })),
-      best_of: optional(
-        t.Integer({ minimum: 1, description: 'At most n: the gateway throws no answer away' }),
-      ),
-      max_tokens: optional(t.Integer({ minimum: 1 })),
-      temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
-      top_p: optional(t.Number({ minimum: 0, maximum: 1 })),
-      stop: optional(t.Union([t.String(), t.Array(t.String())])),
-      seed: optional(t.Integer()),
-      presence_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
-      frequency_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
-      models,
-      provider,
-      plugins,
-      route,
-      session_id,
-      user,
-      trace,
-    },
-    OPEN,
-  ),
+  openObject({
+    model,
+    prompt: t.Union([t.String({ minLength: 1 }), t.Array(t.String()), tokens, t.Array(tokens)], {
+      description: 'One text, or a list of one text; token ids are refused',
+    }),
+    suffix: optional(t.String({ description: 'Refused: chat models cannot fill in a middle' })),
+    echo: optional(t.Boolean({ description: 'Whether the text begins with the prompt' })),
+    stream: optional(t.Boolean({ default: false })),
+    logprobs: optional(t.Integer({ minimum: 0, maximum: 5 })),
+    n: optional(t.Integer({ minimum: 1 })),
+    best_of: optional(t.Integer({ minimum: 1, description: 'At most n: the gateway throws no answer away' })),
+    max_tokens: optional(t.Integer({ minimum: 1 })),
+    temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
+    top_p: optional(t.Number({ minimum: 0, maximum: 1 })),
+    stop: optional(t.Union([t.String(), t.Array(t.String())])),
+    seed: optional(t.Integer()),
+    presence_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+    frequency_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
+    models,
+    provider,
+    plugins,
+    route,
+    session_id,
+    user,
+    trace,
+  }),
 )
 type CompletionBody = Static<typeof completionBody>
 

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
-import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
+import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 import { message } from './schema-messages.ts'
 
 /** The body of POST /chat/completions, every field with its limits. Unknown fields are forwarded at every level. */
@@ -9,76 +9,54 @@ const bound = (description: string) => optional(t.Integer({ minimum: 1, descript
 const fraction = optional(t.Number())
 
 const tool = t.Union([
-  t.Object(
-    {
-      type: t.Literal('function'),
-      function: t.Object(
-        {
-          name: t.String({ minLength: 1 }),
-          description: optional(t.String()),
-          parameters: optional(anyObject('JSON Schema of the arguments')),
-          strict: optional(t.Boolean()),
-        },
-        OPEN,
-      ),
-      cache_control: optional(anyObject('Prompt caching mark')),
-    },
-    OPEN,
-  ),
-  t.Object(
-    { type: t.String({ pattern: '^(?!function$)', description: 'A built-in or server tool, as it came' }) },
-    OPEN,
-  ),
+  openObject({
+    type: t.Literal('function'),
+    function: openObject({
+      name: t.String({ minLength: 1 }),
+      description: optional(t.String()),
+      parameters: optional(anyObject('JSON Schema of the arguments')),
+      strict: optional(t.Boolean()),
+    }),
+    cache_control: optional(anyObject('Prompt caching mark')),
+  }),
+  openObject({
+    type: t.String({ pattern: '^(?!function$)', description: 'A built-in or server tool, as it came' }),
+  }),
 ])
 
 const toolChoice = t.Union([
   oneOf(['auto', 'none', 'required']),
-  t.Object(
-    {
-      type: t.String({ description: 'function with function.name, or the type of a built-in tool' }),
-      function: optional(t.Object({ name: t.String({ minLength: 1 }) }, OPEN)),
-    },
-    OPEN,
-  ),
+  openObject({
+    type: t.String({ description: 'function with function.name, or the type of a built-in tool' }),
+    function: optional(openObject({ name: t.String({ minLength: 1 }) })),
+  }),
 ])
 
-const responseFormat = t.Object(
-  {
-    type: t.String({ description: 'text, json_object, json_schema, grammar, python' }),
-    json_schema: optional(
-      t.Object(
-        {
-          name: optional(t.String({ maxLength: 64 })),
-          description: optional(t.String()),
-          schema: optional(anyObject('JSON Schema')),
-          strict: optional(t.Boolean()),
-        },
-        OPEN,
-      ),
-    ),
-    grammar: optional(t.String()),
-  },
-  OPEN,
-)
+const responseFormat = openObject({
+  type: t.String({ description: 'text, json_object, json_schema, grammar, python' }),
+  json_schema: optional(
+    openObject({
+      name: optional(t.String({ maxLength: 64 })),
+      description: optional(t.String()),
+      schema: optional(anyObject('JSON Schema')),
+      strict: optional(t.Boolean()),
+    }),
+  ),
+  grammar: optional(t.String()),
+})
 
-const reasoning = t.Object(
-  {
-    effort: optional(oneOf(EFFORTS)),
-    max_tokens: bound('The most tokens to reason with'),
-    enabled: optional(t.Boolean()),
-    exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
-    summary: optional(t.String({ description: 'auto, concise, detailed' })),
-  },
-  OPEN,
-)
+const reasoning = openObject({
+  effort: optional(oneOf(EFFORTS)),
+  max_tokens: bound('The most tokens to reason with'),
+  enabled: optional(t.Boolean()),
+  exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
+  summary: optional(t.String({ description: 'auto, concise, detailed' })),
+})
 
-const prediction = t.Object(
-  {
-    type: t.String({ description: 'content' }),
-    content: optional(t.Union([t.String(), t.Array(t.Object({}, OPEN))])),
-  },
-  OPEN,
-)
+const prediction = openObject({
+  type: t.String({ description: 'content' }),
+  content: optional(t.Union([t.String(), t.Array(openObject({}))])),
+})
 
 const contentFields = {
   messages: t.Array(message, { minItems: 1 }),
@@ -94,10 +72,9 @@ const contentFields = {
 const samplingFields = {
   stream: optional(t.Boolean({ default: false })),
   stream_options: optional(
-    t.Object(
-      { include_usage: optional(t.Boolean({ deprecated: true, description: 'Usage is always sent' })) },
-      OPEN,
-    ),
+    openObject({
+      include_usage: optional(t.Boolean({ deprecated: true, description: 'Usage is always sent' })),
+    }),
   ),
   max_tokens: optional(t.Integer({ minimum: 1, deprecated: true, description: 'Use max_completion_tokens' })),
   max_completion_tokens: bound('The most tokens to answer with, reasoning included'),
@@ -134,12 +111,9 @@ const gatewayFields = {
   prompt_cache_options: optional(anyObject('How the provider caches the prompt')),
   web_search_options: optional(anyObject('Search settings of models that search by themselves')),
   usage: optional(
-    t.Object(
-      { include: optional(t.Boolean({ deprecated: true, description: 'Usage is always sent' })) },
-      OPEN,
-    ),
+    openObject({ include: optional(t.Boolean({ deprecated: true, description: 'Usage is always sent' })) }),
   ),
 }
 
-export const chatBody = bounded(t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN))
+export const chatBody = bounded(openObject({ ...contentFields, ...samplingFields, ...gatewayFields }))
 export type ChatBody = typeof chatBody.static

@@ -5,7 +5,7 @@ import { defined, isString } from '../../core/json.ts'
 import type { EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
-import { bounded, OPEN, optional } from '../fields.ts'
+import { bounded, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { embeddingsIngress } from '../operations/embeddings.ts'
@@ -23,14 +23,11 @@ const embedFields = {
 const model = modelField('Of the path')
 
 /** The body of `:embedContent`. */
-export const embedBody = bounded(t.Object({ model, ...embedFields, ...routingFields }, OPEN))
+export const embedBody = bounded(openObject({ model, ...embedFields, ...routingFields }))
 
 /** The body of `:batchEmbedContents`. */
 export const batchEmbedBody = bounded(
-  t.Object(
-    { model, requests: t.Array(t.Object(embedFields, OPEN), { minItems: 1 }), ...routingFields },
-    OPEN,
-  ),
+  openObject({ model, requests: t.Array(openObject(embedFields), { minItems: 1 }), ...routingFields }),
 )
 
 const checkBody = bodyCheck(batchEmbedBody)

@@ -1,55 +1,48 @@
 import { Type as t } from '@sinclair/typebox'
 import { cacheControl, callerFields, model } from '../caller-schema.ts'
-import { anyObject, bounded, modelName, OPEN, oneOf, optional } from '../fields.ts'
+import { anyObject, bounded, modelName, oneOf, openObject, optional } from '../fields.ts'
 import { message, textBlock } from './schema-messages.ts'
 
 /** The body of POST /messages, every field with its limits. Unknown fields are forwarded at every level. */
 
-const tool = t.Object(
-  {
-    type: optional(
-      t.String({ description: 'custom (the default), or a tool of the provider with its date' }),
-    ),
-    name: optional(t.String({ minLength: 1, maxLength: 128 })),
-    description: optional(t.String()),
-    input_schema: optional(anyObject('JSON Schema of the input; required on custom tools')),
-    strict: optional(t.Boolean()),
-    cache_control: cacheControl,
-  },
-  OPEN,
-)
+const tool = openObject({
+  type: optional(t.String({ description: 'custom (the default), or a tool of the provider with its date' })),
+  name: optional(t.String({ minLength: 1, maxLength: 128 })),
+  description: optional(t.String()),
+  input_schema: optional(anyObject('JSON Schema of the input; required on custom tools')),
+  strict: optional(t.Boolean()),
+  cache_control: cacheControl,
+})
 
 const isSerial = optional(t.Boolean({ description: 'At most one call in an answer' }))
 const toolChoice = t.Union([
-  t.Object({ type: t.Literal('auto'), disable_parallel_tool_use: isSerial }, OPEN),
-  t.Object({ type: t.Literal('any'), disable_parallel_tool_use: isSerial }, OPEN),
-  t.Object(
-    { type: t.Literal('tool'), name: t.String({ minLength: 1 }), disable_parallel_tool_use: isSerial },
-    OPEN,
-  ),
-  t.Object({ type: t.Literal('none') }, OPEN),
+  openObject({ type: t.Literal('auto'), disable_parallel_tool_use: isSerial }),
+  openObject({ type: t.Literal('any'), disable_parallel_tool_use: isSerial }),
+  openObject({
+    type: t.Literal('tool'),
+    name: t.String({ minLength: 1 }),
+    disable_parallel_tool_use: isSerial,
+  }),
+  openObject({ type: t.Literal('none') }),
 ])
 
 const display = optional(oneOf(['summarized', 'omitted']))
 const LEAST_BUDGET = 1_024
 const thinking = t.Union([
-  t.Object(
-    {
-      type: t.Literal('enabled'),
-      budget_tokens: t.Integer({ minimum: LEAST_BUDGET, description: 'Less than max_tokens' }),
-      display,
-    },
-    OPEN,
-  ),
-  t.Object({ type: t.Literal('disabled') }, OPEN),
-  t.Object({ type: t.Literal('adaptive'), display }, OPEN),
-  t.Object({ type: t.Literal('between_tools') }, OPEN),
+  openObject({
+    type: t.Literal('enabled'),
+    budget_tokens: t.Integer({ minimum: LEAST_BUDGET, description: 'Less than max_tokens' }),
+    display,
+  }),
+  openObject({ type: t.Literal('disabled') }),
+  openObject({ type: t.Literal('adaptive'), display }),
+  openObject({ type: t.Literal('between_tools') }),
 ])
 
-const outputFormat = t.Object(
-  { type: t.Literal('json_schema'), schema: anyObject('JSON Schema of the answer') },
-  OPEN,
-)
+const outputFormat = openObject({
+  type: t.Literal('json_schema'),
+  schema: anyObject('JSON Schema of the answer'),
+})
 
 const contentFields = {
   model,
@@ -59,19 +52,16 @@ const contentFields = {
   tool_choice: optional(toolChoice),
   thinking: optional(thinking),
   output_config: optional(
-    t.Object(
-      {
-        effort: optional(oneOf(['low', 'medium', 'high', 'xhigh', 'max'])),
-        format: optional(outputFormat),
-        task_budget: optional(anyObject('How many tokens the whole task may take')),
-      },
-      OPEN,
-    ),
+    openObject({
+      effort: optional(oneOf(['low', 'medium', 'high', 'xhigh', 'max'])),
+      format: optional(outputFormat),
+      task_budget: optional(anyObject('How many tokens the whole task may take')),
+    }),
   ),
   output_format: optional(outputFormat),
   context_management: optional(anyObject('How the provider shortens a long context (`edits`)')),
-  container: optional(t.Union([t.String(), t.Object({}, OPEN)])),
-  mcp_servers: optional(t.Array(t.Object({}, OPEN))),
+  container: optional(t.Union([t.String(), openObject({})])),
+  mcp_servers: optional(t.Array(openObject({}))),
 }
 
 const samplingFields = {
@@ -86,7 +76,7 @@ const samplingFields = {
   temperature: optional(t.Number({ minimum: 0, maximum: 1 })),
   top_p: optional(t.Number({ minimum: 0, maximum: 1 })),
   top_k: optional(t.Integer({ minimum: 0 })),
-  metadata: optional(t.Object({ user_id: optional(t.String({ maxLength: 256 })) }, OPEN)),
+  metadata: optional(openObject({ user_id: optional(t.String({ maxLength: 256 })) })),
   service_tier: optional(oneOf(['auto', 'standard_only', 'default', 'flex', 'priority', 'scale', 'fast'])),
   speed: optional(oneOf(['standard', 'fast'])),
   cache_control: cacheControl,
@@ -98,7 +88,7 @@ const gatewayFields = {
   fallbacks: optional(
     t.Union(
       [
-        t.Array(t.Object({ model: modelName() }, OPEN)),
+        t.Array(openObject({ model: modelName() })),
         t.String({ description: "`default`: the provider's own choice" }),
       ],
       { description: 'Models that are tried when the first one cannot answer' },
@@ -113,5 +103,5 @@ const gatewayFields = {
   stop_server_tools_when,
 }
 
-export const messagesBody = bounded(t.Object({ ...contentFields, ...samplingFields, ...gatewayFields }, OPEN))
+export const messagesBody = bounded(openObject({ ...contentFields, ...samplingFields, ...gatewayFields }))
 export type MessagesBody = typeof messagesBody.static

@@ -5,79 +5,64 @@ import { defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
-import { bounded, OPEN, oneOf, optional } from '../fields.ts'
+import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck, sayKind } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 
-const textPart = t.Object({ type: t.Literal('text'), text: t.String({ minLength: 1 }) }, OPEN)
-const imagePart = t.Object(
-  {
-    type: t.Literal('image_url'),
-    image_url: t.Object({ url: t.String({ minLength: 1, description: 'An https URL or a data URL' }) }, OPEN),
-  },
-  OPEN,
-)
-const audioPart = t.Object(
-  {
-    type: t.Literal('input_audio'),
-    input_audio: t.Object(
-      { data: t.String({ minLength: 1, description: 'Base64' }), format: t.String({ minLength: 1 }) },
-      OPEN,
-    ),
-  },
-  OPEN,
-)
-const filePart = t.Object(
-  {
-    type: t.Literal('file'),
-    file: t.Object({ file_data: optional(t.String()), filename: optional(t.String()) }, OPEN),
-  },
-  OPEN,
-)
-const videoPart = t.Object(
-  {
-    type: oneOf(['video_url', 'input_video']),
-    video_url: t.Object({ url: t.String({ minLength: 1 }) }, OPEN),
-  },
-  OPEN,
-)
+const textPart = openObject({ type: t.Literal('text'), text: t.String({ minLength: 1 }) })
+const imagePart = openObject({
+  type: t.Literal('image_url'),
+  image_url: openObject({ url: t.String({ minLength: 1, description: 'An https URL or a data URL' }) }),
+})
+const audioPart = openObject({
+  type: t.Literal('input_audio'),
+  input_audio: openObject({
+    data: t.String({ minLength: 1, description: 'Base64' }),
+    format: t.String({ minLength: 1 }),
+  }),
+})
+const filePart = openObject({
+  type: t.Literal('file'),
+  file: openObject({ file_data: optional(t.String()), filename: optional(t.String()) }),
+})
+const videoPart = openObject({
+  type: oneOf(['video_url', 'input_video']),
+  video_url: openObject({ url: t.String({ minLength: 1 }) }),
+})
 const embeddingPart = t.Union([textPart, imagePart, audioPart, filePart, videoPart])
 
 const text = t.String({ minLength: 1 })
 const tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1, description: 'Token ids' })
-const item = t.Object({ content: t.Array(embeddingPart, { minItems: 1 }) }, OPEN)
+const item = openObject({ content: t.Array(embeddingPart, { minItems: 1 }) })
 
 /** Inputs of parts, checked separately: an error in one form is clearer than one in the union. */
-const embeddingItems = bounded(t.Object({ input: t.Array(item, { minItems: 1 }) }, OPEN))
+const embeddingItems = bounded(openObject({ input: t.Array(item, { minItems: 1 }) }))
 
 export const embeddingsBody = bounded(
-  t.Object(
-    {
-      input: t.Union(
-        [
-          text,
-          t.Array(text, { minItems: 1 }),
-          tokens,
-          t.Array(tokens, { minItems: 1 }),
-          t.Array(item, { minItems: 1 }),
-        ],
-        {
-          description:
-            'A text, texts, token ids, lists of token ids, or objects whose `content` has parts (text, image_url, input_audio, file, video_url)',
-        },
-      ),
-      model: modelField('An embedding model'),
-      dimensions: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
-      encoding_format: optional(oneOf(['float', 'base64'])),
-      input_type: optional(
-        t.String({ minLength: 1, description: 'What the vectors are for, such as `query` or `document`' }),
-      ),
-      ...routingFields,
-    },
-    OPEN,
-  ),
+  openObject({
+    input: t.Union(
+      [
+        text,
+        t.Array(text, { minItems: 1 }),
+        tokens,
+        t.Array(tokens, { minItems: 1 }),
+        t.Array(item, { minItems: 1 }),
+      ],
+      {
+        description:
+          'A text, texts, token ids, lists of token ids, or objects whose `content` has parts (text, image_url, input_audio, file, video_url)',
+      },
+    ),
+    model: modelField('An embedding model'),
+    dimensions: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
+    encoding_format: optional(oneOf(['float', 'base64'])),
+    input_type: optional(
+      t.String({ minLength: 1, description: 'What the vectors are for, such as `query` or `document`' }),
+    ),
+    ...routingFields,
+  }),
 )
 type EmbeddingsBody = Static<typeof embeddingsBody>
 type EmbeddingPart = Static<typeof embeddingPart>

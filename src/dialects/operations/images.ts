@@ -6,7 +6,7 @@ import type { ImagesRequest, ImagesResult, MadeImage } from '../../core/operatio
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import type { StreamWriter } from '../dialect.ts'
-import { bounded, OPEN, oneOf, optional } from '../fields.ts'
+import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { ImageNative, OperationContext, OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
@@ -40,46 +40,40 @@ const RATIOS = [
   'auto',
 ] as const
 
-const reference = t.Object(
-  {
-    type: t.Literal('image_url'),
-    image_url: t.Object({ url: t.String({ minLength: 1, description: 'An https URL or a data URL' }) }, OPEN),
-  },
-  OPEN,
-)
+const reference = openObject({
+  type: t.Literal('image_url'),
+  image_url: openObject({ url: t.String({ minLength: 1, description: 'An https URL or a data URL' }) }),
+})
 
 export const imagesBody = bounded(
-  t.Object(
-    {
-      prompt: t.String({ minLength: 1 }),
-      model: modelField('Absent: the default image model of the workspace'),
-      n: optional(t.Integer({ minimum: 1, maximum: 10, description: 'How many; default 1' })),
-      aspect_ratio: optional(oneOf(RATIOS)),
-      resolution: optional(oneOf(['512', '1K', '2K', '4K'])),
-      size: optional(t.String({ description: '`WIDTHxHEIGHT`, a resolution (`1K`, `2K`, `4K`), or `auto`' })),
-      quality: optional(oneOf(['auto', 'low', 'medium', 'high', 'xhigh', 'max', 'standard', 'hd'])),
-      background: optional(oneOf(['auto', 'transparent', 'opaque'])),
-      output_format: optional(oneOf(['png', 'jpeg', 'webp', 'svg'])),
-      output_compression: optional(t.Integer({ minimum: 0, maximum: 100 })),
-      seed: optional(t.Integer()),
-      input_references: optional(
-        t.Array(reference, { maxItems: 16, description: 'Images that the new one starts from' }),
-      ),
-      mask: optional(reference),
-      partial_images: optional(
-        t.Integer({
-          minimum: 0,
-          maximum: 3,
-          description: 'Streams: how many drafts, where the model makes them',
-        }),
-      ),
-      // Accepted and ignored: images are always `b64_json`, because Sluice hosts no images.
-      response_format: optional(oneOf(['b64_json', 'url'])),
-      stream: optional(t.Boolean({ default: false })),
-      ...routingFields,
-    },
-    OPEN,
-  ),
+  openObject({
+    prompt: t.String({ minLength: 1 }),
+    model: modelField('Absent: the default image model of the workspace'),
+    n: optional(t.Integer({ minimum: 1, maximum: 10, description: 'How many; default 1' })),
+    aspect_ratio: optional(oneOf(RATIOS)),
+    resolution: optional(oneOf(['512', '1K', '2K', '4K'])),
+    size: optional(t.String({ description: '`WIDTHxHEIGHT`, a resolution (`1K`, `2K`, `4K`), or `auto`' })),
+    quality: optional(oneOf(['auto', 'low', 'medium', 'high', 'xhigh', 'max', 'standard', 'hd'])),
+    background: optional(oneOf(['auto', 'transparent', 'opaque'])),
+    output_format: optional(oneOf(['png', 'jpeg', 'webp', 'svg'])),
+    output_compression: optional(t.Integer({ minimum: 0, maximum: 100 })),
+    seed: optional(t.Integer()),
+    input_references: optional(
+      t.Array(reference, { maxItems: 16, description: 'Images that the new one starts from' }),
+    ),
+    mask: optional(reference),
+    partial_images: optional(
+      t.Integer({
+        minimum: 0,
+        maximum: 3,
+        description: 'Streams: how many drafts, where the model makes them',
+      }),
+    ),
+    // Accepted and ignored: images are always `b64_json`, because Sluice hosts no images.
+    response_format: optional(oneOf(['b64_json', 'url'])),
+    stream: optional(t.Boolean({ default: false })),
+    ...routingFields,
+  }),
 )
 type ImagesBody = Static<typeof imagesBody>
 

@@ -2,28 +2,25 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
-import { bounded, OPEN } from '../fields.ts'
+import { bounded, openObject } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 
-const part = t.Object(
-  { type: t.String({ description: 'text or image_url' }), text: t.Optional(t.String()) },
-  OPEN,
-)
+const part = openObject({
+  type: t.String({ description: 'text or image_url' }),
+  text: t.Optional(t.String()),
+})
 
 export const moderationBody = bounded(
-  t.Object(
-    {
-      input: t.Union([t.String(), t.Array(t.Union([t.String(), part]), { minItems: 1 })], {
-        description: 'A text, texts, or parts (text, image_url) of one input',
-      }),
-      model: modelField('A model that moderates; default omni-moderation-latest'),
-      ...routingFields,
-    },
-    OPEN,
-  ),
+  openObject({
+    input: t.Union([t.String(), t.Array(t.Union([t.String(), part]), { minItems: 1 })], {
+      description: 'A text, texts, or parts (text, image_url) of one input',
+    }),
+    model: modelField('A model that moderates; default omni-moderation-latest'),
+    ...routingFields,
+  }),
 )
 type ModerationBody = Static<typeof moderationBody>
 

@@ -4,35 +4,29 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, fieldsOf, isString } from '../../core/json.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
-import { bounded, OPEN, optional } from '../fields.ts'
+import { bounded, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 import { costOf, countOf, malformed, readInputUsage } from './reply.ts'
 
-const document = t.Object(
-  {
-    text: t.Optional(t.String()),
-    image: t.Optional(t.String({ minLength: 1, description: 'An https URL or a data URL' })),
-  },
-  OPEN,
-)
+const document = openObject({
+  text: t.Optional(t.String()),
+  image: t.Optional(t.String({ minLength: 1, description: 'An https URL or a data URL' })),
+})
 
 export const rerankBody = bounded(
-  t.Object(
-    {
-      query: t.String({ minLength: 1 }),
-      documents: t.Array(t.Union([t.String(), document]), {
-        minItems: 1,
-        description: 'Texts, or objects with `text` or `image`',
-      }),
-      model: modelField('A model that ranks'),
-      top_n: optional(t.Integer({ minimum: 1, description: 'The most results; default all' })),
-      ...routingFields,
-    },
-    OPEN,
-  ),
+  openObject({
+    query: t.String({ minLength: 1 }),
+    documents: t.Array(t.Union([t.String(), document]), {
+      minItems: 1,
+      description: 'Texts, or objects with `text` or `image`',
+    }),
+    model: modelField('A model that ranks'),
+    top_n: optional(t.Integer({ minimum: 1, description: 'The most results; default all' })),
+    ...routingFields,
+  }),
 )
 
 const checkBody = bodyCheck(rerankBody)

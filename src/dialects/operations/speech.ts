@@ -2,27 +2,22 @@ import { Type as t } from '@sinclair/typebox'
 import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { SpeechFormat, SpeechRequest } from '../../core/operation.ts'
-import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
+import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 
 export const speechBody = bounded(
-  t.Object(
-    {
-      input: t.String({ minLength: 1, description: 'The text to speak' }),
-      model: modelField('A model that speaks'),
-      voice: optional(t.String({ minLength: 1 })),
-      response_format: optional(oneOf(['mp3', 'pcm', 'wav', 'opus', 'aac', 'flac'])),
-      speed: optional(t.Number({ minimum: 0.25, maximum: 4 })),
-      instructions: optional(
-        t.String({ description: 'How to speak it, for models that follow instructions' }),
-      ),
-      stream_format: optional(oneOf(['audio'])),
-      input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
-      ...routingFields,
-    },
-    OPEN,
-  ),
+  openObject({
+    input: t.String({ minLength: 1, description: 'The text to speak' }),
+    model: modelField('A model that speaks'),
+    voice: optional(t.String({ minLength: 1 })),
+    response_format: optional(oneOf(['mp3', 'pcm', 'wav', 'opus', 'aac', 'flac'])),
+    speed: optional(t.Number({ minimum: 0.25, maximum: 4 })),
+    instructions: optional(t.String({ description: 'How to speak it, for models that follow instructions' })),
+    stream_format: optional(oneOf(['audio'])),
+    input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
+    ...routingFields,
+  }),
 )
 
 /** Raw samples are this API's default. */

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { AudioFile, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
-import { bounded, OPEN, oneOf, optional } from '../fields.ts'
+import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
@@ -21,20 +21,14 @@ const fields = {
   ...routingFields,
 }
 
-const inputAudio = t.Object(
-  {
-    data: t.String({ minLength: 1, description: 'Base64' }),
-    format: t.String({ minLength: 2, maxLength: 10, description: 'wav, mp3, flac, m4a, ogg, webm …' }),
-  },
-  OPEN,
-)
+const inputAudio = openObject({
+  data: t.String({ minLength: 1, description: 'Base64' }),
+  format: t.String({ minLength: 2, maxLength: 10, description: 'wav, mp3, flac, m4a, ogg, webm …' }),
+})
 
-export const transcriptionBody = bounded(t.Object({ input_audio: inputAudio, ...fields }, OPEN))
-export const transcriptionForm = t.Object(
-  { file: t.String({ format: 'binary' }), ...fields },
-  { additionalProperties: true },
-)
-const formFields = bounded(t.Object(fields, OPEN))
+export const transcriptionBody = bounded(openObject({ input_audio: inputAudio, ...fields }))
+export const transcriptionForm = openObject({ file: t.String({ format: 'binary' }), ...fields })
+const formFields = bounded(openObject(fields))
 type Fields = Static<typeof formFields>
 
 const checkBody = bodyCheck(transcriptionBody)

@@ -1,99 +1,75 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
-import { anyObject, bounded, OPEN, oneOf, optional } from '../fields.ts'
+import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 import { xSearch } from '../plugin-schema.ts'
 import { anyItem } from './schema-items.ts'
 
 /** The body of POST /responses, every field with its limits. Unknown fields are forwarded at every level. */
 
 const tool = t.Union([
-  t.Object(
-    {
-      type: t.Literal('function'),
-      name: t.String({ minLength: 1 }),
-      description: optional(t.String()),
-      parameters: optional(anyObject('JSON Schema of the arguments')),
-      strict: optional(t.Boolean()),
-    },
-    OPEN,
-  ),
-  t.Object(
-    {
-      type: t.Literal('custom'),
-      name: t.String({ minLength: 1 }),
-      description: optional(t.String()),
-      format: optional(
-        t.Object(
-          {
-            type: oneOf(['text', 'grammar']),
-            syntax: optional(t.String({ description: 'lark or regex' })),
-            definition: optional(t.String()),
-          },
-          OPEN,
-        ),
-      ),
-    },
-    OPEN,
-  ),
-  t.Object(
-    {
-      type: t.Literal('namespace'),
-      name: t.String({ minLength: 1 }),
-      description: optional(t.String()),
-      tools: t.Array(t.Object({ type: t.String() }, OPEN)),
-    },
-    OPEN,
-  ),
-  t.Object(
-    {
-      type: t.String({
-        pattern: '^(?!(function|custom|namespace)$)',
-        description: 'A built-in or server tool, as it came',
+  openObject({
+    type: t.Literal('function'),
+    name: t.String({ minLength: 1 }),
+    description: optional(t.String()),
+    parameters: optional(anyObject('JSON Schema of the arguments')),
+    strict: optional(t.Boolean()),
+  }),
+  openObject({
+    type: t.Literal('custom'),
+    name: t.String({ minLength: 1 }),
+    description: optional(t.String()),
+    format: optional(
+      openObject({
+        type: oneOf(['text', 'grammar']),
+        syntax: optional(t.String({ description: 'lark or regex' })),
+        definition: optional(t.String()),
       }),
-    },
-    OPEN,
-  ),
+    ),
+  }),
+  openObject({
+    type: t.Literal('namespace'),
+    name: t.String({ minLength: 1 }),
+    description: optional(t.String()),
+    tools: t.Array(openObject({ type: t.String() })),
+  }),
+  openObject({
+    type: t.String({
+      pattern: '^(?!(function|custom|namespace)$)',
+      description: 'A built-in or server tool, as it came',
+    }),
+  }),
 ])
 
 const toolChoice = t.Union([
   oneOf(['auto', 'none', 'required']),
-  t.Object(
-    {
-      type: t.String({
-        description: 'function or custom with name, allowed_tools with tools, or a built-in tool',
-      }),
-      name: t.Optional(t.String({ minLength: 1 })),
-      mode: t.Optional(oneOf(['auto', 'required'])),
-      tools: t.Optional(t.Array(t.Object({}, OPEN))),
-    },
-    OPEN,
-  ),
+  openObject({
+    type: t.String({
+      description: 'function or custom with name, allowed_tools with tools, or a built-in tool',
+    }),
+    name: t.Optional(t.String({ minLength: 1 })),
+    mode: t.Optional(oneOf(['auto', 'required'])),
+    tools: t.Optional(t.Array(openObject({}))),
+  }),
 ])
 
-const reasoning = t.Object(
-  {
-    effort: optional(oneOf(EFFORTS)),
-    summary: optional(t.String({ description: 'auto, concise, detailed' })),
-    enabled: optional(t.Boolean()),
-    max_tokens: optional(t.Integer({ minimum: 1, description: 'The most tokens to reason with' })),
-    exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
-  },
-  OPEN,
-)
+const reasoning = openObject({
+  effort: optional(oneOf(EFFORTS)),
+  summary: optional(t.String({ description: 'auto, concise, detailed' })),
+  enabled: optional(t.Boolean()),
+  max_tokens: optional(t.Integer({ minimum: 1, description: 'The most tokens to reason with' })),
+  exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
+})
 
 const format = t.Union([
-  t.Object({ type: t.Literal('text') }, OPEN),
-  t.Object({ type: t.Literal('json_object') }, OPEN),
-  t.Object(
-    {
-      type: t.Literal('json_schema'),
-      name: t.String({ minLength: 1, maxLength: 64 }),
-      description: optional(t.String()),
-      schema: anyObject('JSON Schema'),
-      strict: optional(t.Boolean()),
-    },
-    OPEN,
-  ),
+  openObject({ type: t.Literal('text') }),
+  openObject({ type: t.Literal('json_object') }),
+  openObject({
+    type: t.Literal('json_schema'),
+    name: t.String({ minLength: 1, maxLength: 64 }),
+    description: optional(t.String()),
+    schema: anyObject('JSON Schema'),
+    strict: optional(t.Boolean()),
+  }),
 ])
 
 /** The spec's five, and those that OpenAI added. */
@@ -115,9 +91,9 @@ const fields = {
   instructions: optional(t.String({ description: 'System instructions, before all of the input' })),
   previous_response_id: optional(t.String({ description: 'A stored response to go on from' })),
   prompt: optional(
-    t.Object(
+    openObject(
       { id: t.String({ minLength: 1 }), variables: optional(anyObject('Values by name')) },
-      { ...OPEN, description: "A prompt template that is stored at the provider; none of this gateway's" },
+      { description: "A prompt template that is stored at the provider; none of this gateway's" },
     ),
   ),
   prompt_cache_key: optional(t.String()),
@@ -142,10 +118,10 @@ const fields = {
   modalities: optional(t.Array(oneOf(['text', 'image']))),
   reasoning: optional(reasoning),
   text: optional(
-    t.Object(
-      { format: optional(format), verbosity: optional(t.String({ description: 'low, medium, high …' })) },
-      OPEN,
-    ),
+    openObject({
+      format: optional(format),
+      verbosity: optional(t.String({ description: 'low, medium, high …' })),
+    }),
   ),
   service_tier: serviceTier,
   truncation: optional(oneOf(['auto', 'disabled'])),
@@ -162,8 +138,8 @@ const withInput = <T extends TSchema>(item: T) => ({
 })
 
 /** What is checked at once; the items are checked one by one, each against the form of its type. */
-export const responsesBody = bounded(t.Object(withInput(t.Object({}, OPEN)), OPEN))
+export const responsesBody = bounded(openObject(withInput(openObject({}))))
 export type ResponsesBody = typeof responsesBody.static
 
 /** The same with every form of an item: for the API document. */
-export const documentedBody = bounded(t.Object(withInput(anyItem), OPEN))
+export const documentedBody = bounded(openObject(withInput(anyItem)))
