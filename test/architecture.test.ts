@@ -238,6 +238,13 @@ describe('each thing has its place', () => {
     expect(importing(/^drizzle-orm\/|^bun:sqlite$|^pg$|^postgres$/, isAllowed)).toEqual([])
   })
 
+  test('synchronous SQL: administration awaits the database', () => {
+    // Routing is built from stored providers and overrides as the Snapshot is: at once.
+    const built = ['admin/providers/stored.ts', 'admin/models/overrides.ts']
+    const isAllowed = (file: string): boolean => !file.startsWith('admin/') || built.includes(file)
+    expect(linesWith(/\bsync\b|\.(get|all|run)\(\)/, isAllowed)).toEqual([])
+  })
+
   test('the environment: config.ts', () => {
     // Named exception: the SQL dialect is chosen when the tables are defined.
     const isAllowed = (file: string): boolean => file === 'config.ts' || file === 'db/columns.ts'

@@ -108,8 +108,8 @@ export interface CallerDeps {
  * The caller of an administration request: by its key, else by the session of its cookie (session.ts has the rights of
  * sessions). Throws as `authenticate` does, and 429 if the key calls too often.
  */
-export function callerOf(deps: CallerDeps, incoming: Incoming, kind: CallerKind): Caller {
-  const caller = whoCalls(deps, incoming, kind)
+export async function callerOf(deps: CallerDeps, incoming: Incoming, kind: CallerKind): Promise<Caller> {
+  const caller = await whoCalls(deps, incoming, kind)
   deps.rateLimit?.take(incoming, caller.key.hash)
   return caller
 }
@@ -121,10 +121,10 @@ export const namesKey = ({ headers, url }: Request): boolean =>
   headers.has('x-goog-api-key') ||
   keyInAddress(url) !== undefined
 
-function whoCalls(deps: CallerDeps, incoming: Incoming, kind: CallerKind): Caller {
+async function whoCalls(deps: CallerDeps, incoming: Incoming, kind: CallerKind): Promise<Caller> {
   const { request } = incoming
   const snapshot = deps.snapshot.current()
-  const session = namesKey(request) ? null : (deps.sessions?.of(incoming) ?? null)
+  const session = namesKey(request) ? null : ((await deps.sessions?.of(incoming)) ?? null)
   if (session === null || deps.sessions === undefined)
     return authenticate(incoming, snapshot, kind, deps.now())
   ownBody(incoming.body, session.userId)
@@ -148,15 +148,15 @@ export const callerOption = (deps: CallerDeps) =>
     caller: (kind: CallerKind) => ({
       // Elysia parses first, then transforms, validates and resolves: each of them may be the first to run.
       async parse({ incoming }: { incoming: Incoming }) {
-        callerOf(deps, incoming, kind)
+        await callerOf(deps, incoming, kind)
         if (!METHODS_WITH_BODY.has(incoming.request.method)) return null
         return await readJsonBody(incoming, ADMIN_BODY_LIMIT)
       },
-      transform({ incoming }: { incoming: Incoming }) {
-        callerOf(deps, incoming, kind)
+      async transform({ incoming }: { incoming: Incoming }) {
+        await callerOf(deps, incoming, kind)
       },
-      resolve({ incoming }: { incoming: Incoming }) {
-        const caller = callerOf(deps, incoming, kind)
+      async resolve({ incoming }: { incoming: Incoming }) {
+        const caller = await callerOf(deps, incoming, kind)
         return { caller, actor: actorOf(incoming, caller, deps.addressOf(incoming)) }
       },
     }),

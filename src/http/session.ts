@@ -7,7 +7,7 @@ import type { Incoming } from './incoming.ts'
 
 export interface SessionSource {
   /** The session of the request's cookie, looked up once per request; null without a valid session. */
-  of(incoming: Incoming): Session | null
+  of(incoming: Incoming): Promise<Session | null>
   /** True if a page of this server sent the request, according to the browser. */
   isOwnPage(request: Request): boolean
 }

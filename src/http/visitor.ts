@@ -37,8 +37,8 @@ export const visitorOptions = (deps: VisitorDeps) => {
     if (request.method !== 'GET' && pageOfOrigin(request, deps.auth.site) === 'foreign')
       throw forbidden(FOREIGN_PAGE)
   }
-  const sessionOf = (incoming: Incoming): Session => {
-    const session = deps.sessions.of(incoming)
+  const sessionOf = async (incoming: Incoming): Promise<Session> => {
+    const session = await deps.sessions.of(incoming)
     if (session === null) throw unauthorized('Sign in first: the request has no valid session')
     refuseForeignPage(deps.sessions, incoming.request)
     return session
@@ -60,14 +60,14 @@ export const visitorOptions = (deps: VisitorDeps) => {
     }),
     signedIn: (_: true) => ({
       async parse({ incoming }: { incoming: Incoming }) {
-        sessionOf(incoming)
+        await sessionOf(incoming)
         return await read(incoming)
       },
-      transform({ incoming }: { incoming: Incoming }) {
-        sessionOf(incoming)
+      async transform({ incoming }: { incoming: Incoming }) {
+        await sessionOf(incoming)
       },
-      resolve: ({ incoming }: { incoming: Incoming }) => ({
-        session: sessionOf(incoming),
+      resolve: async ({ incoming }: { incoming: Incoming }) => ({
+        session: await sessionOf(incoming),
         visitor: visitorOf(deps, incoming),
       }),
     }),

@@ -1,5 +1,5 @@
 /** People as they sign in: their e-mail addresses and passwords. */
-import { and, eq, exists, isNull, notExists, type SQL } from 'drizzle-orm'
+import { and, asc, eq, exists, isNull, notExists, type SQL } from 'drizzle-orm'
 import { newUserId, newUuid } from '../../core/ids.ts'
 import { selectRows } from '../../db/columns.ts'
 import type { Database, Db, Write } from '../../db/database.ts'
@@ -33,14 +33,11 @@ export const hasPassword = (tx: Db, userId: string, hash: string | null): SQL =>
 }
 
 /** In the order of joining. */
-export const workspaceIdsOf = ({ sync }: Database, userId: string): string[] =>
-  sync
-    .select({ id: workspaceMembers.workspace_id })
-    .from(workspaceMembers)
-    .where(eq(workspaceMembers.user_id, userId))
-    .orderBy(workspaceMembers.created_at, workspaceMembers.id)
-    .all()
-    .map(({ id }) => id)
+export const workspaceIdsOf = async ({ db }: Database, userId: string): Promise<string[]> => {
+  const { created_at, id, user_id } = workspaceMembers
+  const rows = await selectRows(db, workspaceMembers, eq(user_id, userId)).orderBy(asc(created_at), asc(id))
+  return rows.map((row) => row.workspace_id)
+}
 
 /** Gives a person this password, whether or not they had one. */
 export const setPassword = (tx: Db, userId: string, hash: string, now: Date): Write =>

@@ -15,54 +15,52 @@ import { hashToken, newToken } from './tokens.ts'
 
 const DAY_MS = 24 * 3_600_000
 const LIFETIME_MS = 30 * DAY_MS
-/** A session that is in use is written at most this often. */
+/** How often a session in use is written at most. */
 const TOUCH_MS = 5 * 60_000
-/** Longer than any session: the server is the one that ends them. Browsers keep none longer than 400 days. */
+/** The longest that browsers allow: the server ends sessions earlier. */
 const COOKIE_SECONDS = 400 * 24 * 3600
 
 /** `__Host-` where browsers allow it (https, at the root): no other host of the domain can set such a cookie. */
 const cookieName = (secure: boolean, site: Site): string =>
   secure && cookiePath(site) === '/' ? '__Host-sluice_session' : 'sluice_session'
 
-/** Sessions by the cookies of requests: each use within 30 days keeps one for 30 days more. */
+/** Sessions by the cookies of requests: each use extends one to 30 days from then. */
 export function createSessions(database: Database, site: Site, now: () => number): SessionSource {
-  const look = (request: Request): Session | null => {
+  const look = async (request: Request): Promise<Session | null> => {
     const token = cookieOf(request, cookieName(isSecure(request, site), site))
-    return token ? findSession(database, hashToken(token), now()) : null
+    return token ? await findSession(database, hashToken(token), now()) : null
   }
   return {
-    of(incoming) {
-      if (incoming.session === undefined) incoming.session = look(incoming.request)
+    async of(incoming) {
+      if (incoming.session === undefined) incoming.session = await look(incoming.request)
       return incoming.session
     },
     isOwnPage: (request) => pageOfOrigin(request, site) === 'own',
   }
 }
 
-function findSession(database: Database, id: string, now: number): Session | null {
-  const { sync } = database
-  const row = sync
+async function findSession(database: Database, id: string, now: number): Promise<Session | null> {
+  const [row] = await database.db
     .select({ session: sessions, user: users })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.user_id))
     .where(and(eq(sessions.token_hash, id), gt(sessions.expires_at, new Date(now)), isNull(users.deleted_at)))
-    .get()
   if (row === undefined) return null
-  if (now - row.session.last_seen_at.getTime() >= TOUCH_MS) touch(database, id, now)
+  if (now - row.session.last_seen_at.getTime() >= TOUCH_MS) await touch(database, id, now)
   return {
     id,
     userId: row.user.id,
     name: row.user.name,
     role: row.user.role,
-    workspaceIds: workspaceIdsOf(database, row.user.id),
+    workspaceIds: await workspaceIdsOf(database, row.user.id),
   }
 }
 
-/** On a full disk people go on reading: the session is kept longer by a later request. */
-function touch({ sync }: Database, id: string, now: number): void {
+/** Extends the session. On a full disk a later request extends it, so that people can go on reading. */
+async function touch({ db }: Database, id: string, now: number): Promise<void> {
   const touched = { last_seen_at: new Date(now), expires_at: new Date(now + LIFETIME_MS) }
   try {
-    sync.update(sessions).set(touched).where(eq(sessions.token_hash, id)).run()
+    await db.update(sessions).set(touched).where(eq(sessions.token_hash, id))
   } catch (error) {
     if (storageFailure(error) === null) throw error
   }
@@ -76,11 +74,11 @@ export interface Opened {
   /** The `Set-Cookie` header that brings the browser its token. */
   cookie: string
   id: string
-  /** Stores the session, and forgets those that have expired. */
+  /** Stores the session and deletes expired ones. */
   writes(tx: Db): Write[]
 }
 
-/** A new session of a person, to be written in the transaction that lets them in. */
+/** A new session of a person, written in the transaction of their sign-in. */
 export function openSession(deps: SessionDeps, visitor: Visitor, userId: string): Opened {
   const token = newToken()
   const id = hashToken(token)
@@ -103,7 +101,7 @@ export function openSession(deps: SessionDeps, visitor: Visitor, userId: string)
   }
 }
 
-/** Takes the cookie away. */
+/** Deletes the cookie. */
 export const closedCookie = (site: Site, visitor: Visitor): string => sessionCookie(site, visitor, '', 0)
 
 const sessionCookie = (site: Site, visitor: Visitor, value: string, maxAgeSeconds: number): string =>
@@ -115,7 +113,7 @@ const sessionCookie = (site: Site, visitor: Visitor, value: string, maxAgeSecond
     isSecure: visitor.isSecure,
   })
 
-/** Those that hold now, the one that was used last first. `current` is the caller's own. */
+/** Unexpired sessions, the most recently used first. `current` is the caller's own. */
 export async function listSessions(
   deps: SessionDeps,
   userId: string,
@@ -137,7 +135,7 @@ export async function listSessions(
   }))
 }
 
-/** Ends one session of a person. 404 when the person has no such session: another's is as if it were not there. */
+/** Ends one session of a person. 404 for any other session. */
 export async function endSession(deps: SessionDeps, actor: Actor, userId: string, id: string): Promise<void> {
   const [row] = await deps.database.db
     .select({ user: sessions.user_id })

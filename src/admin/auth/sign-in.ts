@@ -112,7 +112,7 @@ export async function signOut(
   visitor: Visitor,
   incoming: Incoming,
 ): Promise<string> {
-  const session = deps.sessions.of(incoming)
+  const session = await deps.sessions.of(incoming)
   if (session !== null) {
     refuseForeignPage(deps.sessions, incoming.request)
     const ended = { action: 'session.end', resourceId: session.id, workspaceId: null } as const
@@ -158,7 +158,7 @@ export async function signedInView({ database, snapshot }: AuthDeps, userId: str
   const user = await userOf(database, userId)
   if (user === undefined) throw unauthorized()
   const rows = await selectRows(database.db, workspaces, isNull(workspaces.deleted_at))
-  const seen = new Set(workspaceIdsOf(database, userId))
+  const seen = new Set(await workspaceIdsOf(database, userId))
   const [organization] = await selectRows(database.db, organizations, undefined)
   return {
     user: {

@@ -24,7 +24,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
     .post(
       '/files',
       async ({ query, incoming, request }) => {
-        const caller = callerOf(deps, incoming, 'any')
+        const caller = await callerOf(deps, incoming, 'any')
         return uploadFile(
           deps,
           caller,

@@ -34,9 +34,12 @@ export interface OverrideView {
   entry: JsonObject
 }
 
-/** What is stored, in the order of its making. An entry that this version cannot read is left out and told. */
-export function storedOverrides(database: Database, onUnusable: (why: string) => void): ModelOverride[] {
-  const rows = database.sync.select().from(modelOverrides).orderBy(asc(modelOverrides.created_at)).all()
+/** Stored entries for routing, which is built like the Snapshot: synchronously. */
+export const storedOverrides = ({ sync }: Database, onUnusable: (why: string) => void): ModelOverride[] =>
+  readable(sync.select().from(modelOverrides).orderBy(asc(modelOverrides.created_at)).all(), onUnusable)
+
+/** Skips and reports entries that this version cannot read. */
+function readable(rows: readonly Row[], onUnusable: (why: string) => void): ModelOverride[] {
   return rows.flatMap(({ id, entry }) => {
     const { overrides, problems } = readOverrides([entry])
     for (const { path, message } of problems) onUnusable(`model_overrides ${id}: ${path} ${message}`)
@@ -44,9 +47,13 @@ export function storedOverrides(database: Database, onUnusable: (why: string) =>
   })
 }
 
+/** In the order of their creation. */
+const rowsOf = ({ db }: Database): Promise<Row[]> =>
+  db.select().from(modelOverrides).orderBy(asc(modelOverrides.created_at))
+
 /** Those of the settings first. */
 export async function listOverrides({ database, overrides }: OverrideDeps): Promise<OverrideView[]> {
-  const rows = await database.db.select().from(modelOverrides).orderBy(asc(modelOverrides.created_at))
+  const rows = await rowsOf(database)
   return [
     ...overrides.settings.map((entry) => ({
       override_id: null,
@@ -71,7 +78,7 @@ export async function putOverride(
   const all = [
     ...problems,
     ...overrideProblems(overrides, deps.overrides.surroundings()),
-    ...overrides.flatMap((one) => takenAliases(deps, one)),
+    ...(override === undefined ? [] : await takenAliases(deps, override)),
   ]
   if (all.length > 0 || override === undefined) {
     throw badRequest(
@@ -98,14 +105,16 @@ export async function putOverride(
 }
 
 /** Aliases that another entry gives to another model: the first one holds, and this one would do nothing. */
-function takenAliases(
+async function takenAliases(
   { database, overrides, snapshot }: OverrideDeps,
   { place, id, provider, aliases }: ModelOverride,
-): ConfigProblem[] {
+): Promise<ConfigProblem[]> {
   const modelOf = (name: string): string => snapshot.current().models.find(name)?.id ?? name
   const others = [
     ...readOverrides([...overrides.settings]).overrides,
-    ...storedOverrides(database, () => undefined).filter((one) => one.id !== id || one.provider !== provider),
+    ...readable(await rowsOf(database), () => undefined).filter(
+      (one) => one.id !== id || one.provider !== provider,
+    ),
   ]
   const owners = new Map(
     others.flatMap((one) => one.aliases.map((alias) => [alias.toLowerCase(), one.id] as const)),

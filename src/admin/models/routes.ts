@@ -47,7 +47,7 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
     .post(
       '/models/refresh',
       async ({ incoming }) => {
-        const caller = callerOf(deps, incoming, 'management')
+        const caller = await callerOf(deps, incoming, 'management')
         const body = await readJsonBody(incoming, BODY_LIMIT_BYTES)
         if (!Value.Check(refreshBody, body)) throw badRequest(problemsOf(refreshBody, body))
         keepOpen(incoming)

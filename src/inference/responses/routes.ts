@@ -91,9 +91,9 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
     )
     .post(
       '/responses/:id/cancel',
-      ({ incoming, params }) => {
-        const caller = callerOf(deps, incoming, 'inference')
-        return cancelResponse(params.id, caller, deps.responses)
+      async ({ incoming, params }) => {
+        const caller = await callerOf(deps, incoming, 'inference')
+        return await cancelResponse(params.id, caller, deps.responses)
       },
       {
         // Clients send no body; one that comes says nothing.
