@@ -58,16 +58,7 @@ export function createToolCalls(choice: number): ToolCalls {
 
   function open(fragment: Fragment): Call {
     checkCalls(calls.length)
-    const call: Call = {
-      index: calls.length,
-      upstreamIndex: fragment.index,
-      upstreamId: '',
-      name: '',
-      json: '',
-      end: createJsonEnd(),
-      hasStarted: false,
-      extra: undefined,
-    }
+    const call = newCall(calls.length, fragment.index)
     calls.push(call)
     return call
   }
@@ -84,32 +75,9 @@ export function createToolCalls(choice: number): ToolCalls {
     if (id !== '' && !byId.has(id)) byId.set(id, call)
   }
 
-  function extend(call: Call, fragment: Fragment, events: InferenceEvent[]): void {
+  function add(call: Call, fragment: Fragment, events: InferenceEvent[]): void {
     if (call.upstreamId === '') identify(call, fragment.id)
-    if (call.name === '') call.name = fragment.name
-    call.extra ??= fragment.extra
-    call.json += fragment.json
-    call.end.push(fragment.json)
-    if (call.hasStarted) {
-      pushArguments(call, fragment.json, events)
-      return
-    }
-    // Held back until it has a name: a start carries id and name, and comes before any argument.
-    if (call.name === '') return
-    call.hasStarted = true
-    events.push({
-      type: 'tool-call-start',
-      choice,
-      index: call.index,
-      id: call.upstreamId || newToolCallId(),
-      name: call.name,
-      ...(call.extra ? { extra: call.extra } : {}),
-    })
-    pushArguments(call, call.json, events)
-  }
-
-  function pushArguments(call: Call, json: string, events: InferenceEvent[]): void {
-    if (json !== '') events.push({ type: 'tool-call-delta', choice, index: call.index, json })
+    extend(call, fragment, choice, events)
   }
 
   /**
@@ -133,29 +101,67 @@ export function createToolCalls(choice: number): ToolCalls {
     addFragments(fragments, events) {
       fragments.forEach((each, position) => {
         const fragment = readFragment(each)
-        if (fragment) extend(find(fragment, position) ?? openListed(fragment), fragment, events)
+        if (fragment) add(find(fragment, position) ?? openListed(fragment), fragment, events)
       })
     },
     addWhole(entries, events) {
       for (const entry of entries) {
         const fragment = readFragment(entry)
-        if (fragment) extend(openListed(fragment), fragment, events)
+        if (fragment) add(openListed(fragment), fragment, events)
       }
     },
     addLegacy(raw, events) {
       const fragment = { index: undefined, id: '', extra: undefined, ...readCall(raw, 'arguments') }
       if (fragment.name === '' && fragment.json === '') return
       legacy ??= open(fragment)
-      extend(legacy, fragment, events)
+      add(legacy, fragment, events)
     },
     end(wasCutShort, events) {
       for (const call of calls) {
         if (!call.hasStarted) throw new UpstreamError('malformed', 'a tool call of the reply has no name')
-        if (call.json === '' && !wasCutShort) pushArguments(call, '{}', events)
+        if (call.json === '' && !wasCutShort) pushArguments(call, '{}', choice, events)
       }
     },
     has: () => calls.length > 0,
   }
+}
+
+const newCall = (index: number, upstreamIndex: number | undefined): Call => ({
+  index,
+  upstreamIndex,
+  upstreamId: '',
+  name: '',
+  json: '',
+  end: createJsonEnd(),
+  hasStarted: false,
+  extra: undefined,
+})
+
+function extend(call: Call, fragment: Fragment, choice: number, events: InferenceEvent[]): void {
+  if (call.name === '') call.name = fragment.name
+  call.extra ??= fragment.extra
+  call.json += fragment.json
+  call.end.push(fragment.json)
+  if (call.hasStarted) {
+    pushArguments(call, fragment.json, choice, events)
+    return
+  }
+  // Held back until it has a name: a start carries id and name, and comes before any argument.
+  if (call.name === '') return
+  call.hasStarted = true
+  events.push({
+    type: 'tool-call-start',
+    choice,
+    index: call.index,
+    id: call.upstreamId || newToolCallId(),
+    name: call.name,
+    ...(call.extra ? { extra: call.extra } : {}),
+  })
+  pushArguments(call, call.json, choice, events)
+}
+
+function pushArguments({ index }: Call, json: string, choice: number, events: InferenceEvent[]): void {
+  if (json !== '') events.push({ type: 'tool-call-delta', choice, index, json })
 }
 
 const isAnother = (call: Call, fragment: Fragment): boolean =>

@@ -22,15 +22,25 @@ export interface MessageOutput extends OutputItem {
   addAudio(audio: JsonObject): string
 }
 
-/** `startsAt`: UTF-16 units of visible text of the reply before this message: citations count from its beginning. */
-export function openMessage(slot: Slot, startsAt: number): { text: string; item: MessageOutput } {
-  const { events, id, index } = slot
-  const shared = { ...slot.native, id, type: 'message', role: 'assistant' }
-  const parts: Part[] = []
+/** The parts of a message, of which one is open at a time. Each method returns events. */
+interface Parts {
+  readonly open: Part | null
   /** The parts that ended, as they were shown. */
-  const closedParts: JsonObject[] = []
+  readonly closed: JsonObject[]
+  /** The open part of this type, opened if needed; `text` has the events of opening it. */
+  within(type: Part['type']): { text: string; part: Part }
+  /** Ends the open part, as `native` if a provider of this dialect sent it. */
+  close(native: JsonObject | undefined): string
+  /** The place of a part, as its events name it. */
+  place(contentIndex: number): JsonObject
+  /** Visible text was added. */
+  advance(length: number): void
+}
+
+function createParts({ events, id, index }: Slot, startsAt: number): Parts {
+  const closed: JsonObject[] = []
   let part: Part | null = null
-  let whole: JsonObject | null = null
+  let count = 0
   let length = startsAt
   const place = (contentIndex: number): JsonObject => ({
     item_id: id,
@@ -38,10 +48,10 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
     content_index: contentIndex,
   })
 
-  function openPart(type: Part['type']): string {
-    const before = closePart(undefined)
-    const at = parts.length
-    part = {
+  function openPart(type: Part['type']): { text: string; part: Part } {
+    const before = close(undefined)
+    const at = count++
+    const opened: Part = {
       type,
       index: at,
       text: '',
@@ -52,40 +62,54 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       head: textHead(id, index, at),
       startsAt: length,
     }
-    parts.push(part)
-    return before + events.write('response.content_part.added', { ...place(at), part: viewPart(part) })
+    part = opened
+    const added = events.write('response.content_part.added', { ...place(at), part: viewPart(opened) })
+    return { text: before + added, part: opened }
   }
 
-  function closePart(native: JsonObject | undefined): string {
+  function close(native: JsonObject | undefined): string {
     if (part === null) return ''
     const isNative = native?.type === part.type
-    const closed = isNative ? native : viewPart(part)
+    const shown = isNative ? native : viewPart(part)
     const lists = isNative ? undefined : part
     const at = place(part.index)
-    closedParts[part.index] = closed
+    closed[part.index] = shown
     part = null
-    return writePartEnd(closed, at, events, lists)
+    return writePartEnd(shown, at, events, lists)
   }
 
-  /** The open part of this type, opened if needed; `text` has the events of opening it. */
-  function within(type: Part['type']): { text: string; part: Part } {
-    const text = part?.type === type ? '' : openPart(type)
-    if (part === null) throw new Error('a part was opened')
-    return { text, part }
+  return {
+    get open() {
+      return part
+    },
+    closed,
+    within: (type) => (part?.type === type ? { text: '', part } : openPart(type)),
+    close,
+    place,
+    advance(added) {
+      length += added
+    },
   }
+}
 
-  /** Parts that a provider sent only at the end. */
-  function writeParts(content: readonly unknown[]): string {
-    let text = ''
-    for (const [at, native] of content.entries()) {
-      if (!isObject(native)) continue
-      text += events.write('response.content_part.added', { ...place(at), part: emptied(native) })
-      text += writeWholeDelta(native, place(at), events)
-      text += writePartEnd(native, place(at), events)
-    }
-    return text
+/** Parts that a provider sent only at the end. */
+function writeParts(content: readonly unknown[], { place }: Parts, { events }: Slot): string {
+  let text = ''
+  for (const [at, native] of content.entries()) {
+    if (!isObject(native)) continue
+    text += events.write('response.content_part.added', { ...place(at), part: emptied(native) })
+    text += writeWholeDelta(native, place(at), events)
+    text += writePartEnd(native, place(at), events)
   }
+  return text
+}
 
+/** `startsAt`: UTF-16 units of visible text of the reply before this message: citations count from its beginning. */
+export function openMessage(slot: Slot, startsAt: number): { text: string; item: MessageOutput } {
+  const { events, id } = slot
+  const shared = { ...slot.native, id, type: 'message', role: 'assistant' }
+  const parts = createParts(slot, startsAt)
+  let whole: JsonObject | null = null
   const item: MessageOutput = {
     slot,
     type: 'message',
@@ -93,61 +117,59 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
       return whole
     },
     addText(text, logprobs) {
-      const opened = within('output_text')
+      const opened = parts.within('output_text')
       opened.part.text += text
       const json = opened.part.logprobs.add(logprobs)
-      length += text.length
-      return opened.text + writeTextDelta(events, { ...place(opened.part.index), delta: text }, json)
+      parts.advance(text.length)
+      return opened.text + writeTextDelta(events, { ...parts.place(opened.part.index), delta: text }, json)
     },
     spliceText(jsons, text) {
-      const opened = part?.type === 'output_text' ? { text: '', part } : within('output_text')
+      const opened = parts.within('output_text')
       opened.part.text += text
-      length += text.length
+      parts.advance(text.length)
       return opened.text + events.splice(opened.part.head, jsons)
     },
     addRefusal(text) {
-      const opened = within('refusal')
+      const opened = parts.within('refusal')
       opened.part.text += text
-      return (
-        opened.text + events.write('response.refusal.delta', { ...place(opened.part.index), delta: text })
-      )
+      const delta = { ...parts.place(opened.part.index), delta: text }
+      return opened.text + events.write('response.refusal.delta', delta)
     },
     addAnnotation(annotation) {
-      const opened = within('output_text')
-      const viewed = viewAnnotation(annotation, opened.part.startsAt)
-      const json = opened.part.annotations.add([viewed]).slice(1, -1)
-      const fields = { ...place(opened.part.index), annotation_index: opened.part.annotationCount++ }
-      const event = 'response.output_text.annotation.added'
-      return opened.text + events.writeField(event, fields, 'annotation', json)
+      const { text, part } = parts.within('output_text')
+      const json = part.annotations.add([viewAnnotation(annotation, part.startsAt)]).slice(1, -1)
+      const fields = { ...parts.place(part.index), annotation_index: part.annotationCount++ }
+      return text + events.writeField('response.output_text.annotation.added', fields, 'annotation', json)
     },
     addAudio(audio) {
-      const opened = within('output_audio')
-      const data = textOf(audio.data)
-      const transcript = textOf(audio.transcript)
-      opened.part.data += data
-      opened.part.text += transcript
-      const at = place(opened.part.index)
-      return (
-        opened.text +
-        (data === '' ? '' : events.write('response.audio.delta', { ...at, delta: data })) +
-        (transcript === ''
-          ? ''
-          : events.write('response.audio.transcript.delta', { ...at, delta: transcript }))
-      )
+      const opened = parts.within('output_audio')
+      return opened.text + addAudio(opened.part, audio, parts.place(opened.part.index), slot)
     },
     close(status, native) {
-      // What was streamed is not lost where the provider's last word leaves it out.
+      // Streamed content is kept if the provider's complete item leaves it out.
       const told = Array.isArray(native?.content) && native.content.length > 0 ? native.content : undefined
       const content = told?.map(completePart)
-      const last: unknown = part === null ? undefined : content?.[part.index]
-      const text = parts.length === 0 && content ? writeParts(content) : closePart(asObject(last))
-      whole = {
-        ...(native ? { ...native, id } : { ...shared, status }),
-        content: content ?? closedParts,
-      }
-      const shown = jsonList((content ?? closedParts).map(events.jsonOf))
-      return text + writeDone(slot, whole, events.jsonWith(whole, new Map([['content', shown]])))
+      const last: unknown = parts.open === null ? undefined : content?.[parts.open.index]
+      const isNew = parts.open === null && parts.closed.length === 0
+      const text = isNew && content ? writeParts(content, parts, slot) : parts.close(asObject(last))
+      const shown = content ?? parts.closed
+      whole = { ...(native ? { ...native, id } : { ...shared, status }), content: shown }
+      const json = jsonList(shown.map(events.jsonOf))
+      return text + writeDone(slot, whole, events.jsonWith(whole, new Map([['content', json]])))
     },
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', content: [] }), item }
+}
+
+function addAudio(part: Part, audio: JsonObject, place: JsonObject, { events }: Slot): string {
+  const data = textOf(audio.data)
+  const transcript = textOf(audio.transcript)
+  part.data += data
+  part.text += transcript
+  return (
+    (data === '' ? '' : events.write('response.audio.delta', { ...place, delta: data })) +
+    (transcript === ''
+      ? ''
+      : events.write('response.audio.transcript.delta', { ...place, delta: transcript }))
+  )
 }

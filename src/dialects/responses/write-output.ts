@@ -53,106 +53,70 @@ export interface Output {
   items(): JsonObject[]
 }
 
+/** What is open of one reply, and what has to wait. */
+interface OutputState {
+  readonly items: ReturnType<typeof createItems>
+  readonly options: Pick<OutputOptions, 'hideReasoning' | 'reasoning'>
+  message: MessageOutput | null
+  reasoning: ReasoningOutput | null
+  /** A call that was announced and whose start has not come. */
+  announced: CallOutput | null
+  image: OutputItem | null
+  /** Details that came within a message: the message continues, and they follow it. */
+  late: ReasoningDetail[]
+  textLength: number
+}
+
 /**
- * Items open in the order of `output_index`. What is made here closes as soon as another kind of content comes; a
- * call stays open until its arguments are complete, because some providers mix the pieces of parallel calls. Items of
- * a Responses provider open and close with that provider's events.
+ * Items open in the order of `output_index`. An item that this writer opened closes as soon as another kind of content
+ * comes; a call stays open until its arguments are complete, because some providers mix the pieces of parallel calls.
+ * Items of a Responses provider open and close with that provider's events.
  */
-export function createOutput({ events, hideReasoning, tools, ...options }: OutputOptions): Output {
+export function createOutput({ events, tools, ...options }: OutputOptions): Output {
   const items = createItems(events, options.unique)
   const calls = new Map<number, CallOutput>()
-  let message: MessageOutput | null = null
-  let reasoning: ReasoningOutput | null = null
-  /** A call that was announced and whose start has not come. */
-  let announced: CallOutput | null = null
-  let image: OutputItem | null = null
-  /** Pieces without text that came within a message: it goes on, and they follow it. */
-  let late: ReasoningDetail[] = []
-  let textLength = 0
-
-  function inMessage(add: (item: MessageOutput) => string): string {
-    if (isOpen(message)) return add(message)
-    const left = items.leave()
-    const opened = items.add(openMessage(items.slotOf(ITEM.message, null), textLength))
-    message = opened.item
-    return left + opened.text + add(opened.item)
-  }
-
-  function inReasoning(add: (item: ReasoningOutput) => string): string {
-    if (hideReasoning) return ''
-    if (isOpen(reasoning)) return add(reasoning)
-    const left = items.leave()
-    const opened = items.add(openReasoning(items.slotOf(ITEM.reasoning, null), options.reasoning))
-    reasoning = opened.item
-    for (const detail of late) opened.item.addDetail(detail)
-    late = []
-    return left + opened.text + add(opened.item)
-  }
-
-  /** Ends what was made here, before an item of another kind. */
-  function leave(): string {
-    const left = items.leave()
-    return late.length === 0 ? left : left + inReasoning(() => '') + items.leave()
-  }
-
-  function announce(native: JsonObject): Opened | null {
-    const type = textOf(native.type)
-    if (type === ITEM.reasoning && hideReasoning) return null
-    const left = leave()
-    const { text, item } = items.add(openNative(type, items.slotOf(type, native), native))
-    return { text: left + text, item }
-  }
-
-  function openNative(type: string, slot: Slot, native: JsonObject): Opened {
-    if (type === ITEM.message) {
-      const opened = openMessage(slot, textLength)
-      message = opened.item
-      return opened
-    }
-    if (type === ITEM.reasoning) {
-      const opened = openReasoning(slot, options.reasoning)
-      reasoning = opened.item
-      return opened
-    }
-    if (type === ITEM.functionCall || type === ITEM.customToolCall) {
-      const opened = openCall(slot, nativeHead(native))
-      announced = opened.item
-      return opened
-    }
-    const opened = openPlain(slot, type)
-    if (type === ITEM.imageGenerationCall) image = opened.item
-    return opened
+  const state: OutputState = {
+    items,
+    options,
+    message: null,
+    reasoning: null,
+    announced: null,
+    image: null,
+    late: [],
+    textLength: 0,
   }
 
   function addVisible(text: string, write: (item: MessageOutput) => string): string {
-    const written = inMessage(write)
-    textLength += text.length
+    const written = inMessage(state, write)
+    state.textLength += text.length
     return written
   }
 
   return {
     addText: (text, logprobs) => addVisible(text, (item) => item.addText(text, logprobs)),
     spliceText(jsons, text) {
+      const { message } = state
       if (!isOpen(message)) return addVisible(text, (item) => item.spliceText(jsons, text))
-      textLength += text.length
+      state.textLength += text.length
       return message.spliceText(jsons, text)
     },
-    addRefusal: (text) => inMessage((item) => item.addRefusal(text)),
-    addReasoning: (text, part) => inReasoning((item) => item.addText(text, part)),
+    addRefusal: (text) => inMessage(state, (item) => item.addRefusal(text)),
+    addReasoning: (text, part) => inReasoning(state, (item) => item.addText(text, part)),
     addDetail(detail) {
-      const isWithin = isOpen(message) && message.slot.native === null && !hideReasoning
-      if (!isWithin) return inReasoning((item) => item.addDetail(detail))
-      late.push(detail)
+      const { message } = state
+      const isWithin = isOpen(message) && message.slot.native === null && !options.hideReasoning
+      if (!isWithin) return inReasoning(state, (item) => item.addDetail(detail))
+      state.late.push(detail)
       return ''
     },
     startCall(call) {
-      const known = announced
-      announced = null
+      const known = state.announced
+      state.announced = null
       if (known !== null) {
         calls.set(call.index, known)
         return ''
       }
-      const left = leave()
+      const left = leave(state)
       const head = headOf(call, tools)
       const type = head.form === 'function' ? ITEM.functionCall : ITEM.customToolCall
       const { text, item } = items.add(openCall(items.slotOf(type, null), head))
@@ -165,16 +129,77 @@ export function createOutput({ events, hideReasoning, tools, ...options }: Outpu
       items.touch(call)
       return call.add(piece)
     },
-    addAnnotation: (annotation) => inMessage((item) => item.addAnnotation(annotation)),
-    addImage(url) {
-      // The item of a provider of this dialect shows it itself.
-      if (isOpen(image)) return ''
-      const left = leave()
-      return left + items.add(writeImage(items.slotOf(ITEM.imageGenerationCall, null), url)).text
-    },
-    addAudio: (audio) => inMessage((item) => item.addAudio(audio)),
-    natives: createNatives(events, items, announce),
-    close: (status) => items.close(status) + leave(),
+    addAnnotation: (annotation) => inMessage(state, (item) => item.addAnnotation(annotation)),
+    addImage: (url) => addImage(state, url),
+    addAudio: (audio) => inMessage(state, (item) => item.addAudio(audio)),
+    natives: createNatives(events, items, (native) => announce(state, native)),
+    close: (status) => items.close(status) + leave(state),
     items: () => items.all.flatMap(({ whole }) => (whole === null ? [] : [whole])),
   }
+}
+
+function inMessage(state: OutputState, add: (item: MessageOutput) => string): string {
+  const { items, message } = state
+  if (isOpen(message)) return add(message)
+  const left = items.leave()
+  const opened = items.add(openMessage(items.slotOf(ITEM.message, null), state.textLength))
+  state.message = opened.item
+  return left + opened.text + add(opened.item)
+}
+
+function inReasoning(state: OutputState, add: (item: ReasoningOutput) => string): string {
+  const { items, options, reasoning } = state
+  if (options.hideReasoning) return ''
+  if (isOpen(reasoning)) return add(reasoning)
+  const left = items.leave()
+  const opened = items.add(openReasoning(items.slotOf(ITEM.reasoning, null), options.reasoning))
+  state.reasoning = opened.item
+  for (const detail of state.late) opened.item.addDetail(detail)
+  state.late = []
+  return left + opened.text + add(opened.item)
+}
+
+/** Ends the items that this writer opened, before an item of another kind. */
+function leave(state: OutputState): string {
+  const { items, late } = state
+  const left = items.leave()
+  return late.length === 0 ? left : left + inReasoning(state, () => '') + items.leave()
+}
+
+/** The item of a Responses provider shows its image itself. */
+function addImage(state: OutputState, url: string): string {
+  if (isOpen(state.image)) return ''
+  const { items } = state
+  const left = leave(state)
+  return left + items.add(writeImage(items.slotOf(ITEM.imageGenerationCall, null), url)).text
+}
+
+function announce(state: OutputState, native: JsonObject): Opened | null {
+  const type = textOf(native.type)
+  if (type === ITEM.reasoning && state.options.hideReasoning) return null
+  const left = leave(state)
+  const { items } = state
+  const { text, item } = items.add(openNative(state, type, items.slotOf(type, native), native))
+  return { text: left + text, item }
+}
+
+function openNative(state: OutputState, type: string, slot: Slot, native: JsonObject): Opened {
+  if (type === ITEM.message) {
+    const opened = openMessage(slot, state.textLength)
+    state.message = opened.item
+    return opened
+  }
+  if (type === ITEM.reasoning) {
+    const opened = openReasoning(slot, state.options.reasoning)
+    state.reasoning = opened.item
+    return opened
+  }
+  if (type === ITEM.functionCall || type === ITEM.customToolCall) {
+    const opened = openCall(slot, nativeHead(native))
+    state.announced = opened.item
+    return opened
+  }
+  const opened = openPlain(slot, type)
+  if (type === ITEM.imageGenerationCall) state.image = opened.item
+  return opened
 }

@@ -42,30 +42,19 @@ export function openReasoning(
   slot: Slot,
   { withSpecEvents, ...carrying }: ReasoningOptions,
 ): { text: string; item: ReasoningOutput } {
-  const { events, id, index } = slot
+  const { id } = slot
   const shared = { ...slot.native, id, type: 'reasoning' }
   const texts: Record<ThoughtPart['kind'], string[]> = { summary: [], text: [] }
   const details: ReasoningDetail[] = []
   let part: OpenPart | null = null
   let whole: JsonObject | null = null
 
-  function write(step: 'added' | 'done', { kind, index: at, text }: OpenPart): string {
-    const { index: name, type } = WORDS[kind]
-    const event = kind === 'summary' ? 'response.reasoning_summary_part' : 'response.content_part'
-    const place = { item_id: id, output_index: index, [name]: at }
-    return events.write(`${event}.${step}`, { ...place, part: { type, text } })
-  }
-
   function closePart(): string {
     if (part === null) return ''
-    const { kind, index: at, text } = part
-    const { event, index: name } = WORDS[kind]
-    texts[kind][at] = text
-    const done =
-      events.write(`${event}.done`, { item_id: id, output_index: index, [name]: at, text }) +
-      write('done', part)
+    const ended = part
     part = null
-    return done
+    texts[ended.kind][ended.index] = ended.text
+    return writeEnd(slot, ended)
   }
 
   function openPart(kind: ThoughtPart['kind'], key: unknown): { text: string; part: OpenPart } {
@@ -73,7 +62,7 @@ export function openReasoning(
     const opened: OpenPart = { kind, key, index: texts[kind].length, text: '' }
     part = opened
     texts[kind].push('')
-    return { text: closed + write('added', opened), part: opened }
+    return { text: closed + writeStep(slot, 'added', opened), part: opened }
   }
 
   /** Without a kind, the text continues the open part, or is the usual kind of a Responses provider. */
@@ -84,23 +73,15 @@ export function openReasoning(
     const opened = isSame && part ? { text: '', part } : openPart(kind, key)
     opened.part.key ??= key
     opened.part.text += text
-    const { event, index: name } = WORDS[kind]
-    const place = { item_id: id, output_index: index }
-    return (
-      opened.text +
-      events.write(`${event}.delta`, { ...place, [name]: opened.part.index, delta: text }) +
-      (withSpecEvents ? events.write('response.reasoning.delta', { ...place, delta: text }) : '')
-    )
+    return opened.text + writeDelta(slot, opened.part, text, withSpecEvents)
   }
 
   /** Parts that a provider sent only at the end. */
   function writeWhole(native: JsonObject): string {
     if (texts.summary.length + texts.text.length > 0) return ''
-    const whole = [
-      ...thoughtsOf(native.summary).map((text) => ({ text, kind: 'summary' as const })),
-      ...thoughtsOf(native.content).map((text) => ({ text, kind: 'text' as const })),
-    ]
-    return whole.map(({ text, kind }, key) => addText(text, { kind, key })).join('')
+    return partsOf(native)
+      .map(({ text, kind }, key) => addText(text, { kind, key }))
+      .join('')
   }
 
   const item: ReasoningOutput = {
@@ -129,6 +110,37 @@ export function openReasoning(
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', summary: [] }), item }
 }
+
+/** The event that opens a part, or the one that ends it. */
+function writeStep({ events, id, index }: Slot, step: 'added' | 'done', part: OpenPart): string {
+  const { index: name, type } = WORDS[part.kind]
+  const event = part.kind === 'summary' ? 'response.reasoning_summary_part' : 'response.content_part'
+  const place = { item_id: id, output_index: index, [name]: part.index }
+  return events.write(`${event}.${step}`, { ...place, part: { type, text: part.text } })
+}
+
+function writeEnd(slot: Slot, part: OpenPart): string {
+  const { event, index: name } = WORDS[part.kind]
+  const place = { item_id: slot.id, output_index: slot.index, [name]: part.index }
+  return slot.events.write(`${event}.done`, { ...place, text: part.text }) + writeStep(slot, 'done', part)
+}
+
+function writeDelta(
+  { events, id, index }: Slot,
+  part: OpenPart,
+  text: string,
+  withSpecEvents: boolean,
+): string {
+  const { event, index: name } = WORDS[part.kind]
+  const place = { item_id: id, output_index: index }
+  const delta = events.write(`${event}.delta`, { ...place, [name]: part.index, delta: text })
+  return withSpecEvents ? delta + events.write('response.reasoning.delta', { ...place, delta: text }) : delta
+}
+
+const partsOf = ({ summary, content }: JsonObject) => [
+  ...thoughtsOf(summary).map((text) => ({ text, kind: 'summary' as const })),
+  ...thoughtsOf(content).map((text) => ({ text, kind: 'text' as const })),
+]
 
 const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): JsonObject => ({
   summary: summary.map(viewSummary),
