@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { UpstreamError } from '../../src/core/errors.ts'
 import type { Egress } from '../../src/dialects/dialect.ts'
-import type { Recording } from '../recordings.ts'
-import { cutOffsets, type ReplyForm, upstreamReply } from '../upstream-reply.ts'
+import type { Expected, Recording } from '../recordings.ts'
+import { cutOffsets, outermost, type ReplyForm, upstreamReply } from '../upstream-reply.ts'
 import { type Outcome, outcomeOf } from './chat/outcome.ts'
 
 /** Rows that the tables of recorded replies have in common. */
@@ -40,4 +41,91 @@ export function cutsSayTheSame(egress: Egress, streams: readonly Recording[]): v
       if (JSON.stringify(cut.events) !== events) throw new Error(`cut at ${offset} says something else`)
     }
   })
+}
+
+export type Ending = 'clean' | 'reset'
+const ENDINGS: readonly Ending[] = ['clean', 'reset']
+
+interface BrokenOff {
+  /** Whether what has arrived is a complete reply, by a rule that is written independently of the reader. */
+  isWhole(part: Uint8Array, ending: Ending, recording: Recording): boolean
+  /** Where events end. */
+  endsOf?(bytes: Uint8Array): readonly number[]
+}
+
+/** A stream that ends or breaks anywhere looks complete only if it is, and otherwise fails. */
+export function brokenOff(
+  egress: Egress,
+  streams: readonly Recording[],
+  { isWhole, endsOf = eventEnds }: BrokenOff,
+): void {
+  test.each(rows(streams))('broken off: %s', async (_, recording) => {
+    const { bytes } = recording
+    const offsets = new Set([...cutOffsets(bytes.length, bytes.length + 1), ...outermost(endsOf(bytes))])
+    for (const offset of offsets) {
+      const part = bytes.subarray(0, offset)
+      for (const ending of ENDINGS) {
+        const { events, error } = await outcomeOf(egress.read(upstreamReply(part, { ending }), true))
+        const hasEnd = events.some((event) => event.type === 'response-end')
+        const isRight =
+          hasEnd === isWhole(part, ending, recording) && hasEnd !== error instanceof UpstreamError
+        if (!isRight) throw new Error(`cut at ${offset}, ${ending}: ${hasEnd ? 'looks whole' : 'is lost'}`)
+      }
+    }
+  })
+}
+
+/** Offsets behind each blank line. */
+const eventEnds = (bytes: Uint8Array): number[] =>
+  [...Buffer.from(bytes).toString('latin1').matchAll(/\n\n/g)].map((match) => match.index + 2)
+
+/** The data of each event with its JSON, undefined if it is not JSON. A reset takes an event without its end away. */
+export function* eventsOf(
+  part: Uint8Array,
+  ending: Ending,
+): Generator<{ event: string; data: string; json: unknown }> {
+  const events = new TextDecoder().decode(part).split('\n\n')
+  const tail = events.pop() ?? ''
+  if (ending === 'clean' && tail.trim() !== '') events.push(tail)
+  for (const event of events) {
+    const data = /^data: ?(.*)$/m.exec(event)?.[1] ?? ''
+    yield { event, data, json: jsonOf(data) }
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What is at a path of names in a JSON value, undefined if nothing is. */
+export function at(value: unknown, ...path: string[]): unknown {
+  let found = value
+  for (const name of path) {
+    found = typeof found === 'object' && found !== null ? Reflect.get(found, name) : undefined
+  }
+  return found
+}
+
+export const numberAt = (value: unknown, ...path: string[]): number => {
+  const found = at(value, ...path)
+  return typeof found === 'number' ? found : 0
+}
+
+/** The reason of the error begins with the message that the provider sent. */
+export function expectReason(error: unknown, { error: sent }: Expected): void {
+  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
+  // The table has the beginning of the object's JSON.
+  const message = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(sent))?.[1] ?? String(sent).slice(0, 60)
+  expect(message).not.toBe('')
+  expect(error.reason.slice(0, message.length)).toBe(message)
+}
+
+/** Arguments of a call as text, `{}` if there are none. */
+export const argumentsOf = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text === '' ? '{}' : text
 }

@@ -1,11 +1,18 @@
 import { expect, test } from 'bun:test'
-import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
-import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
-import { type Outcome, outcomeOf } from '../chat/outcome.ts'
-import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
+import type { Outcome } from '../chat/outcome.ts'
+import {
+  answersAreRead,
+  at,
+  brokenOff,
+  cutsSayTheSame,
+  type Ending,
+  eventsOf,
+  expectReason,
+  numberAt,
+} from '../recorded.ts'
 
 /** An error says the same on every path of the API. */
 const isCohere = ({ provider, api, status }: Recording): boolean =>
@@ -36,24 +43,10 @@ function table(recordings: Recording[]): void {
 
   cutsSayTheSame(cohereEgress, streams)
 
-  test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
-    const { bytes } = recording
-    for (const offset of new Set([...cutOffsets(bytes.length, bytes.length + 1), ...eventEnds(bytes)])) {
-      const part = bytes.subarray(0, offset)
-      for (const ending of ['clean', 'reset'] as const) {
-        const { events, error } = await outcomeOf(cohereEgress.read(upstreamReply(part, { ending }), true))
-        const hasEnd = events.some((event) => event.type === 'response-end')
-        const isRight = hasEnd === isWhole(part, ending) && hasEnd !== error instanceof UpstreamError
-        if (!isRight) throw new Error(`cut at ${offset}, ${ending}: ${hasEnd ? 'looks whole' : 'is lost'}`)
-      }
-    }
-  })
+  brokenOff(cohereEgress, streams, { isWhole })
 }
 
 const KINDS: Readonly<Record<number, string>> = { 401: 'credential', 429: 'rate-limit', 500: 'server' }
-
-const _read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
-  outcomeOf(cohereEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
 
 const REASONS = {
   COMPLETE: 'stop',
@@ -104,14 +97,6 @@ function expectDetails({ events }: Outcome, { reasoning }: Expected): void {
   for (const { format } of details) expect(format).toBe('cohere-v2')
 }
 
-const numberAt = (object: unknown, ...path: string[]): number | undefined => {
-  let value = object
-  for (const key of path) {
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-  }
-  return typeof value === 'number' ? value : undefined
-}
-
 /** What is billed counts; the tokens only where nothing was billed. */
 function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   if (Object.keys(told).length === 0) {
@@ -120,46 +105,21 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   }
   if (usage === null) throw new Error('usage is lost')
   const place = told['billed_units'] === undefined ? 'tokens' : 'billed_units'
-  expect(promptTokens(usage)).toBe(numberAt(told, place, 'input_tokens') ?? 0)
-  expect(completionTokens(usage)).toBe(numberAt(told, place, 'output_tokens') ?? 0)
-  expect(usage.cacheReadTokens).toBe(place === 'tokens' ? (numberAt(told, 'cached_tokens') ?? 0) : 0)
+  expect(promptTokens(usage)).toBe(numberAt(told, place, 'input_tokens'))
+  expect(completionTokens(usage)).toBe(numberAt(told, place, 'output_tokens'))
+  expect(usage.cacheReadTokens).toBe(place === 'tokens' ? numberAt(told, 'cached_tokens') : 0)
 }
-
-function expectReason(error: unknown, { error: told }: Expected): void {
-  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
-  // The table keeps the beginning of the object's JSON.
-  const said = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(told))?.[1] ?? ''
-  expect(said).not.toBe('')
-  expect(error.reason.slice(0, said.length)).toBe(said)
-}
-
-/** Offsets behind each blank line. */
-const eventEnds = (bytes: Uint8Array): number[] =>
-  [...Buffer.from(bytes).toString('latin1').matchAll(/\n\n/g)].map((match) => match.index + 2)
 
 /** The rule, said once more: `message-end` with a reason that is an end. A reset takes the last half of an event away. */
-function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {
-  const text = new TextDecoder().decode(part)
-  const events = text.split('\n\n')
-  const tail = events.pop() ?? ''
-  if (ending === 'clean' && tail.trim() !== '') events.push(tail)
-  for (const event of events) {
-    const data = /^data: ?(.*)$/m.exec(event)?.[1]
-    if (data === undefined || data.trim() === '') continue
-    let parsed: unknown
-    try {
-      parsed = JSON.parse(data)
-    } catch {
-      return false
-    }
-    if (at(parsed, 'type') === 'message-end') {
-      const reason = at(at(parsed, 'delta'), 'finish_reason')
+function isWhole(part: Uint8Array, ending: Ending): boolean {
+  for (const { data, json } of eventsOf(part, ending)) {
+    if (data.trim() === '') continue
+    if (json === undefined) return false
+    if (at(json, 'type') === 'message-end') {
+      const reason = at(json, 'delta', 'finish_reason')
       return typeof reason === 'string' && reason in REASONS
     }
-    if (at(parsed, 'type') === undefined) return false
+    if (at(json, 'type') === undefined) return false
   }
   return false
 }
-
-const at = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined

@@ -1,11 +1,9 @@
 import { expect, test } from 'bun:test'
-import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { converseEgress } from '../../../src/dialects/converse/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
-import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
-import { type Outcome, outcomeOf } from '../chat/outcome.ts'
-import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
+import type { Outcome } from '../chat/outcome.ts'
+import { answersAreRead, brokenOff, cutsSayTheSame, expectReason, numberAt } from '../recorded.ts'
 import { frameEnds } from './frames.ts'
 
 forReplies(['converse'], ({ api }) => api === 'bedrock-converse', table)
@@ -30,22 +28,11 @@ function table(recordings: Recording[]): void {
 
   cutsSayTheSame(converseEgress, streams)
 
-  test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
-    const { bytes } = recording
-    const stop = stopEnd(bytes)
-    const ends = new Set(frameEnds(bytes))
-    for (const offset of new Set([...cutOffsets(bytes.length, bytes.length + 1), ...ends])) {
-      const part = bytes.subarray(0, offset)
-      const isInFrame = !ends.has(offset)
-      for (const ending of ['clean', 'reset'] as const) {
-        const { events, error } = await outcomeOf(converseEgress.read(upstreamReply(part, { ending }), true))
-        const hasEnd = events.some((event) => event.type === 'response-end')
-        // A stop reason and then a clean end or a reset; half a frame is no clean end.
-        const isWhole = offset >= stop && (ending === 'reset' || !isInFrame)
-        const isRight = hasEnd === isWhole && hasEnd !== error instanceof UpstreamError
-        if (!isRight) throw new Error(`cut at ${offset}, ${ending}: ${hasEnd ? 'looks whole' : 'is lost'}`)
-      }
-    }
+  brokenOff(converseEgress, streams, {
+    // A stop reason and then a clean end or a reset; half a frame is no clean end.
+    isWhole: (part, ending, { bytes }) =>
+      part.length >= stopEnd(bytes) && (ending === 'reset' || frameEnds(bytes).includes(part.length)),
+    endsOf: frameEnds,
   })
 }
 
@@ -59,9 +46,6 @@ const KINDS: Readonly<Record<number, string>> = {
   500: 'server',
   503: 'overloaded',
 }
-
-const _read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
-  outcomeOf(converseEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
 
 /** The offset behind `messageStop`; past the end where an error came instead. */
 function stopEnd(bytes: Uint8Array): number {
@@ -126,11 +110,6 @@ function expectThoughts(outcome: Outcome, { reasoning, tags }: Expected): void {
   }
 }
 
-const numberAt = (told: Record<string, unknown>, name: string): number => {
-  const value = told[name]
-  return typeof value === 'number' ? value : 0
-}
-
 /** The provider excludes cached tokens from its input. */
 function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   if (Object.keys(told).length === 0) {
@@ -142,11 +121,4 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.cacheReadTokens).toBe(numberAt(told, 'cacheReadInputTokens'))
   expect(usage.cacheWriteTokens).toBe(numberAt(told, 'cacheWriteInputTokens'))
   expect(promptTokens(usage) + completionTokens(usage)).toBe(numberAt(told, 'totalTokens'))
-}
-
-function expectReason(error: unknown, { error: told }: Expected): void {
-  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
-  const said = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(told))?.[1] ?? ''
-  expect(said).not.toBe('')
-  expect(error.reason.slice(0, said.length)).toBe(said)
 }

@@ -1,11 +1,19 @@
 import { expect, test } from 'bun:test'
-import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
-import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
-import { type Outcome, outcomeOf } from '../chat/outcome.ts'
-import { answersAreRead, cutsSayTheSame } from '../recorded.ts'
+import type { Outcome } from '../chat/outcome.ts'
+import {
+  answersAreRead,
+  argumentsOf,
+  at,
+  brokenOff,
+  cutsSayTheSame,
+  type Ending,
+  eventsOf,
+  expectReason,
+  numberAt,
+} from '../recorded.ts'
 
 const isMessages = ({ api, expected }: Recording): boolean =>
   api === 'anthropic-messages' || (api === 'count-tokens' && String(expected.error).includes('model: claude'))
@@ -31,22 +39,8 @@ function table(recordings: Recording[]): void {
 
   cutsSayTheSame(messagesEgress, streams)
 
-  test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
-    const { bytes } = recording
-    for (const offset of new Set([...cutOffsets(bytes.length, bytes.length + 1), ...eventEnds(bytes)])) {
-      const part = bytes.subarray(0, offset)
-      for (const ending of ['clean', 'reset'] as const) {
-        const { events, error } = await outcomeOf(messagesEgress.read(upstreamReply(part, { ending }), true))
-        const hasEnd = events.some((event) => event.type === 'response-end')
-        const isRight = hasEnd === isWhole(part, ending) && hasEnd !== error instanceof UpstreamError
-        if (!isRight) throw new Error(`cut at ${offset}, ${ending}: ${hasEnd ? 'looks whole' : 'is lost'}`)
-      }
-    }
-  })
+  brokenOff(messagesEgress, streams, { isWhole })
 }
-
-const _read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Promise<Outcome> =>
-  outcomeOf(messagesEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
 
 const REASONS: Readonly<Record<string, string>> = {
   end_turn: 'stop',
@@ -92,11 +86,6 @@ function toReason(word: string) {
   throw new Error(word)
 }
 
-const argumentsOf = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text === '' ? '{}' : text
-}
-
 /** The text of the details is the reasoning, and each thought ends in its signature. */
 function expectSignatures(outcome: Outcome, { reasoning, tags }: Expected): void {
   if (!reasoning) return
@@ -104,14 +93,6 @@ function expectSignatures(outcome: Outcome, { reasoning, tags }: Expected): void
   expect(details.map(({ text }) => text ?? '').join('')).toBe(reasoning)
   for (const { format } of details) expect(format).toBe('anthropic-claude-v1')
   if (tags?.includes('signature')) expect(details.at(-1)?.signature).toBeString()
-}
-
-const numberAt = (object: unknown, ...path: string[]): number => {
-  let value = object
-  for (const key of path) {
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-  }
-  return typeof value === 'number' ? value : 0
 }
 
 /** The provider excludes cached tokens from its input; thinking is a part of its output. */
@@ -133,42 +114,17 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.webSearchRequests ?? 0).toBe(numberAt(told, 'server_tool_use', 'web_search_requests'))
 }
 
-function expectReason(error: unknown, { error: told }: Expected): void {
-  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
-  // The table keeps the beginning of the object's JSON.
-  const said = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(told))?.[1] ?? ''
-  expect(said).not.toBe('')
-  expect(error.reason.slice(0, said.length)).toBe(said)
-}
-
-/** Offsets behind each blank line. */
-const eventEnds = (bytes: Uint8Array): number[] =>
-  [...Buffer.from(bytes).toString('latin1').matchAll(/\n\n/g)].map((match) => match.index + 2)
-
 /** The rule, said once more: a stop reason and then a clean end or a reset, or `message_stop` after an answer. */
-function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {
-  const text = new TextDecoder().decode(part)
-  const events = text.split('\n\n')
-  const tail = events.pop() ?? ''
-  if (ending === 'clean' && tail.trim() !== '') events.push(tail)
+function isWhole(part: Uint8Array, ending: Ending): boolean {
   let isFinished = false
-  for (const event of events) {
+  for (const { event, data, json } of eventsOf(part, ending)) {
     if (/^event: ?error/m.test(event)) return false
-    const data = /^data: ?(.*)$/m.exec(event)?.[1]
-    if (data === undefined || data.trim() === '') continue
-    let parsed: unknown
-    try {
-      parsed = JSON.parse(data)
-    } catch {
-      return false
-    }
-    const type = at(parsed, 'type')
+    if (data.trim() === '') continue
+    if (json === undefined) return false
+    const type = at(json, 'type')
     if (type === 'error') return false
-    if (type === 'message_delta' && at(at(parsed, 'delta'), 'stop_reason')) isFinished = true
+    if (type === 'message_delta' && at(json, 'delta', 'stop_reason')) isFinished = true
     if (type === 'message_stop') return isFinished
   }
   return isFinished
 }
-
-const at = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined

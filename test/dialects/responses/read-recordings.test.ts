@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { UpstreamError } from '../../../src/core/errors.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { responsesEgress } from '../../../src/dialects/responses/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { argumentsOf, at, brokenOff, type Ending, eventsOf, expectReason, numberAt } from '../recorded.ts'
 
 /** What is no reply to us, with what is said of it. */
 const NO_REPLY: Readonly<Record<string, { kind: string; reason: RegExp }>> = {
@@ -57,21 +57,7 @@ function table(recordings: Recording[]): void {
     }
   })
 
-  test.each(streams.map((each) => [each.name, each] as const))('broken off: %s', async (_, recording) => {
-    const { bytes } = recording
-    const ends = new Set(eventEnds(bytes))
-    for (const offset of new Set([...cutOffsets(bytes.length, bytes.length + 1), ...ends])) {
-      const part = bytes.subarray(0, offset)
-      const endings = ['clean', 'reset'] as const
-      // Both between events; inside of them in turn.
-      for (const ending of ends.has(offset) ? endings : endings.slice(offset % 2, (offset % 2) + 1)) {
-        const { events, error } = await outcomeOf(responsesEgress.read(upstreamReply(part, { ending }), true))
-        const hasEnd = events.some((event) => event.type === 'response-end')
-        const isRight = hasEnd === isWhole(part, ending) && hasEnd !== error instanceof UpstreamError
-        if (!isRight) throw new Error(`cut at ${offset}, ${ending}: ${hasEnd ? 'looks whole' : 'is lost'}`)
-      }
-    }
-  })
+  brokenOff(responsesEgress, streams, { isWhole })
 }
 
 /** All but the native events, which repeat whole responses. */
@@ -118,25 +104,12 @@ function finishOf(name: string, { finish = null, tool_calls = [] }: Expected) {
   return { choice: 0, reason, native }
 }
 
-const argumentsOf = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text === '' ? '{}' : text
-}
-
 /** The text of the details is the reasoning, and what must be sent back is among them. */
 function expectDetails(outcome: Outcome, { reasoning = '', tags }: Expected): void {
   const details = outcome.events.flatMap((event) => (event.type === 'reasoning-detail' ? [event.detail] : []))
   expect(details.map(({ text, summary }) => text ?? summary ?? '').join('')).toBe(reasoning)
   for (const { format } of details) expect(format).toBe('openai-responses-v1')
   if (tags?.includes('signature')) expect(details.at(-1)?.data).toBeString()
-}
-
-const numberAt = (object: unknown, ...path: string[]): number => {
-  let value = object
-  for (const key of path) {
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-  }
-  return typeof value === 'number' ? value : 0
 }
 
 /** The provider includes cached tokens in its input, and reasoning in its output. */
@@ -155,41 +128,17 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.providerCostUsd ?? 0).toBe(ticks > 0 ? ticks / 1e10 : numberAt(told, 'cost'))
 }
 
-function expectReason(error: unknown, { error: told }: Expected): void {
-  if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
-  // The table keeps the beginning of the object's JSON.
-  const said = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(told))?.[1] ?? String(told).slice(0, 60)
-  expect(said).not.toBe('')
-  expect(error.reason.slice(0, said.length)).toBe(said)
-}
-
-/** Offsets behind each blank line. */
-const eventEnds = (bytes: Uint8Array): number[] =>
-  [...Buffer.from(bytes).toString('latin1').matchAll(/\n\n/g)].map((match) => match.index + 2)
-
 /** The rule, said once more: the last event of a response, or the marker of gateways after an answer. */
-function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {
-  const events = new TextDecoder().decode(part).split('\n\n')
-  const tail = events.pop() ?? ''
-  if (ending === 'clean' && tail.trim() !== '') events.push(tail)
+function isWhole(part: Uint8Array, ending: Ending): boolean {
   let hasContent = false
-  for (const event of events) {
-    const data = /^data: ?(.*)$/m.exec(event)?.[1]
-    if (data === undefined || data.trim() === '') continue
+  for (const { data, json } of eventsOf(part, ending)) {
+    if (data.trim() === '') continue
     if (data === '[DONE]') return hasContent
-    let parsed: unknown
-    try {
-      parsed = JSON.parse(data)
-    } catch {
-      return false
-    }
-    const type = String(at(parsed, 'type'))
+    if (json === undefined) return false
+    const type = String(at(json, 'type'))
     if (type === 'error' || type === 'response.failed') return false
     if (type === 'response.completed' || type === 'response.incomplete') return true
     if (/delta$|output_item.added$/.test(type)) hasContent = true
   }
   return false
 }
-
-const at = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
