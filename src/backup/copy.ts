@@ -126,15 +126,15 @@ export function isVacant(path: string): boolean {
 }
 
 /**
- * Fills a folder beside `target` and gives it its name once it is whole: at no moment is there half of one. What fails
- * leaves nothing.
+ * Fills a temporary folder next to `target` and renames it once it is complete, so a partial one never exists. A failure
+ * leaves nothing behind.
  */
 export async function wholeFolder<T>(target: string, fill: (draft: string) => Promise<T>): Promise<T> {
   const draft = `${target}.part-${process.pid}`
   try {
     rmSync(draft, { recursive: true, force: true })
     mkdirSync(dirname(target), { recursive: true })
-    // Not one that somebody has put there since.
+    // Only the folder of this call, not one that was created since.
     mkdirSync(draft, { mode: OWN_FOLDER })
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? cause.code : cause

@@ -28,9 +28,8 @@ export interface BackupOptions {
 const TRIES = 3
 
 /**
- * Copies a data folder into a new folder, which is one itself, with a manifest: while it is served or stopped, without
- * its lock, and without stopping anybody. Each database is copied as it was at one moment. Throws a sentence, and
- * leaves nothing, where that cannot be done.
+ * Copies a data folder into a new data folder with a manifest. Works while the server runs, without the lock and without
+ * blocking requests. Each database is copied as of one moment. Throws an error and leaves nothing behind on failure.
  */
 export async function makeBackup(data: string, target: string, options: BackupOptions): Promise<Manifest> {
   refuse(data, target, options)
@@ -70,7 +69,7 @@ function refuse(data: string, target: string, { withSecretKey }: BackupOptions):
     throw new Error(`There is no data folder at ${data}: name it with --data`)
   const way = relative(data, target)
   if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
-    throw new Error(`${target} is in the data folder: what takes one would take the other, so name another`)
+    throw new Error(`${target} is inside the data folder and would share its fate: name a folder outside`)
   if (!isVacant(target)) throw new Error(`${target} is there already and is not empty: name a new folder`)
   if (withSecretKey && !existsSync(join(data, SECRET_FILE)))
     throw new Error(`There is no ${SECRET_FILE} in ${data}: it is where SLUICE_SECRET_KEY comes from`)
@@ -90,7 +89,7 @@ function copyUploaded(data: string, draft: string, id: string): boolean {
   }
 }
 
-/** A whole and compact copy of one moment; whoever writes meanwhile goes on. */
+/** A complete and compact copy as of one moment; writers continue meanwhile. */
 function copyDatabase(data: string, draft: string, name: string): void {
   requireRegular(join(data, name))
   const source = openForReading(join(data, name))

@@ -11,7 +11,7 @@ const FORMAT = 1
 /** Of a manifest: some hundred thousand files. */
 const MOST_BYTES = 64 * 1024 * 1024
 
-/** What a backup says of itself: `manifest.json`. */
+/** The manifest of a backup: `manifest.json`. */
 export interface Manifest {
   /** Of the program that made it. */
   readonly version: string
@@ -42,7 +42,7 @@ export const writeManifest = (manifest: Manifest): string =>
     2,
   )}\n`
 
-/** Reads the manifest of a backup. Throws a sentence where it is none that this version can restore. */
+/** Reads the manifest of a backup. Throws an error if this version cannot restore it. */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST_FILE)
   let written: unknown

@@ -17,10 +17,10 @@ export interface ContentLogOptions {
 const MOST_BYTES = 64 * 1024 * 1024
 /** What comes within this time is written together. */
 const GATHER_MS = 50
-/** As much goes into one transaction: everything stands still while it runs. */
+/** The most bytes in one transaction: all requests wait while it runs. */
 const BATCH_BYTES = 1024 * 1024
 const BATCH_ROWS = 64
-/** What is dropped or lost is told at once, and then no more often than this. */
+/** Dropped contents are logged at once, and then at most this often. */
 const SAID_EVERY_MS = 10_000
 /** What one content costs beside its text. */
 const OVERHEAD_BYTES = 512

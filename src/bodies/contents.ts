@@ -29,7 +29,7 @@ export interface ContentStore {
   seal(content: EndedContent): Promise<ContentRow>
   /** All of them or none. */
   write(rows: readonly ContentRow[]): Promise<void>
-  /** Null: there is none of this workspace, or it has expired. */
+  /** Null: this workspace has no such content, or it has expired. */
   find(generationId: string, workspaceId: string): Promise<GenerationContent | null>
 }
 

@@ -1,4 +1,4 @@
-/** What is sealed: a byte that says how, then the text, compressed where that is worth it. */
+/** The plaintext before encryption: a byte with the format, then the text, compressed if that saves space. */
 
 const PLAIN = 0
 const ZSTD = 1

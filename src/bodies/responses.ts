@@ -18,7 +18,7 @@ export interface ResponseStoreDeps {
 
 /** Statuses from which a response goes on. */
 const UNFINISHED = RESPONSE_STATUSES.filter((status) => !isFinal(status))
-/** An ancestor's expiry is moved only by more than this: each turn would rewrite the whole chain otherwise. */
+/** An ancestor's expiry is moved only by more than this: each turn would rewrite the complete chain otherwise. */
 const EXPIRY_GRAIN_MS = 24 * 3_600_000
 const IDS_PER_STATEMENT = 500
 

@@ -15,9 +15,9 @@ export const usedBytes = (bodies: Database): number =>
   (pragma(bodies, 'page_count') - pragma(bodies, 'freelist_count')) * pragma(bodies, 'page_size')
 
 /**
- * Deletes the oldest logged contents until the file holds no more than `mostBytes` (0: no bound), a slice at a time.
- * Stored responses are never deleted for room: somebody counts on them. The pages that are freed are written again
- * first; the next sweep gives the rest back. Answers how many contents went.
+ * Deletes the oldest logged contents, in slices, until the file has at most `mostBytes` (0: no limit). Stored responses
+ * are never deleted for space, because callers rely on them. Freed pages are reused first; the next sweep releases the
+ * rest. Returns the number of deleted contents.
  */
 export async function makeRoom(bodies: Database, mostBytes: number): Promise<number> {
   if (mostBytes === 0) return 0

@@ -16,7 +16,7 @@ export interface Swept {
 }
 
 export interface ToSweep {
-  /** Ids of workspaces whose bodies nobody can ask for any more. */
+  /** Ids of deleted workspaces, whose bodies can no longer be read. */
   deletedWorkspaces?: readonly string[]
   /** What the file may hold; 0, the default: without bound. */
   mostBytes?: number
@@ -125,9 +125,9 @@ export interface Sweeping {
   retentionMs: number
   /** What the file may hold; 0: without bound. */
   mostBytes: number
-  /** Ids of workspaces whose bodies nobody can ask for any more. */
+  /** Ids of deleted workspaces, whose bodies can no longer be read. */
   deletedWorkspaces(): Promise<string[]>
-  /** Not told of a sweep that had nothing to do. */
+  /** Not called for a sweep without work. */
   onSwept(swept: Swept): void
   onError(error: unknown): void
 }

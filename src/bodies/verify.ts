@@ -15,8 +15,8 @@ export interface BodiesReport {
 }
 
 /**
- * Looks whether the file of sealed bodies is whole: undamaged, of this schema, every response with what was said in it.
- * Only reads, needs no key and opens nothing sealed. Null when there is no such file.
+ * Checks the file of encrypted bodies: intact, of this schema, every response with its contents. Only reads, needs no key
+ * and decrypts nothing. Null if the file does not exist.
  */
 export function verifyBodies(path: string): BodiesReport | null {
   if (!existsSync(path)) return null
@@ -112,12 +112,12 @@ function incomplete({ file }: Database): string[] {
         (SELECT count(*) FROM response_parts WHERE response_id = id AND part IN ('reply', 'input'))`,
     )
     .all()
-    .map(({ id }) => `response ${id}: what was said is not there`)
+    .map(({ id }) => `response ${id}: its contents are missing`)
   const known = RESPONSE_STATUSES.map((status) => `'${status}'`).join(', ')
   const strange = file
     .query<{ id: string }, []>(`SELECT id FROM responses WHERE status NOT IN (${known})`)
     .all()
-    .map(({ id }) => `response ${id}: its status is none that a response can have`)
+    .map(({ id }) => `response ${id}: its status is unknown`)
   return [...lacking, ...strange]
 }
 

@@ -4,7 +4,7 @@ import type { ConfigProblem } from '../core/problem.ts'
 import type { ModelScores } from '../core/snapshot.ts'
 import { CATEGORIES } from './categories.ts'
 
-/** What a data file says of a model. Whose figures they are is the operator's choice. */
+/** The entry of a model in the benchmark file. The operator chooses the source. */
 interface Benchmarks {
   readonly scores: ModelScores
   readonly categories: readonly string[]
@@ -39,7 +39,7 @@ export function readBenchmarks(path: string): { benchmarks: BenchmarksById; prob
   return parseBenchmarks(file, path)
 }
 
-/** `where` stands before the places of problems. */
+/** `where` precedes the places of problems. */
 export function parseBenchmarks(
   file: unknown,
   where: string,

@@ -41,8 +41,8 @@ export function createCatalogLists(snapshots: { current(): Snapshot }): CatalogL
 }
 
 /**
- * The models that a caller may call, through the endpoints that would serve: what no guardrail forbids, what has a price
- * (the operator's price for models without one is in the snapshot already), and what the workspace's BYOK keys open.
+ * The models that a caller may call, through the endpoints that would serve: allowed by every guardrail, with a price
+ * (the snapshot has the operator's price for models without one), and what the workspace's BYOK keys open.
  * Routing goes by the same rules.
  */
 function callableOf(caller: Caller, snapshot: Snapshot, listings: Listings): Offered[] {

@@ -4,7 +4,7 @@ import { type Pricing, type PricingTier, parsePrices } from '../core/pricing.ts'
 import type { EndpointRecord, ReasoningFacts } from '../core/snapshot.ts'
 import type { Seed, SeedEndpoint, SeedModel, SeedPricing, SeedReasoning, SeedTier } from './seed.ts'
 
-/** The facts about models, whoever is configured. Immutable. */
+/** Model metadata of all providers, configured or not. Immutable. */
 export interface Catalog {
   /** In order of id. */
   readonly models: readonly SeedModel[]
@@ -16,7 +16,7 @@ export interface Catalog {
   named(name: string): SeedModel | undefined
   /** The model of exactly this id. */
   withId(id: string): SeedModel | undefined
-  /** An id of an earlier catalogue that this one has no more. */
+  /** An id of an earlier catalogue that this one no longer has. */
   isRetired(name: string): boolean
   /**
    * What a provider serves in one of these dialects; empty for a provider that the catalogue does not know. Of a model
@@ -85,7 +85,7 @@ interface UpstreamName {
   readonly upstreamId: string
   /** Index in the seed's `pricings`. */
   readonly pricing: number | null
-  /** Where alone it is served, where the name says so. */
+  /** The only region that serves it, if its name has one. */
   readonly region?: string
 }
 

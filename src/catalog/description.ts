@@ -3,7 +3,7 @@ import type { Offered } from './listing.ts'
 /** A few providers by name, the rest as a number. */
 const MOST_NAMED = 3
 
-/** Sentences composed of the facts: what goes in and out, how much of it, who offers it. */
+/** Sentences from the metadata: modalities, sizes and providers. */
 export function descriptionOf(offered: Offered): string {
   const { model, inputModalities, outputModalities, contextLength, top } = offered
   const sentences = [`${model.name} takes ${listed(inputModalities)} and gives ${listed(outputModalities)}.`]
@@ -14,7 +14,7 @@ export function descriptionOf(offered: Offered): string {
   if (model.facts?.hasOpenWeights) sentences.push('Its weights are open.')
   sentences.push(`Offered by ${providersOf(offered)}.`)
   if (top.record.pricing === null) {
-    sentences.push('Nobody has told its price, so it is refused until the operator sets one.')
+    sentences.push('Its price is unknown, so requests are rejected until the operator sets one.')
   }
   return sentences.join(' ')
 }

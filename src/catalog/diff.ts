@@ -9,7 +9,7 @@ export interface DiffRow {
 }
 
 interface PriceChange extends DiffRow {
-  /** USD per token as plain decimals; null: nobody told a price. */
+  /** USD per token as plain decimals; null: unknown. */
   readonly before: SeedPricing | null
   readonly after: SeedPricing | null
 }
@@ -55,7 +55,7 @@ export function diffOf(before: Seed, after: Seed): CatalogDiff {
   const removed = [...old].flatMap(([key, { provider, model }]) =>
     fresh.has(key) ? [] : [{ provider, model }],
   )
-  // What is in use is the measure: a document may be wrong as a whole.
+  // Compared with the prices in use: all prices of a document may be wrong.
   const medians = mediansOf([...old.values()].flatMap(pricedOf))
   const warnings = repriced.flatMap(pricedOf).flatMap((priced) => medians.warningsOf(priced))
   return { added, removed, priceChanges, otherChanges, warnings, endpointsBefore: old.size }
@@ -101,7 +101,7 @@ function entryOf(seed: Seed, provider: string, row: SeedEndpoint): Entry | null 
   }
 }
 
-/** The prices of regional names stand beside the plain one's. */
+/** The prices of regional names are listed with that of the plain name. */
 const profilePrices = (seed: Seed, profiles: SeedEndpoint[10] = {}): unknown[] =>
   Object.entries(profiles).map(([prefix, price]) => [prefix, price === null ? null : seed.pricings[price]])
 

@@ -30,13 +30,13 @@ interface Draft {
 }
 
 /**
- * What can be called: the catalogue's models at the providers that are configured, and the models that providers offer
- * themselves. A provider with offers of its own serves those alone. Endpoints stand in the order of `providers`.
+ * The callable models: those of the catalogue at configured providers, and those that providers declare. A provider with
+ * declared models serves only these. Endpoints are in the order of `providers`.
  *
  * A name is looked up as it is written and then in any case. Where two models claim a name, the first of these has it:
  * id, the operator's alias, canonical slug, catalogue alias, `provider/name`, and last the provider's own name, which must be the only one.
- * A look-up is two reads of a map at most. `nearest` names what can be called; the catalogue's models where nothing of
- * that looks alike; and fills up with names that are further off.
+ * A look-up reads a map at most twice. `nearest` returns similar callable names, else similar names of the catalogue, and
+ * then less similar ones.
  */
 export function createDirectory(
   catalog: Catalog,
@@ -88,13 +88,13 @@ export function createDirectory(
   }
 }
 
-/** What the provider calls it, with and without what stands in front for a region. */
+/** The provider's name of it, with and without the prefix of a region. */
 function namesAt({ upstreamId }: EndpointRecord, prefixes: readonly string[]): string[] {
   const prefix = prefixes.find((one) => upstreamId.startsWith(`${one}.`))
   return prefix === undefined ? [upstreamId] : [upstreamId, upstreamId.slice(prefix.length + 1)]
 }
 
-/** What the operator says goes before what the catalogue says; a model without endpoints is not there. */
+/** Overrides of the operator win over the catalogue. Models without endpoints are left out. */
 function apply(override: ModelOverride, drafts: Map<string, Draft>, catalog: Catalog): void {
   const { id, provider, aliases, isHidden, name, expirationDate, endpoint } = override
   const draft = drafts.get(id) ?? drafts.get(catalog.named(id)?.id ?? '') ?? ownedAs(id, drafts)

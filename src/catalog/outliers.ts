@@ -27,15 +27,14 @@ export interface Medians {
 }
 
 const FACTOR = 10n
-/** A model's own median says something from three other offers on, that of a kind from five prices on. */
+/** The median of a model is meaningful from three other offers on, that of a kind from five prices on. */
 const OFFERS_OF_A_MODEL = 3
 const PRICES_OF_A_KIND = 5
 const BUCKETS = ['prompt', 'completion'] as const
 
 /**
- * The medians of a catalogue: of each model where others offer it, else of its kind. Models of one kind differ by more
- * than a factor of ten among themselves (a small one and the largest), so those are only told where no other offer of
- * the same model is there to compare with.
+ * The median prices of a catalogue: of each model if others offer it, else of its kind. Models of one kind differ by more
+ * than a factor of ten (a small one and the largest), so the kind is used only if no other offer of the model exists.
  */
 export function mediansOf(catalog: Iterable<Priced>): Medians {
   const byModel = new Map<string, Priced[]>()

@@ -60,7 +60,7 @@ const entry = Type.Object(
 )
 type Entry = Static<typeof entry>
 
-/** Reads the form of the `models:` list of the settings file. Every problem is told with its place. */
+/** Reads the `models:` list of the settings file. Reports every problem with its place. */
 export function readOverrides(value: unknown): { overrides: ModelOverride[]; problems: ConfigProblem[] } {
   const problems: ConfigProblem[] = []
   const overrides: ModelOverride[] = []

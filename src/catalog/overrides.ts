@@ -5,9 +5,9 @@ import { localServers } from '../providers/discovery.ts'
 import type { Catalog } from './catalog.ts'
 import { nearestNames } from './nearest.ts'
 
-/** What the operator says of a model, whatever the catalogue says now or after a refresh. */
+/** An operator's override of a model. It wins over the catalogue, before and after a refresh. */
 export interface ModelOverride {
-  /** Where it stands in the settings: `models[0]`. */
+  /** Its place in the settings: `models[0]`. */
   readonly place: string
   /** As the operator wrote it. */
   readonly id: string
@@ -19,7 +19,7 @@ export interface ModelOverride {
   readonly name?: string
   /** `2027-01-31` */
   readonly expirationDate?: string
-  /** What takes the place of the endpoint's own facts. A price replaces the whole price. */
+  /** Replaces metadata of the endpoint. A price replaces all buckets. */
   readonly endpoint: Partial<EndpointRecord>
 }
 

@@ -35,7 +35,7 @@ function nextPath(request: Request, basePath: string, offset: number, limit: num
   const url = new URL(request.url)
   url.searchParams.set('offset', String(offset))
   url.searchParams.set('limit', String(limit))
-  // The same routes stand below `/v1` too: what comes after it is the operation.
+  // The same routes are below `/v1` too: the part after it is the operation.
   const path = url.pathname.slice(url.pathname.lastIndexOf('/v1/') + '/v1'.length)
   return `${basePath}${path}${url.search}`
 }

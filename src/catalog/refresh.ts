@@ -16,15 +16,15 @@ export interface Proposal {
 }
 
 /**
- * The catalogue that a document of the models.dev shape gives, and how it differs from the one in use. Throws a 400
- * that names every problem (ten at most) for a document that is broken anywhere: it is refused whole. The work of a
- * tenth of a second is done in parts, so that running answers are not held up for that long.
+ * The catalogue of a document in the models.dev form, and its differences to the one in use. Throws a 400 that names every
+ * problem (ten at most): a document with a problem is rejected completely. The work takes a tenth of a second and runs in
+ * slices, so that running streams do not pause that long.
  */
 export async function proposalOf(document: unknown, inUse: CatalogInUse): Promise<Proposal> {
   const problems = documentProblems(document)
   if (problems.length > 0) {
     const told = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
-    throw badRequest(`The document is refused whole, the catalogue stays as it is: ${told}`)
+    throw badRequest(`The document is rejected and the catalogue does not change: ${told}`)
   }
   await breath()
   const facts = readDocument(document)

@@ -39,7 +39,7 @@ export interface CatalogDeps extends CallerDeps {
   auth: { readonly site: Site }
 }
 
-/** What can be called here. `basePath` stands before `/models` in the addresses that replies name: `/api/v1`. */
+/** The callable models. `basePath` precedes `/models` in the addresses of replies: `/api/v1`. */
 export const catalogRoutes = (deps: CatalogDeps, basePath: string) =>
   new Elysia()
     .use(listRoutes(deps, basePath))

@@ -7,14 +7,14 @@ export const RSS_MEDIA = 'application/rss+xml'
 export const RSS_TYPE = `${RSS_MEDIA}; charset=utf-8`
 
 export interface Feed {
-  /** The whole address of the feed. */
+  /** The complete address of the feed. */
   self: string
-  /** The whole address before `/models`. */
+  /** The complete address before `/models`. */
   api: string
   models: readonly Offered[]
 }
 
-/** An RSS 2.0 document, one item for each model. Its own address is told as the best practices profile asks. */
+/** An RSS 2.0 document, one item for each model. It has its own address, as the best practices profile requires. */
 export function rssOf({ self, api, models }: Feed): string {
   const items = models.map((offered) => {
     const link = escaped(`${api}/model/${addressOf(offered)}`)

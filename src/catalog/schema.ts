@@ -111,7 +111,7 @@ const percentiles = (description: string) =>
     description: `${description} Measured by this gateway; null: not measured in that time.`,
   })
 const uptime = t.Union([t.Number({ minimum: 0, maximum: 100 }), t.Null()], {
-  description: "Percent of this gateway's own tries that gave a whole answer; null: there was none.",
+  description: "Percent of this gateway's attempts with a complete reply; null: no attempts.",
 })
 const endpointFields = {
   name: text,

@@ -3,7 +3,7 @@ import type { WrittenPrices } from '../core/pricing.ts'
 
 /**
  * The form of the catalogue file, as `facts/compose.ts` makes it. Names of fields are the API's.
- * What repeats thousands of times (modalities, parameters, prices) stands once in a table; rows hold its index.
+ * What repeats thousands of times (modalities, parameters, prices) is stored once in a table; rows have its index.
  */
 export interface Seed {
   readonly version: 1
@@ -71,7 +71,7 @@ export type SeedEndpoint = readonly [
   quantization: string | null,
   /** The only dialect that this model is served in; null: the provider's own. */
   dialect: string | null,
-  /** What may stand in front of `upstreamId`, with a dot between, for a region or all; the index in `pricings` of each. */
+  /** Prefixes of `upstreamId` for regions, joined by a dot, with the index of each in `pricings`. */
   profiles?: Readonly<Record<string, number | null>>,
 ]
 

@@ -12,7 +12,7 @@ export interface Scores {
   readonly measurements: Measurements
 }
 
-/** Larger stands first; null: no score, stands last. */
+/** Larger comes first; null: no score, comes last. */
 type Score = (offered: Offered) => bigint | number | null
 
 const newest: Score = ({ model }) => (model.created > 0 ? model.created : null)

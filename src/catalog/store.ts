@@ -36,8 +36,8 @@ export interface CatalogStore {
 const FILE = 'catalog.json.gz'
 
 /**
- * The catalogue of a data folder: what a refresh has left there, unless it cannot be read or a newer program has newer
- * facts (`onUnusable` is told in a sentence). Nothing is fetched and nothing is made.
+ * The catalogue of a data folder: that of the last refresh, unless it cannot be read or the program has a newer one
+ * (`onUnusable` gets the reason). Fetches and creates nothing.
  */
 export function openCatalogStore(folder: string, onUnusable: (why: string) => void): CatalogStore {
   const path = join(folder, FILE)

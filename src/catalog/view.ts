@@ -8,7 +8,7 @@ import { descriptionOf } from './description.ts'
 import type { Offered, OfferedEndpoint } from './listing.ts'
 import type { EndpointView, ModelEndpointsView, ModelView, PricingView, ProviderView } from './schema.ts'
 
-/** `basePath` stands before `/models` in addresses: `/api/v1`. */
+/** `basePath` precedes `/models` in addresses: `/api/v1`. */
 export function modelView(offered: Offered, basePath: string): ModelView {
   const { model, top, reasoning } = offered
   return {
@@ -95,7 +95,7 @@ export const modelEndpointsView = (offered: Offered, measurements: Measurements)
   })),
 })
 
-/** Without its status, whose form differs between operations. What nobody has measured or told is null. */
+/** Without its status, whose form differs between operations. Unknown values are null. */
 function endpointView(
   { model }: Offered,
   { record, provider, isConfigured }: OfferedEndpoint,
@@ -133,7 +133,7 @@ export function endpointJson(
   endpoint.json ??= JSON.stringify(endpointView(offered, endpoint, NOTHING_MEASURED)).slice(0, -1)
   const known = endpoint.json
   const measured = measurements.of(endpoint.record.id)
-  // What is measured stands last, so that it can be cut off and written anew.
+  // Measured values come last, so that they can be replaced without writing the rest again.
   const told = measured === null ? '' : `,${JSON.stringify(measuredView(measured)).slice(1, -1)}`
   const plain = measured === null ? known : known.slice(0, known.lastIndexOf(',"latency_last_30m":'))
   return `${plain}${told},"status":${JSON.stringify(status)}}`
@@ -155,11 +155,11 @@ const measuredView = (measured: EndpointMeasurements | null) => ({
 const percentilesView = (measured: Percentiles | null) =>
   measured === null ? null : { p50: measured.p50, p75: measured.p75, p90: measured.p90, p99: measured.p99 }
 
-/** Cached reads have a price and nobody pays to write, or Google is paid for what it keeps besides. */
+/** True if cached reads have a price and writes are free, or if Google charges for storage. */
 const isCachingImplicit = (dialect: DialectName, pricing: Pricing | null): boolean =>
   pricing?.inputCacheRead !== undefined && (pricing.inputCacheWrite === undefined || dialect === 'gemini')
 
-/** USD per unit as plain decimals. The four that are always there are 0 where nobody told a price. */
+/** USD per unit as plain decimals. The four required ones are 0 if the price is unknown. */
 export function pricingView(pricing: Pricing | null): PricingView {
   const shown = {
     prompt: formatPrice(pricing?.prompt ?? 0n),
@@ -177,7 +177,7 @@ export function pricingView(pricing: Pricing | null): PricingView {
 
 const tierView = (tier: PricingTier) => ({ min_prompt_tokens: tier.minPromptTokens, ...formatPrices(tier) })
 
-/** Policies and places are null: they are the provider's to tell, and nobody has. */
+/** Policies and locations are null: no source has them. */
 export const providerView = ({ name, slug }: ProviderRecord, isConfigured: boolean): ProviderView => ({
   name,
   slug,

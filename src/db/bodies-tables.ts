@@ -1,11 +1,11 @@
 /**
- * The tables of `bodies.db`: what callers and models said, sealed, in a file of its own, so that the ledger stays
+ * The tables of `bodies.db`: encrypted contents of requests and replies, in a separate file, so that the ledger stays
  * small and its commits do not wait for bodies. After a change: `bun run migrations`, and commit what it wrote.
  */
 import type { ResponseStatus } from '../core/response-status.ts'
 import { boolean, bytes, index, integer, primaryKey, table, text, timestamp, word } from './columns.ts'
 
-/** Stored responses, without what was said: see `responseParts`. */
+/** Stored responses without their contents: see `responseParts`. */
 export const responses = table(
   'responses',
   {

@@ -21,7 +21,7 @@ export interface WrittenRows {
   forget(): void
 }
 
-/** `$` stands for the old or the new row. */
+/** `$` is replaced by the old or the new row. */
 const WATCHED: readonly (readonly [table: string, part: Part, id: string])[] = [
   ['organizations', 'organization', '$.id'],
   ['workspaces', 'workspace', '$.id'],

@@ -17,7 +17,7 @@ type SqlDialect = 'sqlite' | 'postgres'
 // and drizzle.bodies.postgres.config.ts set this variable. The server always runs on SQLite.
 const chosen: SqlDialect = process.env['SLUICE_MIGRATIONS_DIALECT'] === 'postgres' ? 'postgres' : 'sqlite'
 
-// Both dialects build the same row shapes, so the SQLite types stand for both.
+// Both dialects have the same row types, so the SQLite types are used for both.
 const choose = <S>(forSqlite: S, forPostgres: unknown): S =>
   chosen === 'postgres' ? (forPostgres as S) : forSqlite
 
@@ -26,14 +26,14 @@ export const text = choose(
   () => sqlite.text(),
   () => pg.text(),
 )
-/** One of a closed list of words; the type says which, the database stores plain text. */
+/** One of a closed list of words; the type lists them, the database stores plain text. */
 export const word = <W extends string>() => text().$type<W>()
-/** A whole number below 2^53. */
+/** An integer below 2^53. */
 export const integer = choose(
   () => sqlite.integer(),
   () => pg.bigint({ mode: 'number' }),
 )
-/** Money: whole nano-dollars (1e-9 USD). The column's name ends in `_nano_usd`. */
+/** Money: an integer of nano-dollars (1e-9 USD). The column's name ends in `_nano_usd`. */
 export const nanoUsd = () => integer()
 export const real = choose(
   () => sqlite.real(),
@@ -77,7 +77,7 @@ export const notNullDefault = <Column extends ColumnBuilder>(column: Column, val
     NotNull<Column>
   >
 
-/** A query for whole rows of `from`, which `orderBy`, `limit` and `offset` complete. */
+/** A query for complete rows of `from`, to which `orderBy`, `limit` and `offset` can be added. */
 export interface RowQuery<Row> extends PromiseLike<Row[]> {
   orderBy(...order: SQL[]): RowQuery<Row>
   limit(rows: number): RowQuery<Row>
@@ -100,7 +100,7 @@ export const awaitable = <Schema extends Record<string, unknown>>(
   db: sqlite.BaseSQLiteDatabase<'sync', void, Schema>,
 ) => db as unknown as sqlite.BaseSQLiteDatabase<'async', unknown, Schema>
 
-/** A placeholder for every column, named as the column: for prepared inserts of whole rows. */
+/** A placeholder for every column, named as the column: for prepared inserts of complete rows. */
 export const placeholders = <T extends Table>(of: T) =>
   Object.fromEntries(Object.keys(getTableColumns(of)).map((name) => [name, sql.placeholder(name)])) as {
     [Name in keyof T['$inferSelect']]: Placeholder

@@ -50,7 +50,7 @@ const SERVER_PRAGMAS = [
 // is overwritten.
 const BODIES_PRAGMAS = ['PRAGMA secure_delete = ON', ...SERVER_PRAGMAS, 'PRAGMA synchronous = NORMAL']
 
-// So that room can be given back that deleted rows leave. It is written into a new file with its first page; said of a
+// Lets the file release the space of deleted rows. It is written into a new file with its first page; said of a
 // file that is there it would change nothing, and write all the same.
 const MAKES_ROOM = 'PRAGMA auto_vacuum = INCREMENTAL'
 
@@ -80,15 +80,15 @@ function openWith(path: string, pragmas: readonly string[]): Database {
 }
 
 /**
- * Makes an empty file that its owner alone can read, whoever may enter the folder; SQLite gives its logs the same mode.
- * One that is there stays as it is, and is not opened: to close it would drop the locks of this process.
+ * Creates an empty file that only its owner can read; SQLite gives its logs the same mode. An existing file is not opened,
+ * because closing it would drop the locks of this process.
  */
 export function makeOwnFile(path: string): void {
   if (existsSync(path)) return
   try {
     closeSync(openSync(path, 'a', 0o600))
   } catch {
-    // Whoever opens it says why it cannot be made.
+    // Opening the database reports why it cannot be created.
   }
 }
 
@@ -152,7 +152,7 @@ export function openExclusively(path: string): { close(): void } | null {
   }
 }
 
-// Above this size a whole check would delay the start by more than a moment; `sluice verify` checks any size.
+// A larger file is not checked at the start, because that takes too long; `sluice verify` checks any size.
 const QUICK_CHECK_PAGES = 8192
 
 const pagesOf = (file: SqliteFile): number =>
@@ -161,7 +161,7 @@ const pagesOf = (file: SqliteFile): number =>
 function refuseDamage(file: SqliteFile): void {
   if (pagesOf(file) > QUICK_CHECK_PAGES) return
   const verdict = file.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
-  if (verdict !== 'ok') throw new Error(verdict ?? 'quick_check said nothing')
+  if (verdict !== 'ok') throw new Error(verdict ?? 'quick_check returned nothing')
 }
 
 /** Why `path` cannot be used, in a sentence; the driver's error is the cause. */
@@ -173,7 +173,7 @@ export function unreadable(path: string, cause: unknown): Error {
   return new Error(message, { cause })
 }
 
-/** The file may be whole, but this process may not open it, or not as it must be opened (a log that may not be made). */
+/** The file may be intact, but this process lacks the rights to open it, or to create its log. */
 export const isClosedToUs = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&

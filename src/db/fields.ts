@@ -202,7 +202,7 @@ export const storedOf = <T extends AnyTable, F extends Fields>(
     }),
   )
 
-/** The whole row of a new resource: what `given` supplies, else what the body sets, else the defaults. */
+/** The complete row of a new resource: values of `given`, else of the body, else the defaults. */
 export const newRow = <T extends AnyTable, F extends Fields>(
   resource: Resource<T, F>,
   body: object,

@@ -2,7 +2,7 @@ import type { Database } from './database.ts'
 import type { Bound } from './hot-statement.ts'
 
 /**
- * Prepares an insert of whole rows: values are bound by their place, as they are. Returns how many rows were written.
+ * Prepares an insert of complete rows; values are bound by position without conversion. Returns the number of rows.
  * `onConflict` ends the statement.
  */
 export function prepareRows(

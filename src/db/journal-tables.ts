@@ -15,8 +15,8 @@ export const folded = table('folded', {
 })
 
 /**
- * Requests that were sent upstream and are not settled yet: what a start after a crash settles. Rows of generations that
- * are not in the sums yet may still be here. In SQLite without row ids (0013_folded_sums.sql says so).
+ * Requests that were sent upstream and are not settled yet; a start after a crash settles them. May still have rows of
+ * generations that are not in the sums yet. In SQLite the table has no row ids (see 0013_folded_sums.sql).
  */
 export const journal = table('journal', {
   generation_id: text().primaryKey(),

@@ -40,10 +40,10 @@ export const shownUuid = (description?: string) =>
     ...(description === undefined ? {} : { description }),
   })
 
-/** 2^53 nano-dollars, the largest amount that a counter holds, in whole dollars. */
+/** 2^53 nano-dollars, the largest amount of a counter, in full dollars. */
 const MAX_USD = 9_007_199
 
-/** An amount of money: USD in the API, whole nano-dollars in the column. */
+/** An amount of money: USD in the API, integer nano-dollars in the column. */
 export const usd = (options: { minimum?: number; exclusiveMinimum?: number; description: string }) => ({
   column: nanoUsd(),
   body: Type.Number({ maximum: MAX_USD, ...options }),

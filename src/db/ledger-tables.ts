@@ -119,10 +119,10 @@ export const generations = table('generations', {
   /** The cost rests on our estimate, not on the provider's figures. */
   estimated: boolean().notNull(),
   cost_nano_usd: nanoUsd().notNull(),
-  /** What the provider says that it charged; null where it does not say. */
+  /** The charge that the provider reported; null: not reported. */
   upstream_cost_nano_usd: nanoUsd(),
   cache_discount_nano_usd: nanoUsd(),
-  /** A number is the latency of a try that answered 200 and that the other columns describe: most rows have one. */
+  /** A number is the latency of a single successful attempt, which the other columns describe: true for most rows. */
   provider_responses: json<(ProviderResponseRow | number)[]>(),
   charged_scopes: json<readonly ChargedScope[]>(),
   /** What content filters did to the request, by name; null: nothing. */
@@ -241,9 +241,9 @@ export const prunedCharges = table(
 )
 
 /**
- * The same per day: a month of hours is too much to read for one page. In the order in which pages group it, and in
- * SQLite without row ids (0011_usage_daily_order.sql says so; Drizzle has no word for it): the rows lie in that order,
- * so that a page reads them one after the other.
+ * The same per day: a month of hours is too much to read for one page. The primary key has the order in which pages group
+ * it. In SQLite the table has no row ids (see 0011_usage_daily_order.sql; Drizzle cannot declare it), so a page reads
+ * adjacent rows.
  */
 export const usageDaily = table(
   'usage_daily',

@@ -29,7 +29,7 @@ export function lockFolder(folder: string): () => void {
   }
 }
 
-/** Whether another process has the folder. Makes nothing where there is none. */
+/** Whether another process holds the folder. Does not create a missing one. */
 export function isLocked(folder: string): boolean {
   const path = join(folder, LOCK_FILE)
   if (!existsSync(path)) return false

@@ -75,7 +75,7 @@ function refuseUnknown(database: Database, known: string[], migrations: readonly
 function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
   let copy = firstCopy(database, tag)
   for (let n = 2; existsSync(copy); n++) copy = `${firstCopy(database, tag)}.${n}`
-  // Under its name only once it is whole: a process that is killed leaves one draft, which the next one replaces.
+  // Renamed once it is complete: a killed process leaves one draft, which the next one replaces.
   const draft = `${firstCopy(database, tag)}.part`
   try {
     rmSync(draft, { force: true })
@@ -96,8 +96,8 @@ function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
 const firstCopy = ({ path }: Database, tag: string): string => `${path}.before-${tag}`
 
 /**
- * The copy that stays of a try that failed. The file itself is as it was, so a further one goes again: who is started
- * anew for ever must not fill the disk with them. Null: none of this state is left.
+ * The copy that an earlier failed migration left of the same state. It is reused, so that a process that restarts forever
+ * does not fill the disk with copies. Null: no such copy.
  */
 function keptOf(database: Database, tag: string, copy: string): string | null {
   if (copy === firstCopy(database, tag)) return copy
@@ -136,7 +136,7 @@ function applyAll(database: Database, missing: readonly Migration[], copy: strin
   } catch (cause) {
     const kept = copy === null ? null : keptOf(database, missing[0]?.tag ?? '', copy)
     throw new Error(
-      `The database ${database.path} could not be brought to the schema ${current} and was left as it was: ` +
+      `The database ${database.path} could not be migrated to the schema ${current} and is unchanged: ` +
         `${messageOf(cause)}${kept === null ? '' : `. A copy from before lies at ${kept}`}`,
       { cause },
     )

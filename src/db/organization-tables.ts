@@ -14,7 +14,7 @@ export const organizations = table('organizations', {
   name: text().notNull(),
   /** Null until the first start that knows of it. */
   default_workspace_id: text(),
-  /** What the whole organisation may ever spend; null: without limit. */
+  /** The organisation's spending limit; null: none. */
   allowance_nano_usd: nanoUsd(),
   created_at: createdAt(),
   updated_at: timestamp(),

@@ -28,7 +28,7 @@ const modelRateLimits = Type.Object(
       pattern: '^[^\\s\\u0000-\\u001f\\u007f]+$',
       expects: 'the name of a model, of at most 256 characters and without blanks',
       documented: { type: 'string', minLength: 1, maxLength: 256 },
-      description: 'Any name that it answers to. One that nobody offers limits nothing.',
+      description: 'Any name of the model. An unknown name limits nothing.',
     }),
     requests_per_minute: requests,
     tokens_per_minute: tokens,

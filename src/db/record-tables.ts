@@ -1,4 +1,4 @@
-/** What is written beside the things themselves: who changed what, what was asked once only, what people said of answers. */
+/** Records about resources: the audit log, idempotency keys and feedback. */
 import type { JsonObject } from '../core/events.ts'
 import { index, integer, json, primaryKey, table, text, word } from './columns.ts'
 import { createdAt } from './table-parts.ts'
@@ -11,7 +11,7 @@ export const auditLog = table(
     id: text().primaryKey(),
     created_at: createdAt(),
     organization_id: text().notNull(),
-    /** Null: of the whole organisation. */
+    /** Null: of the organisation. */
     workspace_id: text(),
     actor_type: word<'key' | 'user' | 'system'>().notNull(),
     /** A key's hash, a user's id, or what of the system it was (`first-run`). */

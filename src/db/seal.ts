@@ -27,7 +27,7 @@ export interface Place {
   rowId: string
   /** Whose row it is, where rows of several workspaces lie in one table. */
   workspaceId?: string
-  /** What the row says of where the value is sent: in a row that says otherwise it cannot be opened. */
+  /** The destination of the value in the row: if the row changes, the value cannot be decrypted. */
   sentTo?: readonly string[]
 }
 
@@ -177,7 +177,7 @@ export function closeSecretKey(folder: string): string | null {
   }
 }
 
-/** The key in `<folder>/secret.key`; makes one, readable by its owner alone, when there is none. */
+/** The key in `<folder>/secret.key`, which is created if it is missing, readable by its owner only. */
 export function readOrMakeSecretKey(folder: string): Uint8Array {
   const known = readSecretKey(folder)
   if (known !== undefined) return known

@@ -1,5 +1,5 @@
 /**
- * Every table. Column names are the API's where the API has one; each amount of money is whole nano-dollars in a
+ * Every table. Column names are the API's where the API has one; each amount of money is an integer of nano-dollars in a
  * column that ends in `_nano_usd`. After a change: `bun run migrations`, and commit what it wrote.
  */
 export * from './byok.ts'

@@ -1,4 +1,4 @@
-/** What each kind of observability destination is told by, as clients of the API know it. */
+/** The kinds of observability destinations with the names that clients of the API use. */
 
 export type DestinationType =
   | 'arize'

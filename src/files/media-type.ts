@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** Text has no marks to be known by; its kind is what its name says, and it must be UTF-8. */
+/** Text has no signature: its type follows from its name, and it must be UTF-8. */
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
   jsonl: 'application/x-ndjson',
@@ -13,7 +13,7 @@ const TEXT_TYPES: Readonly<Record<string, string>> = {
 }
 const SAMPLE_BYTES = 64 * 1024
 
-/** What a file is, by its content; `application/octet-stream` where nobody knows. A name alone never makes it an image. */
+/** What a file is, by its content; `application/octet-stream` if unknown. A name alone never makes it an image. */
 export async function mediaTypeOf(path: string, filename: string): Promise<string> {
   const { fileTypeFromBlob } = await import('file-type')
   // By its path the library would load a package at run time (file-type 22), which the binary does not have.

@@ -10,7 +10,7 @@ import { receiveUpload } from './upload.ts'
 
 export type FileRow = typeof files.$inferSelect
 
-/** What arrived, before anybody knows of it. */
+/** An uploaded file before it is registered. */
 interface Received {
   readonly filename: string
   readonly mimeType: string

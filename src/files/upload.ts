@@ -66,7 +66,7 @@ async function receive(
       return
     }
     writing = keep(stream, path, filename)
-    // A form whose file nobody takes any more would never end.
+    // The parser waits until a file is read, so the rest must be consumed.
     writing.catch((error: unknown) => unkept.abort(error))
     stream.on('limit', () => {
       problem ??= payloadTooLarge(limitBytes)

@@ -16,8 +16,8 @@ interface Known {
 }
 
 /**
- * Looks whether every uploaded file that the ledger names is there, whole by its size. Only reads. Null where there
- * is no such folder and none is named: a copy of the database alone.
+ * Checks that every uploaded file of the ledger exists with its size. Only reads. Null if the folder is missing and the
+ * ledger names no file: a copy of the database alone.
  */
 export function verifyFiles(databasePath: string, folder: string): FilesReport | null {
   const database = openForReading(databasePath)

@@ -10,7 +10,7 @@ export interface CharacterClass {
   readonly holds: Uint8Array
 }
 
-/** Characters that no test tells apart are one class: found out when a character is first seen, and kept. */
+/** Characters that no test distinguishes form one class. A class is computed at the first use of a character and cached. */
 export interface Alphabet {
   classOf(codePoint: number): CharacterClass
 }
@@ -27,7 +27,7 @@ export const kindOf = (codePoint: number): number => {
   return isWord ? WORD : 0
 }
 
-/** `onNew` is told of each character that has to be tested. */
+/** `onNew` is called for each character that must be tested. */
 export function createAlphabet(
   tests: readonly ((codePoint: number) => boolean)[],
   onNew: () => void,

@@ -3,13 +3,13 @@ import { type CharacterClass, createAlphabet, kindOf, LINE_END, WORD } from './a
 import type { Program } from './program.ts'
 
 /**
- * A state of a lazily built deterministic automaton: where the programs stand between two characters. States are kept
- * from text to text, up to a bound.
+ * A state of a lazily built deterministic automaton: the positions of the programs between two characters. States are
+ * cached across texts, up to a bound.
  */
 export interface State {
   /** The steps to go on from, closed over nothing yet; by priority where that counts. */
   readonly list: readonly number[]
-  /** What stands before: `LINE_END`, `WORD`, `TEXT_START`. */
+  /** The context before: `LINE_END`, `WORD`, `TEXT_START`. */
   readonly before: number
   /** Patterns with a match that ended before the character which led here; null: none. */
   readonly hits: readonly number[] | null
@@ -25,7 +25,7 @@ interface Cursor {
 }
 
 export interface Automaton {
-  /** Nothing has matched a character yet; `text[at - 1]` is what stands before. */
+  /** Nothing has matched a character yet; `text[at - 1]` is the character before. */
   begin(text: string, at: number, budget: ScanBudget): State
   /**
    * Goes on along a text until something has matched, nothing more can (`here`), a pause is due, or the text ends; for
@@ -66,7 +66,7 @@ const COST_OF_KEPT_NUMBER = 20
 
 /**
  * `anywhere`: a match may begin at every character, and which patterns match at all is what counts. `here`: it begins
- * where the text does, and the first alternative wins, as in RE2. An empty match is none, in both.
+ * where the text does, and the first alternative wins, as in RE2. Empty matches do not count in either mode.
  */
 export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhere' | 'here'): Automaton {
   let spender: ScanBudget | null = null

@@ -68,7 +68,7 @@ export function compileFilters(
   }
 }
 
-/** Filters of one purpose are searched for, and budgeted, apart from the others. */
+/** Filters of each purpose are searched and budgeted separately. */
 type Search = (text: string, isUser: boolean, budget: ScanBudget) => Steps<FilterMatch[]>
 
 function* createSearch(entries: readonly Compiled[]): Steps<Search> {
@@ -183,7 +183,7 @@ const compiledPattern = ({ pattern, action, label }: PatternEntry): Compiled => 
   finder: null,
 })
 
-/** Only what is redacted must be known to its place; a pattern that says it all has no need to be looked up again. */
+/** Only redaction needs the place of a match; an exact pattern needs no second search. */
 function* matchOf(entry: Compiled, text: string, budget: ScanBudget): Steps<FilterMatch | null> {
   const { filter, refine } = entry
   const isRedacted = filter.action === 'redact'

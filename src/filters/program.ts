@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js'
 
 /**
- * The programs of several patterns as one list of instructions. RE2JS parses and compiles them; what runs them is
- * `automaton.ts`, which can be stopped, and tells where a match ends.
+ * The programs of several patterns as one list of instructions. RE2JS parses and compiles them; `automaton.ts` runs them,
+ * can pause, and reports where a match ends.
  */
 export interface Program {
   /** Where each pattern begins. */
@@ -48,7 +48,7 @@ const NEWLINE = 10
 
 type Test = (codePoint: number) => boolean
 
-/** Throws RE2JS's error for a pattern that is none. */
+/** Throws RE2JS's error for an invalid pattern. */
 export function programOf(pattern: string): Program {
   const { start, inst } = compiled(pattern)
   const tests: Test[] = []
@@ -56,7 +56,7 @@ export function programOf(pattern: string): Program {
   return { starts: [start], steps: inst.map((instruction) => stepOf(instruction, testOf)), tests }
 }
 
-/** The programs one after the other; what they test alike is tested once. */
+/** Concatenates the programs; equal tests are shared. */
 export function joined(programs: readonly Program[]): Program {
   const starts: number[] = []
   const steps: Step[] = []

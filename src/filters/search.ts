@@ -41,7 +41,7 @@ const OF_REQUESTS: Bounds = { unitsOfGroup: 2_000_000, unitsOfLearning: 0 }
 /** Of putting an automaton together. */
 const COST_OF_INSTRUCTION = 8
 
-/** Throws RE2JS's error for a pattern that is none. */
+/** Throws RE2JS's error for an invalid pattern. */
 export function createGroups(programs: readonly Program[], bounds = OF_ANSWERS): Groups {
   const lengths = programs.map(({ steps }) => steps.length)
   const root: Group = groupOf([...programs.keys()])
@@ -71,7 +71,7 @@ const STEPS_OF_SLICE = 5_000
 
 /**
  * Reads a text once for all patterns. If together they have too many states, the heaviest are taken out, for this text
- * and all that follow. Throws RE2JS's error for a pattern that is none.
+ * and all that follow. Throws RE2JS's error for an invalid pattern.
  *
  * It is not RE2JS's `RE2Set`, which finds the same: that cannot be paused, and 200 ordinary patterns overflow its cache,
  * so that it held the thread for 46 s with 1 MB of text (0.1 s here; November 2026, re2js 2.10).
@@ -80,7 +80,7 @@ export function* createDetector(patterns: readonly string[]): Steps<Detector> {
   return detectorOf(createGroups(yield* programsOf(patterns), OF_REQUESTS))
 }
 
-/** Compiles patterns. Throws RE2JS's error for a pattern that is none. */
+/** Compiles patterns. Throws RE2JS's error for an invalid one. */
 export function* programsOf(patterns: readonly string[]): Steps<Program[]> {
   const programs: Program[] = []
   let compiled = 0
@@ -184,7 +184,7 @@ function* hitsIn(
   return hits
 }
 
-/** The leftmost match at or behind a place, as RE2 has it (but that an empty one is none). Throws `OverBudget`. */
+/** The leftmost match at or behind a place, as in RE2, except that empty matches do not count. Throws `OverBudget`. */
 export type Finder = (text: string, from: number, budget: ScanBudget) => Steps<Span | null>
 
 export function createFinder(pattern: string): Finder {

@@ -9,10 +9,10 @@ import type {
 } from '../core/content-filter.ts'
 
 /**
- * Looks through a text that comes in pieces. What comes out, put together, is what the same filters make of the whole
- * text, however it was parted: a match of up to `LONGEST` characters is found whole. Of a longer one the beginning may
- * have gone out; from there on it is dealt with as any other. What can be part of a match is held back, and never more
- * than `MOST_HELD` characters of it.
+ * Scans a text that arrives in pieces. The output equals that of the same filters over the complete text, however it was
+ * split: a match of up to `LONGEST` characters is always found completely. The start of a longer match may have been sent
+ * before it is found; the rest is handled like any match. Text that may be part of a match is held back, at most
+ * `MOST_HELD` characters.
  */
 
 /** In UTF-16 units. */
@@ -32,7 +32,7 @@ interface Place extends Span {
   readonly isRest: boolean
 }
 
-/** `found` is told of every match, once for each place. */
+/** `found` is called for every match, once per place. */
 export function openTextScan(
   watches: readonly Watch[],
   budget: ScanBudget,
@@ -100,7 +100,7 @@ export function openTextScan(
     return all
   }
 
-  /** The farthest place before `to` that parts none of what was found. Where there is none, a long one is parted. */
+  /** The last place before `to` that splits no match. If every place splits one, a long match is split. */
   function bound(placed: Place[], to: number, length: number, isForced: boolean): number {
     let end = Math.max(to, ...placed.filter(({ isRest }) => isRest).map((rest) => rest.end))
     for (let at = 0; at < placed.length; at++) {
@@ -152,7 +152,7 @@ export function openTextScan(
     }
   }
 
-  /** One long match is told once, however many times it had to be parted. */
+  /** A long match is reported once, even if it was split several times. */
   const isContinued = ({ isRest, start, filter }: Place): boolean =>
     isRest && start === window.base && isOverrun && lastReplaced === filter
 

@@ -43,7 +43,7 @@ function kindOf(
   }
 }
 
-/** Where one automaton stands in the text. */
+/** The position of one automaton in the text. */
 interface Standing {
   readonly group: Group
   readonly automaton: Automaton
@@ -53,7 +53,7 @@ interface Standing {
   idleAt: number
 }
 
-/** Behind the end of a match stands what decides whether it is one. */
+/** The character after the end of a match decides whether it is one. */
 const BEHIND = 2
 
 function openWatch({ sought, groups, longest }: Kind): Watch {
@@ -75,7 +75,7 @@ function openWatch({ sought, groups, longest }: Kind): Watch {
     if (filter) hits.set(filter, Math.max(at, hits.get(filter) ?? 0))
   }
 
-  /** Reads `text`, which stands at `from`. */
+  /** Reads `text`, which begins at `from`. */
   function walk(standing: Standing, text: string, from: number, budget: ScanBudget): void {
     budget.spend(text.length)
     const cursor = { state: standing.state, at: 0, idleAt: -1 }

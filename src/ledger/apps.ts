@@ -6,7 +6,7 @@ import { windowStart } from './windows.ts'
 /** The ids of applications, for the rows of one transaction. */
 export interface AppIds {
   /**
-   * Null for a caller that says nothing of itself. Writes inside the caller's transaction. `at`: milliseconds since
+   * Null for a caller without identifying headers. Writes inside the caller's transaction. `at`: milliseconds since
    * 1970.
    */
   idOf(origin: string, title: string, at: number): number | null

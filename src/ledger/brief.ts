@@ -4,15 +4,15 @@ const MAX_TEXT = 512
 export const brief = (text: string): string => (text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text)
 export const briefOrNull = (text: string | null): string | null => (text === null ? null : brief(text))
 
-/** A whole number of tokens, images or recordings. */
+/** An integer count of tokens, images or recordings. */
 export const count = (value: number): number =>
   Number.isFinite(value) ? Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.trunc(value))) : 0
 /** Milliseconds. */
 export const duration = (milliseconds: number): number =>
   Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0
 
-/** Returns a whole number of nano-dollars, and throws a `RangeError` for any other: money is never repaired silently. */
+/** Returns an integer of nano-dollars and throws a `RangeError` for any other number: amounts are never corrected silently. */
 export function amount(nanoUsd: number): number {
   if (Number.isSafeInteger(nanoUsd) && nanoUsd >= 0) return nanoUsd
-  throw new RangeError(`A cost is a whole number of nano-dollars, not ${nanoUsd}`)
+  throw new RangeError(`A cost must be an integer of nano-dollars, not ${nanoUsd}`)
 }

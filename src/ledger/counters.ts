@@ -12,7 +12,7 @@ export interface CounterKey {
   readonly scopeId: string
   readonly interval: Interval
   readonly windowStart: number
-  /** What `nameOf` says, where somebody keeps the key. */
+  /** The key from `nameOf`, if a caller stored it. */
   readonly name?: string
 }
 
@@ -26,7 +26,7 @@ export interface Counters {
   spent(key: CounterKey): Spent
   /** Adds a committed row to the four windows of one scope. */
   book(scope: Scope, scopeId: string, startedAt: number, usageNanoUsd: number, byokUsageNanoUsd: number): void
-  /** Takes over what stands in the table, once all that was committed is in it. */
+  /** Reads the counters from the table, once all committed rows are in it. */
   reread(scope: Scope, scopeId: string, startedAt: number): void
   /** Forgets windows that have ended; they are read from the table when someone asks. */
   advance(now: number): void

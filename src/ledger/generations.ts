@@ -7,7 +7,7 @@ import { providerResponsesOf } from './row-values.ts'
 
 /**
  * A settled generation by its id, or by the id of its reply in another dialect (`resp_…` and `msg_…` keep the
- * generation's digits). Undefined when there is none, or when it belongs to another workspace than the one named.
+ * generation's digits). Undefined if it does not exist or belongs to another workspace.
  */
 export async function findGeneration(
   db: Db,

@@ -47,7 +47,7 @@ export function keepHeldWindows(): (gates: readonly Gate[], at: number) => HeldW
   let clearAbove = KEPT_COUNTERS
   let clearings = 0
 
-  /** What nobody holds anything against goes, and every list is found anew, so that none keeps what has gone. */
+  /** Removes gates without reservations and rebuilds every list, so that no list refers to a removed gate. */
   function clear(): void {
     for (const [name, { heldNanoUsd, waiters }] of byName)
       if (heldNanoUsd === 0 && waiters === 0) byName.delete(name)

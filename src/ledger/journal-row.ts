@@ -40,7 +40,7 @@ export const JOURNAL_COLUMNS = [
   'labels',
 ] as const satisfies readonly (keyof JournalRow)[]
 
-/** In the order of `JOURNAL_COLUMNS`. Throws a `RangeError` for a cost that is no whole number of nano-dollars. */
+/** In the order of `JOURNAL_COLUMNS`. Throws a `RangeError` for a cost that is not an integer of nano-dollars. */
 export const journalValuesOf = ({ entry, charged }: Journaled): Bound[] => [
   entry.generationId,
   entry.keyHash,

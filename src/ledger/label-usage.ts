@@ -19,7 +19,7 @@ const COLUMNS = {
 
 const DAY_MS = 86_400_000
 
-/** The query of a label, over whole days. Throws a `GatewayError` 400 for what its sums do not tell apart. */
+/** The query of a label, over full days. Throws a `GatewayError` 400 for dimensions that its sums do not have. */
 export function labelQuery(query: UsageQuery): UsageQuery {
   if (query.granularity === 'hour')
     throw badRequest(
@@ -40,7 +40,7 @@ const columnOf = (name: Dimension) => (isColumn(name) ? COLUMNS[name] : COLUMNS.
 
 type Row = { at: number } & Sums & { [Name in Dimension]?: unknown }
 
-/** The sums of some whole days; see `sumUsage`. */
+/** The sums of some full days; see `sumUsage`. */
 export async function readLabels(
   db: Db,
   name: string,

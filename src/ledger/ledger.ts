@@ -4,7 +4,7 @@ import type { JournalEntry, Settlement } from '../core/generation.ts'
 /** A reservation. Held in memory only; it ends in exactly one `settle` or `release`. */
 export interface Hold {
   readonly generationId: string
-  /** The most that the request can cost, whoever's credentials answer it. */
+  /** The most that the request can cost, with any credential. */
   readonly amountNanoUsd: number
   /** The most that it can cost with the gateway's own credentials; null: it uses none of them. Absent: the same. */
   readonly sharedNanoUsd?: number | null
@@ -16,8 +16,8 @@ export interface ReserveRequest {
   /** Held by the gates that count own-key (BYOK) spending too. */
   amountNanoUsd: number
   /**
-   * Held by all others: the part of it that the gateway's own credentials can cost. Null: none of them is used, and
-   * those gates let the request through whatever they have left. Absent: the whole amount.
+   * Reserved by all other gates: the part that the gateway's own credentials can cost. Null: the request uses none of
+   * them, and those gates admit it without a reservation. Absent: the complete amount.
    */
   sharedNanoUsd?: number | null
   /** Milliseconds since 1970: chooses the windows. */
@@ -50,7 +50,7 @@ export interface ClaimRequest<Needed extends Amounts> {
   need(roomOf: (gates: readonly Gate[]) => Room, isLast: boolean): Needed
   /** Ends a refusal's sentence: how the caller can ask for less. */
   hint?: string
-  /** Aborts when nobody waits for it any longer; the claim then rejects with the signal's reason. */
+  /** Aborts once the caller no longer waits; the claim then rejects with the signal's reason. */
   signal: AbortSignal
 }
 
@@ -96,7 +96,7 @@ export interface Ledger {
   settle(hold: Hold, settlement: Settlement): Promise<void>
   /** Settled spending of a key in the windows that hold `at`, in nano-dollars. */
   usageOf(keyHash: string, at: number): Promise<KeyUsage>
-  /** All that was ever settled, in nano-dollars, without what was spent on the callers' own provider keys. */
+  /** Total settled spending in nano-dollars, without spending with BYOK keys. */
   organizationUsage(): Promise<number>
   /** Sum of the open holds: 0 when nothing runs. */
   heldNanoUsd(): number

@@ -30,9 +30,9 @@ export interface LedgerOptions {
   now?(): number
 }
 
-/** How long a caller is told to wait while nothing can be written. */
+/** `Retry-After` while the ledger cannot be written. */
 const RETRY_AFTER_SECONDS = 2
-/** And while somebody must make room. */
+/** `Retry-After` while the disk is full. */
 const NO_ROOM_RETRY_SECONDS = 10
 
 const lateSettlement = () =>
@@ -169,7 +169,7 @@ export function openLedger(
     heldNanoUsd: holds.heldNanoUsd,
     isWritable: () => writer.isWritable() && hasRoom(),
     hasBacklog: () => !writer.isWritable(),
-    // While commits fail, another try would hold up everybody for as long as theirs.
+    // While commits fail, another attempt would delay all requests.
     fold: () => writer.isWritable() && folds.fold(),
     async close() {
       waiting.close()
@@ -209,7 +209,7 @@ function roomMade<T>({ file }: Database, work: () => T): T {
     try {
       file.run('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
-      // The first error says more.
+      // The first error is the cause.
     }
     throw error
   }

@@ -13,7 +13,7 @@ export interface Slice {
   readonly after: string
   /** Only rows of requests that came earlier, in milliseconds since 1970. */
   readonly before: number
-  /** No more are looked at: everything stands still meanwhile. */
+  /** The most rows in one slice: all requests wait meanwhile. */
   readonly maxRows: number
 }
 
@@ -30,10 +30,9 @@ interface Read {
 }
 
 /**
- * Prepares the deletion of the oldest rows, one slice a call. In one transaction: rows and what was said of them go, and
- * what they summed to is added to what is known of pruned rows. Counters and hours are not touched. Never to be called
- * while a settlement waits that could not be committed: it may be in the table all the same, is tried again, and must
- * be found there.
+ * Prepares the deletion of the oldest rows, one slice per call. One transaction deletes the rows with their feedback and
+ * adds their sums to those of pruned rows. Counters and hours do not change. Must not be called while a settlement waits
+ * whose commit failed: its row may be in the table, and the retry must find it there.
  */
 export function preparePruning(database: Database): (slice: Slice) => PrunedSlice {
   const { file } = database

@@ -41,7 +41,7 @@ export function compareCounters(database: Database): Comparison {
     for (const what of ['usage', 'byok'] as const) {
       if (counter[what] === sum[what]) continue
       differences.push(
-        `${sayCounter(key)}: the ${what === 'byok' ? 'own-key ' : ''}counter says ${counter[what]} nano-dollars, ` +
+        `${sayCounter(key)}: the ${what === 'byok' ? 'BYOK ' : ''}counter is ${counter[what]} nano-dollars, ` +
           `${source} sum to ${sum[what]}`,
       )
     }
@@ -179,7 +179,7 @@ function compareSums(
   const compare = (name: string, said: Sum | undefined, sum: Sum | undefined): void => {
     for (const column of HOURLY_SUMS) {
       const [a, b] = [said?.[column] ?? 0, sum?.[column] ?? 0]
-      if (a !== b) differences.push(`${what} ${name}: ${column} says ${a}, ${summands} sum to ${b}`)
+      if (a !== b) differences.push(`${what} ${name}: ${column} is ${a}, ${summands} sum to ${b}`)
     }
   }
   for (const line of stored) {

@@ -42,7 +42,7 @@ interface Shut {
   refusal(hint?: string): GatewayError
 }
 
-/** What stands against one gate. */
+/** Spending and reservations of one gate. */
 interface Standing {
   readonly gate: Gate
   readonly usedNanoUsd: number
@@ -170,7 +170,7 @@ export function mustBeWhole(amount: number): void {
     )
   }
   if (!Number.isSafeInteger(amount) || amount < 0)
-    throw new RangeError(`A hold is a whole number of nano-dollars, not ${amount}`)
+    throw new RangeError(`A hold must be an integer of nano-dollars, not ${amount}`)
 }
 
 /** Of the gates that are shut, the first one's scope, at its longest interval: waiting for a shorter one is in vain. */

@@ -35,7 +35,7 @@ export interface Pruning {
   now(): number
   /** Looked at before every slice: false while settlements wait that could not be committed, and when it is to stop. */
   mayPrune(): boolean
-  /** Lets everybody else have their turn, for so many milliseconds at least. */
+  /** Yields to other requests for at least this many milliseconds. */
   pause(ms: number): Promise<void>
 }
 
@@ -63,7 +63,7 @@ const RESERVE_SHARE = 1 / 16
 const RESERVE_PAGES = 1024
 const PAGES_PER_SLICE = 64
 
-/** Prunes what is too old, then the oldest until the file holds no more than it may, and gives the room back. */
+/** Deletes expired rows, then the oldest until the file is within its limit, and releases the space. */
 export async function prune(database: Database, pruning: Pruning): Promise<PruneReport> {
   const { maxAgeMs, maxBytes } = pruning.retention
   const run = sliced(database, pruning)
@@ -79,7 +79,7 @@ export async function prune(database: Database, pruning: Pruning): Promise<Prune
   }
   if (report.pruned > 0) {
     report.freedPages = await giveBack(database, pruning)
-    // Moves what was committed into the file, as far as nobody reads it. It waits for nobody.
+    // A passive checkpoint: moves committed pages into the file unless a reader uses them, and never waits.
     if (pruning.mayPrune()) database.file.run('PRAGMA wal_checkpoint(PASSIVE)')
   }
   return report

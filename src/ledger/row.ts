@@ -21,7 +21,7 @@ export interface NewRow extends Summed {
   labels: readonly Label[] | null
 }
 
-/** The row of a settlement. Throws a `RangeError` for an amount that is no whole number of nano-dollars. */
+/** The row of a settlement. Throws a `RangeError` for an amount that is not an integer of nano-dollars. */
 export function rowOf(settlement: Settlement, charged: ChargedScopes | null): NewRow {
   const { usage } = settlement
   const row: NewRow = {

@@ -25,7 +25,7 @@ export interface Summed {
 }
 
 type Cost = Pick<Summed, 'isByok' | 'costNanoUsd'>
-/** Spending with the gateway's own credentials; what a caller's own provider key paid is counted apart. */
+/** Spending with the gateway's credentials; spending with BYOK keys is counted separately. */
 export const usageOf = (row: Cost): number => (row.isByok ? 0 : row.costNanoUsd)
 export const byokUsageOf = (row: Cost): number => (row.isByok ? row.costNanoUsd : 0)
 

@@ -24,18 +24,18 @@ export interface DimensionFilter {
 
 export interface UsageQuery {
   readonly dimensions: readonly Dimension[]
-  /** Null: one sum for the whole time. */
+  /** Null: one sum for the complete period. */
   readonly granularity: Granularity | null
-  /** Milliseconds since 1970; widened to whole hours. */
+  /** Milliseconds since 1970; widened to full hours. */
   readonly from: number
   readonly until: number
   readonly filters: readonly DimensionFilter[]
   /**
-   * Only what callers label so (`user`, `tag:…`), by whole days; absent: all. Splits by it where `label` is among the
-   * dimensions.
+   * Only requests with this kind of label (`user`, `tag:…`), by full days; absent: all. Splits by it if `label` is among
+   * the dimensions.
    */
   readonly label?: string | null
-  /** Of a file that `hasDays` says has none. Default false. */
+  /** True if `hasDays` is false for the file. Default false. */
   readonly isWithoutDays?: boolean
 }
 

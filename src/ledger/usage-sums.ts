@@ -32,13 +32,13 @@ export interface UsageLimits {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** No longer than this without a turn for everybody else. */
+/** The longest time without yielding to other requests. */
 const TURN_MS = 10
 
 /**
- * Sums the rollups slice by slice: the hours of a day or, of days that are wanted whole, up to a week that lies in one
- * bucket of the granularity. No statement reads more, and between two of them others have their turn. Throws a
- * `GatewayError`: 408 when it takes too long, 400 when there are more groups than can be held.
+ * Sums the rollups in slices: the hours of a day, or up to a week of complete days in one bucket of the granularity. No
+ * statement reads more, and other requests run between two statements. Throws a `GatewayError`: 408 if it takes too long,
+ * 400 if there are more groups than fit into memory.
  */
 export async function sumUsage(db: Db, asked: UsageQuery, limits: UsageLimits): Promise<UsageGroup[]> {
   const query = isLabelled(asked) ? labelQuery(asked) : asked
@@ -100,7 +100,7 @@ function endOfSlice({ granularity }: UsageQuery, from: number, last: number): nu
 
 const isLabelled = ({ label }: UsageQuery): boolean => label !== undefined && label !== null
 
-/** From the daily sums where whole days are wanted that are not told apart by the hour. */
+/** Uses the daily sums for complete days without a split by hour. */
 async function readSlice(db: Db, query: UsageQuery, from: number, until: number): Promise<Row[]> {
   if (query.label) return readLabels(db, query.label, query, from, until)
   const isWhole = query.granularity !== 'hour' && !query.isWithoutDays && (until - from) % DAY_MS === 0

@@ -27,7 +27,7 @@ export interface WaitingOptions {
 /** One limit has at most so many requests waiting, and all limits together. Further ones are refused at once. */
 export const MOST_WAITING = 1_000
 const MOST_WAITING_IN_ALL = 10_000
-/** So many are served or refused in one turn, so that no other request stands still meanwhile. */
+/** Waiting requests that are admitted or rejected in one turn, so that others are not delayed. */
 const MOST_IN_A_TURN = 64
 const RETRY_AFTER_SECONDS = 5
 

@@ -17,7 +17,7 @@ export interface Writer<Settled extends Waiting> {
 export interface WriterOptions<Settled> extends Endings<Settled> {
   /** One transaction; throws when nothing of it was written. */
   commit(batch: Next<Settled>): void
-  /** How many requests run, those that wait for their commit included: with no others there is none to wait for. */
+  /** Number of running requests, including those that wait for their commit. Without others the writer commits at once. */
   running(): number
   /** A commit failed. `failures`: consecutive failed commits; 0 if a single bad row caused it. */
   onFailure?(error: unknown, waiting: number, failures: number): void
@@ -29,7 +29,7 @@ export interface WriterOptions<Settled> extends Endings<Settled> {
   lateMs?: number | undefined
 }
 
-/** More are not taken into one transaction, so that it stays short: everything stands still while it runs. */
+/** The most rows in one transaction: all requests wait while it runs. */
 const MAX_ROWS = 64
 /** No settlement waits longer than this for others to join it. */
 const MAX_GATHER_MS = 5
@@ -74,9 +74,8 @@ export function createWriter<Settled extends Waiting>(options: WriterOptions<Set
   }
 
   /**
-   * An idle writer commits at the end of the current turn, as does one that knows of no more to come. A busy one
-   * leaves a pause of six times the last commit's duration, so that the disk takes at most a seventh of the thread,
-   * and more rows share a commit.
+   * An idle writer, or one that expects no further rows, commits at the end of the current turn. A busy one pauses for six
+   * times the last commit's duration, so that commits take at most a seventh of the thread and more rows share one.
    */
   function schedule(): void {
     if (next === 'now' || next === 'retry' || queue.isEmpty()) return
@@ -120,7 +119,7 @@ export function createWriter<Settled extends Waiting>(options: WriterOptions<Set
   }
 }
 
-/** Commits one batch after the other, and knows how that goes. */
+/** Commits batches one after another and tracks failures. */
 function createCommitter<Settled extends Waiting>(
   queue: Queue<Settled>,
   { commit, onFailure, onRecovery, lateMs = LATE_MS }: WriterOptions<Settled>,
@@ -180,8 +179,8 @@ const one = <Settled>(batch: Next<Settled>): Next<Settled> =>
   batch.settled.length === 0 ? batch : { ...batch, journaled: [] }
 
 /**
- * True for a row that no retry can write (a missing value, say): it must not stand in the way of the others for ever.
- * Everything else (a full disk, a lock, an I/O error) passes, and is waited for.
+ * True for a row that no retry can write (a missing value, for example): it must not block the other rows. All other
+ * errors (a full disk, a lock, an I/O error) are temporary, so the writer retries.
  */
 function isRowAtFault(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true

@@ -98,7 +98,7 @@ test.each(broken)('%s, below a thousand models that are right', async (_, more, 
     response,
     400,
     new RegExp(
-      `refused whole, the catalogue stays as it is: openai\\.models\\["wrong"\\]\\.${escaped} must be`,
+      `rejected and the catalogue does not change: openai\\.models\\["wrong"\\]\\.${escaped} must be`,
     ),
   )
 })

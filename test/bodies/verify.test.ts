@@ -41,7 +41,7 @@ test('a whole file, while it is served', () => {
 })
 
 const damages: [what: string, sql: string, says: string][] = [
-  ['a part that is missing', "DELETE FROM response_parts WHERE part = 'input'", 'what was said is not there'],
+  ['a part that is missing', "DELETE FROM response_parts WHERE part = 'input'", 'its contents are missing'],
   ['a status of no kind', "UPDATE responses SET status = 'lost'", 'its status is none'],
   [
     'a part without its response',

@@ -175,7 +175,7 @@ describe('names', () => {
 
   test('an id that is not the name it stands under is refused', () =>
     expect(documentProblems({ openai: { models: { a: factModel('b') } } })).toEqual([
-      { path: 'openai.models["a"].id', message: 'must be the name that it stands under' },
+      { path: 'openai.models["a"].id', message: 'must equal its key' },
     ]))
 })
 

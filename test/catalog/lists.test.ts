@@ -239,7 +239,7 @@ describe('GET /models', () => {
   test('a model that nobody priced says so', async () => {
     const [bare] = dataOf(await json('/models?q=bare'))
     expect(bare).toMatchObject({ id: 'bare', context_length: 0, architecture: { modality: 'text->text' } })
-    expect(bare?.['description']).toContain('Nobody has told its price')
+    expect(bare?.['description']).toContain('Its price is unknown')
   })
 })
 

@@ -143,7 +143,7 @@ describe('a document', () => {
     ['modalities as text', broken({ modalities: 'text' }), 'openai.models["m"].modalities'],
   ])('%s is refused with its place', async (_, facts, path) => {
     expect(documentProblems(facts).map((problem) => problem.path)).toContain(path)
-    await expect(proposalOf(facts, inUse(before))).rejects.toThrow('The document is refused whole')
+    await expect(proposalOf(facts, inUse(before))).rejects.toThrow('The document is rejected')
   })
 
   test('what is not read may be anything', () =>

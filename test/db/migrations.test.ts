@@ -172,7 +172,7 @@ test.each(failing)('a migration that fails ($what) leaves everything as it was',
   const before = [tableNames(), columnNames('a')]
   const attempt = () => migrate(database, [first, second, { tag: '0002_bad', statements }])
   expect(attempt).toThrow(says)
-  expect(attempt).toThrow('could not be brought to the schema 0002_bad and was left as it was')
+  expect(attempt).toThrow('could not be migrated to the schema 0002_bad and is unchanged')
   expect([tableNames(), columnNames('a')]).toEqual(before)
   expect(appliedTags(database.file)).toEqual(['0000_first'])
   expect(database.file.query('SELECT count(*) AS n FROM a').all()).toEqual([{ n: 1 }])

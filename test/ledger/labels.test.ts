@@ -140,6 +140,6 @@ test('verify finds a sum of labels that is wrong', async () => {
   database.file.run('UPDATE usage_labels SET usage_nano_usd = 99')
   const { differences } = verifyLedger(database)
   expect(differences).toHaveLength(1)
-  expect(differences[0]).toContain('usage_nano_usd says 99, the rows sum to 100')
+  expect(differences[0]).toContain('usage_nano_usd is 99, the rows sum to 100')
   database.file.run('UPDATE usage_labels SET usage_nano_usd = 100')
 })

@@ -251,7 +251,7 @@ test('a guardrail gate gathers what passed it, and verify can recount it', async
     "UPDATE spending SET usage_nano_usd = 0 WHERE scope = 'guardrail' AND interval = 'monthly'",
   )
   expect(verifyLedger(database).differences).toEqual([
-    'guardrail g-1, monthly from 2026-11-01T00:00:00Z: the counter says 0 nano-dollars, the rows sum to 10000000',
+    'guardrail g-1, monthly from 2026-11-01T00:00:00Z: the counter is 0 nano-dollars, the rows sum to 10000000',
   ])
   database.file.run(`UPDATE spending SET usage_nano_usd = ${CENT} WHERE scope = 'guardrail'`)
 })

@@ -123,30 +123,30 @@ const lies: { what: string; sql: string; says: string; lines?: number }[] = [
   {
     what: 'an hour whose rows are pruned',
     sql: 'UPDATE usage_hourly SET prompt_tokens = prompt_tokens + 1 WHERE hour = (SELECT min(hour) FROM usage_hourly)',
-    says: 'prompt_tokens says 15, the rows, with those that were pruned, sum to 14',
+    says: 'prompt_tokens is 15, the rows, with those that were pruned, sum to 14',
     // Its day does not agree with it either.
     lines: 2,
   },
   {
     what: 'an hour that is missing',
     sql: 'DELETE FROM usage_hourly WHERE hour = (SELECT min(hour) FROM usage_hourly)',
-    says: 'requests says 0, the rows, with those that were pruned, sum to 1',
+    says: 'requests is 0, the rows, with those that were pruned, sum to 1',
   },
   {
     what: 'what pruned rows are said to have summed to',
     sql: 'UPDATE pruned_hourly SET cached_tokens = 0 WHERE hour = (SELECT min(hour) FROM pruned_hourly)',
-    says: 'cached_tokens says 4, the rows, with those that were pruned, sum to 0',
+    says: 'cached_tokens is 4, the rows, with those that were pruned, sum to 0',
     lines: 1,
   },
   {
     what: 'sums of pruned rows that are missing',
     sql: 'DELETE FROM pruned_hourly WHERE hour = (SELECT min(hour) FROM pruned_hourly WHERE NOT is_byok)',
-    says: 'key key-1, lifetime: the counter says',
+    says: 'key key-1, lifetime: the counter is',
   },
   {
     what: 'what a guardrail was charged by pruned rows',
     sql: "UPDATE pruned_charges SET usage_nano_usd = usage_nano_usd - 1 WHERE scope_id = 'guardrail-2' AND day = (SELECT min(day) FROM pruned_charges WHERE scope_id = 'guardrail-2')",
-    says: 'guardrail guardrail-2, lifetime: the counter says',
+    says: 'guardrail guardrail-2, lifetime: the counter is',
     lines: 4,
   },
   {
@@ -158,12 +158,12 @@ const lies: { what: string; sql: string; says: string; lines?: number }[] = [
   {
     what: 'a row that is there and was changed',
     sql: 'UPDATE generations SET cost_nano_usd = cost_nano_usd + 1 WHERE id = (SELECT max(id) FROM generations)',
-    says: 'usage_nano_usd says',
+    says: 'usage_nano_usd is',
   },
   {
     what: 'a row that went by another way',
     sql: 'DELETE FROM generations WHERE id = (SELECT min(id) FROM generations)',
-    says: 'requests says 1, the rows, with those that were pruned, sum to 0',
+    says: 'requests is 1, the rows, with those that were pruned, sum to 0',
   },
 ]
 

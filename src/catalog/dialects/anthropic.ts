@@ -25,8 +25,8 @@ export const anthropicModel = (offered: Offered): JsonObject => {
 }
 
 /**
- * One page, newest models first. `after_id` and `before_id` are ids of a page before: what follows the one, or what comes
- * right before the other. Throws a `GatewayError` 400.
+ * One page, newest models first. It follows the model `after_id`, or ends right before the model `before_id`. Throws a
+ * `GatewayError` 400.
  */
 export function anthropicPage(models: readonly Offered[], query: URLSearchParams): JsonObject {
   const sorted = models.toSorted(

@@ -54,6 +54,7 @@ function sizeIn(written: string | null): number {
 function startIn(token: string | null): number {
   if (token === null || token === '') return 0
   const start = /^from:(\d{1,9})$/.exec(Buffer.from(token, 'base64url').toString())?.[1]
-  if (start === undefined) throw badRequest('The query parameter pageToken is none that a page before gave')
+  if (start === undefined)
+    throw badRequest('The query parameter pageToken must be the nextPageToken of an earlier page')
   return Number(start)
 }

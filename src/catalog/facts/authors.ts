@@ -44,7 +44,7 @@ const SPELLINGS = new Map(
   }),
 )
 
-/** By the beginning of a model's bare name. */
+/** By the prefix of a model's bare name. */
 const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [
     /^(gpt|chatgpt|o[134](-|$)|text-embedding-(3|ada)|whisper|dall-e|sora|tts-1|codex|davinci|babbage|omni-moderation)/,

@@ -2,8 +2,8 @@ import type { SeedReasoning } from '../seed.ts'
 import type { FactModel } from './document.ts'
 
 /**
- * The API's whole vocabulary. A model that nobody lists gets all of it but what its facts deny: a parameter must not
- * be left out of a request because we do not know.
+ * All parameters of the API. A model without a listed set gets all of them except those that its metadata denies: an
+ * unknown parameter must not be left out of a request.
  */
 const VOCABULARY = (
   'frequency_penalty include_reasoning logit_bias logprobs max_completion_tokens max_tokens min_p parallel_tool_calls ' +
@@ -16,7 +16,7 @@ const NOT_TEXT = ['embeddings', 'rerank', 'speech', 'transcription', 'moderation
 export const inputOf = (model: FactModel): string[] =>
   unique(model.input.map((name) => (name === 'pdf' ? 'file' : name)))
 
-/** The facts know no embeddings, reranking or transcription: such models are told by their names. */
+/** The metadata has no embeddings, reranking or transcription: such models are recognised by their names. */
 export function outputOf(model: FactModel): string[] {
   const name = model.id.toLowerCase()
   if (/rerank/.test(name)) return ['rerank']
@@ -48,8 +48,8 @@ export function parametersOf(model: FactModel, listed: readonly string[] | undef
 }
 
 /**
- * Claude thinks where a request asks for it and not otherwise, which the facts have no word for: they name its budget
- * or its efforts alone. Of Fable nobody says so.
+ * Claude thinks only if a request asks for it. The metadata has no field for that: it has only the budget or the efforts.
+ * For Fable this is not documented.
  */
 const THINKS_WHEN_ASKED = /claude-(?!fable|code)/i
 

@@ -120,7 +120,7 @@ function rowsOf(byId: ReadonlyMap<string, readonly Served[]>, listedById: Readon
   }
 }
 
-/** Whose list the listed models are from: it tells prices that the facts do not. */
+/** The provider of the second list: it has prices that the metadata lacks. */
 const LISTED_AT = 'openrouter'
 
 function priceAt(

@@ -17,7 +17,7 @@ export function withContextCache(model: FactModel): Cost | null {
   const { cost } = model
   const family = /^gemini-.*\b(pro|flash)\b/.exec(model.id)?.[1]
   if (cost === null || (family !== 'pro' && family !== 'flash')) return cost
-  // Where nothing is read from caches, and for models that paint or speak, there are none.
+  // Models without cached reads, and image and speech models, have no context cache.
   if (cost['cache_read'] === undefined || String(outputOf(model)) !== 'text') return cost
   const written = (prices: Cost): Cost => {
     const { input, cache_write } = prices

@@ -1,6 +1,6 @@
 import { isObject } from '../../core/json.ts'
 
-/** One model at one provider, as models.dev tells it. Only fields of the expected type are kept. */
+/** One model at one provider, as models.dev lists it. Only fields of the expected type are kept. */
 export interface FactModel {
   readonly id: string
   readonly name: string
@@ -34,8 +34,8 @@ export interface FactModel {
 export type FactProviders = ReadonlyMap<string, readonly FactModel[]>
 
 /**
- * Reads a document of the models.dev shape: `{provider: {models: {id: {…}}}}`. What a provider or a model lacks is
- * null; whether the document is whole is for `documentProblems` to say.
+ * Reads a document of the models.dev shape: `{provider: {models: {id: {…}}}}`. Missing
+ * fields of a provider or a model are null; `documentProblems` checks whether the document is complete.
  */
 export function readDocument(document: unknown): FactProviders {
   const providers = new Map<string, FactModel[]>()
@@ -101,6 +101,6 @@ const dateOf = (value: unknown): string | null => {
   const date = textOf(value)
   return date !== null && /^\d{4}(-\d{2}){0,2}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : null
 }
-/** 0 stands for "not known" in the facts. */
+/** 0 means unknown in the metadata. */
 const countOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : null

@@ -2,7 +2,7 @@ import { authorOf } from './authors.ts'
 import type { FactModel } from './document.ts'
 import type { ListedModel } from './listed.ts'
 
-/** What a provider's own name for a model says, taken apart. */
+/** The parts of a provider's name for a model. */
 export interface NameParts {
   readonly author: string
   /** Lower case, without author, variant and quantization. */
@@ -69,11 +69,11 @@ export function partsOf(upstreamId: string, provider: string): NameParts {
 const folded = (name: string): string => name.toLowerCase().replace(/[._\s]+/g, '-')
 
 export interface Identities {
-  /** The same for every name of one model, whoever serves it. What was asked before decides what comes after. */
+  /** The same for every name of one model, at every provider. Earlier calls decide later ones. */
   idOf(model: FactModel, provider: string): string
 }
 
-/** Gives each model one id, whoever serves it: OpenRouter's where it lists the model, else `author/name`. */
+/** Assigns one id to each model across providers: OpenRouter's if it lists the model, else `author/name`. */
 export function createIdentities(
   listed: readonly ListedModel[],
   /** Ids of OpenRouter that its list does not have yet. */
@@ -84,7 +84,7 @@ export function createIdentities(
     const key = folded(name)
     if (!ids.has(key)) ids.set(key, id)
   }
-  /** By the facts' own inheritance, which also joins siblings: only where nothing in the name tells them apart. */
+  /** By the inheritance in the metadata. It also joins siblings, so only if their names do not differ. */
   const basedId = (model: FactModel, parts: NameParts): string | undefined => {
     if (model.baseModel === null || parts.variant !== '') return undefined
     const base = partsOf(model.baseModel, '')

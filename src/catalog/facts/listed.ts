@@ -12,7 +12,7 @@ export interface ListedModel {
   readonly tokenizer: string | null
   readonly instructType: string | null
   readonly parameters: readonly string[]
-  /** USD per search, a plain decimal; null: nobody told. */
+  /** USD per search, a plain decimal; null: unknown. */
   readonly webSearch: string | null
 }
 

@@ -75,8 +75,8 @@ const PRICE_DECIMALS = 18
 
 /**
  * A JSON number divided by a power of ten, as an exact plain decimal: the digits are moved, nothing is computed. More
- * than 12 significant digits are somebody's floating-point arithmetic (0.8999999999999999) and are rounded away, and so
- * is what is finer than a price can be. Undefined for what is no price (negative, not finite, not a number).
+ * than 12 significant digits come from floating-point arithmetic (0.8999999999999999) and are rounded, as are digits
+ * below the smallest price. Undefined for a value that is not a price (negative, not finite, not a number).
  */
 export function perUnit(value: unknown, powerOfTen: number): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return undefined

@@ -21,8 +21,8 @@ const LEAST_PRICE = 0.000_001
 const LARGEST_PRICE = 1_000_000
 
 /**
- * Why a document is not of the models.dev shape, or is not whole: it is taken as it is or not at all. Members that we
- * do not read may be anything. At most ten problems; none means that it may be used.
+ * Problems of a document in the models.dev form, at most ten; empty: it may be used. A document is used completely or not
+ * at all. Fields that Sluice does not read may have any value.
  */
 export function documentProblems(document: unknown): DocumentProblem[] {
   if (!isObject(document)) return [{ path: 'document', message: 'must be an object of providers' }]
@@ -57,7 +57,7 @@ function checkModel(id: string, model: unknown, tell: Tell): void {
     tell('', 'must be an object')
     return
   }
-  if (model['id'] !== undefined && model['id'] !== id) tell('.id', 'must be the name that it stands under')
+  if (model['id'] !== undefined && model['id'] !== id) tell('.id', 'must equal its key')
   check(model, MEMBERS, '', tell)
   const { limit, modalities, provider, cost, reasoning_options: options } = model
   for (const [side, value] of Object.entries(isObject(limit) ? limit : {})) {

@@ -23,7 +23,7 @@ const UNLISTED = new Map(
   }),
 )
 
-/** Models whose name at Bedrock says too little or too much; what is after the colon is the id. */
+/** Models whose name at Bedrock is too short or too long; the part after the colon is the id. */
 const RENAMED = new Map(
   Object.entries({
     'deepseek.r1-v1:0': 'deepseek/deepseek-r1',
@@ -48,7 +48,7 @@ const RENAMED = new Map(
   }),
 )
 
-/** A model with its profiles: the price of each, by what stands in front of the name. */
+/** A model with the price of each of its profiles, by the prefix of the name. */
 export interface ProfiledModel extends FactModel {
   readonly profiles: Readonly<Record<string, FactModel['cost']>>
 }

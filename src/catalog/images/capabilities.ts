@@ -27,8 +27,8 @@ interface Family {
 }
 
 /**
- * What reaches the models of a family through POST /images: the writers in `dialects/chat/image-family.ts` say the same
- * in code. Sizes in pixels are words here where the model has a few, and any where it is told what was asked for.
+ * The parameters of POST /images that reach the models of a family, as the writers in `dialects/chat/image-family.ts` send
+ * them. Sizes in pixels are listed if the model has a few; otherwise any size is passed on.
  */
 const families: readonly Family[] = [
   {

@@ -11,7 +11,7 @@ import { givesImages, imageEndpointView, imageModelView } from './view.ts'
 
 const tag = 'Images'
 
-/** The models that POST /images takes. `basePath` stands before `/images` in the addresses that replies name. */
+/** The models that POST /images takes. `basePath` precedes `/images` in the addresses of replies. */
 export const imageModelRoutes = (deps: CallerDeps & { lists: CatalogLists }, basePath: string) =>
   new Elysia()
     .use(callerOption(deps))
@@ -31,8 +31,7 @@ export const imageModelRoutes = (deps: CallerDeps & { lists: CatalogLists }, bas
           id: 'listImageModels',
           tag,
           summary: 'List the models that make images',
-          description:
-            'A model has the parameters of all its endpoints; each endpoint says which are its own.',
+          description: 'A model has the parameters of all its endpoints; each endpoint lists its own.',
         }),
       },
     )

@@ -35,7 +35,7 @@ export const imageEndpoint = t.Object({
       unit: t.String({ description: '`token`, `image` or `request`.' }),
       cost_usd: t.Number({ minimum: 0, description: 'USD per unit.' }),
     }),
-    { description: 'Empty: nobody told a price.' },
+    { description: 'Empty: the price is unknown.' },
   ),
   supports_streaming: t.Boolean(),
   is_configured: t.Boolean({ description: 'Whether it can be called.' }),

@@ -105,7 +105,7 @@ export const modelsQuery = t.Object(
     supported_parameters: words(500, 'One endpoint supports all of these, comma-separated.'),
     output_modalities: outputModalities,
     input_modalities: modalities(INPUTS, 'Takes any of these, comma-separated.'),
-    sort: choice(SORTS, 'Models without a score stand last; default: by id.'),
+    sort: choice(SORTS, 'Models without a score come last; default: by id.'),
     use_rss: words(20, 'Answers an RSS 2.0 feed (`application/rss+xml`); `false` and `0` do not.'),
     q: words(200, 'Every word occurs in the name or in the slug.'),
     context: whole(1, 'An endpoint has at least this context, in tokens.'),

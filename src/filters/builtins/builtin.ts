@@ -10,7 +10,7 @@ export interface Builtin {
 
 export const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-/** The match where `isIt` says so. */
+/** The match, if `isIt` accepts it. */
 export const where =
   (isIt: (found: string, text: string, match: Span) => boolean) =>
   (text: string, match: Span): readonly Span[] =>

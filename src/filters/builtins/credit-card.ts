@@ -30,7 +30,7 @@ const isCard = (digits: string): boolean =>
 
 const LONGEST = 19
 
-/** Digits of an issuer's form that pass the check, alone or in groups; other numbers may stand beside them. */
+/** Digits in an issuer's format that pass the checksum, alone or in groups; other numbers may be adjacent. */
 export const creditCard: Builtin = {
   patterns: [String.raw`\b\d(?:[ -]?\d){11,}\b`],
   refine(text, { start, end }) {

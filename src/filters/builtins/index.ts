@@ -11,7 +11,7 @@ import { ssn } from './ssn.ts'
 
 export type Builtins = Readonly<Record<string, Builtin>>
 
-/** By slug. Names of people are none of them: no pattern tells them from other words. */
+/** By slug. Names of people are not among them: no pattern distinguishes them from other words. */
 export const builtins: Builtins = {
   email,
   phone,

@@ -27,7 +27,7 @@ function isVersion4(found: string, text: string, { start, end }: Span): boolean 
 
 const VERSION = /(?:version|release|\bver\.?)[ :=]*$|\bv$/i
 
-/** `std::fd`, `a::b` and times of day are none: a first group of one or two letters without a digit is a name. */
+/** `std::fd`, `a::b` and times of day are not addresses: a first group of one or two letters without a digit is a name. */
 function isVersion6(found: string, text: string, { start, end }: Span): boolean {
   const around = `${text[start - 1] ?? ''}${text[end] ?? ''}`
   if (/[\w:]/.test(around) || !/\d/.test(found)) return false

@@ -4,11 +4,11 @@ const STARTS_IN_WORD = /[\p{L}\p{N}_]$/u
 const GOES_ON = /^[\p{L}\p{N}_]/u
 
 /**
- * Names of people, from a list: no pattern tells them from other words. As they are written there, upper and lower case
- * too (Will is no will), whole words alone, with any blanks or line ends between the parts of a name.
+ * Names of people, from a list, because no pattern distinguishes them from other words. Case-sensitive (Will is not will),
+ * complete words only, with any blanks or line ends between the parts of a name.
  */
 export const personName = (names: readonly string[]): Builtin => ({
-  // Longer names first: of `Ann Lee` and `Ann` the whole one is found.
+  // Longer names first: of `Ann Lee` and `Ann` the longer one is found.
   patterns: [...new Set(names)].toSorted((one, other) => other.length - one.length).map(patternOf),
   refine: where(
     (_, text, { start, end }) => !STARTS_IN_WORD.test(before(text, start)) && !GOES_ON.test(after(text, end)),

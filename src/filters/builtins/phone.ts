@@ -3,7 +3,7 @@ import { type Builtin, isDigit, where } from './builtin.ts'
 
 /**
  * Numbers with their country's code, those of North America in groups, and those that begin with the trunk prefix 0, in
- * groups. Ten digits in a row without any sign are not told from other numbers.
+ * groups. Ten digits without a separator are not recognised.
  */
 export const phone: Builtin = {
   patterns: [

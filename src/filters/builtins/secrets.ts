@@ -43,7 +43,7 @@ const FORMATS = [
 
 const LEAST_CHARACTERS = 7
 
-/** `sk-xxxxxxxxxxxxxxxxxxxx`, `sk-your-api-key-goes-here` and `postgres://user:<password>@host` stand for a secret. */
+/** `sk-xxxxxxxxxxxxxxxxxxxx`, `sk-your-api-key-goes-here` and `postgres://user:<password>@host` are placeholders. */
 export const secrets: Builtin = {
   patterns: FORMATS,
   refine: where((found) => {

@@ -1,7 +1,7 @@
 import type { Span } from '../../core/content-filter.ts'
 import { type Builtin, isDigit, where } from './builtin.ts'
 
-/** Numbers of the United States' Social Security, in their groups; those that are never given out are none. */
+/** US Social Security numbers, in groups, without those that are never issued. */
 export const ssn: Builtin = {
   patterns: [String.raw`\b\d{3}-\d{2}-\d{4}\b`, String.raw`\b\d{3} \d{2} \d{4}\b`],
   refine: where((found, text, match) => {

@@ -93,7 +93,7 @@ describe('throughput', () => {
 })
 
 describe('uptime', () => {
-  test('percent of the tries that gave a whole answer', () => {
+  test('percent of attempts with a complete reply', () => {
     settled()
     settled({ cancelled: true })
     expect(uptime()).toBe(100)
