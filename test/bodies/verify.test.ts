@@ -42,7 +42,7 @@ test('a whole file, while it is served', () => {
 
 const damages: [what: string, sql: string, says: string][] = [
   ['a part that is missing', "DELETE FROM response_parts WHERE part = 'input'", 'its contents are missing'],
-  ['a status of no kind', "UPDATE responses SET status = 'lost'", 'its status is none'],
+  ['a status of no kind', "UPDATE responses SET status = 'lost'", 'its status is unknown'],
   [
     'a part without its response',
     "INSERT INTO response_parts VALUES ('resp_none', 'reply', 0, 0, 0, x'00')",
