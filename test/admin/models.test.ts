@@ -174,7 +174,12 @@ describe('POST /models/refresh', () => {
     ['an error', () => new Response('{}', { status: 503 }), 502, /No facts came from http.*HTTP 503/],
     ['a page', page, 502, /does not answer with JSON\. The catalogue stays as it is/],
     ['half a document', () => new Response('{"openai": {'), 502, /does not answer with JSON/],
-    ['another shape', () => Response.json({ data: [] }), 400, /The document is rejected.*data\.models must be/],
+    [
+      'another shape',
+      () => Response.json({ data: [] }),
+      400,
+      /The document is rejected.*data\.models must be/,
+    ],
     [
       'a negative price',
       () => Response.json(document({ openai: [factModel('m', { cost: { input: -1, output: 1 } })] })),
