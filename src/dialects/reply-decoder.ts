@@ -122,3 +122,19 @@ const REASONS: Readonly<Record<TextExcess, string>> = {
   parts: 'the reply holds too many strings, objects and lists',
   escapes: `the reply holds more than ${MAX_TEXT_ESCAPES} escape sequences in its strings`,
 }
+
+/** OpenAI's terminal marker, which servers of other dialects send too. Long events are not searched for it. */
+export const isDone = (data: string): boolean => data.length < 32 && data.trim() === '[DONE]'
+
+/** Throws `truncated` for a last event that the end of the body cut: one that should be JSON and is not. */
+export function checkTail(name: string, data: string, status: number): void {
+  if (name === 'error' || name === 'ping' || data.trim() === '' || isDone(data)) return
+  if (parseReply(data, status) !== undefined) return
+  throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
+}
+
+export const notJson = (status: number): UpstreamError =>
+  new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+
+export const unfinished = (status: number): UpstreamError =>
+  new UpstreamError('truncated', 'the reply ended without a finish', { status })

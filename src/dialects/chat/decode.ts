@@ -4,7 +4,7 @@ import { asList, asObject, isObject } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { type ReadOptions as ReplyOptions, readReply } from '../read-reply.ts'
-import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
+import { checkTail, isDone, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
 import { endReply, isFinished, newReply, readChunk } from './decode-chunk.ts'
@@ -33,8 +33,7 @@ function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
       return undefined
     }
     const chunk = parseReply(data, status)
-    if (chunk === undefined)
-      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+    if (chunk === undefined) throw notJson(status)
     const events: InferenceEvent[] = []
     readChunk(chunk, state, false, events)
     // Perplexity has no `[DONE]`.
@@ -51,7 +50,7 @@ function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
     if (state.choices.length === 0) throw noAnswer(status)
     const saysSomething = state.choices.some((each) => each.hasContent || each.finishReason !== null)
     if (!isFinished(state) && !(isTerminated && saysSomething) && !isBody) {
-      throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+      throw unfinished(status)
     }
     return { events: endReply(state) }
   }
@@ -59,15 +58,7 @@ function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   return {
     takeEvent,
     takeTail(name, data) {
-      if (
-        name !== 'error' &&
-        name !== 'ping' &&
-        data.trim() !== '' &&
-        !isDone(data) &&
-        parseReply(data, status) === undefined
-      ) {
-        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
-      }
+      checkTail(name, data, status)
       return takeEvent(name, data)
     },
     takeBody(body) {
@@ -115,9 +106,6 @@ const hasChoices = (body: unknown): boolean =>
   isObject(body) &&
   Array.isArray(body['choices']) &&
   body['choices'].some((entry) => isObject(entry) && Object.keys(entry).length > 0)
-
-const OPENING_BRACKET = 91
-const isDone = (data: string): boolean => data.charCodeAt(0) === OPENING_BRACKET && data.trim() === '[DONE]'
 
 interface ReadOptions extends ReplyOptions {
   /** False: every chunk is parsed. The same events come, without `plainText`. */

@@ -9,7 +9,7 @@ import {
 import { asFilledText, asList, fieldsOf, isObject, isString } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
+import { checkTail, isDone, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
 import {
   addArguments,
   addPlan,
@@ -63,7 +63,7 @@ export function createCohereDecoder(status: number): ReplyDecoder {
       return undefined
     }
     if (!isObject(event)) {
-      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+      throw notJson(status)
     }
     return frameOf(state, (events) => readEvent(event, state, events))
   }
@@ -71,9 +71,7 @@ export function createCohereDecoder(status: number): ReplyDecoder {
   return {
     takeEvent,
     takeTail(name, data) {
-      if (name !== 'error' && data.trim() !== '' && !isDone(data) && parseReply(data, status) === undefined) {
-        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
-      }
+      checkTail(name, data, status)
       return takeEvent(name, data)
     },
     takeBody(body) {
@@ -184,7 +182,7 @@ function endReply(state: ReplyState): InferenceFrame {
   const { content, native, status } = state
   if (!state.hasStarted && !state.hasContent && native === null) throw noAnswer(status)
   if (native === null && !state.isBody && !(state.isTerminated && state.hasContent)) {
-    throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+    throw unfinished(status)
   }
   const events: InferenceEvent[] = []
   const hasCalls = content.calls.size > 0
@@ -202,5 +200,3 @@ function finishOf(native: string | null, hasCalls: boolean): Finish {
 /** A 200 with `{}`, or with another dialect's answer. */
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no message', { status })
-
-const isDone = (data: string): boolean => data.trim() === '[DONE]'

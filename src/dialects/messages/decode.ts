@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/events.ts'
 import { asObject, isObject } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
+import { checkTail, isDone, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
 import { endMessage, isPlainText, newMessage, readEvent, readMessage } from './decode-message.ts'
@@ -46,7 +46,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
       return undefined
     }
     if (!isObject(event)) {
-      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+      throw notJson(status)
     }
     const events: InferenceEvent[] = []
     readEvent(event, state, events)
@@ -70,7 +70,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
   function end(): InferenceFrame {
     if (!state.hasStarted) throw noAnswer(status)
     if (state.stopReason === null && !isBody && !(state.isTerminated && hasContent)) {
-      throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+      throw unfinished(status)
     }
     const events: InferenceEvent[] = []
     endMessage(state, events)
@@ -80,10 +80,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
   return {
     takeEvent,
     takeTail(name, data) {
-      const isSkipped = name === 'error' || name === 'ping' || data.trim() === '' || isDone(data)
-      if (!isSkipped && parseReply(data, status) === undefined) {
-        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
-      }
+      checkTail(name, data, status)
       return takeEvent(name, data)
     },
     takeBody,
@@ -104,6 +101,3 @@ const TEXT_FORM = createTextForm({
 /** A 200 with `{}`, or with another dialect's answer. */
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no message', { status })
-
-/** OpenAI's marker, which gateways to this dialect send too. */
-const isDone = (data: string): boolean => data.trim() === '[DONE]'

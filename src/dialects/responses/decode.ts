@@ -3,7 +3,7 @@ import { type InferenceEvent, type InferenceFrame, isContent } from '../../core/
 import { isObject } from '../../core/json.ts'
 import { defaultReason } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
+import { checkTail, isDone, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
 import { newResponse, readEvent, readResponse } from './decode-events.ts'
@@ -20,7 +20,7 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
   const state = newResponse(status)
   const shortcut = fast ? createShortcut(DELTA, onText) : undefined
   let hasContent = false
-  let isDone = false
+  let hasMarker = false
   let isBody = false
 
   function frameOf(events: InferenceEvent[]): InferenceFrame | undefined {
@@ -39,13 +39,13 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
     const repeated = shortcut?.repeat(data)
     if (repeated !== undefined) return repeated
     if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
-    if (isMarker(data)) {
-      isDone = true
+    if (isDone(data)) {
+      hasMarker = true
       return undefined
     }
     const event = parseReply(data, status)
     if (!isObject(event) && name !== 'error') {
-      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
+      throw notJson(status)
     }
     const isNamed = isObject(event) && typeof event['type'] === 'string'
     if (!isObject(event) || (!isNamed && (name === 'error' || isErrorBody(event)))) {
@@ -79,8 +79,8 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
       return { events: [{ type: 'response-end', finishes: [state.finish] }] }
     }
     if (isBody) throw new UpstreamError('truncated', 'the response is still under way', { status })
-    if (!isDone || !hasContent) {
-      throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
+    if (!hasMarker || !hasContent) {
+      throw unfinished(status)
     }
     const reason = defaultReason(state.reply.calls > 0)
     return { events: [{ type: 'response-end', finishes: [{ choice: 0, reason, native: null }] }] }
@@ -89,16 +89,13 @@ export function createResponsesDecoder({ status, fast }: DecodeOptions): ReplyDe
   return {
     takeEvent,
     takeTail(name, data) {
-      const isSkipped = name === 'error' || name === 'ping' || data.trim() === '' || isMarker(data)
-      if (!isSkipped && parseReply(data, status) === undefined) {
-        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
-      }
+      checkTail(name, data, status)
       return takeEvent(name, data)
     },
     takeBody,
     end,
     failure: () => state.failure,
-    isTerminated: () => isDone || state.finish !== null,
+    isTerminated: () => hasMarker || state.finish !== null,
     isFinished: () => state.finish !== null,
     shortcut,
     hasContent: () => hasContent,
@@ -115,6 +112,3 @@ const DELTA = createTextForm({
 /** A 200 with `{}`, with another dialect's answer, or with nothing in it. */
 const noAnswer = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'the reply holds no response', { status })
-
-/** OpenRouter ends its streams with it, OpenAI with `response.completed` alone. */
-const isMarker = (data: string): boolean => data.trim() === '[DONE]'
