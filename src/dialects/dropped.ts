@@ -1,4 +1,6 @@
 import type { InferenceRequest } from '../core/request.ts'
+import { GATEWAY_FIELDS } from './caller-schema.ts'
+import { chatBody } from './chat/schema.ts'
 
 /** Up to this many names are searched in the list itself: most requests drop two at most. */
 const FEW = 16
@@ -33,6 +35,15 @@ export function leaveOut(name: string, drop: Drop): [] {
   drop(name)
   return []
 }
+
+/** Fields of a chat body that only providers of chat and Responses take. */
+const OPENAI_ONLY = ['prediction', 'verbosity', 'cache_control', 'prompt_cache_key', 'prompt_cache_options']
+
+/** Fields of a chat body with a neutral form, and those for the gateway itself. */
+export const NEUTRAL_CHAT_FIELDS: readonly string[] = [
+  ...Object.keys(chatBody.properties),
+  ...GATEWAY_FIELDS,
+].filter((name) => !OPENAI_ONLY.includes(name))
 
 /** Parameters of callers that the neutral request has no field for. */
 const BODY_PARAMETERS = [

@@ -42,7 +42,7 @@ export function parseOutboundAllow(entries: readonly string[]): OutboundAllow {
     const text = entry.trim().toLowerCase()
     const address = text.replace(/^\[(.*)\]$/, '$1')
     if (isStrictCidr(text)) networks.push(ipaddr.parseCIDR(text))
-    else if (isStrictAddress(address)) networks.push(wholeAddress(address))
+    else if (isStrictAddress(address)) networks.push(networkOf(ipaddr.parse(address)))
     else if (HOST_NAME.test(text) && isCanonicalName(text)) hosts.add(text)
     else {
       throw new RangeError(
@@ -142,26 +142,22 @@ const isStrictCidr = (text: string): boolean =>
 /** Not a spelling of an address: a URL with this name keeps it. */
 const isCanonicalName = (text: string): boolean => URL.parse(`http://${text}/`)?.hostname === text
 
-function wholeAddress(text: string): Network {
-  const address = ipaddr.parse(text)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
-}
+const networkOf = (address: ipaddr.IPv4 | ipaddr.IPv6): Network => [
+  address,
+  address.kind() === 'ipv4' ? 32 : 128,
+]
 
 /** Proxies whose `X-Forwarded-For` is trusted. */
-type TrustedProxies = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
+export type TrustedProxies = readonly Network[]
 
 /** Reads addresses and CIDRs. Throws a `RangeError` that names an invalid entry. */
-export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
-  return entries.map((entry) => {
+export const parseTrustedProxies = (entries: readonly string[]): TrustedProxies =>
+  entries.map((entry) => {
     const text = entry.trim()
     if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
-    if (!ipaddr.isValid(text)) {
-      throw new RangeError(`"${text.slice(0, 80)}" is neither an address nor a CIDR such as 10.1.0.0/16`)
-    }
-    const address = ipaddr.process(text)
-    return [address, address.kind() === 'ipv4' ? 32 : 128] as const
+    if (ipaddr.isValid(text)) return networkOf(ipaddr.process(text))
+    throw new RangeError(`"${text.slice(0, 80)}" is neither an address nor a CIDR such as 10.1.0.0/16`)
   })
-}
 
 /**
  * The client's address: the peer's own, unless the peer is a trusted proxy. Then it is the last address of
@@ -175,13 +171,10 @@ export function clientAddress(
   if (peer === null || !ipaddr.isValid(peer)) return null
   let current = ipaddr.process(peer)
   const hops = (forwardedFor ?? '').split(',').map((hop) => hop.trim())
-  while (isTrusted(current, trusted)) {
+  while (trusted.some((network) => contains(network, current))) {
     const hop = hops.pop()
     if (hop === undefined || !ipaddr.isValid(hop)) break
     current = ipaddr.process(hop)
   }
   return current.toString()
 }
-
-const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6, trusted: TrustedProxies): boolean =>
-  trusted.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))

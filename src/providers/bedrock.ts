@@ -1,8 +1,9 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { UpstreamCall } from '../core/attempt.ts'
-import type { ConfigProblem } from '../core/problem.ts'
+import { defined } from '../core/json.ts'
 import type { AwsKeys, CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
 import { compatible, isHeaderValue, type Provider } from './provider.ts'
+import type { SettingPlaces, Settings } from './settings.ts'
 
 /** The service that calls are signed for; the host's name differs (`bedrock-runtime`). */
 const SERVICE = 'bedrock'
@@ -96,34 +97,23 @@ export const regionFields = (
   upstreamPrefixes: GEOGRAPHIES.find(([pattern]) => pattern.test(region ?? ''))?.[1] ?? ['global'],
 })
 
-/** Where the keys are written: variables of the environment, or keys of an entry. */
-export interface KeyNames {
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly sessionToken: string
-}
+export const AWS_SETTINGS = {
+  region: { variables: ['AWS_REGION', 'AWS_DEFAULT_REGION'], entry: 'aws.region' },
+  accessKeyId: { variables: ['AWS_ACCESS_KEY_ID'], entry: 'aws.access_key_id' },
+  secretAccessKey: { variables: ['AWS_SECRET_ACCESS_KEY'], entry: 'aws.secret_access_key' },
+  sessionToken: { variables: ['AWS_SESSION_TOKEN'], entry: 'aws.session_token' },
+} as const satisfies Record<string, SettingPlaces>
 
-export const KEY_VARIABLES: KeyNames = {
-  accessKeyId: 'AWS_ACCESS_KEY_ID',
-  secretAccessKey: 'AWS_SECRET_ACCESS_KEY',
-  sessionToken: 'AWS_SESSION_TOKEN',
-}
-
-/** A credential that signs. Invalid characters are a problem, named by place; the value is never quoted. */
+/** A credential that signs; undefined without both keys, or with invalid characters, which are problems. */
 export function awsCredential(
   id: string,
-  keys: AwsKeys,
-  names: KeyNames,
-  problems: ConfigProblem[],
+  { values, reject }: Settings<keyof typeof AWS_SETTINGS>,
 ): CredentialRecord | undefined {
-  const found = problems.length
-  for (const name of ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const) {
-    const value = keys[name]
-    if (value === undefined || isHeaderValue(value)) continue
-    problems.push({
-      path: names[name],
-      message: 'holds characters that no credential has (a line break, perhaps)',
-    })
-  }
-  return problems.length > found ? undefined : { id, secret: null, aws: keys }
+  const { accessKeyId, secretAccessKey, sessionToken } = values
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  const names = ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const
+  const invalid = names.filter((name) => !isHeaderValue(values[name] ?? 'absent'))
+  for (const name of invalid) reject(name, 'holds characters that no credential has (a line break, perhaps)')
+  if (invalid.length > 0) return undefined
+  return { id, secret: null, aws: defined({ accessKeyId, secretAccessKey, sessionToken }) }
 }

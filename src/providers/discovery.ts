@@ -1,4 +1,5 @@
-import { fieldsOf, isObject } from '../core/json.ts'
+import type { JsonObject } from '../core/events.ts'
+import { asCount, asFilledText, asList, fieldsOf, isObject, isString, objectsIn } from '../core/json.ts'
 import type { ModelOffer, ProviderRecord } from '../core/snapshot.ts'
 import type { ProviderDefaults } from './environment.ts'
 
@@ -165,77 +166,66 @@ export const localServers: readonly LocalServer[] = [
 ]
 
 async function findOllama(origin: string, probe: Probe): Promise<FoundModel[] | null> {
-  const version = await probe(`${origin}/api/version`)
-  if (!isObject(version) || typeof version['version'] !== 'string') return null
-  const tags = await probe(`${origin}/api/tags`)
-  if (!isObject(tags) || !Array.isArray(tags['models'])) return null
-  return tags['models'].flatMap((model) => {
-    const id = textAt(model, 'name')
-    const details = fieldsOf(model)['details']
-    return id === null ? [] : [found(id, { quantization: textAt(details, 'quantization_level') })]
-  })
+  const { version } = fieldsOf(await probe(`${origin}/api/version`))
+  if (!isString(version)) return null
+  const { models } = fieldsOf(await probe(`${origin}/api/tags`))
+  if (!Array.isArray(models)) return null
+  return modelsIn(models, 'name', ({ details }) => ({
+    quantization: textIn(fieldsOf(details)['quantization_level']),
+  }))
 }
 
 /** `GET /api/v0/models` exists only at LM Studio and has more fields than OpenAI's list. */
 async function findLmStudio(origin: string, probe: Probe): Promise<FoundModel[] | null> {
-  const list = rowsOf(await probe(`${origin}/api/v0/models`))
+  const list = await rowsAt(`${origin}/api/v0/models`, probe)
   if (list === null || !list.every((row) => isObject(row) && 'compatibility_type' in row && 'state' in row))
     return null
-  return list.flatMap((row) => {
-    const id = textAt(row, 'id')
-    if (id === null) return []
-    const type = textAt(row, 'type')
-    const known = {
-      contextLength: countAt(row, 'max_context_length'),
-      quantization: textAt(row, 'quantization'),
-    }
-    if (type === 'embeddings')
-      return [found(id, { ...known, inputModalities: ['text'], outputModalities: ['embeddings'] })]
-    const inputModalities = type === 'vlm' ? ['text', 'image'] : ['text']
-    return [found(id, { ...known, inputModalities, outputModalities: ['text'] })]
-  })
+  return modelsIn(list, 'id', ({ type, max_context_length, quantization }) => ({
+    contextLength: lengthIn(max_context_length),
+    quantization: textIn(quantization),
+    inputModalities: type === 'vlm' ? ['text', 'image'] : ['text'],
+    outputModalities: [type === 'embeddings' ? 'embeddings' : 'text'],
+  }))
 }
 
 async function findLlamaCpp(origin: string, probe: Probe): Promise<FoundModel[] | null> {
-  const props = await probe(`${origin}/props`)
-  if (!isObject(props) || !isObject(props['default_generation_settings'])) return null
-  if (!('build_info' in props) && !('model_path' in props)) return null
-  const list = rowsOf(await probe(`${origin}/v1/models`))
-  if (list === null) return null
-  const contextLength = countAt(props['default_generation_settings'], 'n_ctx')
-  const sees = isObject(props['modalities']) && props['modalities']['vision'] === true
-  return list.flatMap((row) => {
-    const id = textAt(row, 'id')
-    if (id === null) return []
-    return [found(id, { contextLength, inputModalities: sees ? ['text', 'image'] : ['text'] })]
-  })
+  const props = fieldsOf(await probe(`${origin}/props`))
+  const { default_generation_settings: settings, modalities } = props
+  if (!isObject(settings) || !('build_info' in props || 'model_path' in props)) return null
+  const list = await rowsAt(`${origin}/v1/models`, probe)
+  const hasVision = fieldsOf(modalities)['vision'] === true
+  return modelsIn(list, 'id', () => ({
+    contextLength: lengthIn(settings['n_ctx']),
+    inputModalities: hasVision ? ['text', 'image'] : ['text'],
+  }))
 }
 
 async function findVllm(origin: string, probe: Probe): Promise<FoundModel[] | null> {
-  const version = await probe(`${origin}/version`)
-  if (!isObject(version) || typeof version['version'] !== 'string') return null
-  const list = rowsOf(await probe(`${origin}/v1/models`))
-  if (list === null || !list.every((row) => textAt(row, 'owned_by') === 'vllm')) return null
-  return list.flatMap((row) => {
-    const id = textAt(row, 'id')
-    return id === null ? [] : [found(id, { contextLength: countAt(row, 'max_model_len') })]
+  const { version } = fieldsOf(await probe(`${origin}/version`))
+  if (!isString(version)) return null
+  const list = await rowsAt(`${origin}/v1/models`, probe)
+  if (!list?.every((row) => fieldsOf(row)['owned_by'] === 'vllm')) return null
+  return modelsIn(list, 'id', ({ max_model_len }) => ({ contextLength: lengthIn(max_model_len) }))
+}
+
+/** The rows of a list in OpenAI's form; null without any. */
+async function rowsAt(url: string, probe: Probe): Promise<readonly unknown[] | null> {
+  const rows = asList(fieldsOf(await probe(url))['data'])
+  return rows.length > 0 ? rows : null
+}
+
+function modelsIn(
+  rows: readonly unknown[] | null,
+  idField: string,
+  knownOf: (row: JsonObject) => Partial<FoundModel>,
+): FoundModel[] | null {
+  if (rows === null) return null
+  const unknown = { contextLength: null, inputModalities: [], outputModalities: [], quantization: null }
+  return objectsIn(rows).flatMap((row) => {
+    const id = asFilledText(row[idField])
+    return id === undefined ? [] : [{ id, ...unknown, ...knownOf(row) }]
   })
 }
 
-function found(id: string, known: Partial<FoundModel>): FoundModel {
-  return { id, contextLength: null, inputModalities: [], outputModalities: [], quantization: null, ...known }
-}
-
-function rowsOf(list: unknown): unknown[] | null {
-  return isObject(list) && Array.isArray(list['data']) && list['data'].length > 0 ? list['data'] : null
-}
-
-function textAt(row: unknown, key: string): string | null {
-  const value = isObject(row) ? row[key] : undefined
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-function countAt(row: unknown, key: string): number | null {
-  const value = isObject(row) ? row[key] : undefined
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : null
-}
+const textIn = (value: unknown): string | null => asFilledText(value) ?? null
+const lengthIn = (value: unknown): number | null => asCount(value) || null

@@ -1,10 +1,10 @@
 import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
 import { azureOfEntry } from './azure.ts'
-import { awsCredential, bedrockAddress, isRegion, type KeyNames, regionIn } from './bedrock.ts'
+import { AWS_SETTINGS, awsCredential, bedrockAddress, isRegion, regionIn } from './bedrock.ts'
 import type { Entry } from './entry-schema.ts'
 import { isHeaderValue } from './provider.ts'
-import { readBaseUrl, UNSET_URL } from './settings.ts'
+import { readBaseUrl, settingsOfEntry, UNSET_URL } from './settings.ts'
 import { vertexOfEntry } from './vertex-settings.ts'
 
 /** The address of an entry, or of its region. Problems are reported with their place. */
@@ -56,36 +56,24 @@ export function entryCredential(
 
 /** Undefined if the block has no keys, or unusable ones. */
 function signingCredential(
-  { slug, aws = {} }: Entry,
+  entry: Entry,
   baseUrl: string,
   place: string,
   problems: ConfigProblem[],
 ): CredentialRecord | undefined {
-  const at = (name: string): string => `${place}.aws.${name}`
-  const { region, access_key_id, secret_access_key, session_token } = aws
-  if (region !== undefined && !isRegion(region.trim())) {
-    problems.push({ path: at('region'), message: 'must be the name of a region, such as us-east-1' })
+  const settings = settingsOfEntry(entry, place, AWS_SETTINGS, problems)
+  const { values, reject } = settings
+  const { region, accessKeyId, secretAccessKey } = values
+  if (region !== undefined && !isRegion(region)) {
+    reject('region', 'must be the name of a region, such as us-east-1')
   }
-  if (access_key_id === undefined && secret_access_key === undefined) return undefined
+  if (accessKeyId === undefined && secretAccessKey === undefined) return undefined
   if (region === undefined && regionIn(baseUrl) === undefined) {
-    problems.push({ path: at('region'), message: 'is missing: calls are signed for a region' })
+    reject('region', 'is missing: calls are signed for a region')
   }
-  if (access_key_id === undefined || secret_access_key === undefined) {
-    const missing = access_key_id === undefined ? 'access_key_id' : 'secret_access_key'
-    problems.push({ path: at(missing), message: 'is missing' })
-    return undefined
-  }
-  const names: KeyNames = {
-    accessKeyId: at('access_key_id'),
-    secretAccessKey: at('secret_access_key'),
-    sessionToken: at('session_token'),
-  }
-  const keys = {
-    accessKeyId: access_key_id.trim(),
-    secretAccessKey: secret_access_key.trim(),
-    ...(session_token === undefined ? {} : { sessionToken: session_token.trim() }),
-  }
-  return awsCredential(slug, keys, names, problems)
+  if (accessKeyId === undefined) reject('accessKeyId', 'is missing')
+  if (secretAccessKey === undefined) reject('secretAccessKey', 'is missing')
+  return awsCredential(entry.slug, settings)
 }
 
 type CloudFields = Pick<

@@ -2,10 +2,10 @@ import type { ConfigProblem } from '../core/problem.ts'
 import type { CredentialRecord, ProviderRecord } from '../core/snapshot.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import { azureOfEnvironment } from './azure.ts'
-import { awsCredential, KEY_VARIABLES, regionFields, regionIn } from './bedrock.ts'
+import { AWS_SETTINGS, awsCredential, regionFields, regionIn } from './bedrock.ts'
 import { quirksOf, type Vendor, vendors } from './compatible.ts'
 import { credentialHeaderFor, isHeaderValue } from './provider.ts'
-import { type Environment, type ProviderDefaults, readBaseUrl } from './settings.ts'
+import { type Environment, type ProviderDefaults, readBaseUrl, settingsOfEnvironment } from './settings.ts'
 import { vertexOfEnvironment } from './vertex-settings.ts'
 
 export type { Environment, ProviderDefaults } from './settings.ts'
@@ -66,23 +66,12 @@ function credentialOf(
   const key = vendor.keys.find((name) => wordOf(environment, name) !== undefined)
   const secret = key === undefined ? undefined : wordOf(environment, key)
   if (key === undefined || secret === undefined) {
-    return vendor.kind === 'bedrock' ? signingCredential(environment, problems) : undefined
+    if (vendor.kind !== 'bedrock') return undefined
+    return awsCredential('AWS_ACCESS_KEY_ID', settingsOfEnvironment(environment, AWS_SETTINGS, problems))
   }
   if (isHeaderValue(secret)) return { id: key, secret }
   problems.push({ path: key, message: 'holds characters that no credential has (a line break, perhaps)' })
   return undefined
-}
-
-function signingCredential(
-  environment: Environment,
-  problems: ConfigProblem[],
-): CredentialRecord | undefined {
-  const accessKeyId = wordOf(environment, KEY_VARIABLES.accessKeyId)
-  const secretAccessKey = wordOf(environment, KEY_VARIABLES.secretAccessKey)
-  const sessionToken = wordOf(environment, KEY_VARIABLES.sessionToken)
-  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
-  const keys = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
-  return awsCredential(KEY_VARIABLES.accessKeyId, keys, KEY_VARIABLES, problems)
 }
 
 /** The record of a vendor. `baseUrl` is its own or the operator's; `region` is used if that does not contain one. */

@@ -2,54 +2,20 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject } from '../../core/json.ts'
 import { bodyIn, type Effort, type InferenceRequest, type Sampling } from '../../core/request.ts'
-import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
-import { type Drop, dropsInto } from '../dropped.ts'
+import { type Drop, dropsInto, NEUTRAL_CHAT_FIELDS } from '../dropped.ts'
 import { mayReason } from '../reasoning.ts'
 import { writeMessages, writeTools } from './build-messages.ts'
 
 /** Cohere's own parameters, which a caller of the chat dialect may set: they are sent unchanged. */
 const OWN = ['citation_options', 'safety_mode', 'strict_tools', 'priority', 'raw_prompting'] as const
 
-/** Fields of a chat body that are carried here, or that are for the gateway itself. Any other is dropped by name. */
-const CARRIED: ReadonlySet<string> = new Set([
-  ...GATEWAY_FIELDS,
-  ...OWN,
-  'documents',
-  'thinking',
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'max_tokens',
-  'max_completion_tokens',
-  'n',
-  'temperature',
-  'top_p',
-  'top_k',
-  'top_a',
-  'min_p',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'seed',
-  'stop',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning',
-  'reasoning_effort',
-  'include_reasoning',
-  'modalities',
-  'service_tier',
-  'user',
-  'metadata',
-  'usage',
-])
+/** Neutral fields that Cohere has nothing for. */
+const UNSUPPORTED = ['image_config', 'web_search_options']
+/** Fields of a chat body that are carried here, or dropped by a rule of their own. Any other is dropped by name. */
+const CARRIED: ReadonlySet<string> = new Set(
+  [...NEUTRAL_CHAT_FIELDS, ...OWN, 'documents', 'thinking'].filter((name) => !UNSUPPORTED.includes(name)),
+)
 
 /**
  * The call of Cohere's v2 Chat API, from the neutral request. Never changes `request`.

@@ -2,9 +2,8 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asText, defined, fieldsOf, isObject } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest, type Sampling } from '../../core/request.ts'
-import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
-import { type Drop, dropsInto } from '../dropped.ts'
+import { type Drop, dropsInto, NEUTRAL_CHAT_FIELDS } from '../dropped.ts'
 import { writeContents } from './build-contents.ts'
 import { ownBody } from './build-own.ts'
 import { dropMark } from './build-parts.ts'
@@ -31,46 +30,8 @@ const TUNING: readonly (readonly [keyof Sampling, name: string, field: string | 
   ['logitBias', 'logit_bias', null],
 ]
 
-/**
- * Fields of a chat body that are carried here, or that are for the gateway itself. Any other field that the caller set
- * is dropped by name.
- */
-const CARRIED: ReadonlySet<string> = new Set([
-  ...GATEWAY_FIELDS,
-  ...TUNING.map(([, name]) => name),
-  'model',
-  'models',
-  'messages',
-  'stream',
-  'stream_options',
-  'max_tokens',
-  'max_completion_tokens',
-  'n',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning',
-  'reasoning_effort',
-  'include_reasoning',
-  'modalities',
-  'audio',
-  'image_config',
-  'web_search_options',
-  'service_tier',
-  'user',
-  'metadata',
-  'provider',
-  'plugins',
-  'preset',
-  'route',
-  'transforms',
-  'session_id',
-  'trace',
-  'debug',
-  'usage',
-  'stop_server_tools_when',
-])
+/** Fields of a chat body that are carried here. Any other field that the caller set is dropped by name. */
+const CARRIED: ReadonlySet<string> = new Set([...NEUTRAL_CHAT_FIELDS, 'audio'])
 
 /** The call of `:countTokens`. Vertex takes the fields themselves, AI Studio a complete request. */
 export function buildCount(request: InferenceRequest, attempt: Attempt): DialectCall {

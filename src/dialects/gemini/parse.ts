@@ -8,7 +8,7 @@ import { checkPlugins } from '../plugin-schema.ts'
 import { readContents } from './parse-contents.ts'
 import { createKeep, type Keep } from './parse-parts.ts'
 import { readFormat, readToolChoice, readTools } from './parse-tools.ts'
-import { type GeminiBody, geminiBody, NOT_SENT, unservedOf } from './schema.ts'
+import { type GeminiBody, geminiBody, generationConfig, NOT_SENT, unservedOf } from './schema.ts'
 
 const checkBody = bodyCheck(geminiBody)
 
@@ -136,24 +136,7 @@ const CARRIED = new Set([
   'generationConfig',
   'serviceTier',
 ])
-const CONFIG = new Set([
-  'temperature',
-  'topP',
-  'topK',
-  'seed',
-  'presencePenalty',
-  'frequencyPenalty',
-  'stopSequences',
-  'responseLogprobs',
-  'logprobs',
-  'maxOutputTokens',
-  'candidateCount',
-  'responseModalities',
-  'responseMimeType',
-  'responseSchema',
-  'responseJsonSchema',
-  'thinkingConfig',
-])
+const CONFIG = new Set(Object.keys(generationConfig.properties))
 
 /** Collects the fields without a neutral form, which other dialects cannot carry. */
 function keepRest(body: JsonObject & GeminiBody, keep: Keep): void {

@@ -91,7 +91,7 @@ const thinkingConfig = openObject({
 
 const MODALITIES = ['TEXT', 'IMAGE', 'AUDIO', 'VIDEO', 'MODALITY_UNSPECIFIED'] as const
 
-const generationConfig = openObject({
+export const generationConfig = openObject({
   temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
   topP: optional(t.Number({ minimum: 0, maximum: 1 })),
   topK: optional(t.Number({ minimum: 0 })),
