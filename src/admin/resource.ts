@@ -20,10 +20,15 @@ export async function findRow<T extends AnyTable, F extends Fields>(
   return row
 }
 
-const placeOf = <T extends AnyTable, F extends Fields>({ key }: Resource<T, F>, row: T['$inferSelect']) => ({
-  resourceId: String(Reflect.get(row, key.name)),
-  workspaceId: String(Reflect.get(row, 'workspace_id') ?? Reflect.get(row, key.name)),
-})
+/** A workspace belongs to itself; a resource without a workspace belongs to the organisation. */
+function placeOf<T extends AnyTable, F extends Fields>(
+  { key, name }: Resource<T, F>,
+  row: T['$inferSelect'],
+) {
+  const resourceId = String(Reflect.get(row, key.name))
+  const workspaceId: unknown = name === 'workspace' ? resourceId : Reflect.get(row, 'workspace_id')
+  return { resourceId, workspaceId: workspaceId === undefined ? null : String(workspaceId) }
+}
 
 /**
  * Inserts a row and its audit entry, with what `further` writes in the same transaction. `computed` are columns whose
@@ -60,9 +65,15 @@ export async function updateRow<T extends AnyTable, F extends Fields>(
   {
     note,
     condition,
+    checks = () => [],
     refusal = () =>
       conflict(`Another request changed this ${resource.noun} at the same time: read it and try again`),
-  }: { note?: JsonObject; condition?: SQL | undefined; refusal?: () => Error } = {},
+  }: {
+    note?: JsonObject
+    condition?: SQL | undefined
+    checks?: (tx: Db) => readonly Write[]
+    refusal?: () => Error
+  } = {},
 ): Promise<T['$inferSelect']> {
   if (Object.keys(columns).length === 0) return row
   const set = { ...columns, updated_at: new Date(deps.now()) }
@@ -74,6 +85,7 @@ export async function updateRow<T extends AnyTable, F extends Fields>(
     actor,
     { action: `${resource.name}.update`, ...place, before, after: { ...after, ...note } },
     (tx) => [
+      ...checks(tx),
       mustChange(
         tx
           .update(resource.table)

@@ -1,39 +1,6 @@
-/** What operators store of providers and models. */
-import {
-  boolean,
-  index,
-  integer,
-  json,
-  real,
-  serial,
-  table,
-  text,
-  timestamp,
-  uniqueIndex,
-} from './columns.ts'
+/** Entries of providers, prices and model overrides that operators store. */
+import { boolean, index, json, serial, table, text, timestamp, uniqueIndex } from './columns.ts'
 import { createdAt } from './fields.ts'
-
-export const providerCredentials = table(
-  'provider_credentials',
-  {
-    /** UUID */
-    id: text().primaryKey(),
-    provider: text().notNull(),
-    name: text().notNull(),
-    /** Masked form. */
-    label: text().notNull(),
-    /** `v1.<key id>.<nonce>.<ciphertext and tag>`: see db/seal.ts. */
-    sealed_secret: text().notNull(),
-    base_url: text(),
-    disabled: boolean().notNull().default(false),
-    sort_order: integer().notNull().default(0),
-    /** Its share of the requests beside the others of its provider; null: they are tried in their order. */
-    weight: real(),
-    created_at: createdAt(),
-    updated_at: timestamp(),
-  },
-  (t) => [index('provider_credentials_provider').on(t.provider, t.sort_order)],
-)
 
 /** Providers that the operator describes by the API: entries of the form of `providers:` in the settings. */
 export const providerEntries = table(

@@ -3,6 +3,7 @@
  * column that ends in `_nano_usd`. After a change: `bun run migrations`, and commit what it wrote.
  */
 export * from './byok.ts'
+export * from './credentials.ts'
 export * from './destinations.ts'
 export * from './guardrails.ts'
 export * from './journal-tables.ts'

@@ -1,19 +1,20 @@
+import type { Static } from '@sinclair/typebox'
 import { asc, eq } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
-import { badRequest, notFound } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
+import { selectRows } from '../../db/columns.ts'
 import type { Db, Write } from '../../db/database.ts'
-import { providerCredentials, providerEntries } from '../../db/tables.ts'
-import { change, difference } from '../change.ts'
+import { newRow, storedOf, viewOf } from '../../db/fields.ts'
+import { type CredentialRow, credential, providerCredentials, providerEntries } from '../../db/tables.ts'
+import { change } from '../change.ts'
+import { deleteRow, findRow, updateRow } from '../resource.ts'
 import type { ProviderDeps } from './deps.ts'
-import {
-  type CreateCredentialBody,
-  type CredentialRow,
-  type CredentialView,
-  credentialSettings,
-  credentialView,
-  type ListCredentialsQuery,
-  type UpdateCredentialBody,
+import type {
+  createCredentialBody,
+  credentialReply,
+  ListCredentialsQuery,
+  updateCredentialBody,
 } from './schema.ts'
 import {
   checkCredential,
@@ -26,49 +27,43 @@ import {
 } from './service.ts'
 import { openEntry } from './stored.ts'
 
+type CreateBody = Static<typeof createCredentialBody>
+type CredentialReply = Static<typeof credentialReply>
+
 /** Provider by provider, those of one in the order in which they are tried. */
 export async function listStoredCredentials(
   deps: ProviderDeps,
   { provider }: ListCredentialsQuery,
-): Promise<CredentialView[]> {
-  const rows = await deps.database.db
-    .select()
-    .from(providerCredentials)
-    .where(provider === undefined ? undefined : eq(providerCredentials.provider, provider))
-    .orderBy(
-      asc(providerCredentials.provider),
-      asc(providerCredentials.sort_order),
-      asc(providerCredentials.id),
-    )
-  return rows.map((row) => viewOf(deps, row))
+): Promise<CredentialReply[]> {
+  const { id, provider: slug, sort_order } = providerCredentials
+  const where = provider === undefined ? undefined : eq(slug, provider)
+  const rows = selectRows(deps.database.db, providerCredentials, where)
+  return (await rows.orderBy(asc(slug), asc(sort_order), asc(id))).map((row) => view(deps, row))
 }
 
 /** Of a vendor, or of a stored entry: then it goes to the entry's address. Used for the next request. */
 export async function createCredential(
   deps: ProviderDeps,
   actor: Actor,
-  body: CreateCredentialBody,
-): Promise<CredentialView> {
+  body: CreateBody,
+): Promise<CredentialReply> {
   const { provider, secret, name, baseUrl, check } = await readCredential(deps, body)
-  const row = { id: newUuid(), provider, base_url: baseUrl }
-  const label = credentialLabel(secret)
-  const after = { provider, name, label, base_url: baseUrl, weight: body.weight ?? null }
+  const place = { id: newUuid(), provider, base_url: baseUrl }
+  const row = newRow(credential, body, {
+    ...place,
+    name,
+    label: credentialLabel(secret),
+    sealed_secret: deps.sealer.seal(secret, placeOf(place)),
+    created_at: new Date(deps.now()),
+  })
+  const after = { provider, name, label: row.label, base_url: baseUrl, weight: row.weight }
   const made = { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const
   await change(deps, actor, made, (tx) => [
     check(tx),
-    tx.insert(providerCredentials).values({
-      ...row,
-      name,
-      label,
-      sealed_secret: deps.sealer.seal(secret, placeOf(row)),
-      disabled: body.disabled ?? false,
-      weight: body.weight ?? null,
-      sort_order: body.sort_order ?? nextSortOrder(provider),
-      created_at: new Date(deps.now()),
-    }),
+    tx.insert(providerCredentials).values({ ...row, sort_order: body.sort_order ?? nextSortOrder(provider) }),
   ])
   deps.providers.reload()
-  return viewOf(deps, await findCredential(deps, row.id))
+  return view(deps, await find(deps, row.id))
 }
 
 interface NewCredential {
@@ -80,7 +75,7 @@ interface NewCredential {
   readonly check: (tx: Db) => Write
 }
 
-async function readCredential(deps: ProviderDeps, body: CreateCredentialBody): Promise<NewCredential> {
+async function readCredential(deps: ProviderDeps, body: CreateBody): Promise<NewCredential> {
   const isIt = eq(providerEntries.slug, body.provider)
   const [row] = await deps.database.db.select().from(providerEntries).where(isIt)
   if (row === undefined) {
@@ -108,59 +103,43 @@ export async function updateCredential(
   deps: ProviderDeps,
   actor: Actor,
   id: string,
-  { credential, ...body }: UpdateCredentialBody,
-): Promise<CredentialView> {
-  const row = await findCredential(deps, id)
-  const secret = credential === undefined ? undefined : checkSecret(credential)
-  const rotated =
-    secret === undefined
-      ? {}
-      : { label: credentialLabel(secret), sealed_secret: deps.sealer.seal(secret, placeOf(row)) }
-  const columns = { ...body, ...rotated }
-  if (Object.keys(columns).length === 0) return viewOf(deps, row)
-  const changed: CredentialRow = { ...row, ...columns, updated_at: new Date(deps.now()) }
-  const { before, after } = difference(credentialSettings(row), credentialSettings(changed))
-  const update = {
-    action: 'credential.update',
-    resourceId: row.id,
-    workspaceId: null,
-    before,
-    after: secret === undefined ? after : { ...after, credential: 'replaced' },
-  } as const
-  const check = secret === undefined ? undefined : await refuseTwin(deps, row.provider, secret)
-  await change(deps, actor, update, (tx) => [
-    ...(check === undefined ? [] : [check(tx)]),
-    tx
-      .update(providerCredentials)
-      .set({ ...columns, updated_at: changed.updated_at })
-      .where(eq(providerCredentials.id, row.id)),
-  ])
+  { credential: given, ...body }: Static<typeof updateCredentialBody>,
+): Promise<CredentialReply> {
+  const row = await find(deps, id)
+  const columns = storedOf(credential, body)
+  if (given === undefined && Object.keys(columns).length === 0) return view(deps, row)
+  if (given === undefined) return changed(deps, await updateRow(deps, actor, credential, row, columns))
+  const secret = checkSecret(given)
+  const check = await refuseTwin(deps, row.provider, secret)
+  const rotated = {
+    ...columns,
+    label: credentialLabel(secret),
+    sealed_secret: deps.sealer.seal(secret, placeOf(row)),
+  }
+  const update = updateRow(deps, actor, credential, row, rotated, {
+    note: { credential: 'replaced' },
+    checks: (tx) => [check(tx)],
+  })
+  return changed(deps, await update)
+}
+
+function changed(deps: ProviderDeps, row: CredentialRow): CredentialReply {
   deps.providers.reload(row.id)
-  return viewOf(deps, changed)
+  return view(deps, row)
 }
 
 export async function deleteCredential(deps: ProviderDeps, actor: Actor, id: string): Promise<void> {
-  const row = await findCredential(deps, id)
-  const gone = {
-    action: 'credential.delete',
-    resourceId: row.id,
-    workspaceId: null,
-    before: credentialSettings(row),
-  } as const
-  await change(deps, actor, gone, (tx) => [
-    tx.delete(providerCredentials).where(eq(providerCredentials.id, row.id)),
-  ])
+  await deleteRow(deps, actor, credential, await find(deps, id))
   deps.providers.reload()
 }
 
-async function findCredential({ database: { db } }: ProviderDeps, id: string): Promise<CredentialRow> {
-  const [row] = await db
-    .select()
-    .from(providerCredentials)
-    .where(eq(providerCredentials.id, id.toLowerCase()))
-  if (row === undefined) throw notFound('There is no stored credential with this id')
-  return row
-}
+const find = (deps: ProviderDeps, id: string): Promise<CredentialRow> =>
+  findRow(deps, credential, id.toLowerCase())
 
-const viewOf = ({ providers }: ProviderDeps, row: CredentialRow): CredentialView =>
-  credentialView(row, providers.originOf(row.provider))
+function view({ providers }: ProviderDeps, row: CredentialRow): CredentialReply {
+  const origin = providers.originOf(row.provider)
+  return {
+    ...viewOf(credential, row),
+    outranked_by: origin === 'settings' || origin === 'environment' ? origin : null,
+  }
+}

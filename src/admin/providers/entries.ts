@@ -7,13 +7,13 @@ import { isObject } from '../../core/json.ts'
 import type { ProviderRecord } from '../../core/snapshot.ts'
 import { selectRows } from '../../db/columns.ts'
 import { requireThat, unlessTaken } from '../../db/database.ts'
+import { auditOf } from '../../db/fields.ts'
 import type { Sealer } from '../../db/seal.ts'
-import { providerCredentials, providerEntries } from '../../db/tables.ts'
+import { credential, providerCredentials, providerEntries } from '../../db/tables.ts'
 import { readEntries } from '../../providers/entries.ts'
 import { change } from '../change.ts'
 import type { ProviderDeps } from './deps.ts'
 import { entryPlaceOf, keptSecrets, maskedEntry, mergedEntry, withoutSecrets } from './entry-secrets.ts'
-import { credentialSettings } from './schema.ts'
 import { openEntry } from './stored.ts'
 
 type Row = typeof providerEntries.$inferSelect
@@ -53,7 +53,7 @@ export async function createEntry(deps: ProviderDeps, actor: Actor, body: unknow
     updated_at: null,
   }
   row.sealed_entry = deps.sealer.seal(JSON.stringify(entry), entryPlaceOf(row.id))
-  const made = { ...told('create', row), after: auditOf(row, entry) }
+  const made = { ...told('create', row), after: entryAudit(row, entry) }
   await refuseUsed(deps, slug)
   const isHeld = eq(providerCredentials.provider, slug)
   const creation = change(deps, actor, made, (tx) => [
@@ -91,7 +91,11 @@ export async function updateEntry(
     sealed_entry: deps.sealer.seal(JSON.stringify(entry), entryPlaceOf(row.id)),
     updated_at: new Date(deps.now()),
   }
-  const update = { ...told('update', row), before: auditOf(row, before), after: auditOf(changed, entry) }
+  const update = {
+    ...told('update', row),
+    before: entryAudit(row, before),
+    after: entryAudit(changed, entry),
+  }
   await change(deps, actor, update, (tx) => [
     tx.update(providerEntries).set(changed).where(eq(providerEntries.id, row.id)),
   ])
@@ -103,13 +107,13 @@ export async function updateEntry(
 /** Its credentials go with it: they were given for its address. */
 export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string): Promise<void> {
   const row = await findEntry(deps, slug)
-  const gone = { ...told('delete', row), before: auditOf(row, shownOf(row, deps.sealer)) }
+  const gone = { ...told('delete', row), before: entryAudit(row, shownOf(row, deps.sealer)) }
   const isOf = eq(providerCredentials.provider, row.slug)
-  const credentials = (await selectRows(deps.database.db, providerCredentials, isOf)).map((credential) => ({
+  const credentials = (await selectRows(deps.database.db, providerCredentials, isOf)).map((each) => ({
     action: 'credential.delete' as const,
-    resourceId: credential.id,
+    resourceId: each.id,
     workspaceId: null,
-    before: credentialSettings(credential),
+    before: auditOf(credential, each),
   }))
   await change(deps, actor, [gone, ...credentials], (tx) => [
     tx.delete(providerCredentials).where(isOf),
@@ -207,7 +211,7 @@ const told = (verb: 'create' | 'update' | 'delete', { slug }: Row) => ({
   workspaceId: null,
 })
 
-const auditOf = ({ slug, disabled }: Row, entry: JsonObject): JsonObject => ({
+const entryAudit = ({ slug, disabled }: Row, entry: JsonObject): JsonObject => ({
   slug,
   disabled,
   entry: withoutSecrets(entry),

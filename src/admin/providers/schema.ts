@@ -1,9 +1,7 @@
 import { type Static, t } from 'elysia'
-import type { providerCredentials } from '../../db/tables.ts'
-import { instant, integer, nullable, uuid } from '../../http/schemas.ts'
+import { credential } from '../../db/tables.ts'
+import { instant, nullable, uuid } from '../../http/schemas.ts'
 import { providerEntry } from '../../providers/entry-schema.ts'
-
-export type CredentialRow = typeof providerCredentials.$inferSelect
 
 /** For the API document: the service reads entries itself, with the sentences of the settings. */
 export const entryBody = t.Object({
@@ -21,7 +19,7 @@ export const listCredentialsQuery = t.Object(
       t.String({ minLength: 1, maxLength: 100, description: 'Only those of the provider with this slug.' }),
     ),
   },
-  { additionalProperties: true },
+  { additionalProperties: false },
 )
 export type ListCredentialsQuery = Static<typeof listCredentialsQuery>
 
@@ -46,78 +44,13 @@ const secret = t.String({
   maxLength: 4096,
   description: 'The key of the provider. Sealed at once and never shown again.',
 })
-const settings = {
-  name: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
-  disabled: t.Optional(t.Boolean({ description: 'Whether it is left unused; default false.' })),
-  sort_order: t.Optional(
-    integer({ minimum: 0, maximum: 1_000_000, description: 'Ascending is the order of trying.' }),
-  ),
-  weight: t.Optional(
-    nullable(
-      t.Number({
-        minimum: 0.001,
-        maximum: 1000,
-        description:
-          'Its share of the requests beside the others of its provider, where one without a weight counts as 1; null: they are tried in their order.',
-      }),
-    ),
-  ),
-}
-
-export const createCredentialBody = t.Object(
-  {
-    provider: t.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'The slug of a vendor, such as `openai`, or of a stored entry.',
-    }),
-    credential: secret,
-    base_url: t.Optional(
-      t.String({ minLength: 1, maxLength: 2000, description: "Default: the vendor's own address." }),
-    ),
-    ...settings,
-  },
-  { additionalProperties: false },
-)
-export type CreateCredentialBody = Static<typeof createCredentialBody>
-
+const closed = { additionalProperties: false }
+export const createCredentialBody = t.Object({ ...credential.create.properties, credential: secret }, closed)
 export const updateCredentialBody = t.Object(
-  { credential: t.Optional(secret), ...settings },
-  { additionalProperties: false },
+  { ...credential.update.properties, credential: t.Optional(secret) },
+  closed,
 )
-export type UpdateCredentialBody = Static<typeof updateCredentialBody>
-
-export const credentialReply = t.Object({
-  id: t.String({ documented: { type: 'string', format: 'uuid' } }),
-  provider: t.String(),
-  name: t.String(),
-  label: t.String({ description: 'Masked form.' }),
-  base_url: nullable(t.String({ description: "Null: the vendor's own address, or the entry's." })),
-  disabled: t.Boolean(),
-  sort_order: t.Number({ documented: { type: 'integer' } }),
-  weight: nullable(t.Number()),
-  outranked_by: outrankedBy,
-  created_at: instant('When it was made.'),
-  updated_at: nullable(instant('When it was last changed; null: never.')),
-})
-export type CredentialView = Static<typeof credentialReply>
-
-/** What may be told of a credential: the label, never the secret. */
-export const credentialSettings = ({
-  id: _id,
-  sealed_secret: _secret,
-  created_at: _created,
-  updated_at: _updated,
-  ...settings
-}: CredentialRow) => settings
-
-export const credentialView = (row: CredentialRow, origin: string | null): CredentialView => ({
-  id: row.id,
-  ...credentialSettings(row),
-  outranked_by: origin === 'settings' || origin === 'environment' ? origin : null,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at?.toISOString() ?? null,
-})
+export const credentialReply = t.Object({ ...credential.view.properties, outranked_by: outrankedBy })
 
 export const configuredProvider = t.Object({
   slug: t.String(),

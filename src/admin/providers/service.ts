@@ -6,13 +6,12 @@ import { labelOf } from '../../core/keys.ts'
 import { selectRows } from '../../db/columns.ts'
 import { type Database, type Db, requireThat, type Write } from '../../db/database.ts'
 import type { Place, Sealer } from '../../db/seal.ts'
-import { providerCredentials, providerEntries } from '../../db/tables.ts'
+import { type CredentialRow, providerCredentials, providerEntries } from '../../db/tables.ts'
 import { cloudVendors, type Vendor, vendors } from '../../providers/compatible.ts'
 import { withVersion } from '../../providers/environment.ts'
 import { isHeaderValue } from '../../providers/provider.ts'
 import { readBaseUrl } from '../../providers/settings.ts'
 import { changeAside } from '../change.ts'
-import type { CredentialRow } from './schema.ts'
 
 export interface CredentialDeps {
   database: Database

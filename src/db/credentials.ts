@@ -1,0 +1,80 @@
+/** Stored credentials of providers: one line for each field. */
+import { Type } from '@sinclair/typebox'
+import { nullable, integer as wholeNumber } from '../http/schemas.ts'
+import { index, integer, real, table, text } from './columns.ts'
+import {
+  columnsOf,
+  createdInstant,
+  fixed,
+  given,
+  hidden,
+  optional,
+  required,
+  resourceOf,
+  updatedInstant,
+  withDefault,
+} from './fields.ts'
+import { flag, shownUuid, words } from './kinds.ts'
+
+const audited = true
+const order = {
+  column: integer(),
+  body: wholeNumber({ minimum: 0, maximum: 1_000_000, description: 'Ascending is the order of trying.' }),
+  view: Type.Number({ documented: { type: 'integer' } }),
+}
+const share = {
+  column: real(),
+  body: Type.Number({
+    minimum: 0.001,
+    maximum: 1000,
+    description:
+      'Its share of the requests beside the others of its provider, where one without a weight counts as 1; null: they are tried in their order.',
+  }),
+  view: Type.Number(),
+}
+const name = required(words({ minLength: 1, maxLength: 200 }))
+
+const fields = {
+  id: given(text().primaryKey(), shownUuid()),
+  provider: fixed(
+    required(
+      words({
+        minLength: 1,
+        maxLength: 100,
+        description: 'The slug of a vendor, such as `openai`, or of a stored entry.',
+      }),
+    ),
+  ),
+  /** Default: the vendor's. */
+  name: { ...name, create: Type.Optional(name.create) },
+  label: { ...given(text().notNull(), Type.String({ description: 'Masked form.' })), audited },
+  /** `v1.<key id>.<nonce>.<ciphertext and tag>`: see db/seal.ts. */
+  sealed_secret: hidden(text().notNull()),
+  base_url: {
+    ...given(
+      text(),
+      nullable(Type.String({ description: "Null: the vendor's own address, or the entry's." })),
+    ),
+    create: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 2000, description: "Default: the vendor's own address." }),
+    ),
+    audited,
+  },
+  disabled: withDefault(flag('Whether it is left unused; default false.'), false),
+  sort_order: withDefault(order, 0),
+  weight: optional(share),
+  created_at: createdInstant(),
+  updated_at: updatedInstant(),
+}
+
+export const providerCredentials = table('provider_credentials', columnsOf(fields), (t) => [
+  index('provider_credentials_provider').on(t.provider, t.sort_order),
+])
+export const credential = resourceOf({
+  name: 'credential',
+  noun: 'stored credential',
+  key: providerCredentials.id,
+  table: providerCredentials,
+  fields,
+})
+export type CredentialRow = typeof providerCredentials.$inferSelect
