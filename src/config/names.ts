@@ -1,5 +1,4 @@
 import type { ConfigFile, ReadFile } from './file.ts'
-import { nearestName } from './nearest.ts'
 
 /** The key of a setting in sluice.yaml. */
 export const fileKey = (variable: string): string => variable.slice('SLUICE_'.length).toLowerCase()
@@ -68,4 +67,27 @@ export const unknownVariables = (
 const suggest = (name: string, known: readonly string[]): string => {
   const nearest = nearestName(name, known)
   return nearest === undefined ? '' : `; did you mean ${nearest}?`
+}
+
+/** Number of letters to insert, delete or replace to turn `from` into `to`. */
+function editDistance(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= to.length; column++) {
+      const replaced = previous[column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1)
+      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1))
+    }
+    previous = current
+  }
+  return previous[to.length]!
+}
+
+/** The candidate that `name` probably misspells; undefined if none is close. */
+function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .sort((a, b) => a.distance - b.distance)
+  const best = ranked[0]
+  return best !== undefined && best.distance <= Math.max(2, name.length / 3) ? best.candidate : undefined
 }

@@ -1,12 +1,13 @@
-import { integer, nanoUsd, primaryKey, table, text } from './columns.ts'
+import { integer, primaryKey, table, text } from './columns.ts'
+import { usageSums } from './ledger-tables.ts'
 
-/** Sums of what callers label their requests with: their `user`, and their tags (`metadata`). */
+/** Sums by the labels of callers: `user`, and the tags of `metadata`. */
 const labelColumns = () => ({
   /** Milliseconds since 1970, the day's start in UTC, of when the request came. */
   day: integer().notNull(),
   /** `user`, or `tag:` and the name of a tag. */
   name: text().notNull(),
-  /** '': all values together that are beyond the bounds of a day. */
+  /** '': the sum of all values beyond the daily bound. */
   value: text().notNull(),
   model: text().notNull(),
   endpoint_id: text().notNull(),
@@ -15,17 +16,10 @@ const labelColumns = () => ({
   workspace_id: text().notNull(),
   /** The key's creator. */
   user_id: text().notNull(),
-  requests: integer().notNull().default(0),
-  failed_requests: integer().notNull().default(0),
-  prompt_tokens: integer().notNull().default(0),
-  completion_tokens: integer().notNull().default(0),
-  reasoning_tokens: integer().notNull().default(0),
-  cached_tokens: integer().notNull().default(0),
-  usage_nano_usd: nanoUsd().notNull().default(0),
-  byok_usage_nano_usd: nanoUsd().notNull().default(0),
+  ...usageSums(),
 })
 
-/** They follow the rows, by UTC day. Bounded by day and key, see `ledger/labels.ts`; kept for ever. */
+/** Folded from the rows, by UTC day. Bounded by day and key, see `ledger/labels.ts`. Kept forever. */
 export const usageLabels = table('usage_labels', labelColumns(), (t) => [
   primaryKey({
     columns: [
@@ -42,7 +36,7 @@ export const usageLabels = table('usage_labels', labelColumns(), (t) => [
   }),
 ])
 
-/** What the labels of pruned rows summed to: with those of the rows that are there it is `usage_labels`. */
+/** Sums of deleted rows: with those of the present rows they equal `usage_labels`. */
 export const prunedLabels = table('pruned_labels', labelColumns(), (t) => [
   primaryKey({
     columns: [

@@ -116,7 +116,7 @@ export const generations = table('generations', {
   web_search_engine: text(),
   response_cache_source_id: text(),
   usage_source: word<UsageSource>().notNull(),
-  /** The cost rests on our estimate, not on the provider's figures. */
+  /** The cost is an estimate, because the provider reported no usage. */
   estimated: boolean().notNull(),
   cost_nano_usd: nanoUsd().notNull(),
   /** The charge that the provider reported; null: not reported. */
@@ -125,13 +125,13 @@ export const generations = table('generations', {
   /** A number is the latency of a single successful attempt, which the other columns describe: true for most rows. */
   provider_responses: json<(ProviderResponseRow | number)[]>(),
   charged_scopes: json<readonly ChargedScope[]>(),
-  /** What content filters did to the request, by name; null: nothing. */
+  /** Actions of content filters on the request, by name; null: none. */
   guardrails: json<JsonObject[]>(),
-  /** What the caller labelled it with, as it is summed in `usage_labels`; null: nothing. */
+  /** The caller's labels, by which `usage_labels` sums it; null: none. */
   labels: json<readonly Label[]>(),
 })
 
-/** The counters: what was settled by one scope in one window. Own-key (BYOK) spending is counted apart. */
+/** The counters: settled spending of one scope in one window. BYOK spending is counted separately. */
 export const spending = table(
   'spending',
   {
@@ -149,17 +149,8 @@ export const spending = table(
   ],
 )
 
-/** What usage is split by, and what is summed of it: the same for hours and days. */
-const usageColumns = () => ({
-  workspace_id: text().notNull(),
-  key_hash: text().notNull(),
-  /** The key's creator. */
-  user_id: text().notNull(),
-  model: text().notNull(),
-  provider_slug: text().notNull(),
-  provider_name: text().notNull(),
-  endpoint_id: text().notNull(),
-  is_byok: boolean().notNull(),
+/** The sums of a group of requests. */
+export const usageSums = () => ({
   requests: integer().notNull().default(0),
   /** Those that ended in an error. */
   failed_requests: integer().notNull().default(0),
@@ -171,7 +162,21 @@ const usageColumns = () => ({
   byok_usage_nano_usd: nanoUsd().notNull().default(0),
 })
 
-/** Sums per hour, which follow the rows: usage pages read sums and never the rows. Kept for ever. */
+/** The dimensions and sums of usage, the same for hours and days. */
+const usageColumns = () => ({
+  workspace_id: text().notNull(),
+  key_hash: text().notNull(),
+  /** The key's creator. */
+  user_id: text().notNull(),
+  model: text().notNull(),
+  provider_slug: text().notNull(),
+  provider_name: text().notNull(),
+  endpoint_id: text().notNull(),
+  is_byok: boolean().notNull(),
+  ...usageSums(),
+})
+
+/** Sums per hour, folded from the rows: usage pages read sums, never rows. Kept forever. */
 export const usageHourly = table(
   'usage_hourly',
   {
@@ -199,8 +204,8 @@ export const usageHourly = table(
 )
 
 /**
- * What the rows summed to that were pruned, by the same hours and names: written in the transaction that deletes them,
- * so that rows and this together are still what counters and hours are sums of.
+ * Sums of deleted rows, by the same hours and names. Written in the transaction that deletes the rows, so that counters
+ * and hours still equal the sums of the rows and of this table.
  */
 export const prunedHourly = table(
   'pruned_hourly',
@@ -226,7 +231,7 @@ export const prunedHourly = table(
   ],
 )
 
-/** What pruned rows were booked to beside their key and workspace, by UTC day: see `charged_scopes`. */
+/** Further scopes that deleted rows were charged to, by UTC day: see `charged_scopes`. */
 export const prunedCharges = table(
   'pruned_charges',
   {

@@ -6,7 +6,7 @@ import { slugger } from '../../scripts/docs/slugs.ts'
 
 export const ROOT = join(import.meta.dir, '../..')
 
-export interface Block {
+interface Block {
   /** `sh`, `sh no-run`, `yaml`, '' … */
   readonly language: string
   readonly text: string

@@ -36,7 +36,7 @@ export interface Proof {
 }
 
 /** Parameters with which the provider sends the browser back. */
-export interface Callback {
+interface Callback {
   code: string
   state: string
   iss?: string | undefined
