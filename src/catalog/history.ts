@@ -52,7 +52,7 @@ export async function recordPrices(database: Database, models: ModelDirectory, n
 }
 
 /** Records with one run at a time: a change during a run is recorded by one more. */
-export function createPriceKeeper(
+export function createPriceRecorder(
   record: () => Promise<void>,
   onFailure: (error: unknown) => void,
 ): () => Promise<void> {

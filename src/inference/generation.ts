@@ -141,7 +141,7 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   /** Who answered to the end. */
   answered: Attempt | null
   /** Called once the row of a reply that came to its end is committed: what names the row comes after it. */
-  onWhole: (() => void) | null
+  onComplete: (() => void) | null
   settling: Promise<Closing> | null
 }
 

@@ -26,7 +26,7 @@ import { routingMetadata } from './routing/metadata.ts'
 import { type Plan, plan } from './routing/plan.ts'
 import type { PlanInput } from './routing/plan-input.ts'
 import { drawsOf } from './routing/stickiness.ts'
-import { CallerLeft, ShutdownError } from './upstream/abort.ts'
+import { CallerDisconnected, ShutdownError } from './upstream/abort.ts'
 import { callerClosed, shuttingDown, withRouting } from './upstream/failure.ts'
 
 /** How a request is let in. */
@@ -146,7 +146,7 @@ async function whileConnected(
   { signal }: Opening,
   { cancellation }: Planned,
 ): Promise<Admission> {
-  const leave = (): void => cancel(cancellation, new CallerLeft())
+  const leave = (): void => cancel(cancellation, new CallerDisconnected())
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   try {
@@ -198,7 +198,7 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     refused: null,
     dropped: NONE_DROPPED,
     answered: null,
-    onWhole: null,
+    onComplete: null,
     settling: null,
   }
   deps.ledger.journal(journal)
@@ -209,8 +209,8 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
 const NONE_DROPPED: string[] = []
 
 function followCaller({ opening: { signal }, cancellation }: Generation): void {
-  if (signal.aborted) cancel(cancellation, new CallerLeft())
-  else signal.addEventListener('abort', () => cancel(cancellation, new CallerLeft()), { once: true })
+  if (signal.aborted) cancel(cancellation, new CallerDisconnected())
+  else signal.addEventListener('abort', () => cancel(cancellation, new CallerDisconnected()), { once: true })
 }
 
 /** Nothing of it runs any more. */
@@ -228,7 +228,7 @@ function refused(
 ): unknown {
   deps.running.end(planned.cancellation)
   freeBody(incoming.body)
-  if (error instanceof CallerLeft) return callerClosed(error)
+  if (error instanceof CallerDisconnected) return callerClosed(error)
   if (error instanceof ShutdownError) return shuttingDown(error)
   if (!(error instanceof GatewayError) || error.routing || !wantsMetadata) return error
   return withRouting(error, routingMetadata(planned.plan, [], null, [], null, request.pipeline))

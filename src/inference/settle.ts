@@ -11,7 +11,7 @@ import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
 import { atNoCost } from './response-cache/free.ts'
 import { routingMetadata } from './routing/metadata.ts'
-import { CallerLeft } from './upstream/abort.ts'
+import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, isTold, whatToTell, withRouting } from './upstream/failure.ts'
 
 /** Resolves once the row is committed. A second call answers the first one's settlement. */
@@ -24,7 +24,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
   const { deps, content, caller, meter, admission } = generation
   const attempt = generation.current ?? admission.attempts[0]
   if (attempt === undefined) throw new Error('a plan without attempts')
-  if (ending === 'whole') generation.answered = attempt
+  if (ending === 'complete') generation.answered = attempt
   const said = content && ended(generation, content, ending)
   const { settlement, cost } = settledBy(generation, ending, attempt)
   try {
@@ -34,7 +34,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
     throw error
   }
   generation.context?.settled(ending === 'failed' ? null : countedOf(settlement))
-  if (ending === 'whole') generation.onWhole?.()
+  if (ending === 'complete') generation.onComplete?.()
   if (said) deps.contents.add(said)
   deps.onSettled(settlement, caller, generation.opening.incoming)
   const { totalNanoUsd, promptNanoUsd, completionNanoUsd } = cost
@@ -120,13 +120,13 @@ const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number
 /** Settles a generation that gave no answer, and returns the error that its caller gets. */
 export async function fail(generation: Generation, error: unknown): Promise<GatewayError> {
   const { deps, cancellation, content, id } = generation
-  const hasLeft = cancellation.reason instanceof CallerLeft
+  const isDisconnected = cancellation.reason instanceof CallerDisconnected
   content?.fail(whatToTell(error, generation))
   try {
-    await settle(generation, hasLeft ? 'left' : 'failed')
+    await settle(generation, isDisconnected ? 'disconnected' : 'failed')
   } catch (lost) {
     if (!isTold(lost, error)) deps.onLost(lost, id)
   }
-  const failure = hasLeft ? callerClosed(error) : whatToTell(error, generation)
+  const failure = isDisconnected ? callerClosed(error) : whatToTell(error, generation)
   return withRouting(failure, metadataOf(generation), { 'x-generation-id': id })
 }

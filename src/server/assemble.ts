@@ -3,7 +3,7 @@ import { createAuth } from '../admin/auth/deps.ts'
 import { documentFetcher } from '../admin/models/service.ts'
 import { createOnce } from '../admin/once.ts'
 import { createCatalogLists } from '../catalog/callable.ts'
-import { createPriceKeeper, recordPrices as recordPricesOf } from '../catalog/history.ts'
+import { createPriceRecorder, recordPrices as recordPricesOf } from '../catalog/history.ts'
 import { sayWarning } from '../catalog/outliers.ts'
 import type { CatalogStore } from '../catalog/store.ts'
 import { unusualPricesOf } from '../catalog/unusual-prices.ts'
@@ -87,7 +87,7 @@ export function assemble(parts: Parts): Assembled {
   const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs })
   const secrets = byokSecrets(sealer, logger)
   const snapshot = createSnapshotSource(database, live.current(), secrets, builtinsWith(personNames))
-  const recordPrices = createPriceKeeper(
+  const recordPrices = createPriceRecorder(
     () => recordPricesOf(database, snapshot.current().models, now()),
     (error) => logger.error({ err: error }, 'the current prices of models could not be recorded'),
   )

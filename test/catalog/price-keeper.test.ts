@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { createPriceKeeper } from '../../src/catalog/history.ts'
+import { createPriceRecorder } from '../../src/catalog/history.ts'
 
 test('runs do not overlap, and changes during a run make one more', async () => {
   const runs: PromiseWithResolvers<void>[] = []
-  const keep = createPriceKeeper(
+  const keep = createPriceRecorder(
     () => {
       const run = Promise.withResolvers<void>()
       runs.push(run)
@@ -24,7 +24,7 @@ test('runs do not overlap, and changes during a run make one more', async () => 
 test('a failure is reported, and the next change is recorded all the same', async () => {
   const failures: unknown[] = []
   let runs = 0
-  const keep = createPriceKeeper(
+  const keep = createPriceRecorder(
     async () => {
       if (++runs === 1) throw new Error('disk full')
     },

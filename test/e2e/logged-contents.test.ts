@@ -403,7 +403,7 @@ describe('what went wrong', () => {
     expect(await contentOf(id)).toEqual({
       input: messages,
       output: text('High'),
-      error: failure('The caller left, or cancelled it, before the end', null),
+      error: failure('The client disconnected or cancelled the request before the end', null),
     })
   })
 })

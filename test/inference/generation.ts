@@ -124,7 +124,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
     refused: null,
     dropped: [],
     answered: null,
-    onWhole: null,
+    onComplete: null,
     settling: null,
   }
 }

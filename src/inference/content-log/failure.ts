@@ -10,13 +10,13 @@ export function failureOf(
   tries: readonly AttemptOutcome[],
 ): GenerationFailure | null {
   // An answer that came whole and was blocked has a reason.
-  if (ending === 'whole' && told === null) return null
+  if (ending === 'complete' && told === null) return null
   const before = { raw: null, previous_errors: tries.slice(0, -1).map(failedAttempt) }
   const last = tries.at(-1)?.providerName ?? null
-  if (ending === 'left')
+  if (ending === 'disconnected')
     return {
       ...before,
-      message: 'The caller left, or cancelled it, before the end',
+      message: 'The client disconnected or cancelled the request before the end',
       provider_name: last,
       status: null,
     }

@@ -13,7 +13,7 @@ import { providers } from '../../providers/index.ts'
 import { estimatePromptTokens } from '../admission/estimate.ts'
 import type { RunDeps } from '../generation.ts'
 import { plan } from '../routing/plan.ts'
-import { CallerLeft } from '../upstream/abort.ts'
+import { CallerDisconnected } from '../upstream/abort.ts'
 import { asUpstreamError, publicError } from '../upstream/failure.ts'
 
 export interface CountInput {
@@ -52,7 +52,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
   const cancellation = newCancellation()
   deps.running.begin(cancellation)
   const hold = pass?.take()
-  const leave = () => cancel(cancellation, new CallerLeft())
+  const leave = () => cancel(cancellation, new CallerDisconnected())
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   try {

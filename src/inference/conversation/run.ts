@@ -11,7 +11,7 @@ import type { Conversation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
 import { collect } from '../reply/collect.ts'
 import { createMeter } from '../reply/meter.ts'
-import type { Keeper } from '../reply/recorder.ts'
+import type { ResponseRecorder } from '../reply/recorder.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
 import { mayKeep } from '../upstream/context-cache/apply.ts'
@@ -22,7 +22,7 @@ import type { Dispatched } from '../upstream/first-content.ts'
 export interface ConversationOpening extends Opening<InferenceRequest> {
   readonly ingress: Ingress
   /** Present where the reply is kept. */
-  readonly keeper?: Keeper | undefined
+  readonly recorder?: ResponseRecorder | undefined
 }
 
 /** Plans a conversation and lets it in; see `begin`. */
@@ -48,20 +48,20 @@ export function beginConversation(
 /** The whole reply as JSON in the caller's dialect, once it is on the ledger. Throws the error that the caller gets. */
 export async function wholeReply(
   generation: Conversation,
-  { ingress, keeper }: ConversationOpening,
+  { ingress, recorder }: ConversationOpening,
 ): Promise<string> {
   try {
-    if (keeper) await keeper.begin(unansweredContext(generation))
+    if (recorder) await recorder.begin(unansweredContext(generation))
     const dispatched = await dispatch(generation, ingress.gather)
     generation.dropped = dispatched.dropped
     const result = await collect(dispatched.frames, generation.meter.see)
     generation.content?.take(result)
-    const closing = await settle(generation, 'whole')
+    const closing = await settle(generation, 'complete')
     const writtenAt = performance.now()
     const reply = ingress.writeReply(result, replyContext(generation, dispatched), closing)
     const turn = turnAfterLong(writtenAt)
     if (turn) await turn
-    if (keeper) await kept(keeper, reply)
+    if (recorder) await kept(recorder, reply)
     return JSON.stringify(reply)
   } catch (error) {
     throw await fail(generation, error)
@@ -70,24 +70,24 @@ export async function wholeReply(
   }
 }
 
-async function kept(keeper: Keeper, reply: JsonObject): Promise<void> {
+async function kept(recorder: ResponseRecorder, reply: JsonObject): Promise<void> {
   const begunAt = performance.now()
-  await keeper.end('whole', reply)
+  await recorder.end('complete', reply)
   await turnAfterLong(begunAt)
 }
 
 /** The reply as the text of a stream, in the caller's dialect. Rejects before anything was sent, with what the caller gets. */
 export async function streamedReply(
   generation: Conversation,
-  { ingress, keeper }: ConversationOpening,
+  { ingress, recorder }: ConversationOpening,
 ): Promise<TextStream> {
   try {
-    if (keeper) await keeper.begin(unansweredContext(generation))
+    if (recorder) await recorder.begin(unansweredContext(generation))
     const starting = dispatch(generation)
     return createTextStream({
       generation,
       starting,
-      keeper,
+      recorder,
       open: (started) => ingress.writeStream(replyContext(generation, started)),
       unansweredWriter: () => ingress.writeStream(unansweredContext(generation)),
     })

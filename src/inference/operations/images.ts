@@ -117,7 +117,7 @@ async function wholeImages(generation: Painting): Promise<JsonObject> {
       generation.content?.see(frame)
       madeImages(frame.events, images, native)
     }
-    const closing = await settle(generation, 'whole')
+    const closing = await settle(generation, 'complete')
     return imagesIngress.writeReply(
       { images, native },
       contextOf(generation, answered.attempt, native),

@@ -2,7 +2,7 @@ import { cancel, onCancel } from '../../core/cancellation.ts'
 import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
-import { CallerLeft } from '../upstream/abort.ts'
+import { CallerDisconnected } from '../upstream/abort.ts'
 import { whatToTell } from '../upstream/failure.ts'
 
 const SLOW_READER_MS = 60_000
@@ -22,7 +22,7 @@ export function relayBytes(
   let isOver = false
   let connection: ReadableStreamDefaultController<Uint8Array> | null = null
   const lost = (error: unknown): void => deps.onLost(error, id)
-  const clock = ticker.watch(() => leave(new CallerLeft('the caller reads nothing')))
+  const clock = ticker.watch(() => leave(new CallerDisconnected('the caller reads nothing')))
 
   function finish(): void {
     isOver = true
@@ -30,12 +30,12 @@ export function relayBytes(
     end(generation)
   }
 
-  function leave(reason: CallerLeft): void {
+  function leave(reason: CallerDisconnected): void {
     if (isOver) return
     isOver = true
     clock.stop()
     // A settlement that is under way stays as it is.
-    settle(generation, 'left').catch(lost).finally(finish)
+    settle(generation, 'disconnected').catch(lost).finally(finish)
     cancel(cancellation, reason)
     iterator.return?.().catch(() => undefined)
     connection?.error()
@@ -45,7 +45,7 @@ export function relayBytes(
   async function sendNext(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
     for (;;) {
       const { value, done } = await iterator.next()
-      if (done) await settle(generation, 'whole')
+      if (done) await settle(generation, 'complete')
       if (isOver) return true
       if (held !== null && (done || value.length > 0)) controller.enqueue(held)
       if (done) return false
@@ -71,22 +71,22 @@ export function relayBytes(
     } catch (error) {
       if (isOver) return
       content?.fail(whatToTell(error, generation))
-      await settle(generation, 'cut').catch(lost)
+      await settle(generation, 'truncated').catch(lost)
       finish()
       // Without a reason: Bun prints those it is given.
       controller.error()
     }
   }
 
-  if (cancellation.reason instanceof CallerLeft) leave(cancellation.reason)
-  else onCancel(cancellation, (reason) => reason instanceof CallerLeft && leave(reason))
+  if (cancellation.reason instanceof CallerDisconnected) leave(cancellation.reason)
+  else onCancel(cancellation, (reason) => reason instanceof CallerDisconnected && leave(reason))
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         connection = controller
       },
       pull,
-      cancel: () => leave(new CallerLeft()),
+      cancel: () => leave(new CallerDisconnected()),
     },
     { highWaterMark: 0 },
   )

@@ -78,7 +78,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     const blocked = scanners?.isBlocked ? answerBlocked(scanners) : null
     if (blocked) content?.fail(blocked)
     else content?.say(task.said(shown, request))
-    const closing = await settle(generation, 'whole')
+    const closing = await settle(generation, 'complete')
     if (blocked) throw blocked
     keepReply(generation, answered)
     const context = contextOf(generation, answered.attempt, answered.answer.native ?? {})

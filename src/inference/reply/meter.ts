@@ -19,7 +19,7 @@ import { type Cost, costOf, FREE, isPriced } from '../admission/price.ts'
  * - `cut`: the provider (or our shutdown) broke it off in the middle
  * - `left`: the caller went away
  */
-export type Ending = 'whole' | 'failed' | 'cut' | 'left'
+export type Ending = 'complete' | 'failed' | 'truncated' | 'disconnected'
 
 /** What was delivered in one generation, and what it comes to. */
 export interface Metering {
@@ -152,7 +152,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
   const { journal, endedAt, attempt } = context
   const { finish, startedAt } = delivered
   // Who leaves before anybody was asked, or when all who were have refused, leaves nothing to charge.
-  const isInVain = ending === 'left' && !context.isAsked
+  const isInVain = ending === 'disconnected' && !context.isAsked
   const counted = isInVain ? NOTHING : delivered.counted
   const cost = isInVain ? FREE : costFor(ending, counted, context)
   const contentAt = delivered.firstContentAt ?? endedAt
@@ -166,9 +166,9 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
       endpointId: attempt.endpoint.id,
       isByok: attempt.byokKey !== undefined,
       upstreamId: delivered.upstreamId,
-      finishReason: ending === 'whole' && finish ? finish.reason : 'error',
+      finishReason: ending === 'complete' && finish ? finish.reason : 'error',
       nativeFinishReason: finish?.native ?? null,
-      cancelled: ending === 'left',
+      cancelled: ending === 'disconnected',
       usage: counted.usage,
       usageSource: counted.source,
       ...(delivered.images ? { answerImages: delivered.images } : {}),
@@ -200,7 +200,7 @@ function count(
       source: 'estimated',
     }
   }
-  const isRunningTotal = ending !== 'whole' && completionTokens(told) < outputTokens + reasoningTokens
+  const isRunningTotal = ending !== 'complete' && completionTokens(told) < outputTokens + reasoningTokens
   if (!isRunningTotal) return { usage: told, source: 'provider' }
   const inputTokens = promptTokens(told) === 0 ? promptTokensEstimate : told.inputTokens
   return { usage: { ...told, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }

@@ -3,7 +3,7 @@ import type { ReplyContext } from '../../core/result.ts'
 import type { Ending } from './meter.ts'
 
 /** Keeps a reply beyond its connection. */
-export interface Keeper {
+export interface ResponseRecorder {
   /** The run has no caller's connection: nothing is waited for, and every failure is an event of the stream. */
   readonly isDetached: boolean
   /** Awaited when everything is reserved and nothing was sent. What it throws refuses the request. */

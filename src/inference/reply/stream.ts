@@ -4,7 +4,7 @@ import { type DirectWriter, directStream } from '../../http/direct-stream.ts'
 import { textReply } from '../../http/text-reply.ts'
 import { end } from '../pipeline.ts'
 import { fail } from '../settle.ts'
-import { CallerLeft } from '../upstream/abort.ts'
+import { CallerDisconnected } from '../upstream/abort.ts'
 import { streamHeaders } from './headers.ts'
 import type { TextStream } from './text-stream.ts'
 import { TIMED_OUT } from './ticker.ts'
@@ -46,7 +46,7 @@ export async function streamResponse(
   if (begun.rest === null) return textReply(begun.text, headers)
   const body = directStream(
     (writer) => send(stream, begun.text, begun.rest ?? stream.next(), writer, form.keepAlive),
-    () => stream.leave(new CallerLeft()),
+    () => stream.leave(new CallerDisconnected()),
   )
   return new Response(body, { headers })
 }
@@ -111,7 +111,7 @@ async function send(
   /** Nothing came for a while, from the provider or from the caller. */
   const clock = ticker.watch(() => {
     if (giveUp !== null) {
-      stream.leave(new CallerLeft('the caller reads nothing'))
+      stream.leave(new CallerDisconnected('the caller reads nothing'))
       return giveUp()
     }
     writer.write(keepAlive)

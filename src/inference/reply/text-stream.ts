@@ -5,11 +5,11 @@ import type { StreamWriter } from '../../dialects/dialect.ts'
 import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
-import { CallerLeft } from '../upstream/abort.ts'
+import { CallerDisconnected } from '../upstream/abort.ts'
 import { inStream, isTold, whatToTell } from '../upstream/failure.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import type { Ending, Meter } from './meter.ts'
-import type { Keeper } from './recorder.ts'
+import type { ResponseRecorder } from './recorder.ts'
 
 /** A streamed reply as text, pulled by whoever sends or stores it, so that nothing piles up here. */
 export interface TextStream {
@@ -26,7 +26,7 @@ export interface TextStream {
   /** Everything was read: only the commit of its settlement is waited for. */
   readonly isSettling: boolean
   /** The reply ends here: what was delivered is settled, and nothing more is read. */
-  leave(reason: CallerLeft): void
+  leave(reason: CallerDisconnected): void
 }
 
 export interface TextStreamInput {
@@ -37,7 +37,7 @@ export interface TextStreamInput {
   /** Before any provider has answered: of the attempt that is under way. */
   unansweredWriter(): StreamWriter
   /** Present where the reply is kept. */
-  readonly keeper?: Keeper | undefined
+  readonly recorder?: ResponseRecorder | undefined
 }
 
 /** The most that is written ahead of a caller who reads nothing. */
@@ -51,7 +51,7 @@ export function createTextStream({
   starting,
   open,
   unansweredWriter,
-  keeper,
+  recorder,
 }: TextStreamInput): TextStream {
   const { deps, meter, content, cancellation, id } = generation
   let writer: StreamWriter | null = null
@@ -68,7 +68,7 @@ export function createTextStream({
   let hasEnded = false
   let hasShownBeginning = false
   let isSettling = false
-  let hasLeft = false
+  let isDisconnected = false
   let isKept = false
   const lost = (error: unknown): void => deps.onLost(error, id)
   // Awaited by the first `next`: a caller that leaves before it must not make this an unhandled rejection.
@@ -88,11 +88,11 @@ export function createTextStream({
       return turnOfLoop()
     }
     isSettling = true
-    const closing = await settle(generation, 'whole')
+    const closing = await settle(generation, 'complete')
     unsent += writer?.end(closing) ?? ''
     hasEnded = true
     if (unsent.length > PIECE_CHARACTERS) await turnOfLoop()
-    if (keeper) await keep('whole', writer)
+    if (recorder) await keep('complete', writer)
   }
 
   async function begun(): Promise<AsyncIterator<FrameBatch>> {
@@ -124,7 +124,7 @@ export function createTextStream({
   }
 
   async function failed(error: unknown): Promise<void> {
-    const ending = iterator ? 'cut' : 'failed'
+    const ending = iterator ? 'truncated' : 'failed'
     content?.fail(whatToTell(error, generation))
     // Even an end that cannot be settled must not look clean.
     await settle(generation, ending).catch(
@@ -136,28 +136,28 @@ export function createTextStream({
 
   async function writtenFailure(error: unknown, ending: Ending, to: StreamWriter): Promise<string> {
     const text = to.fail(inStream(whatToTell(error, generation)))
-    if (keeper) await keep(ending, to)
+    if (recorder) await keep(ending, to)
     return text
   }
 
   async function keep(ending: Ending, from: StreamWriter | null): Promise<void> {
     if (isKept) return
     isKept = true
-    await keeper?.end(ending, from?.reply?.() ?? null)
+    await recorder?.end(ending, from?.reply?.() ?? null)
   }
 
   /** What was written until the caller left; its end is read by nobody. */
-  async function keepLeft(reason: CallerLeft): Promise<void> {
+  async function keepLeft(reason: CallerDisconnected): Promise<void> {
     if (isKept) return
-    if (writer) await writtenFailure(reason, 'left', writer)
-    else await keep('left', null)
+    if (writer) await writtenFailure(reason, 'disconnected', writer)
+    else await keep('disconnected', null)
   }
 
-  function leave(reason: CallerLeft): void {
-    if (hasLeft) return
-    hasLeft = true
-    const settled = settle(generation, 'left').catch(lost)
-    const kept = keeper ? settled.then(() => keepLeft(reason)) : settled
+  function leave(reason: CallerDisconnected): void {
+    if (isDisconnected) return
+    isDisconnected = true
+    const settled = settle(generation, 'disconnected').catch(lost)
+    const kept = recorder ? settled.then(() => keepLeft(reason)) : settled
     kept.then(() => end(generation), lost)
     cancel(cancellation, reason)
     iterator?.return?.().catch(() => undefined)
@@ -166,8 +166,8 @@ export function createTextStream({
   function watchCaller(): void {
     hasBegun = true
     const { reason } = cancellation
-    if (reason instanceof CallerLeft) leave(reason)
-    else onCancel(cancellation, (why) => why instanceof CallerLeft && leave(why))
+    if (reason instanceof CallerDisconnected) leave(reason)
+    else onCancel(cancellation, (why) => why instanceof CallerDisconnected && leave(why))
   }
 
   return {
@@ -183,7 +183,7 @@ export function createTextStream({
     },
     async next() {
       if (!hasBegun) watchCaller()
-      while (!hasLeft) {
+      while (!isDisconnected) {
         writeBurst()
         if (unsent.length > 0) return takePiece()
         if (hasEnded) {
@@ -193,7 +193,7 @@ export function createTextStream({
         try {
           await readOn()
         } catch (error) {
-          if (!hasLeft) await failed(error).catch(lost)
+          if (!isDisconnected) await failed(error).catch(lost)
           hasEnded = true
         }
       }

@@ -102,7 +102,7 @@ export async function infer(
     request,
     wantsMetadata,
     ingress: options.ingress ?? ingresses[dialect],
-    keeper: undefined,
+    recorder: undefined,
     cache: cacheAsked(incoming.request.headers, caller),
     signal,
     startedAt,

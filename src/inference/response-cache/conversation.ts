@@ -41,7 +41,7 @@ async function* recorded(
     recording.add(batch)
     yield batch
   }
-  generation.onWhole = () => {
+  generation.onComplete = () => {
     const bytes = recording.whole()
     if (bytes !== null) cached.keep(generation.id, attempt, bytes)
   }

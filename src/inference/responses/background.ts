@@ -5,11 +5,11 @@ import type { StoredResponse } from '../../core/stored-response.ts'
 import { turnOfLoop } from '../../core/turn.ts'
 import { beginConversation, type ConversationOpening, streamedReply } from '../conversation/run.ts'
 import type { RunDeps } from '../generation.ts'
-import type { Keeper } from '../reply/recorder.ts'
+import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { TextStream } from '../reply/text-stream.ts'
 import { createBlockCutter, createEventLog, type EventLog } from './event-log.ts'
-import { type Keeping, keep, modelOf, newResponse, outputIds } from './keeping.ts'
-import { inProgress, type KeptReply, keptReply, queued } from './kept-reply.ts'
+import { type Keeping, keep, modelOf, newResponse, outputIds } from './recorder.ts'
+import { inProgress, type KeptReply, keptReply, queued } from './stored-reply.ts'
 import { isTerminal, terminalEvent } from './terminal-event.ts'
 
 /** A response that runs without its caller's connection. */
@@ -25,7 +25,7 @@ export interface BackgroundRun {
   readonly ended: Promise<void>
 }
 
-type BackgroundOpening = Omit<ConversationOpening, 'signal' | 'keeper'>
+type BackgroundOpening = Omit<ConversationOpening, 'signal' | 'recorder'>
 
 export interface BackgroundRuns {
   /** Resolves when it is admitted and stored; rejects with the refusal where it is not. */
@@ -82,19 +82,19 @@ const tooMany = (running: number): GatewayError =>
 
 async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun> {
   const stop = new AbortController()
-  const keeper = backgroundKeeper(keeping, (context) => writtenQueued(input, context))
+  const recorder = backgroundRecorder(keeping, (context) => writtenQueued(input, context))
   // Always a stream of the provider's: a long answer outlasts the wait for a first byte, and what was said by then is
   // there when the run is stopped.
   const request = { ...input.request, stream: true }
-  const opening = { ...input, request, signal: stop.signal, keeper }
+  const opening = { ...input, request, signal: stop.signal, recorder }
   const reply = await streamedReply(await beginConversation(opening, deps), opening)
-  const { response, first } = keeper.begun()
+  const { response, first } = recorder.begun()
   const lost = (error: unknown): void => keeping.onLost(error, response.generationId)
   const events = response.streamed ? createEventLog(response, keeping.store, lost) : null
-  const ended = keeper
+  const ended = recorder
     .goOn()
     .catch(lost)
-    .then(() => relay(reply, events, keeper.kept))
+    .then(() => relay(reply, events, recorder.kept))
     .catch(lost)
   return {
     response,
@@ -108,7 +108,7 @@ async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDep
   }
 }
 
-/** Reads the reply to its end, as a caller would. How it ends is told to the keeper. */
+/** Reads the reply to its end, as a caller would. How it ends is told to the recorder. */
 async function relay(reply: TextStream, events: EventLog | null, kept: Promise<KeptReply>): Promise<void> {
   const completedBy = createBlockCutter()
   for (let piece = await reply.next(); piece !== null; piece = await reply.next()) {
@@ -122,7 +122,7 @@ async function relay(reply: TextStream, events: EventLog | null, kept: Promise<K
   await events.close()
 }
 
-interface BackgroundKeeper extends Keeper {
+interface BackgroundRecorder extends ResponseRecorder {
   /** What was stored at the beginning. Throws before that. */
   begun(): { response: StoredResponse; first: JsonObject }
   /** From `queued` to `in_progress`. */
@@ -132,10 +132,10 @@ interface BackgroundKeeper extends Keeper {
 }
 
 /** Stores the response when it is admitted, and moves it on. */
-function backgroundKeeper(
+function backgroundRecorder(
   keeping: Keeping,
   firstReply: (context: ReplyContext) => JsonObject,
-): BackgroundKeeper {
+): BackgroundRecorder {
   const kept = Promise.withResolvers<KeptReply>()
   const { store, onLost } = keeping
   let begun: { response: StoredResponse; first: JsonObject } | null = null

@@ -23,8 +23,8 @@ import { wantsRoutingMetadata } from '../routing/metadata.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
 import { inOwnWords, type ResolvedInput, resolveInput } from './input.ts'
-import { foregroundKeeper, type Keeping } from './keeping.ts'
-import { rememberingKeeper } from './remembering.ts'
+import { foregroundRecorder, type Keeping } from './recorder.ts'
+import { rememberingRecorder } from './remembering.ts'
 import { type StateAsked, stateAsked } from './state.ts'
 
 /** What the routes of the Responses API need beside what every inference needs. */
@@ -94,19 +94,19 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
   const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
   const input = { ...opening, ingress: ingresses.responses } satisfies Omit<
     ConversationOpening,
-    'signal' | 'keeper'
+    'signal' | 'recorder'
   >
   if (asked.background) {
     const started = await background.start(keeping, input, deps.run)
     return begunReply(started, incoming, deps)
   }
   keepOpen(incoming)
-  const keeper = asked.store
-    ? foregroundKeeper(keeping)
-    : rememberingKeeper(opening.request, caller, remembered)
+  const recorder = asked.store
+    ? foregroundRecorder(keeping)
+    : rememberingRecorder(opening.request, caller, remembered)
   // Its turns are in the input by now, and its own id is told in the reply.
   const cache = asked.previousResponseId === null ? cacheAsked(request.headers, caller) : undefined
-  const response = await answer({ ...input, keeper, cache, signal: request.signal }, deps.run)
+  const response = await answer({ ...input, recorder, cache, signal: request.signal }, deps.run)
   deferLine(incoming)
   return response
 }

@@ -1,5 +1,5 @@
 import type { ResponseStore } from '../../core/stored-response.ts'
-import { failed } from './kept-reply.ts'
+import { failed } from './stored-reply.ts'
 
 const INTERRUPTED = 'The gateway stopped before this response was complete'
 

@@ -4,7 +4,7 @@ import { retainsNothing } from '../../core/guardrail.ts'
 import { isObject } from '../../core/json.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import type { Keeper } from '../reply/recorder.ts'
+import type { ResponseRecorder } from '../reply/recorder.ts'
 import { mayKeep } from '../upstream/context-cache/apply.ts'
 import { outputItems } from './items.ts'
 
@@ -13,18 +13,18 @@ import { outputItems } from './items.ts'
  * send `item_reference` in their next request (the AI SDK's default for OpenAI, 2026). Undefined where the caller wants
  * nothing stored (`store: false`), or may have nothing retained.
  */
-export function rememberingKeeper(
+export function rememberingRecorder(
   { body, preferences }: Pick<InferenceRequest, 'body' | 'preferences'>,
   { key, workspace }: Caller,
   remembered: RememberedItems | null,
-): Keeper | undefined {
+): ResponseRecorder | undefined {
   const isUnsaid = body['store'] === undefined || body['store'] === null
   if (remembered === null || !isUnsaid || retainsNothing(key) || !mayKeep(preferences)) return undefined
   return {
     isDetached: false,
     begin: async () => undefined,
     async end(ending, reply) {
-      if (ending === 'whole' && reply !== null)
+      if (ending === 'complete' && reply !== null)
         remembered.add(workspace.id, outputItems(reply).map(withoutLogprobs))
     },
   }

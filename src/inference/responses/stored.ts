@@ -7,7 +7,7 @@ import type { BackgroundRuns } from './background.ts'
 import { type EventSource, storedEvents } from './event-log.ts'
 import { ONLY_STORED, type Turn, turnsUpTo } from './history.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
-import { failed } from './kept-reply.ts'
+import { failed } from './stored-reply.ts'
 
 export interface StoredDeps {
   store: ResponseStore

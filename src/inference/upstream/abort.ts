@@ -1,10 +1,10 @@
 /** Why an upstream call is aborted by us: decides how the generation is settled. */
 
 /** The caller's connection went away, or took nothing for so long that it is as good as gone. */
-export class CallerLeft extends Error {
-  constructor(message = 'the caller left') {
+export class CallerDisconnected extends Error {
+  constructor(message = 'the client disconnected') {
     super(message)
-    this.name = 'CallerLeft'
+    this.name = 'CallerDisconnected'
   }
 }
 

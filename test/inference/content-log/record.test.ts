@@ -20,7 +20,7 @@ function opened(body = {}): ContentRecord {
 }
 const text = (words: string): InferenceEvent => ({ type: 'text-delta', choice: 0, text: words })
 const completionOf = async (made: ContentRecord): Promise<string> =>
-  (await made.end('whole').content()).output.completion ?? ''
+  (await made.end('complete').content()).output.completion ?? ''
 const THE_REST = '… [cut by the log: the rest]'
 
 test('what is not logged has no record', () => {
@@ -72,12 +72,12 @@ test.each(overflows)('%s that is too long alone is cut', async (_, event) => {
 test('nothing is noted after the end', async () => {
   const made = opened()
   made.see({ events: [text('One')] })
-  const ended = made.end('left')
+  const ended = made.end('disconnected')
   made.see({ events: [text(' two')] })
   made.fail(new GatewayError(502, 'too late'))
   expect(await ended.content()).toMatchObject({
     output: { completion: 'One' },
-    error: { message: 'The caller left, or cancelled it, before the end', status: null },
+    error: { message: 'The client disconnected or cancelled the request before the end', status: null },
   })
 })
 
@@ -85,7 +85,7 @@ test('of two failures the first was told', async () => {
   const made = opened()
   made.fail(new GatewayError(529, 'busy', { metadata: { provider_name: 'Lab' } }))
   made.fail(new GatewayError(500, 'other'))
-  expect((await made.end('cut').content()).error).toEqual({
+  expect((await made.end('truncated').content()).error).toEqual({
     message: 'busy',
     status: 529,
     provider_name: 'Lab',
@@ -103,7 +103,7 @@ test('speech passes as it is, and is noted up to a bound', async () => {
   }
   for await (const chunk of made.hear('audio/mpeg', source())) heard.push(chunk[0] ?? -1)
   expect(heard).toEqual([0, 1, 2, 3, 4])
-  const ended = made.end('whole')
+  const ended = made.end('complete')
   expect(ended.weight).toBeGreaterThan(3_000_000)
   const { media_type, data } = JSON.parse((await ended.content()).output.completion ?? '{}')
   expect([media_type, data.length]).toEqual(['audio/mpeg', 4_000_000 + THE_REST.length])
@@ -111,7 +111,7 @@ test('speech passes as it is, and is noted up to a bound', async () => {
 
 test('what waits weighs what it holds; what is too much to wait is cut at once', async () => {
   const of = (length: number) => opened({ messages: [{ role: 'user', content: 'a'.repeat(length) }] })
-  const [held, cut] = [of(10_000_000).end('whole'), of(30_000_000).end('whole')]
+  const [held, cut] = [of(10_000_000).end('complete'), of(30_000_000).end('complete')]
   expect(held.weight).toBeGreaterThan(10_000_000)
   expect(cut.weight).toBeLessThan(5_100_000)
   for (const ended of [held, cut])

@@ -6,7 +6,7 @@ import type { StreamWriter } from '../../../src/dialects/dialect.ts'
 import type { Ending } from '../../../src/inference/reply/meter.ts'
 import { createTextStream, type TextStream } from '../../../src/inference/reply/text-stream.ts'
 import { createTicker, type Ticker } from '../../../src/inference/reply/ticker.ts'
-import { CallerLeft } from '../../../src/inference/upstream/abort.ts'
+import { CallerDisconnected } from '../../../src/inference/upstream/abort.ts'
 import type { Dispatched } from '../../../src/inference/upstream/first-content.ts'
 import { endpoint, model, provider } from '../fixture.ts'
 import { generationWith } from '../generation.ts'
@@ -80,7 +80,7 @@ function begin() {
     starting: Promise.resolve(started),
     open: () => writer,
     unansweredWriter: () => writer,
-    keeper: {
+    recorder: {
       isDetached: false,
       begin: async () => undefined,
       end: async (ending, reply) => void told.kept.push([ending, reply]),
@@ -89,7 +89,7 @@ function begin() {
   return {
     stream,
     told,
-    disconnect: () => cancel(generation.cancellation, new CallerLeft()),
+    disconnect: () => cancel(generation.cancellation, new CallerDisconnected()),
     settling: settling.promise,
     commit: committed.resolve,
     fail: committed.reject,
@@ -108,11 +108,11 @@ test('a whole reply is settled, then kept, then ended', async () => {
   const { stream, told, settling, commit, ended } = begin()
   const read = drain(stream)
   await settling
-  expect(told).toMatchObject({ endings: ['whole'], kept: [], ended: 0 })
+  expect(told).toMatchObject({ endings: ['complete'], kept: [], ended: 0 })
   commit()
   expect(await read).toBe('words end')
   await ended
-  expect(told).toEqual({ endings: ['whole'], kept: [['whole', { status: 'completed' }]], ended: 1, lost: [] })
+  expect(told).toEqual({ endings: ['complete'], kept: [['complete', { status: 'completed' }]], ended: 1, lost: [] })
 })
 
 test('a caller that leaves while its whole reply is settled has ended too, and what was kept is whole', async () => {
@@ -123,7 +123,7 @@ test('a caller that leaves while its whole reply is settled has ended too, and w
   commit()
   await ended
   expect(await read).toBe('words ')
-  expect(told).toMatchObject({ endings: ['whole'], kept: [['whole', { status: 'completed' }]], lost: [] })
+  expect(told).toMatchObject({ endings: ['complete'], kept: [['complete', { status: 'completed' }]], lost: [] })
 })
 
 test('a caller that leaves before the end is kept with what was written', async () => {
@@ -132,7 +132,7 @@ test('a caller that leaves before the end is kept with what was written', async 
   disconnect()
   commit()
   await ended
-  expect(told).toEqual({ endings: ['left'], kept: [['left', { status: 'failed' }]], ended: 1, lost: [] })
+  expect(told).toEqual({ endings: ['disconnected'], kept: [['disconnected', { status: 'failed' }]], ended: 1, lost: [] })
 })
 
 test('a settlement that fails leaves nothing open, whether the caller stays or leaves', async () => {

@@ -84,7 +84,7 @@ describe('throughput', () => {
   test.each<[string, Partial<Settlement>]>([
     ['no tokens', { usage: NO_USAGE }],
     ['our own estimate', { usageSource: 'estimated' }],
-    ['the caller left', { cancelled: true }],
+    ['the client disconnected', { cancelled: true }],
     ['cut', { finishReason: 'error' }],
   ])('no speed: %s', (_, more) => {
     settled(more)

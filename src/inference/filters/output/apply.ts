@@ -68,9 +68,9 @@ function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): 
       return { ...started, dropped, frames: filtered(started.frames, filter, see, cancellation) }
     },
     settlement(ending, context) {
-      const isCut = blocked.length > 0 && ending === 'whole'
-      const wasLeft = isCut && !isWhole && meter.finishes.length === 0
-      const own = meter.settlement(wasLeft ? 'cut' : ending, context)
+      const isCut = blocked.length > 0 && ending === 'complete'
+      const isDisconnected = isCut && !isWhole && meter.finishes.length === 0
+      const own = meter.settlement(isDisconnected ? 'truncated' : ending, context)
       if (!isCut) return withFindings(own, scanners)
       return withFindings(
         { ...own, settlement: { ...own.settlement, finishReason: 'content_filter' } },

@@ -4,10 +4,10 @@ import { replyIdOf } from '../../core/ids.ts'
 import type { ResponseStatus } from '../../core/response-status.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
-import type { Keeper } from '../reply/recorder.ts'
+import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { ResolvedInput } from './input.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
-import { keptReply } from './kept-reply.ts'
+import { keptReply } from './stored-reply.ts'
 import type { StateAsked } from './state.ts'
 
 /** What is known of a response before it is run. */
@@ -22,7 +22,7 @@ export interface Keeping {
 }
 
 /** Keeps the reply of a caller who waits for it: once, when it has ended. */
-export function foregroundKeeper(keeping: Keeping): Keeper {
+export function foregroundRecorder(keeping: Keeping): ResponseRecorder {
   let context: ReplyContext | null = null
   return {
     isDetached: false,

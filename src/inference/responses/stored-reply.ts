@@ -10,7 +10,7 @@ export interface KeptReply {
 
 /** The status of a reply that has ended: its own word, but one whose caller left or that was stopped is cancelled. */
 export function keptReply(ending: Ending, reply: JsonObject): KeptReply {
-  if (ending === 'left') return { status: 'cancelled', reply: cancelled(reply) }
+  if (ending === 'disconnected') return { status: 'cancelled', reply: cancelled(reply) }
   const { status } = reply
   if (isResponseStatus(status) && isFinal(status)) return { status, reply }
   return { status: 'failed', reply: failed(reply, 'The answer broke off') }
