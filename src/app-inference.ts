@@ -10,7 +10,7 @@ import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
 import type { Deps } from './server/deps.ts'
 
-/** The API stands below the documented prefix, and below this one too: the base URL of OpenAI's clients ends in it. */
+/** The API is served below the documented prefix and below this one, in which the base URL of OpenAI's clients ends. */
 export const SHORT_PREFIX = '/v1'
 
 /** The route table has each route once, below the documented prefix. */

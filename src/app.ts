@@ -6,17 +6,17 @@ import { errorFormOf } from './inference/reply/error-forms.ts'
 import type { Deps } from './server/deps.ts'
 
 /**
- * The whole server as one function from request to response, below `basePath` ('' or '/…'). The routes that call a model
- * are there at once. Whatever else is asked for, or by another method, goes to the application of all routes, which the
- * first such request loads: most gateways hardly ever need it, and it is half of the program.
+ * The server as one function from request to response, below `basePath` ('' or '/…'). Routes that call a model are loaded
+ * at once. Every other path or method goes to the application of all routes, which the first such request loads: it is
+ * half of the program, and most gateways rarely need it.
  */
 export function createApp(deps: Deps, basePath = ''): Handler {
   const { app, answer } = createRoot(deps, basePath)
-  const whole = onFirstUse(async () => (await import('./app-whole.ts')).createWhole(deps, basePath))
+  const allRoutes = onFirstUse(async () => (await import('./app-whole.ts')).createWhole(deps, basePath))
   app
     .use(inferenceApi(deps))
     .use(googleApi(deps))
-    .all('/*', async ({ incoming }) => (await whole())(incoming))
+    .all('/*', async ({ incoming }) => (await allRoutes())(incoming))
   serveBelow(app, basePath + DOCUMENTED_PREFIX, basePath + SHORT_PREFIX)
   app.compile()
   return withEdge(answer, deps, { isDraining: deps.run.running.isDraining, formOf: errorFormOf(basePath) })

@@ -144,7 +144,9 @@ const risks = ({ oidcIssuer }: SettingValues): string[] =>
 function joinedProblems(values: SettingValues): string[] {
   const problems: string[] = []
   if (values.managementKey !== null && values.managementKey === values.apiKey) {
-    problems.push('SLUICE_MANAGEMENT_KEY and SLUICE_API_KEY must differ: one administers, the other infers')
+    problems.push(
+      'SLUICE_MANAGEMENT_KEY and SLUICE_API_KEY must differ: one is for administration, the second for inference',
+    )
   }
   if (values.adminPassword !== null && values.adminEmail === null) {
     problems.push('SLUICE_ADMIN_PASSWORD needs SLUICE_ADMIN_EMAIL too')

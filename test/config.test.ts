@@ -362,7 +362,7 @@ describe('values', () => {
         },
       }),
     ).toEqual([
-      'SLUICE_MANAGEMENT_KEY and SLUICE_API_KEY must differ: one administers, the other infers',
+      'SLUICE_MANAGEMENT_KEY and SLUICE_API_KEY must differ: one is for administration, the second for inference',
       'SLUICE_ADMIN_PASSWORD needs SLUICE_ADMIN_EMAIL too',
     ])
   })

@@ -53,26 +53,26 @@ export interface RunDeps {
   /** Waits on the injected clock; rejects with the signal's reason when it aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   readonly fetchContent: FetchContent
-  /** Null: no provider is asked to keep anything. */
+  /** Null: no prompt prefix is cached at providers. */
   readonly contexts: ContextStore | null
   readonly ledger: Ledger
   readonly rates: Rates
   readonly running: Running
   readonly ticker: Ticker
   readonly measurements: Measurements
-  /** Where contents go that a workspace logs. */
+  /** The log of prompts and replies. */
   readonly contents: Pick<ContentLog, 'add'>
   /** Seals what clients of a workspace carry from one request to the next. */
   carrierOf(workspaceId: string): Carrier
-  /** Null: no reply is kept, whoever asks for it. */
+  /** Null: the response cache is off. */
   readonly cache: ResponseCache | null
   /** Called with every settled generation, failed ones included: for the log and the measurements. */
   onSettled(settlement: Settlement, caller: Caller, incoming: Incoming): void
-  /** Called with failures that no caller can be told of any more. */
+  /** Called with failures that can no longer reach a caller. */
   onLost(error: unknown, generationId: string): void
 }
 
-/** What every inference begins with, whatever is asked. */
+/** What every inference begins with. */
 export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   /** The share of its body in the memory of bodies in flight is held while it runs. */
   readonly incoming: Incoming
@@ -81,7 +81,7 @@ export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   readonly origin: RequestOrigin
   readonly request: Request
   readonly wantsMetadata: boolean
-  /** Absent: no reply is kept or taken from the cache. */
+  /** Absent: the response cache is not used. */
   readonly cache?: CacheAsked | undefined
   /** Aborts when the caller's connection goes away. */
   readonly signal: AbortSignal
@@ -102,17 +102,17 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   readonly startedAt: number
   readonly wantsMetadata: boolean
   readonly plan: Plan
-  /** What is reserved for it. */
+  /** The reservation. */
   readonly admission: Admission
-  /** Those of the plan that money and rates let through, with the bound that money sets, where it sets one. */
+  /** The attempts of the plan that limits admit, with an output bound if money sets one. */
   readonly attempts: Attempt[]
   readonly cached: Lookup | undefined
   readonly meter: Kind
   /** Cancelled when the caller disconnects, and at shutdown. */
   readonly cancellation: Cancellation
-  /** What is logged of it; null: its workspace logs nothing of it. */
+  /** What is logged of it; null: its workspace logs nothing. */
   readonly content: ContentRecord | null
-  /** What a crash is charged for: of the attempt that is under way. */
+  /** The row that a crash is settled from: the attempt that runs. */
   journal: JournalEntry
 
   // What attempts leave behind, so that a record exists even when all of them fail.
@@ -121,26 +121,26 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   readonly sentBodies: JsonObject[] | null
   /** The attempt that runs or ran last. */
   current: Attempt | null
-  /** A provider has the request and has not refused it: a caller who disconnects now leaves what may be charged. */
+  /** A provider has accepted the request, so a disconnect from now on may be billed. */
   isAsked: boolean
   /** When a provider's reply began, though perhaps without content; null: none has. */
   begunAt: number | null
-  /** What addresses of the request led to; null: none was fetched. */
+  /** Contents fetched from the request's URLs; null: none was fetched. */
   contents: UrlContents | null
-  /** For whom providers may keep the beginnings of prompts; null: for nobody. */
+  /** The owner of cached prompt prefixes at providers; null: none may be cached. */
   readonly contextOwner: string | null
-  /** What the call that was built last is read from, where providers may keep something of it. */
+  /** The cached prefix that the last call used, if one may be cached. */
   context: ContextUse | null
-  /** What a call was read from that was refused: whether for that, the next one shows. */
+  /** The cached prefix of a refused call: the next call shows whether it was the cause. */
   suspect: ContextUse | null
-  /** What endpoints refused of it; null: nothing. */
+  /** Parts of the request that endpoints refused; null: none. */
   refused: Map<Attempt, Refused> | null
 
   /** The caller's parameters that the answering endpoint could not carry. */
   dropped: string[]
-  /** Who answered to the end. */
+  /** The attempt that replied completely. */
   answered: Attempt | null
-  /** Called once the row of a reply that came to its end is committed: what names the row comes after it. */
+  /** Called once the row of a complete reply is committed: records that name the row come after it. */
   onComplete: (() => void) | null
   settling: Promise<Closing> | null
 }

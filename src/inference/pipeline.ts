@@ -5,7 +5,7 @@
  *     dispatch   the attempts of the plan in order (`dispatch.ts`, `attempts.ts`), content filters on the answer
  *     meter      every frame passes the meter before it is written (`meter.ts`)
  *     settle     the row is on the ledger before the last byte leaves (`settle.ts`)
- *     encode     the route writes frames in the caller's dialect: whole (`conversation.ts`) or as a stream (`stream.ts`)
+ *     encode     the route writes frames in the caller's dialect: at once (`conversation/run.ts`) or as a stream
  *
  * One `Generation` goes through all of them.
  */

@@ -43,8 +43,8 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
     finishes: meter.finishes,
     completed: Math.floor(settlement.endedAt / 1000),
     usage: settlement.usage,
-    // The caller's own account at the provider is charged by the provider, not by us: fees stand with the completion
-    // then, so that the parts are the whole of what the provider charges.
+    // With a BYOK key the provider charges the caller's account. Fees are added to the completion cost, so that the
+    // parts sum to what the provider charges.
     costNanoUsd: isByok ? 0 : totalNanoUsd,
     promptCostNanoUsd: promptNanoUsd,
     completionCostNanoUsd: isByok ? totalNanoUsd - promptNanoUsd : completionNanoUsd,
@@ -113,7 +113,7 @@ const pipelineOf = (
   answered: Generation['meter']['pipeline'] = [],
 ) => (answered.length === 0 ? asked : [...(asked ?? []), ...answered])
 
-/** The bound that money set for who answered; of a request that nobody answered, for whom it set one. */
+/** The output bound that money set for the attempt that replied, or for any attempt if none did. */
 const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number | null =>
   (answered ?? attempts.find(({ outputBound }) => outputBound !== undefined))?.outputBound ?? null
 

@@ -20,13 +20,13 @@ export interface DataFolder {
   readonly isNew: boolean
   /** The ledger was missing or empty although stored bodies are there: it is a new one now. */
   readonly hasNewLedger: boolean
-  /** Closes the databases and gives the folder free. */
+  /** Closes the databases and unlocks the folder. */
   close(): void
 }
 
 /**
- * Takes the folder for this process, with its databases migrated; makes them where there are none. Throws a sentence
- * for the operator: another process has the folder, it cannot be made, a database is damaged or newer.
+ * Locks the folder for this process and migrates its databases, creating what is missing. Throws a sentence for the
+ * operator: another process has the folder, it cannot be created, a database is damaged or newer.
  */
 export function openDataFolder(folder: string, onCopy?: OnCopy): DataFolder {
   makeFolder(folder)
@@ -61,6 +61,6 @@ function makeFolder(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? error.code : error
-    throw new Error(`The data folder ${folder} cannot be made (${why}): name another with SLUICE_DATA`)
+    throw new Error(`The data folder ${folder} cannot be created (${why}): set SLUICE_DATA to another folder`)
   }
 }

@@ -33,9 +33,9 @@ export interface Deps {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly database: Database
-  /** Seals what is stored and secret. */
+  /** Seals stored secrets. */
   readonly sealer: Sealer
-  /** Answers a repeated `Idempotency-Key` with what the first request made. */
+  /** Replays the first reply for a repeated `Idempotency-Key`. */
   readonly once: Once
   /** People who have signed in. */
   readonly sessions: SessionSource
@@ -50,27 +50,27 @@ export interface Deps {
   readonly uploads: UploadedFiles
   /** Whether content filters know names of people. */
   readonly knowsNames: boolean
-  /** What was measured of the endpoints, for the lists. */
+  /** Measurements of endpoints, for the lists. */
   readonly measurements: Measurements
-  /** What was asked and answered, where a workspace logs it. */
+  /** Prompts and replies of the workspaces that log them. */
   readonly contents: ContentLog
   /** Lists of models, as each caller may see them. */
   readonly lists: CatalogLists
   /** How the catalogue of models is replaced. */
   readonly refresh: RefreshDeps
-  /** What the operator says of models. */
+  /** The operator's overrides of models. */
   readonly overrides: OverrideDeps['overrides']
-  /** What is stored of providers, and where those come from that are called. */
+  /** Stored providers, and where the providers in use come from. */
   readonly providers: ProviderDeps['providers']
-  /** What one inference needs. */
+  /** What every inference uses. */
   readonly run: RunDeps
   /** Stored responses, and those that run in the background. */
   readonly responses: ResponsesDeps['responses']
-  /** Private hosts that URLs of callers may name all the same. */
+  /** Private hosts that callers' URLs may name anyway. */
   readonly outboundAllow: OutboundAllow
   /** Resolves host names in the URLs of callers. */
   readonly names: Names
-  /** Whose web pages may call; `*`: all. */
+  /** Origins whose web pages may call; `*`: all. */
   readonly corsOrigins: readonly string[]
   /** The memory of request bodies in flight. */
   readonly bodies: BodyBudget

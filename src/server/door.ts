@@ -25,9 +25,9 @@ const SHARE_RESERVED = 1 / 8
 const LONG_CLOSED_LOOKS = 20
 
 /**
- * Stops listening while few descriptors are left. Running requests need them for the connection to their provider, and
- * Bun 1.4.5 spends a whole core on accepting again and again once none is left. Meanwhile new connections are refused,
- * idle ones are closed, and running requests go on.
+ * Stops listening while few descriptors are free. Running requests need them for their providers, and without any Bun
+ * 1.4.5 spends a complete core on failing accepts. Meanwhile new connections are refused, idle ones are closed, and
+ * running requests continue.
  */
 export function openDoor({ listen, descriptors, onChange, onFailure }: DoorOptions): Door {
   let current = listen()

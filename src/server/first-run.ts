@@ -11,12 +11,12 @@ import { atomically, DATABASE_FILE, type Database, openForReading } from '../db/
 import { apiKeys, guardrails, organizations, users, workspaceMembers, workspaces } from '../db/tables.ts'
 
 export interface BootstrapKeys extends OwnerSettings {
-  /** The operator's own keys, from settings; null: made here on the first run. */
+  /** The operator's keys, from settings; null: created here on the first run. */
   managementKey: string | null
   apiKey: string | null
 }
 
-/** Keys that were just made, in clear: printed once, kept nowhere. */
+/** New keys in clear: printed once, stored nowhere. */
 export interface MadeKeys {
   managementKey: string | null
   apiKey: string | null
@@ -28,8 +28,8 @@ interface Owner {
 }
 
 /**
- * True when an earlier start has left keys: then the settings need not name any. Keys of settings are none of them:
- * they hold as long as the settings name them.
+ * Whether an earlier start created keys, so that the settings need not name any. Bootstrap keys do not count: they are
+ * valid only while the settings name them.
  */
 export const hasKeys = (database: Database): boolean =>
   (database.sync
@@ -39,8 +39,8 @@ export const hasKeys = (database: Database): boolean =>
     .get()?.keys ?? 0) > 0
 
 /**
- * The same of a folder that is not opened yet, so that a start can be refused before anything is made or migrated.
- * True too where it cannot be told: the start itself looks again.
+ * `hasKeys` for a folder that is not open yet, so that a start can fail before anything is created or migrated. True if
+ * the folder cannot be read: the start checks again.
  */
 export function mayHaveKeys(folder: string): boolean {
   const file = join(folder, DATABASE_FILE)
@@ -57,7 +57,7 @@ export function mayHaveKeys(folder: string): boolean {
   }
 }
 
-/** Makes organisation, owner and default workspace where there are none, and ensures the keys of the settings. */
+/** Creates organisation, owner and default workspace if they are missing, and ensures the keys of the settings. */
 export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {
   if (database.sync.select().from(organizations).get() === undefined) await makeOwner(database)
   await completeWorkspaces(database)
@@ -68,8 +68,8 @@ export async function ensureFirstRun(database: Database, keys: BootstrapKeys): P
 }
 
 /**
- * Makes a key of each kind of which there was never one, and answers them in clear; null when it made none. Called
- * once nothing can fail any more before they are printed: a start that fails must not use up the first run.
+ * Creates a key of each kind that never existed and returns them in clear; null if it created none. Called when nothing
+ * can fail before they are printed: a start that fails must not use up the first run.
  */
 export async function makeFirstKeys(database: Database): Promise<MadeKeys | null> {
   const owner = await keyOwnerOf(database)
@@ -79,8 +79,8 @@ export async function makeFirstKeys(database: Database): Promise<MadeKeys | null
 }
 
 /**
- * Whether any management key is taken. None is where the settings named one at the first start and name none now: it
- * was never kept in clear, and no later start makes another.
+ * Whether any management key is enabled. None is if the settings named one at the first start and no longer do: it was
+ * never stored in clear, and no later start creates another.
  */
 export const hasManagementKey = (database: Database): boolean =>
   database.sync
@@ -91,8 +91,8 @@ export const hasManagementKey = (database: Database): boolean =>
     .get() !== undefined
 
 /**
- * Makes a management key, answered in clear, and disables all others that were made, whose labels are answered. For
- * the folder of a server that is stopped: a running one would go on with what it knows.
+ * Creates a management key, returned in clear, and disables every other created one, whose labels are returned. Only for
+ * the folder of a stopped server: a running one does not see the change.
  */
 export async function renewManagementKey(database: Database): Promise<{ key: string; disabled: string[] }> {
   const made = and(
@@ -160,7 +160,7 @@ async function makeOwner(database: Database): Promise<void> {
   ])
 }
 
-/** What a workspace of an earlier version lacks: its guardrail, its maker as a member, and to be known as the default. */
+/** Adds what workspaces of earlier versions lack: a guardrail, their creator as a member, the mark of the default one. */
 async function completeWorkspaces(database: Database): Promise<void> {
   const { sync } = database
   const rows = sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
@@ -192,7 +192,7 @@ async function completeWorkspaces(database: Database): Promise<void> {
   ])
 }
 
-/** Who owns the organisation, and where its keys belong. */
+/** The owner of the organisation, and the workspace of its keys. */
 async function keyOwnerOf(database: Database): Promise<Owner> {
   const workspaceId = database.sync.select().from(organizations).get()?.default_workspace_id
   if (!workspaceId) throw new Error('the database has no default workspace')
@@ -200,8 +200,8 @@ async function keyOwnerOf(database: Database): Promise<Owner> {
 }
 
 /**
- * The key of a setting is unlimited and enabled at every start, and where its workspace was deleted it belongs to the
- * default one; one that the setting no longer names is disabled.
+ * Makes the key of a setting unlimited and enabled at every start, in the default workspace if its own was deleted.
+ * Disables a key that the setting no longer names.
  */
 async function ensureBootstrapKey(
   database: Database,

@@ -20,7 +20,7 @@ export function openListener({ host, port }: Where, app: Handler): Bun.Server<un
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: SERVER_BODY_LIMIT_BYTES,
       development: false,
-      // With `development: false` Bun 1.4.5 shares a taken port with its holder in silence unless told not to.
+      // With `development: false` Bun 1.4.5 silently shares a port that is in use, unless `reusePort` is false.
       reusePort: false,
       fetch: app,
     })
@@ -45,7 +45,7 @@ function whyNotThere(host: string, port: number, cause: unknown): string {
       return `${place} is taken by another program: stop it, or set SLUICE_PORT`
     case 'EACCES':
       return `This user may not listen at ${place}: set SLUICE_PORT to 1024 or more`
-    // What Bun 1.4.5 says of a name that leads nowhere.
+    // Bun 1.4.5, for a name that does not resolve.
     case 'EINVAL':
     case 'EADDRNOTAVAIL':
       return `This machine has no address ${host} to listen at: set SLUICE_HOST`

@@ -13,7 +13,7 @@ const BARE = /^[\w./:@+,%*~-]+$/
 // Control characters of both ranges: a terminal would obey them.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
 
-/** A JSON line of the log as a line for people: time, level, message, then the other fields as `name=value`. */
+/** A JSON line of the log as a line for people: time, level, message, then all further fields as `name=value`. */
 export function logText(line: string): string {
   const entry = parseJson(line)
   if (!isObject(entry)) return line

@@ -22,17 +22,17 @@ import type { Routing } from '../snapshot/source.ts'
 const TOTAL_TIMEOUT_MS = 30 * 60_000
 const MAX_IN_FLIGHT_PER_PROVIDER = 4_096
 
-/** Where a provider comes from. `found`: a server nearby that told what it is. */
+/** Where a provider comes from. `found`: a local server that identified itself. */
 type ProviderOrigin = 'settings' | 'environment' | 'stored' | 'found' | 'built-in'
 
-/** What is stored of providers: entries and credentials, read anew after each change. */
+/** Stored providers, entries and credentials, read again after each change. */
 export interface StoredRouting {
   readonly providers: readonly ProviderRecord[]
   /** Of the entries. */
   readonly models: readonly ModelOffer[]
 }
 
-/** Who can be called and what for: the settings, the environment, stored credentials, the built-in model, and what was found. */
+/** What can be called, from the settings, the environment, stored credentials, local servers and the built-in model. */
 export interface RoutingSource {
   /** All but the local servers. */
   readonly configured: readonly ProviderRecord[]
@@ -43,7 +43,7 @@ export interface RoutingSource {
   readonly outranked: readonly string[]
   /** Prices that the operator wrote, of entries and of models. */
   readonly ownPrices: ReadonlySet<Pricing>
-  /** Where names of what is said of models are looked up. */
+  /** Where the names in model overrides are looked up. */
   surroundings(): OverrideSurroundings
   /** All of it and these local servers. */
   withDiscovered(found: Discovered): Routing
@@ -51,7 +51,7 @@ export interface RoutingSource {
 
 export const NOTHING_DISCOVERED: Discovered = { providers: [], models: [] }
 
-/** What the settings and the environment say: fixed while the process lives. */
+/** Providers and models of the settings and the environment: fixed while the process lives. */
 export interface Configured {
   readonly defaults: ProviderDefaults
   readonly environment: readonly ProviderRecord[]
@@ -90,8 +90,8 @@ export function readConfigured(config: Config, store?: Pick<CatalogStore, 'curre
 }
 
 /**
- * What the settings say of models. Names are looked up in the catalogue of `store`, else in that of the data folder, which
- * is read and not made.
+ * The model overrides of the settings. Names are looked up in the catalogue of `store`, else in that of the data folder,
+ * which is read and never created.
  */
 export function readModels(
   { models, benchmarks, data }: Pick<Config, 'models' | 'benchmarks' | 'data'>,
@@ -113,10 +113,9 @@ export function readModels(
 }
 
 /**
- * `stored`: what is stored of providers now. A provider is taken whole from one place: its `providers:` entry, else
- * the environment, else what is stored. So nothing that is stored is sent to an address of the settings. Models
- * are those of the catalogue that `store` has when the routing is made; what the settings say of a model holds before
- * what is stored of it.
+ * `stored` reads the stored providers. A provider comes completely from one place: its `providers:` entry, else the
+ * environment, else the database, so a stored credential is never sent to an address of the settings. Models are those
+ * of the catalogue in `store`; overrides of the settings win over stored ones.
  */
 export function createRoutingSource(
   config: Config,
@@ -193,13 +192,13 @@ export function createRoutingSource(
   }
 }
 
-/** Who is called: one of each slug. */
+/** The providers in use, one for each slug. */
 interface Chosen {
   readonly bySlug: ReadonlyMap<string, ProviderRecord>
   readonly models: readonly ModelOffer[]
 }
 
-/** Vendors that nobody has a credential for. */
+/** Vendors without a credential. */
 const unconfigured = (
   providers: readonly ProviderRecord[],
   defaults: ProviderDefaults,
@@ -208,7 +207,7 @@ const unconfigured = (
     .filter(({ slug }) => !providers.some((provider) => provider.slug === slug))
     .map((vendor) => vendorProvider(vendor, vendor.baseUrl, [], defaults))
 
-/** The routing of now, for whoever changes a part of it. */
+/** The current routing, for those that change a part of it. */
 export interface LiveRouting {
   current(): Routing
   /** Local servers came or went. */
@@ -235,7 +234,7 @@ export function createLiveRouting(source: RoutingSource): LiveRouting {
 
 type Price = (endpoint: EndpointRecord) => EndpointRecord
 
-/** A model that nobody priced gets the operator's price for such models, where one is set. */
+/** Gives a model without a price the operator's price for such models, if one is set. */
 function pricedBy({ unpriced }: Config): Price {
   if (unpriced === 'refuse') return (endpoint) => endpoint
   const pricing: Pricing = { prompt: unpriced.prompt, completion: unpriced.completion, request: 0n }

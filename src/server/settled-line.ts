@@ -4,8 +4,8 @@ import { type AccessLog, noteSettled, numeral, quoted } from '../http/access-log
 import type { Incoming } from '../http/incoming.ts'
 
 /**
- * What a generation came to, for the log: who, what, how long, how much. Never a secret, never a prompt. It stands in
- * the line of its request, or in one of its own where that is written: streams and background runs end later.
+ * Logs a settled generation: key, model, times, cost; never a secret or a prompt. The fields are part of the request's
+ * line, or of a second line if that was written already: streams and background runs end later.
  */
 export function logSettled(log: AccessLog, settlement: Settlement, caller: Caller, incoming: Incoming): void {
   const { requestId, latencyMs, generationTimeMs } = settlement

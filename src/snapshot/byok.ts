@@ -8,10 +8,10 @@ import { readByokKey, vendorKindOf } from '../providers/byok.ts'
 
 type Row = typeof byokKeys.$inferSelect
 
-/** How stored provider keys are opened, and who is told of one that cannot be. */
+/** Opens stored BYOK keys, and reports those that cannot be opened. */
 export interface ByokSecrets {
   readonly sealer: Sealer
-  /** Told once for each stored value. `reason` names the row, never the key. */
+  /** Called once for each stored value. `reason` names the row, never the key. */
   onUnreadable(left: {
     id: string
     workspaceId: string
@@ -70,14 +70,14 @@ export function createByokKeys({ sync }: Database, { sealer, onUnreadable }: Byo
 const nameOf = ({ id, provider, sealed_key }: Row, kind: ProviderKind | undefined): string =>
   [id, provider, sealed_key, kind].join('\n')
 
-/** A text says why it cannot be used. */
+/** A string is the reason why the key cannot be used. */
 function readRow(row: Row, kind: ProviderKind | undefined, sealer: Sealer): CredentialRecord | string {
   const where = `byok_keys ${row.id}`
   if (kind === undefined)
     return `The provider of ${where} is not known to this version, and is not configured`
   try {
     const key = sealer.open(row.sealed_key, byokPlace(row))
-    // A replaced key is another credential: what was seen of the old one says nothing of it.
+    // A replaced key is another credential: health and tokens of the old one do not apply to it.
     const read = readByokKey(kind, `${row.id}.${Bun.hash(row.sealed_key).toString(36)}`, key)
     return 'problem' in read ? `What is sealed in ${where} ${read.problem}` : read.credential
   } catch (error) {

@@ -47,7 +47,7 @@ const patternEntry = ({ pattern, action, label, apply_to: to }: JsonObject): Pat
 const actionOf = (action: unknown): ContentFilter['action'] =>
   action === 'redact' || action === 'flag' ? action : 'block'
 
-/** What was stored before there was a choice holds on what is asked; an unknown word holds everywhere. */
+/** Filters stored before the field existed apply to input; an unknown value applies to input and output. */
 const directionOf = (to: unknown): Direction =>
   to === undefined || to === null || to === 'input' ? 'input' : to === 'output' ? 'output' : 'both'
 

@@ -52,7 +52,7 @@ export const readGuardrailsOfKeys = ({ sync }: Database, hashes?: readonly strin
     .all()
     .map((row) => [row.key_hash, row.guardrail_id])
 
-/** The guardrail of each member who is assigned to one. Absent `userIds`: of all. */
+/** The guardrails assigned to members. Absent `userIds`: of all members. */
 export const readGuardrailsOfMembers = (
   { sync }: Database,
   userIds?: readonly string[],
@@ -114,7 +114,7 @@ const restricts = (row: Row): boolean =>
   (row.content_filter_builtins?.length ?? 0) > 0 ||
   (row.content_filters?.length ?? 0) > 0
 
-/** What is said of it, and what it lets be spent, changes no answer. Whatever else the row has, now or later, may. */
+/** Columns that change no reply: descriptions and budgets. Every other column, later ones included, may. */
 const NO_RULES = new Set([
   'id',
   'workspace_id',

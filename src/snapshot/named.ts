@@ -9,8 +9,8 @@ export interface Named {
 }
 
 /**
- * What is called by these names now. What nobody is called by yet stays as it was written: a list may name what comes
- * later. A list that forbids would otherwise forbid nothing where it says `gpt-5` for `openai/gpt-5`.
+ * Resolves names of models and providers. An unknown name stays as written: a list may name a model that comes later.
+ * Without resolving, a list that forbids `gpt-5` would not forbid `openai/gpt-5`.
  */
 export function namedBy(directories: readonly ModelDirectory[], providers: Iterable<ProviderRecord>): Named {
   const all = [...providers]

@@ -17,13 +17,13 @@ interface Shown {
   readonly models: ModelDirectory
 }
 
-/** A routing, with what own keys of workspaces make callable besides. */
+/** A routing, with what BYOK keys make callable in addition. */
 export interface Reach {
   readonly fields: Pick<Snapshot, 'providersBySlug' | 'models' | 'shown' | 'withByok'>
   readonly named: Named
 }
 
-/** Makes the reach of a routing, anew only if own keys are of other providers than before. */
+/** Makes the reach of a routing. It is made again only if BYOK keys are of other providers than before. */
 export function createReach(routing: Routing): (byokKeys: Lookup<readonly ByokKey[]>) => Reach {
   const known = new Set(routing.providers.map(({ slug }) => slug))
   const fields = {

@@ -276,7 +276,7 @@ describe('serve', () => {
       await Bun.write(file, '')
       expect(await sluice(['serve', '--port', '0', '--data', file])).toMatchObject({
         exitCode: 1,
-        stderr: `sluice: The data folder ${file} cannot be made (EEXIST): name another with SLUICE_DATA\n`,
+        stderr: `sluice: The data folder ${file} cannot be created (EEXIST): set SLUICE_DATA to another folder\n`,
       })
     })
   })

@@ -309,7 +309,7 @@ describe('whom it is for', () => {
     const reply = await ask()
     expect([reply.status, reply.text]).toEqual([
       502,
-      expect.stringContaining("one refused the workspace's own key for it (BYOK)"),
+      expect.stringContaining("one rejected the workspace's BYOK key"),
     ])
     expect(reply.text).not.toMatch(/canary|Refused/)
     // Its failures say nothing of the endpoint, which other workspaces use too.
@@ -381,7 +381,7 @@ describe('a provider that the gateway has no credential for', () => {
     await bring('', { provider: 'amazon-bedrock', key })
     const model = 'anthropic/claude-sonnet-4.5'
     const reply = await ask(model, { provider: { only: ['amazon-bedrock'] } })
-    expect([reply.status, reply.text]).toEqual([502, expect.stringContaining("the workspace's own key")])
+    expect([reply.status, reply.text]).toEqual([502, expect.stringContaining("the workspace's BYOK key")])
     expect(signed.at(-1)).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIAOWNKEY\/\d{8}\/eu-west-1\/bedrock\//)
     expect(reply.text).not.toContain('canary')
     expect(await listed('/models/user?limit=1000')).toContain(model)

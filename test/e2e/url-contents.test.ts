@@ -135,7 +135,7 @@ const refused: [what: string, content: unknown[], sentence: string][] = [
   [
     'does not answer',
     [image('http://127.0.0.1:1/')],
-    `${PLACE}: The address could not be read: nobody answered there`,
+    `${PLACE}: The address could not be read: no server replied there`,
   ],
   [
     'is a file that is not there',

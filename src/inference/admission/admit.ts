@@ -28,7 +28,7 @@ export interface Claiming {
   readonly ledger: Ledger
   readonly generationId: string
   readonly startedAt: number
-  /** Once nobody waits for the answer any longer. */
+  /** Cancelled once no caller waits for the reply. */
   readonly cancellation: Cancellation
 }
 
@@ -78,9 +78,8 @@ interface Needed {
 }
 
 /**
- * Reserves the most that either account can cost: the gateway's, which every gate counts, and the workspace's own keys,
- * which only some do. Own keys stay usable where the gateway's own credentials are beyond a limit: then they are used
- * alone.
+ * Reserves the most that either account can cost: the gateway's, which every gate counts, and the BYOK keys', which only
+ * some gates count. If a limit excludes the gateway's credentials, BYOK keys are used alone.
  */
 function claimGroups(
   attempts: Attempt[],
@@ -138,7 +137,7 @@ function inOrder(attempts: readonly Attempt[], own: Fitted, shared: Fitted): Att
   return attempts.flatMap(({ byokKey }) => (byokKey === undefined ? queues.shared : queues.own).shift() ?? [])
 }
 
-/** Reserves what `bound` says is the most that this request can use, at its dearest endpoint. */
+/** Reserves `bound`, the most that this request can use, at its dearest endpoint. */
 export function admitUnits(
   bound: (pricing: Pricing) => Usage,
   attempts: Attempt[],

@@ -46,7 +46,7 @@ export function estimatePrompt(request: InferenceRequest, mayBeApart = false): P
 const UNBOUNDED_SEARCHES = 10
 const SEARCH_TOOL = /(?:^|:)(?:web_search|x_search|googleSearch)/
 
-/** How often the web may be searched, by its tool or by an option of chat: `max_uses` where the caller says so. */
+/** The most web searches, by the tool or by an option of chat: `max_uses` if the caller sets it. */
 function searchesOf({ tools, body }: InferenceRequest): number {
   let most = isObject(body['web_search_options']) ? UNBOUNDED_SEARCHES : 0
   for (const tool of tools) {

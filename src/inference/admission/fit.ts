@@ -53,7 +53,7 @@ export function fitConversation(group: Attempt[], priced: Priced, room: Room, is
   const { prompt, maxOutputTokens, choices, speaks } = priced
   const costAt = (bound: number | undefined): number => dearest(group, prompt, bound, choices, speaks)
   const whole = costAt(maxOutputTokens)
-  // Beyond what a counter can hold the price itself is wrong: the ledger says so.
+  // An amount that no counter can hold means a wrong price: the ledger rejects it.
   if (maxOutputTokens !== undefined || room.nanoUsd === Number.POSITIVE_INFINITY || whole > MAX_NANO_USD)
     return { attempts: group, amountNanoUsd: whole, fits: whole <= room.nanoUsd }
   const shareNanoUsd = Math.floor(room.nanoUsd * MOST_OF_ROOM)
@@ -113,7 +113,7 @@ const kindsOf = (attempt: Attempt, prompt: PromptBound, speaks: boolean): Kinds 
   writes: writingOf(attempt, prompt),
 })
 
-/** Anthropic, Bedrock and Google write what the caller marks; the others, where they write at all, what they like. */
+/** Anthropic, Bedrock and Google cache what `cache_control` marks; further providers decide themselves. */
 function writingOf(
   { dialect, endpoint }: Attempt,
   { marked, mayBeApart }: PromptBound,

@@ -24,7 +24,7 @@ type Rates = Pick<
   'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite' | 'inputCacheWriteHour'
 >
 
-/** The rates for a prompt of this length: the tier with the largest reached threshold holds for the whole request. */
+/** The rates for a prompt of this length: the tier with the largest reached threshold applies to the complete request. */
 function ratesFor(pricing: Pricing, prompt: number): Rates {
   if (pricing.tiers === undefined) return pricing
   let reached: PricingTier | undefined

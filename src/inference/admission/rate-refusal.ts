@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { RateGate } from '../../core/rate-limits.ts'
 import { rateLimitHeaders, secondsOf } from '../../http/rate-limit.ts'
 
-/** What stands against one gate. */
+/** How far one gate is used. */
 export interface RateStanding {
   readonly gate: RateGate
   /** What the request needs of it. */
@@ -15,7 +15,7 @@ export interface RateStanding {
   readonly waitMs: number | null
 }
 
-/** When a running request ends nobody knows: it is worth asking again soon. */
+/** The end of a running request is unknown, so retry soon. */
 const ASK_AGAIN_MS = 1_000
 
 /** The 429 of a gate: whose, which limit, what is used and held, and when there is room. `at` is in milliseconds. */
@@ -26,7 +26,7 @@ export function tooMany(standing: RateStanding, at: number): GatewayError {
     headers: rateLimitHeaders({
       policy: gate.measure,
       limit: gate.limit,
-      remaining: Math.max(0, gate.limit - whole(used)),
+      remaining: Math.max(0, gate.limit - rounded(used)),
       waitMs: waitMs ?? ASK_AGAIN_MS,
       at,
       isPerMinute: gate.measure !== 'concurrent-requests',
@@ -42,18 +42,18 @@ function sentence(standing: RateStanding): string {
     return `${label} may have ${say(limit, 'request')} running at once, and ${say(used)} are. The next one is taken when one of them has ended; ${RAISED}`
   }
   if (gate.measure === 'requests') {
-    return `${label} may make ${say(limit, 'request')}${model} a minute; used up: ${say(whole(used))}, still running: ${say(held)}. The next one is taken in ${secondsOf(waitMs)} s; ${RAISED}`
+    return `${label} may make ${say(limit, 'request')}${model} a minute; used up: ${say(rounded(used))}, still running: ${say(held)}. The next one is taken in ${secondsOf(waitMs)} s; ${RAISED}`
   }
   if (waitMs === Number.POSITIVE_INFINITY) {
     return `${label} may use ${say(limit, 'token')}${model} a minute, and this prompt alone is about ${say(amount)}: waiting does not help, a shorter prompt does; ${RAISED}`
   }
-  return `${label} may use ${say(limit, 'token')}${model} a minute; used up: ${say(whole(used))}, of that held by running requests: ${say(held)}, needed: ${say(amount)}. It is taken in ${secondsOf(waitMs)} s; ${RAISED}`
+  return `${label} may use ${say(limit, 'token')}${model} a minute; used up: ${say(rounded(used))}, of that held by running requests: ${say(held)}, needed: ${say(amount)}. It is taken in ${secondsOf(waitMs)} s; ${RAISED}`
 }
 
 const RAISED = 'a higher limit holds at once'
 
 /** What has filled up in part is not there yet. */
-const whole = (used: number): number => Math.ceil(used - 1e-6)
+const rounded = (used: number): number => Math.ceil(used - 1e-6)
 
 const say = (count: number, unit?: string): string => {
   const number = count.toLocaleString('en')

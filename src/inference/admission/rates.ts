@@ -19,7 +19,7 @@ export interface Rates {
 interface RateRequest {
   key: KeyRecord
   snapshot: Snapshot
-  /** Who may be asked, best first. */
+  /** Candidates, best first. */
   attempts: readonly Attempt[]
   /**
    * What it will use, as far as that is known before. Null: it uses none, and passes however many are left (a count, an
@@ -62,9 +62,8 @@ interface Claim {
 }
 
 /**
- * Of a bound on the answer no more than this part of a limit is taken beforehand: few answers are as long as they may be,
- * and agents allow the longest there are. So at most ten such requests run at once, and what they say beyond their part
- * is a debt.
+ * At most this part of a token limit is reserved for a reply: few replies reach their bound, and agents set the highest
+ * one. So at most ten such requests run at once, and tokens beyond the reserved part become a debt.
  */
 const MOST_OF_LIMIT_FOR_ANSWER = 1 / 10
 
@@ -159,11 +158,11 @@ function amountOf({ prompt, output }: TokensNeeded, limit: number): number {
   return Math.min(limit, Math.max(1, prompt + answer))
 }
 
-/** As the plan finds it; undefined: nobody offers it. */
+/** As the plan resolves it; undefined: no provider offers it. */
 const modelIdOf = (name: string, { models, withByok }: Snapshot): string | undefined =>
   (findVariant(name, models) ?? (withByok && findVariant(name, withByok.models)))?.model.id
 
-/** No model takes and gives more: what a provider tells beyond is a mistake, and would shut its caller out for years. */
+/** No model uses more in one request: a higher figure of a provider is an error that would block the key for years. */
 const MOST_TOKENS = 10_000_000
 const plausible = (tokens: number): number => Math.min(MOST_TOKENS, Math.max(0, tokens || 0))
 
@@ -173,7 +172,7 @@ function usedBy({ gate, modelId }: Claim, { tokens, modelId: last, triedModelIds
   return modelId === null || modelId === last || triedModelIds.includes(modelId) ? 1 : 0
 }
 
-/** Waiting for a shorter one is in vain. What frees nobody knows when counts as soon. */
+/** The longest wait decides. A gate whose end is unknown counts as open soon. */
 const waitOf = ({ waitMs }: RateStanding): number => waitMs ?? 0
 const longest = (standings: readonly RateStanding[]): RateStanding =>
   standings.reduce((most, standing) => (waitOf(standing) > waitOf(most) ? standing : most))

@@ -3,13 +3,13 @@ import type { AttemptOutcome } from '../../core/generation.ts'
 import type { FailedAttempt, GenerationFailure } from '../../core/generation-content.ts'
 import type { Ending } from '../reply/meter.ts'
 
-/** What is kept of a failure: what the caller was told, and no more. Null where it ended whole. */
+/** The logged failure: the error that the caller got, nothing further. Null for a complete reply. */
 export function failureOf(
   ending: Ending,
   told: GatewayError | null,
   tries: readonly AttemptOutcome[],
 ): GenerationFailure | null {
-  // An answer that came whole and was blocked has a reason.
+  // A complete reply that was blocked has a reason.
   if (ending === 'complete' && told === null) return null
   const before = { raw: null, previous_errors: tries.slice(0, -1).map(failedAttempt) }
   const last = tries.at(-1)?.providerName ?? null
@@ -29,7 +29,7 @@ export function failureOf(
   }
 }
 
-/** Nobody answered: the statuses that this gateway says in such a case. */
+/** No provider replied: the statuses of the gateway for that. */
 const GATEWAY_TIMEOUT = 524
 const BAD_GATEWAY = 502
 

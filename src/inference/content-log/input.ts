@@ -6,8 +6,8 @@ import type { RoutedRequest } from '../../core/request.ts'
 type Input = GenerationContent['input']
 
 /**
- * What was asked, in the caller's own words and dialect, as the guardrails of its key left it. A system prompt that
- * stands beside the messages is the first of them.
+ * The prompt in the caller's dialect, after the guardrails of its key. A system prompt beside the messages becomes the
+ * first message.
  */
 export function inputOf({ apiType, asked, body }: Pick<RoutedRequest, 'apiType' | 'asked' | 'body'>): Input {
   const said = asked ?? body

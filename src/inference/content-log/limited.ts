@@ -2,7 +2,7 @@ import { isObject } from '../../core/json.ts'
 
 /** What is kept of one question, and of one answer: characters of its JSON text, about. */
 export const MOST_CHARACTERS = 5_000_000
-/** What stands where something was cut. */
+/** Marks a truncated place. */
 export const cutMark = (what: string): string => `… [cut by the log: ${what}]`
 
 /** A number as JSON writes it, about: vectors have millions. */
@@ -31,8 +31,8 @@ export function weigh(value: unknown, lengths?: number[]): number {
 }
 
 /**
- * The value itself where it is short enough; else a copy with its longest strings cut, all at one length, so that what
- * people wrote beside a large file stays whole. Where that is not enough, the ends of lists go too. Each cut is marked.
+ * The value itself if it is short enough; else a copy with its longest strings truncated to one length, so that text
+ * beside a large file stays complete. If that is not enough, lists are truncated as well. Each place is marked.
  */
 export function limited(value: unknown, most = MOST_CHARACTERS): unknown {
   const lengths: number[] = []
@@ -86,7 +86,7 @@ function copiedList(list: readonly unknown[], longest: number, room: { left: num
   return copy
 }
 
-/** A copy of its own: a part of a string would hold the whole of it in memory. */
+/** A copy: a slice of a string would keep the original in memory. */
 export const shortened = (text: string, most: number): string =>
   text.length <= most
     ? text

@@ -25,7 +25,7 @@ export function lengthOf(event: InferenceEvent): number {
 
 const textLength = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
 
-/** The last event of an answer that is too long, and the mark that it is. */
+/** The last event of a reply that is too long, with the truncation marker. */
 export function cutEvent(event: InferenceEvent, room: number): InferenceEvent {
   const cut = (text: string): string => Buffer.from(text.slice(0, room)).toString() + cutMark('the rest')
   switch (event.type) {
@@ -43,8 +43,8 @@ export function cutEvent(event: InferenceEvent, room: number): InferenceEvent {
 }
 
 /**
- * What an answer says: its text, where it is one text; else the message that holds the rest beside it (calls of tools,
- * images, sound, a refusal), in the words of chat; where several answers were asked for, a list. Null: nothing was said.
+ * The logged reply: its text, if it is one text; else a message of the chat dialect with everything beside it (tool calls,
+ * images, audio, a refusal); a list if several choices were requested. Null: the reply is empty.
  */
 export function completionOf(choices: readonly ResultChoice[]): string | JsonObject | JsonObject[] | null {
   const [first] = choices

@@ -19,14 +19,14 @@ import { createSound, type Sound } from './sound.ts'
 export interface ContentRecord {
   /** A frame of a stream, once it is written to the caller. */
   see(frame: InferenceFrame): void
-  /** The whole answer of a conversation that was not streamed. */
+  /** The complete reply of a conversation that is not streamed. */
   take(result: InferenceResult): void
-  /** The whole answer of anything else: text as it is, the rest as JSON. */
+  /** The complete reply of any further operation: text as it is, everything else as JSON. */
   say(answer: unknown): void
   /** The same sound, noted as it passes. */
   hear(mediaType: string, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** What the caller is told in place of an answer, or of its rest. */
-  fail(told: GatewayError): void
+  /** The error that the caller gets in place of a reply, or of its rest. */
+  fail(error: GatewayError): void
   /** Nothing more is noted after it. */
   end(ending: Ending): EndedContent
 }
@@ -47,7 +47,7 @@ export function recordFor(input: RecordInput): ContentRecord | null {
   return isSampled(generationId, logging.samplingRate) ? createRecord(input) : null
 }
 
-/** For the mark of a cut, and what stands around a text in JSON: what was cut is not cut again. */
+/** Room for the truncation marker and the JSON around a text, so that a truncated text is not truncated again. */
 const FRAME_CHARACTERS = 1_000
 
 function createRecord({ caller, request, generationId, tries }: RecordInput): ContentRecord {
@@ -99,7 +99,7 @@ function createRecord({ caller, request, generationId, tries }: RecordInput): Co
   }
 }
 
-/** Bodies are no larger, but for forms with files: beyond this they are cut before they wait. */
+/** Larger than any body except forms with files, which are truncated before they are queued. */
 const MOST_HELD = 25_000_000
 
 interface Said {
@@ -111,7 +111,7 @@ interface Said {
   readonly error: GenerationContent['error']
 }
 
-/** References to what was said: it is cut to size and written down later, when no answer waits for that. */
+/** References to prompt and reply, which are truncated and written later, behind the reply. */
 function waiting(said: Said): Pick<EndedContent, 'weight' | 'content'> {
   const { recording, reasoning, sound, error } = said
   const input = held(said.input)
@@ -153,6 +153,6 @@ function limitedInput(input: unknown): GenerationContent['input'] {
 const textOf = (said: unknown): string | null =>
   typeof said === 'string' || said === null ? said : JSON.stringify(said)
 
-/** What a caller asked not to be shown is not shown to whoever reads the log either. */
+/** Reasoning that the caller excluded is not logged. */
 const hidesReasoning = (request: RoutedRequest): boolean =>
   'reasoning' in request && isObject(request.reasoning) && request.reasoning['exclude'] === true

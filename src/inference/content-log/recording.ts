@@ -3,7 +3,7 @@ import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { cutMark, MOST_CHARACTERS } from './limited.ts'
 
-/** A recording that came as a file of a form, and so stands in no body. */
+/** A recording that was uploaded as a file of a form, so that no body contains it. */
 export interface Recording {
   readonly format: string
   /** Null: too long for the log. */

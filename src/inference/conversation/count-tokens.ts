@@ -30,10 +30,10 @@ const TIMEOUT_MS = 10_000
 const MAX_REPLY_BYTES = 64 * 1024
 
 /**
- * The prompt's tokens as the first endpoint counts them that can; where none can, or none answers, our own estimate,
- * which is rather too high. It costs nothing, is no generation and says nothing about an endpoint's health; to limits on
- * rates it is a request without tokens. Throws a `GatewayError` as routing does, and the provider's refusal where the
- * request itself is at fault.
+ * The prompt's tokens as counted by the first endpoint that can count; if none can, or none replies, our estimate, which
+ * is rather too high. It costs nothing, is no generation and does not change an endpoint's health; rate limits count it
+ * as a request without tokens. Throws a `GatewayError` as routing does, and the provider's rejection of an invalid
+ * request.
  */
 export async function countTokens(input: CountInput, deps: RunDeps): Promise<number> {
   const { request, signal, snapshot } = input

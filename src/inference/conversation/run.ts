@@ -45,7 +45,7 @@ export function beginConversation(
   )
 }
 
-/** The whole reply as JSON in the caller's dialect, once it is on the ledger. Throws the error that the caller gets. */
+/** The complete reply as JSON in the caller's dialect, once it is on the ledger. Throws the error for the caller. */
 export async function wholeReply(
   generation: Conversation,
   { ingress, recorder }: ConversationOpening,
@@ -111,7 +111,7 @@ function replyContext(generation: Conversation, { attempt }: Dispatched): ReplyC
   }
 }
 
-/** For an error event before any endpoint answered: the first choice stands for the model. */
+/** For an error event before any reply: names the model of the first attempt. */
 function unansweredContext(generation: Conversation): ReplyContext {
   const { id, startedAt, request, current, attempts } = generation
   const attempt = current ?? attempts[0]

@@ -24,7 +24,7 @@ interface Row {
 const INJECTION = 'regex-prompt-injection'
 const SCOPES = { key: 'api-key', member: 'member', workspace: 'workspace' } as const
 
-/** `output`: what is told is told of the answer. */
+/** `output`: the findings are of the reply. */
 export function createReport(of: 'input' | 'output' = 'input'): FilterReport {
   const rows = new Map<ContentFilter, Row>()
   const side: JsonObject = of === 'output' ? { apply_to: of } : {}

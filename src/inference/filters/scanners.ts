@@ -16,7 +16,7 @@ import { createReport, type FilterReport } from './report.ts'
 
 /** The filters on the answer to one request. */
 export interface Scanners {
-  /** False: they only record, and everything goes out as it comes. */
+  /** False: scanners only record, and every text passes unchanged. */
   readonly rewrites: boolean
   readonly report: FilterReport
   /** How many places were replaced so far. */
@@ -86,7 +86,7 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
 
   const recording = createBudget()
   let isRecording = true
-  /** Filters that only flag never end an answer: over their budget they stop, and the report says so. */
+  /** Filters that only flag never end a reply: over their budget they stop, and the report notes that. */
   function record(scan: () => void): void {
     if (!isRecording) return
     try {

@@ -81,7 +81,7 @@ export const generateContentOperation = operation({
   tag,
   summary: "Generate content (Google's Gemini API)",
   description:
-    "For Google's own clients and coding agents that speak its API; any model can be named. The same route stands " +
+    "For Google's own clients and coding agents that speak its API; any model can be named. The same route is served " +
     'below /v1beta. Names of fields are taken in camelCase and in snake_case. Fields that are not listed are forwarded ' +
     'to providers that speak this API.',
   asksProvider: true,

@@ -15,8 +15,8 @@ const MOST_CHARACTERS = 600
 
 /**
  * The model and the verb of `models/<model>:<verb>`: the part behind `models/`, plain or percent-encoded. Models have
- * slashes and variants (`author/slug:free:generateContent`), so the verb is what stands behind the last colon. Null
- * where there is no verb.
+ * slashes and variants (`author/slug:free:generateContent`), so the verb follows the last colon. Null without
+ * a verb.
  */
 export function readPath(path: string): { model: string; verb: Verb } | null {
   const plain = nameInPath(path)

@@ -93,7 +93,7 @@ const bodyFor = (sent: JsonObject, model: string, stream: boolean): JsonObject =
   stream,
 })
 
-/** Either the contents alone, or another request as a whole. */
+/** Either the contents alone, or a complete request. */
 function countBody(sent: JsonObject, model: string): JsonObject {
   const { generateContentRequest: whole, ...plain } = canonicalBody(sent)
   return { ...plain, ...(isObject(whole) ? canonicalBody(whole) : {}), model, stream: false }

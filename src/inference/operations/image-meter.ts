@@ -40,7 +40,7 @@ function megapixels({ size, resolution }: ImagesRequest): number {
 /** 1536x1024 is in the tables above. */
 const LARGER_SHAPES = 1.5
 
-/** What the frames told so far. */
+/** Counts images as their frames pass. */
 export function createImageMeter(now: () => number, startedAt: number, request: ImagesRequest): ImageMeter {
   let upstreamId: string | null = null
   /** Of the reply that is read, and of those before it. */

@@ -67,7 +67,7 @@ function speakerOf({ dialect, endpoint }: Attempt): ImageSpeaker {
   return speaker
 }
 
-/** Frames whose images are data URLs: addresses that a provider gives are read before anybody sees them. */
+/** Frames whose images are data URLs: a provider's URLs are fetched here. */
 const framesOf = (
   { request, deps, cancellation }: Painting,
   reply: UpstreamReply,
@@ -91,7 +91,7 @@ async function collected(
   return frames
 }
 
-/** Some models make one image a call: the others of the request are asked for beside it. */
+/** Some models make one image per call: further images of a request are further calls beside it. */
 const whole: Asking<InferenceFrame[], Painting> = asking(async (reply, attempt, generation) => {
   const first = await collected(generation, reply, attempt)
   const copies = speakerOf(attempt).isSingle ? generation.request.count - 1 : 0

@@ -8,8 +8,8 @@ import { whatToTell } from '../upstream/failure.ts'
 const SLOW_READER_MS = 60_000
 
 /**
- * Bytes as they come, pulled by the caller's connection; their beginning is there already. The last byte is held back
- * until the settlement is committed; an end that is not whole breaks the connection, so that it never looks finished.
+ * Bytes as they arrive, pulled by the caller's connection; the first ones are there already. The last byte is held back
+ * until the settlement is committed. A truncated reply breaks the connection, so that it never looks complete.
  */
 export function relayBytes(
   generation: Generation,

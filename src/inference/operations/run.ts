@@ -48,7 +48,7 @@ interface Refusing<Request> {
   cannot?(request: Request): string | null
 }
 
-/** What stands against asking for it in a dialect. */
+/** Why a dialect cannot carry the request. */
 export const refusalOf =
   <Request extends RoutedRequest>(
     request: Request,

@@ -13,12 +13,12 @@ export interface Task<Request extends RoutedRequest, Result> {
   readonly speakers: Readonly<Partial<Record<DialectName, Operation<Request, Result>>>>
   /** The most that the request can use at these prices. */
   bound(request: Request, pricing: Pricing): Usage
-  /** What an answer used: `told` by the provider, else counted or guessed. */
-  count(request: Request, result: Result, told: Usage | null, pricing: Pricing): Counted
-  /** What an answer says, for the log of contents. */
+  /** The usage of a reply: `reported` by the provider, else counted or estimated. */
+  count(request: Request, result: Result, reported: Usage | null, pricing: Pricing): Counted
+  /** The text of a reply, for the content log. */
   said(result: Result, request: Request): unknown
-  /** The same question has the same answer: it may be kept and given again. */
+  /** Equal requests have equal replies, so that they may be cached. */
   readonly isRepeatable?: boolean
-  /** What content filters leave of the answer; absent: it holds no text. `drop` is told the names of what is left out. */
+  /** The reply as content filters let it pass; absent: it contains no text. `drop` gets the names of omitted fields. */
   filtered?(result: Result, scanners: Scanners, drop: (name: string) => void): Result
 }

@@ -31,7 +31,7 @@ async function fileOf(file: File): Promise<AudioFile> {
   return { content: file, name: file.name || 'audio', seconds: audioDuration(await file.bytes()) }
 }
 
-/** The list of this name; a value that stands alone becomes its first item. */
+/** The list of this name; a single value becomes its first item. */
 function listAt(body: JsonObject, name: string): unknown[] {
   const former = body[name]
   if (Array.isArray(former)) return former

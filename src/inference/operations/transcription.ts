@@ -40,7 +40,7 @@ export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
   filtered(result, scanners, drop) {
     const text = String(scanners.whole(result.text))
     if (text === result.text && scanners.isClean(result.native)) return result
-    // Words and segments say the text once more, in pieces that nobody here can tell apart.
+    // Words and segments repeat the text in pieces that filters cannot match.
     for (const name of Object.keys(result.native)) drop(name)
     return { ...result, text, native: {} }
   },

@@ -5,13 +5,13 @@ import { type Counted, type Ending, type Metering, settledAs } from '../reply/me
 
 /** What was delivered, where that is one answer. */
 export interface UnitMeter extends Metering {
-  /** The answer is there; `count` says what it used, at the prices of whoever gave it. */
+  /** The reply has arrived; `count` computes its usage at the prices of its endpoint. */
   take(upstreamId: string | null, count: (pricing: Pricing) => Counted): void
 }
 
 const STOP: Finish = { choice: 0, reason: 'stop', native: null }
 
-/** `bound`: the most that the request can use; its input is what a caller who leaves before the answer is charged. */
+/** `bound`: the most that the request can use. A disconnect before the reply is charged its input. */
 export function createUnitMeter(
   now: () => number,
   startedAt: number,

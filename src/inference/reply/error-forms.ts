@@ -6,9 +6,8 @@ import { VERBS } from '../gemini/path.ts'
 const VERB = new RegExp(`(?::|%3a)(?:${VERBS.join('|')})$`, 'i')
 
 /**
- * Which requests are answered errors in the form of another API: those of its routes, and of whatever its clients
- * look for below them, so that they understand that too. The lists of models stand at one address for several APIs, so
- * that a header decides there.
+ * Which requests get errors in the form of another API: those of its routes, and of unknown paths below them. Several
+ * APIs share the address of the model lists, so a header decides there.
  */
 export function errorFormOf(basePath: string): FormOf {
   const prefixes = ['/api/v1', '/v1'].map((prefix) => `${basePath}${prefix}`)

@@ -1,7 +1,7 @@
 import { replyHeaders } from '../../http/reply-headers.ts'
 import type { Generation } from '../generation.ts'
 
-/** The headers of a whole reply. Anthropic's clients read the id of a request from a header of its own name. */
+/** The headers of a reply that is not streamed. Anthropic's clients read the id of a request from a header of its own name. */
 export function wholeHeaders(
   { id, request, opening, cached }: Generation,
   contentType: string,
@@ -12,7 +12,7 @@ export function wholeHeaders(
   return cached ? Object.assign(headers, cached.headers) : headers
 }
 
-/** The headers of a whole reply in JSON. */
+/** The headers of a JSON reply. */
 export const jsonHeaders = (generation: Generation): Record<string, string> =>
   wholeHeaders(generation, 'application/json')
 

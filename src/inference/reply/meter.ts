@@ -14,10 +14,10 @@ import { type Cost, costOf, FREE, isPriced } from '../admission/price.ts'
 
 /**
  * How a generation ended.
- * - `whole`: finish reason and a clean end
- * - `failed`: no content ever came
- * - `cut`: the provider (or our shutdown) broke it off in the middle
- * - `left`: the caller went away
+ * - `complete`: finish reason and a clean end
+ * - `failed`: no content arrived
+ * - `truncated`: the provider, or our shutdown, ended it after some content
+ * - `disconnected`: the client disconnected
  */
 export type Ending = 'complete' | 'failed' | 'truncated' | 'disconnected'
 
@@ -34,7 +34,7 @@ export interface Settled {
   cost: Cost
 }
 
-/** What the frames told so far. One for each generation; every frame passes `see` before it is written. */
+/** Counts the frames of one generation. Every frame passes `see` before it is written. */
 export interface Meter extends Metering {
   see(frame: InferenceFrame): void
   readonly serviceTier: string | null
@@ -151,7 +151,7 @@ const NOTHING: Counted = { usage: NO_USAGE, source: 'none' }
 export function settledAs(ending: Ending, context: SettlementContext, delivered: Delivered): Settled {
   const { journal, endedAt, attempt } = context
   const { finish, startedAt } = delivered
-  // Who leaves before anybody was asked, or when all who were have refused, leaves nothing to charge.
+  // Nothing is charged for a disconnect before any provider accepted the request.
   const isInVain = ending === 'disconnected' && !context.isAsked
   const counted = isInVain ? NOTHING : delivered.counted
   const cost = isInVain ? FREE : costFor(ending, counted, context)
@@ -184,7 +184,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
   }
 }
 
-/** The provider's figures where it told any; else our count of what was delivered. 0 that was told stays 0. */
+/** The provider's figures if it reported any, else our count of the delivered text. A reported 0 stays 0. */
 function count(
   ending: Ending,
   told: Usage | null,

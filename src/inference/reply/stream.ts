@@ -15,7 +15,7 @@ const KEEP_ALIVE_MS = 5_000
 /** How long a model that has begun may think before its caller is shown that it has. */
 const BEGUN_MS = 500
 const SLOW_READER_MS = 60_000
-/** After so much text the event loop gets a turn, so that one stream of large frames does not hold up the others. */
+/** After so much text the event loop gets a turn, so that one stream of large frames does not delay further ones. */
 const BURST_CHARACTERS = 64 * 1024
 
 /** How a stream is sent by default: a comment keeps proxies and the caller's own clock quiet, and clients skip it. */
@@ -52,8 +52,8 @@ export async function streamResponse(
 }
 
 /**
- * Null once the first content is there. Else what is sent before it: what shows that the model has begun, half a second
- * after it has (until its content is there another endpoint may still answer), or the first keep-alive.
+ * Null once the first content is there. Else the text to send before it: the start of the reply, half a second after the
+ * model has begun (until its content arrives, fail-over stays possible), or the first keep-alive.
  */
 async function untilStarted(stream: TextStream, keepAlive: string): Promise<string | null> {
   const { generation, starting } = stream
@@ -92,7 +92,7 @@ async function beginning(stream: TextStream): Promise<Beginning> {
   }
 }
 
-/** A commit takes a few milliseconds; undefined: it takes longer, and what is there goes out first. */
+/** The end, if its commit takes a few milliseconds. Undefined: it takes longer, so send the available text first. */
 const committed = (rest: Promise<string | null>): Promise<string | null | undefined> =>
   Promise.race([rest, new Promise<undefined>((resolve) => setTimeout(resolve, COMMIT_MS))])
 const COMMIT_MS = 50

@@ -11,14 +11,14 @@ import type { Dispatched } from '../upstream/first-content.ts'
 import type { Ending, Meter } from './meter.ts'
 import type { ResponseRecorder } from './recorder.ts'
 
-/** A streamed reply as text, pulled by whoever sends or stores it, so that nothing piles up here. */
+/** A streamed reply as text. Its reader, which sends or stores it, pulls each piece, so that nothing is buffered here. */
 export interface TextStream {
   readonly generation: Generation<Meter>
   /** Resolves once the first content is there. */
   readonly starting: Promise<unknown>
   /**
-   * The next text; null at the end. The end is given only after the settlement is committed; an end that is not whole
-   * is an error in the dialect's words. Never rejects.
+   * The next text; null at the end. The end is returned only after the settlement is committed; a truncated stream ends
+   * with an error event of the dialect. Never rejects.
    */
   next(): Promise<string | null>
   /** What shows the caller that the model has begun, before there is any content; '' where nothing can. */
@@ -40,10 +40,10 @@ export interface TextStreamInput {
   readonly recorder?: ResponseRecorder | undefined
 }
 
-/** The most that is written ahead of a caller who reads nothing. */
+/** The most that is written ahead of a caller that does not read. */
 const BURST_CHARACTERS = 64 * 1024
 const SILENT_FRAMES = 5_000
-/** What is encoded at once. The end of a Responses stream repeats the whole answer: 100 MB with its logprobs. */
+/** How much is encoded at once. The end of a Responses stream repeats the complete reply: 100 MB with its logprobs. */
 const PIECE_CHARACTERS = 256 * 1024
 
 export function createTextStream({
@@ -56,7 +56,7 @@ export function createTextStream({
   const { deps, meter, content, cancellation, id } = generation
   let writer: StreamWriter | null = null
   let iterator: AsyncIterator<FrameBatch> | null = null
-  /** What the last network read said, and how much of it has been written. */
+  /** The frames of the last network read, and how many of them have been written. */
   let batch: FrameBatch = []
   let written = 0
   /** Frames since the last turn of the event loop. */
@@ -146,8 +146,8 @@ export function createTextStream({
     await recorder?.end(ending, from?.reply?.() ?? null)
   }
 
-  /** What was written until the caller left; its end is read by nobody. */
-  async function keepLeft(reason: CallerDisconnected): Promise<void> {
+  /** Records what was written until the client disconnected. */
+  async function recordDisconnected(reason: CallerDisconnected): Promise<void> {
     if (isKept) return
     if (writer) await writtenFailure(reason, 'disconnected', writer)
     else await keep('disconnected', null)
@@ -157,7 +157,7 @@ export function createTextStream({
     if (isDisconnected) return
     isDisconnected = true
     const settled = settle(generation, 'disconnected').catch(lost)
-    const kept = recorder ? settled.then(() => keepLeft(reason)) : settled
+    const kept = recorder ? settled.then(() => recordDisconnected(reason)) : settled
     kept.then(() => end(generation), lost)
     cancel(cancellation, reason)
     iterator?.return?.().catch(() => undefined)

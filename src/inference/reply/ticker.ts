@@ -8,12 +8,12 @@ export const TIMED_OUT: unique symbol = Symbol('timed out')
  * A callback runs at most `SWEEP_MS` late.
  */
 export interface Ticker {
-  /** Milliseconds on a scale of its own, which never goes back: a wait is as long as it was, whoever sets the clock. */
+  /** Milliseconds on a monotonic scale: setting the system's clock does not change a wait. */
   now(): number
   /** Runs `callback` once after `ms`, unless the returned function was called before. */
   after(ms: number, callback: () => void): () => void
   within<T>(promise: Promise<T>, ms: number): Promise<T | typeof TIMED_OUT>
-  /** A clock that is set again and again: moving its time is one assignment. It stands until it is set. */
+  /** A clock whose time is moved often, by one assignment. It does not run until it is set. */
   watch(callback: () => void): Clock
   close(): void
 }

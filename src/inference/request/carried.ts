@@ -64,7 +64,7 @@ function openMessage(message: unknown, open: Open): unknown {
   return content === message['content'] ? message : { ...message, content }
 }
 
-/** A part without its signature says what it says; that its thoughts are lost is named. */
+/** A part stays without its signature; the lost reasoning is named. */
 function openContent(content: unknown, open: Open): unknown {
   if (!isObject(content) || !Array.isArray(content['parts'])) return content
   const parts = changed(content['parts'], (part) => {

@@ -114,8 +114,8 @@ function nameOf(tool: unknown): string {
 function filled(prompt: string, variables: unknown): string {
   if (variables === undefined || variables === null) return prompt
   if (!isObject(variables)) throw badRequest('must be an object from names to values', 'prompt.variables')
-  return prompt.replace(/\{\{\s*([\w.-]{1,64})\s*\}\}/g, (whole, name: string) => {
-    if (!Object.hasOwn(variables, name)) return whole
+  return prompt.replace(/\{\{\s*([\w.-]{1,64})\s*\}\}/g, (placeholder, name: string) => {
+    if (!Object.hasOwn(variables, name)) return placeholder
     const value = variables[name]
     if (typeof value === 'string') return value
     if (isObject(value) && typeof value['text'] === 'string') return value['text']

@@ -112,7 +112,7 @@ export async function infer(
   return response
 }
 
-/** Lets a conversation in and encodes its reply: whole, or as a stream. */
+/** Admits a conversation and encodes its reply, at once or as a stream. */
 export async function answer(opening: ConversationOpening, deps: RunDeps): Promise<Response> {
   const begun = beginConversation(opening, deps)
   const generation = begun instanceof Promise ? await begun : begun

@@ -25,10 +25,9 @@ const MOST_ADDRESSES = 32
 const HTTP = /^https?:/i
 
 /**
- * The request as this endpoint can take it: where its dialect or provider cannot carry an address, the content is
- * fetched and takes the address's place as a data URL, in the messages and in the body. The request itself where
- * nothing is to be fetched. Throws a `GatewayError` 400 that names the field for an address that cannot be read, or
- * does not lead to what the part says.
+ * The request as this endpoint can take it. If its dialect or provider cannot carry a URL, the content is fetched and
+ * replaces the URL as a data URL, in the messages and in the body. Returns the same request if nothing is fetched. Throws
+ * a `GatewayError` 400 that names the field if a URL cannot be read, or leads to another type than the part has.
  */
 export function withContents(
   generation: Conversation,
@@ -135,7 +134,7 @@ async function fetched(
 function sentenceOf(error: UpstreamError): string {
   if (error.kind === 'timeout') return 'it did not answer in time'
   if (error.kind === 'malformed') return error.reason
-  return 'nobody answered there'
+  return 'no server replied there'
 }
 
 function withReplaced(message: Message, replacements: ReadonlyMap<string, string>): Message {

@@ -5,10 +5,10 @@ import type { OutboundAllow } from '../../net/address.ts'
 import { checkAddress, type Place } from '../../net/user-address.ts'
 
 /**
- * Refuses addresses of private networks wherever a request can hold one: `readings.md`, user-given URLs. The program
- * that fetches them, this gateway or a provider on the operator's own machine, must not be led where the caller could
- * not go. The walk judges every string that is not known to be text, so that a field that no schema here names is
- * judged too. Throws a `GatewayError` 400 that names the field. Returns the hosts that are names; null: there are none.
+ * Rejects URLs of private networks anywhere in a request (server-side request forgery). This gateway, or a provider on
+ * the operator's machine, would fetch them where the caller has no access. Checks every string that is not known to be
+ * text, so that fields without a schema are checked as well. Throws a `GatewayError` 400 that names the field. Returns
+ * the hosts that are names; null: no host is.
  */
 export function checkUserUrls(body: JsonObject, allow: OutboundAllow): UserNames | null {
   const walk = newWalk(allow)
@@ -19,7 +19,7 @@ export function checkUserUrls(body: JsonObject, allow: OutboundAllow): UserNames
 /** Hosts that one request may name before a provider of the operator's network. */
 export const MOST_NAMES = 32
 
-/** Host names in a request's URLs, each with the first place where it stands; one more than the bound ends the list. */
+/** Host names in a request's URLs, each with its first place. The list ends one beyond the bound. */
 export type UserNames = ReadonlyMap<string, string>
 
 /** From the body to the value that is looked at, and what the operator excepts. */
@@ -155,7 +155,7 @@ export function addressOf(part: ContentPart): string | null {
 const ADDRESS_FIELDS = new Set(['url', 'image_url', 'video_url', 'file_data', 'file_url', 'fileUri', 'data'])
 export const isAddressField = (name: string): boolean => ADDRESS_FIELDS.has(name)
 
-/** Where an address stands in a body (`messages[0].content[1].image_url.url`), in any dialect; undefined: nowhere. */
+/** The place of a URL in a body (`messages[0].content[1].image_url.url`), in any dialect; undefined: it has none. */
 export function placeOf(url: string, body: JsonObject): string | undefined {
   return placeIn(url, body, '', '')
 }

@@ -13,8 +13,8 @@ const DEFAULT_TTL_SECONDS = 300
 const MOST_TTL_SECONDS = 86_400
 
 /**
- * Undefined: the cache has nothing to do with it. The request's header goes before its workspace's setting. A key
- * whose guardrails want that nobody retains anything keeps nothing here either.
+ * Undefined: the request does not use the cache. Its header overrides the setting of the workspace. A key whose guardrails
+ * require zero data retention never uses the cache.
  */
 export function cacheAsked(headers: Headers, { key, workspace }: Caller): CacheAsked | undefined {
   const said = headerOf(headers, SWITCH)?.trim().toLowerCase()
@@ -35,7 +35,7 @@ const CLEAR: Names = ['x-service-cache-clear', 'x-openrouter-cache-clear']
 const headerOf = (headers: Headers, [own, other]: Names): string | null =>
   headers.get(own) ?? headers.get(other)
 
-/** As the real service reads it: what does not begin with digits says nothing, what is out of bounds is the bound. */
+/** As the real service reads it: text without leading digits is ignored, a value out of range becomes the bound. */
 function secondsOf(text: string | null): number | undefined {
   const digits = /^\s*(\d+)/.exec(text ?? '')?.[1]
   return digits === undefined ? undefined : Math.min(MOST_TTL_SECONDS, Math.max(1, Number(digits)))

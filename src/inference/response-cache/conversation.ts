@@ -4,10 +4,10 @@ import type { Dispatched } from '../upstream/first-content.ts'
 import { framesOf, newRecording } from './frames.ts'
 import type { Lookup } from './lookup.ts'
 
-/** How a reply that was streamed would have been given whole. */
+/** Turns the frames of a streamed reply into those of one that is not streamed. */
 export type Gather = (frames: FrameBatch) => FrameBatch
 
-/** A cache hit, in the form that `gather` gives it; else what `ask` answers, which is cached when it was whole. */
+/** A cache hit, in the form of `gather`; else the reply of `ask`, which is cached if it is complete. */
 export async function throughCache(
   generation: Conversation,
   cached: Lookup,
@@ -28,8 +28,8 @@ async function* atOnce(batch: FrameBatch): InferenceFrames & AsyncGenerator<Fram
 }
 
 /**
- * The same frames. An end that is reached is a whole one: any other is thrown, or nobody reads on to it. Whoever reads
- * them settles: what its workspace logs of the answer is noted before that.
+ * The same frames, recorded. A stream that ends normally is complete: a truncated one throws, or is not read to its end.
+ * The reader settles after that, so the reply is stored once its row is committed.
  */
 async function* recorded(
   { attempt, frames }: Dispatched,

@@ -14,11 +14,11 @@ import { mayBeSpliced } from '../../dialects/json-text.ts'
 /** The frames of one answer, put down while they pass. */
 export interface Recording {
   add(batch: FrameBatch): void
-  /** Null: it is not to be given again, because of how it ended or of its size. */
+  /** Null: the reply is not cached, because of its end or its size. */
   whole(): Uint8Array | null
 }
 
-/** Ends of answers that somebody else may get: none that was blocked, refused or broken off. */
+/** Finish reasons of replies that may be cached: never blocked, refused or truncated ones. */
 const KEPT: readonly FinishReason[] = ['stop', 'tool_calls', 'length']
 
 /**

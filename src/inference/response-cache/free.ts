@@ -3,7 +3,7 @@ import { FREE } from '../admission/price.ts'
 import type { Settled } from '../reply/meter.ts'
 import type { KeptAnswer } from './store.ts'
 
-/** The row of an answer that was given again: nobody was asked, so nothing was used and nothing is due. */
+/** The row of a cache hit: no provider was called, so it has no usage and no cost. */
 export const atNoCost = ({ settlement }: Settled, { sourceId }: KeptAnswer): Settled => ({
   cost: FREE,
   settlement: {

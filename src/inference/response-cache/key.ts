@@ -4,8 +4,8 @@ import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 
 /**
- * Fields of a body that change nothing of what a provider would say: how the answer is told, and what it is for.
- * README.md lists them.
+ * Fields of a body that do not change a provider's reply: its form, and labels of the request. docs/caching.md lists
+ * them.
  */
 const ASIDE = new Set([
   'stream',

@@ -28,9 +28,8 @@ interface Hit {
 }
 
 /**
- * Looks for an answer to the same request. It is given only to who could get one from the same account now: not where
- * a guardrail, a preference, a price or the absence of the provider stands against it. That the provider is down
- * does not.
+ * Looks up a cached reply to the same request. A caller gets it only if its plan contains the account that produced it:
+ * guardrails, preferences and prices still apply. Cache hits are served even while the provider is down.
  */
 export function lookUp(asked: CacheAsked, cache: ResponseCache, input: PlanInput): Lookup {
   const { request, caller, now } = input

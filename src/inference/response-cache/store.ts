@@ -1,6 +1,6 @@
 import type { Clock, Ticker } from '../reply/ticker.ts'
 
-/** A whole answer that may be given again. */
+/** A complete reply that may be served again. */
 export interface KeptAnswer {
   /** The generation that it was. */
   readonly sourceId: string
@@ -16,7 +16,7 @@ export interface KeptAnswer {
 export interface ResponseCache {
   /** No larger answer is kept. */
   readonly mostBytes: number
-  /** Undefined: there is none, or no longer. */
+  /** Undefined: no reply is cached, or it has expired. */
   find(key: string): KeptAnswer | undefined
   /** From now on, in place of what was there; what was not used for longest makes room. */
   keep(key: string, answer: Pick<KeptAnswer, 'sourceId' | 'account' | 'bytes'>, ttlSeconds: number): void
@@ -68,7 +68,7 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
     find(key) {
       const known = entries.get(key)
       if (known === undefined) return undefined
-      // One of the future was kept before the clock was set back: nobody knows how old it is.
+      // An entry from the future was stored before the clock was set back: its age is unknown.
       if (known.expiresAt <= now() || known.keptAt > now()) {
         drop(key)
         return undefined

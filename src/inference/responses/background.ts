@@ -83,8 +83,8 @@ const tooMany = (running: number): GatewayError =>
 async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun> {
   const stop = new AbortController()
   const recorder = backgroundRecorder(keeping, (context) => writtenQueued(input, context))
-  // Always a stream of the provider's: a long answer outlasts the wait for a first byte, and what was said by then is
-  // there when the run is stopped.
+  // Always a stream of the provider's: a long reply outlasts the timeout of a first byte, and a stopped run
+  // keeps its output.
   const request = { ...input.request, stream: true }
   const opening = { ...input, request, signal: stop.signal, recorder }
   const reply = await streamedReply(await beginConversation(opening, deps), opening)
@@ -108,7 +108,7 @@ async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDep
   }
 }
 
-/** Reads the reply to its end, as a caller would. How it ends is told to the recorder. */
+/** Reads the reply to its end, as a caller would. The recorder gets the ending. */
 async function relay(reply: TextStream, events: EventLog | null, kept: Promise<KeptReply>): Promise<void> {
   const completedBy = createBlockCutter()
   for (let piece = await reply.next(); piece !== null; piece = await reply.next()) {
@@ -123,7 +123,7 @@ async function relay(reply: TextStream, events: EventLog | null, kept: Promise<K
 }
 
 interface BackgroundRecorder extends ResponseRecorder {
-  /** What was stored at the beginning. Throws before that. */
+  /** The response as it was stored at first. Throws before that. */
   begun(): { response: StoredResponse; first: JsonObject }
   /** From `queued` to `in_progress`. */
   goOn(): Promise<void>
@@ -182,7 +182,7 @@ function backgroundRecorder(
   }
 }
 
-/** The Response object before anything was said, in the dialect's own form: that of a reply that failed at once. */
+/** The Response object without output, in the form of a reply that failed at once. */
 function writtenQueued({ ingress }: Pick<ConversationOpening, 'ingress'>, context: ReplyContext): JsonObject {
   const writer = ingress.writeStream(context)
   writer.fail({ status: 500, message: '' })

@@ -16,7 +16,7 @@ import { type ResponsesDeps, receive } from './create.ts'
 
 /**
  * Priced by its tokens. Nothing bounds what a compaction may write: as much as it reads is reserved, 4,096 tokens at
- * least, for it is shorter than what it stands for.
+ * least, since it is shorter than its input.
  */
 const compaction: Task<InferenceRequest, Compaction> = {
   ingress: compactIngress,

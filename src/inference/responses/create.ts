@@ -104,14 +104,14 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
   const recorder = asked.store
     ? foregroundRecorder(keeping)
     : rememberingRecorder(opening.request, caller, remembered)
-  // Its turns are in the input by now, and its own id is told in the reply.
+  // With a previous response, its turns are part of the input, and the reply names its id: never cached.
   const cache = asked.previousResponseId === null ? cacheAsked(request.headers, caller) : undefined
   const response = await answer({ ...input, recorder, cache, signal: request.signal }, deps.run)
   deferLine(incoming)
   return response
 }
 
-/** Files are put in their place here, turn for turn: what is stored names them, and does not repeat them. */
+/** Inserts files turn by turn: stored responses refer to files and do not contain them. */
 async function parsed(
   resolved: ResolvedInput,
   filtered: FilteredBody,

@@ -1,7 +1,7 @@
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import { isTerminal, terminalEvent } from './terminal-event.ts'
 
-/** Some events of a stream, whole, and the number of the last of them. */
+/** Some complete events of a stream, and the number of the last one. */
 export interface Stretch {
   readonly text: string
   readonly last: number
@@ -25,16 +25,16 @@ export interface EventLog extends EventSource {
   close(): Promise<void>
 }
 
-/** More than this is moved to the store: a long answer must not lie in memory whole. */
+/** Beyond this, events are moved to the store: memory must not hold a long reply. */
 const HELD_CHARACTERS = 256 * 1024
 const BLOCK_END = '\n\n'
 const DONE = 'data: [DONE]'
 
-/** The events of a text; comments and the terminal marker are none. */
+/** The events of a text, without comments and the terminal marker. */
 export const eventsOf = (text: string): string[] =>
   text.split(BLOCK_END).filter((block) => block !== '' && !block.startsWith(':') && block !== DONE)
 
-/** Cuts a stream that comes in pieces into whole blocks: what each piece completes. */
+/** Splits a stream that arrives in pieces: returns the blocks that each piece completes. */
 export function createBlockCutter(): (piece: string) => string {
   let open: string[] = []
   /** A line feed that may be the first half of the end of a block. */
@@ -127,8 +127,8 @@ export function createEventLog(
 }
 
 /**
- * The events of a response that has ended. A crash may have taken the last of them, of which a reader may have seen
- * some: it is told the end under the number after its own.
+ * The events of a response that has ended. A crash may have lost the last events, some of which a reader has seen: the
+ * reader gets the end under the number after its last one.
  */
 export function storedEvents(response: StoredResponse, store: ResponseStore): EventSource {
   let isTold = false

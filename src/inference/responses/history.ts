@@ -9,7 +9,7 @@ export interface Turn extends StoredReply {
   readonly response: StoredResponse
 }
 
-/** What clients that expect everything to be kept must know: OpenAI stores unless told not to. */
+/** A hint for clients that expect every response to be stored: OpenAI stores unless `store` is false. */
 export const ONLY_STORED = 'only what was created with store: true is kept'
 
 /** Opened between two turns of the event loop: a long conversation must not hold up everyone else's streams. */
@@ -46,8 +46,8 @@ const tooLong = () =>
   )
 
 /**
- * What was said before a request that continues `id`. Throws 404 where that is not a response of this workspace, or a
- * turn before it is gone; 400, with its status, where it has no answer.
+ * The turns before a request that continues `id`. Throws 404 if that is no response of this workspace, or an earlier turn
+ * is deleted; 400, with its status, if it has no reply.
  */
 export async function turnsBefore(id: string, workspaceId: string, store: ResponseStore): Promise<Turn[]> {
   const response = await store.find(id, workspaceId)

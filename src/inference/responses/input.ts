@@ -18,7 +18,7 @@ export interface Kept {
 export interface ResolvedInput {
   /** The body as the dialect reads it: earlier turns first, references replaced. */
   readonly body: JsonObject
-  /** The caller's own items, references replaced: what is stored of this turn. */
+  /** The caller's items with references replaced: the stored input of this turn. */
   readonly own: JsonObject[]
   /** Earlier turns: ids of their responses, and how many items of the body are theirs. */
   readonly turnIds: string[]
@@ -70,11 +70,11 @@ function checkCalls(earlier: readonly JsonObject[], own: readonly JsonObject[]):
   }
 }
 
-/** The reply says what holds: a background response is stored. */
+/** The reply reports the effective `store`: a background response is stored. */
 const withState = (body: JsonObject, { store }: StateAsked): JsonObject =>
   store && body['store'] !== true ? { ...body, store } : body
 
-/** A reference to what the conversation has already said is left out, as a second one is: it would be said twice. */
+/** Drops references to items that the conversation contains already, and repeated references. */
 async function resolved(
   items: readonly JsonObject[],
   turns: readonly Turn[],
@@ -101,7 +101,7 @@ async function resolved(
 /** Each is looked up in the database. */
 const MOST_REFERENCES = 2_000
 
-/** Looks items up for one request. Each response is opened once, and together they are no more than a body may hold. */
+/** Looks items up for one request. Opens each response once; all together are bounded by the limit of a body. */
 function storedItems(workspaceId: string, { store, remembered }: Kept) {
   const opened = new Map<string, ReadonlyMap<string, JsonObject>>()
   let characters = 0

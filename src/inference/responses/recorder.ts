@@ -7,8 +7,8 @@ import type { ResponseStore, StoredResponse } from '../../core/stored-response.t
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { ResolvedInput } from './input.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
-import { keptReply } from './stored-reply.ts'
 import type { StateAsked } from './state.ts'
+import { keptReply } from './stored-reply.ts'
 
 /** What is known of a response before it is run. */
 export interface Keeping {
@@ -36,7 +36,7 @@ export function foregroundRecorder(keeping: Keeping): ResponseRecorder {
       try {
         await keep(keeping, newResponse(keeping, context, kept.status, modelOf(kept.reply)), kept.reply)
       } catch (error) {
-        // The answer is paid for and whole: the caller gets it all the same.
+        // The reply is complete and charged, so the caller gets it anyway.
         keeping.onLost(error, generationId)
       }
     },

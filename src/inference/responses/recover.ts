@@ -4,8 +4,8 @@ import { failed } from './stored-reply.ts'
 const INTERRUPTED = 'The gateway stopped before this response was complete'
 
 /**
- * Ends what a former process left running: nobody goes on with it. Before the first request. Answers how many there
- * were; one that cannot be opened is told to `onError` and left as it is.
+ * Fails responses that a former process left running, before the first request. Returns their number. Calls `onError` for
+ * a response that cannot be opened, and leaves it as it is.
  */
 export async function failInterrupted(
   store: ResponseStore,

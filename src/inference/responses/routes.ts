@@ -96,7 +96,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
         return await cancelResponse(params.id, caller, deps.responses)
       },
       {
-        // Clients send no body; one that comes says nothing.
+        // Clients send no body; a body is ignored.
         parse: 'none',
         params: responseParams,
         detail: operation({

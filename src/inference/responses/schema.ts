@@ -42,7 +42,7 @@ export const itemsQuery = t.Object(
         maxLength: 4,
         expects: '"asc" or "desc"',
         documented: { type: 'string', enum: ['asc', 'desc'], default: 'desc' },
-        description: 'By when they were said; default `desc`.',
+        description: 'Order by time; default `desc`.',
       }),
     ),
     after: t.Optional(

@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 
-/** What a request says of state, apart from what it asks the model. */
+/** The fields of a request about stored state. */
 export interface StateAsked {
   /** Keep the response. */
   readonly store: boolean
@@ -12,9 +12,8 @@ export interface StateAsked {
 }
 
 /**
- * Reads the fields of state; what is of a wrong type is left for the dialect to refuse. A background response must be
- * kept to be asked for, so `background` stands for `store` unless that is refused outright: OpenAI's rule, whose
- * `store` is on unless switched off.
+ * Reads the fields of state; the dialect rejects wrong types. A background response must be stored to be retrieved, so
+ * `background` implies `store`, and `store: false` with it is rejected, as at OpenAI.
  */
 export function stateAsked(body: JsonObject): StateAsked {
   const { store, background, stream, previous_response_id: previous } = body

@@ -2,13 +2,13 @@ import type { JsonObject } from '../../core/events.ts'
 import { isFinal, isResponseStatus, type ResponseStatus } from '../../core/response-status.ts'
 import type { Ending } from '../reply/meter.ts'
 
-/** How a reply is kept: its status, and the Response object that says it. */
+/** A stored reply: its status, and the Response object with it. */
 export interface KeptReply {
   readonly status: ResponseStatus
   readonly reply: JsonObject
 }
 
-/** The status of a reply that has ended: its own word, but one whose caller left or that was stopped is cancelled. */
+/** The status of a reply that has ended: its own, or `cancelled` after a client disconnect or a cancellation. */
 export function keptReply(ending: Ending, reply: JsonObject): KeptReply {
   if (ending === 'disconnected') return { status: 'cancelled', reply: cancelled(reply) }
   const { status } = reply
@@ -16,7 +16,7 @@ export function keptReply(ending: Ending, reply: JsonObject): KeptReply {
   return { status: 'failed', reply: failed(reply, 'The answer broke off') }
 }
 
-/** A reply that has not begun: as it is before anything was said. `from` has the fields that repeat the request. */
+/** The reply of a response that has not begun. `from` has the fields that repeat the request. */
 export function queued(from: JsonObject): JsonObject {
   // Nothing was routed yet.
   const { service_metadata: _, openrouter_metadata: __, ...rest } = unanswered(from)
@@ -25,7 +25,7 @@ export function queued(from: JsonObject): JsonObject {
 
 export const inProgress = (reply: JsonObject): JsonObject => ({ ...reply, status: 'in_progress' })
 
-/** What was said until then stays. */
+/** The output until then stays. */
 const cancelled = (reply: JsonObject): JsonObject => ({ ...unanswered(reply), status: 'cancelled' })
 
 export const failed = (reply: JsonObject, message: string): JsonObject => ({

@@ -17,8 +17,8 @@ export interface StoredDeps {
 const unknown = () => notFound(`There is no stored response with this id; ${ONLY_STORED}`)
 
 /**
- * A stored response of the caller's workspace; another workspace's is as unknown as one that never was. One whose end
- * could not be stored (a full disk) has failed: nobody would ever end it, and its caller would ask for ever.
+ * A stored response of the caller's workspace; those of further workspaces are unknown. A response whose end could not be
+ * stored (a full disk) has failed: no run would end it, and its caller would poll for ever.
  */
 async function findResponse(id: string, { workspace }: Caller, deps: StoredDeps): Promise<StoredResponse> {
   const { store, background } = deps
@@ -28,7 +28,7 @@ async function findResponse(id: string, { workspace }: Caller, deps: StoredDeps)
     return response
   }
   const isLost = ({ status }: StoredResponse) => !isFinal(status) && background.find(id) === undefined
-  // Looked at twice: its run may have ended between one look and the other.
+  // Read twice: its run may end between the two reads.
   const first = await find()
   if (!isLost(first)) return first
   const response = await find()

@@ -13,7 +13,7 @@ interface Choosing {
 /**
  * The dialect in which an endpoint is called: the caller's own where the endpoint speaks it, else its first. A caller
  * of chat is carried by Responses instead if that keeps the model's reasoning from turn to turn (`prefersResponses`).
- * What is no conversation has one form toward callers: it goes in the endpoint's first dialect that can carry it.
+ * A request that is no conversation is sent in the endpoint's first dialect that can carry it.
  */
 export function dialectFor(
   { request, refusal }: Choosing,

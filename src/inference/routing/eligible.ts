@@ -73,7 +73,7 @@ export const dialectsOf = (
   endpoint: EndpointRecord,
 ): readonly [DialectName, ...DialectName[]] => endpoint.dialects ?? [dialect, ...alsoSpeaks]
 
-/** Two names of one bound: who takes either takes the other, for the egress writes the one that is known. */
+/** Two names of one bound: an endpoint that supports either gets the one that it knows. */
 const OUTPUT_BOUNDS = ['max_tokens', 'max_completion_tokens']
 
 const supports = (supported: readonly string[], name: string): boolean =>

@@ -13,14 +13,14 @@ export interface Cooldown {
 export interface Health {
   /** `isOnly`: no other endpoint could serve the request, which makes the breaker far slower to open. */
   cooldownOf(attempt: Attempt, isOnly: boolean): Cooldown | null
-  /** Marks a try: of a breaker that is due again, one request probes and the others wait for what it finds. */
+  /** Marks a try: once a breaker is due, one request probes the endpoint and further ones wait for its result. */
   trying(attempt: Attempt): void
   succeeded(attempt: Attempt, firstContentMs: number): void
   /** Failures before the first content. Cuts in mid-stream, callers' mistakes and aborts are not reported here. */
   failed(attempt: Attempt, error: UpstreamError): void
   /** Median of the last first-content times, in ms; null before the first. */
   latencyMs(attempt: Attempt): number | null
-  /** What was seen with this credential says nothing any more: it was replaced. */
+  /** The credential was replaced: its history no longer applies. */
   forget(credentialId: string): void
 }
 

@@ -40,7 +40,7 @@ export const KINDS: Readonly<Record<ApiType, Kind>> = {
   stt: { outputs: ['transcription'], purpose: 'transcription', route: 'POST /audio/transcriptions' },
 }
 
-/** True too where nobody says what a model gives. */
+/** True as well if the model's outputs are unknown. */
 export const gives = (outputModalities: readonly string[], apiType: ApiType): boolean =>
   outputModalities.length === 0 || outputModalities.some((name) => KINDS[apiType].outputs.includes(name))
 

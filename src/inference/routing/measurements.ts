@@ -6,7 +6,7 @@ import type { Health } from './health.ts'
 import { createSamples, type Samples } from './samples.ts'
 import { createUptime, type Uptime } from './uptime.ts'
 
-/** What is told of each try and of each settled generation; every call is O(1) and touches memory alone. */
+/** Records every try and every settled generation. Each call is O(1) and works in memory. */
 export interface Meters extends Measurements {
   /** A try gave its first content. */
   answered(endpointId: string, latencyMs: number): void
@@ -49,7 +49,7 @@ export function createMeasurements(now: () => number): Meters {
     },
     settled(settlement) {
       const { endpointId, finishReason, cancelled, tries } = settlement
-      // Who left before anything came has learnt nothing about the endpoint.
+      // A disconnect before the first content proves nothing about the endpoint.
       const last = tries.at(-1)
       if (last?.endpointId !== endpointId || !gaveContent(last)) return
       const meter = meterOf(endpointId)
@@ -71,8 +71,8 @@ function readingOf({ latency, speed, uptime }: Meter, at: number): EndpointMeasu
 }
 
 /**
- * Tokens per second from the first content to the end. A reply that was not streamed comes at once, so its whole time
- * counts. Only whole replies whose tokens the provider has told.
+ * Tokens per second from the first content to the end, or of the total time if the reply was not streamed. Only for
+ * complete replies whose tokens the provider reported.
  */
 function speedOf(settlement: Settlement): number | null {
   const { usage, usageSource, finishReason, cancelled, streamed, generationTimeMs, tries } = settlement
@@ -83,7 +83,7 @@ function speedOf(settlement: Settlement): number | null {
   return tokens === 0 ? null : Math.round((tokens * 100_000) / Math.max(1, timeMs)) / 100
 }
 
-/** A health that also tells the meters how each try ended. */
+/** A `Health` that also reports the end of each try to the meters. */
 export const metered = (health: Health, meters: Meters): Health => ({
   ...health,
   succeeded(attempt, firstContentMs) {
@@ -92,7 +92,7 @@ export const metered = (health: Health, meters: Meters): Health => ({
   },
   failed(attempt, error) {
     health.failed(attempt, error)
-    // A workspace's own key that is refused says nothing of the endpoint, which is everybody's.
+    // A refused BYOK key proves nothing about the endpoint, which all workspaces share.
     if (error.kind !== 'credential' || attempt.byokKey === undefined)
       meters.failed(attempt.endpoint.id, error)
   },

@@ -14,7 +14,7 @@ const HEADERS = [
 
 /**
  * The spec's header, its legacy form, and the two that the real client sends (api-surface §1 row 3). Throws a
- * `GatewayError` 400 that names the header for a value that is none of theirs.
+ * `GatewayError` 400 that names the header for an unknown value.
  */
 export function wantsRoutingMetadata(headers: Headers): boolean {
   let isWanted = false
@@ -65,7 +65,7 @@ export function routingMetadata(
   }
 }
 
-/** Several credentials make no more of an endpoint. */
+/** One attempt for each endpoint, however many credentials it has. */
 function endpointsOf(attempts: readonly Attempt[]): Attempt[] {
   const ofEndpoint = new Map<string, Attempt>()
   for (const attempt of attempts) {

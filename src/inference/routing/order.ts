@@ -28,8 +28,8 @@ export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
 }
 
 /**
- * The workspace's own keys go before the gateway's credentials, whatever is preferred among providers; those that are
- * for falling back go last. Where the caller has no wish, own keys stand in their own order.
+ * BYOK keys come before the gateway's credentials, whatever the provider preferences; those marked as fallback come last.
+ * Without preferences, BYOK keys keep the order that the workspace gave them.
  */
 function byokKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): Attempt[] {
   if (attempts.every(({ byokKey }) => byokKey === undefined)) return attempts
@@ -48,7 +48,7 @@ function listedFirst(attempts: Attempt[], order: readonly string[] | undefined):
   return [...attempts].sort((a, b) => rank(a) - rank(b))
 }
 
-/** As quick as was preferred, then those that nobody has measured, then those that are known to be slower. */
+/** Endpoints that meet the preferred figures, then unmeasured ones, then those known to be slower. */
 function preferredFirst(attempts: Attempt[], { preferences, measured }: OrderInput): Attempt[] {
   const { preferredMinThroughput: speeds, preferredMaxLatency: seconds } = preferences
   if (!speeds && !seconds) return attempts
@@ -77,7 +77,7 @@ function isWithin(
 }
 const PERCENTS = ['p50', 'p75', 'p90', 'p99'] as const
 
-/** What is not measured stands last. Quality is not measured: the quickest first content stands for it. */
+/** Unmeasured endpoints come last. Quality is not measured, so `exacto` sorts by the time to the first content. */
 function bySort(attempts: Attempt[], sort: SortKey, { latencyMs, measured }: OrderInput): Attempt[] {
   const slowness = ({ endpoint }: Attempt): number =>
     -(measured?.(endpoint.id)?.tokensPerSecond?.p50 ?? Number.NEGATIVE_INFINITY)

@@ -19,7 +19,7 @@ export interface PlanInput {
   /** See `Health`. */
   cooldownOf(attempt: Attempt, isOnly: boolean): Cooldown | null
   latencyMs(attempt: Attempt): number | null
-  /** Measurements of the last half hour; absent: there are none. */
+  /** Measurements of the last half hour; absent: nothing is measured. */
   measured?(endpointId: string): EndpointMeasurements | null
   /** Why a dialect cannot carry the request, to complete "<provider> …"; null: it can. Absent: every dialect can. */
   refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null

@@ -17,7 +17,7 @@ export interface Plan {
   /** What the caller asked for, variant included. */
   requested: string
   strategy: 'direct' | 'alias' | 'fallback'
-  /** Variants that were asked for and change nothing here: told in the routing metadata. */
+  /** Requested variants without effect here: listed in the routing metadata. */
   unserved: string[]
   /** With every endpoint that could have served, those that cool down included: for the routing metadata. */
   eligible: readonly Attempt[]
@@ -66,7 +66,7 @@ function openOf(attempts: Attempt[], { cooldownOf, now }: PlanInput): Attempt[] 
   return open
 }
 
-/** At one endpoint the gateway's credentials are one account, and each of the workspace's own keys is another. */
+/** The gateway's credentials at an endpoint are one account; each BYOK key is an account of its own. */
 export const accountOf = ({ endpoint, byokKey }: Attempt): string => `${endpoint.id}\n${byokKey?.id ?? ''}`
 
 function requestedModels({ request, caller }: Pick<PlanInput, 'request' | 'caller'>): string[] {
@@ -98,7 +98,7 @@ export function providersAsked(
 
 const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
 
-/** What the gateway has is looked up first: what a workspace brings along changes no name of it. */
+/** Looks up the gateway's models first: BYOK keys never change what a name means. */
 function resolve(
   name: string,
   { caller, snapshot }: Pick<PlanInput, 'caller' | 'snapshot'>,
@@ -154,7 +154,7 @@ function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
   return eligible
 }
 
-/** Last of the rules: what it excludes would serve the request but for a guardrail. */
+/** The last rule: only a guardrail excludes these endpoints. */
 function guarded(
   model: ModelRecord,
   { endpoint, provider }: Route,
@@ -180,7 +180,7 @@ function withCredentials(
   return drawn(credentials, random).map((credential) => ({ model, endpoint, provider, credential, dialect }))
 }
 
-/** Those with a weight share the requests by it, one of the others weighs 1; without any they stay in their order. */
+/** Weighted credentials share requests by weight (default 1). Without any weight they keep their order. */
 function drawn(credentials: readonly CredentialRecord[], random: () => number): readonly CredentialRecord[] {
   if (credentials.length < 2 || credentials.every(({ weight }) => weight === undefined)) return credentials
   // Efraimidis and Spirakis: see byWeight in order.ts.

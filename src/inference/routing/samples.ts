@@ -55,7 +55,7 @@ export function createSamples(better: 'smaller' | 'larger'): Samples {
   }
 }
 
-/** By nearest rank; `best` stands first. */
+/** By nearest rank; `best` comes first. */
 function percentilesOf(sorted: readonly number[]): Percentiles {
   const at = (percent: number): number => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0
   return { p50: at(50), p75: at(75), p90: at(90), p99: at(99) }

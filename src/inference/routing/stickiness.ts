@@ -10,8 +10,8 @@ export function drawsOf(request: RoutedRequest, random: () => number): () => num
 }
 
 /**
- * What tells a conversation from others: the caller's `session_id`, else the words of the agents that send none. In
- * OpenAI's APIs that is `prompt_cache_key`; in Anthropic's `metadata.user_id`, in which Claude Code names the session.
+ * Identifies a conversation: the caller's `session_id`, else the fields of agents that send none. In OpenAI's APIs that
+ * is `prompt_cache_key`; in Anthropic's `metadata.user_id`, in which Claude Code names the session.
  */
 function conversationOf({ sessionId, apiType, body, user }: RoutedRequest): string | undefined {
   if (sessionId !== undefined) return sessionId

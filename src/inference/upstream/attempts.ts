@@ -11,7 +11,7 @@ import { journalAttempt } from '../journal-entry.ts'
 import { accountOf } from '../routing/plan.ts'
 import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
 
-/** How one kind of request is put to an endpoint, and its answer read as far as it must be before nobody else is asked. */
+/** How one kind of request is sent to an endpoint, and its reply read until fail-over is no longer possible. */
 export interface Asking<Answer, Asked extends Generation> {
   build(attempt: Attempt, generation: Asked): DialectCall | Promise<DialectCall>
   /** Reads a 2xx reply; throws `UpstreamError` for what is no answer. */
@@ -38,7 +38,7 @@ export interface Answered<Answer> {
   dropped: string[]
 }
 
-/** Of each account at it: the gateway's, and each key that the workspace brought along. */
+/** For each account at the endpoint: the gateway's, and each BYOK key. */
 const TRIES_PER_ENDPOINT = 2
 const OWN_WAITING_MS = 5_000
 const RETRY_AFTER_WAIT_MS = 2_000
@@ -85,8 +85,8 @@ export async function tryAttempts<Answer, Asked extends Generation>(
 }
 
 /**
- * How long to wait before the same endpoint is tried once more; null: do not. A connection that broke is worth a
- * second try at once; a refusal for now only where there is nobody else to ask.
+ * How long to wait before the same endpoint is retried; null: do not. A broken connection is retried at once; a temporary
+ * rejection only if no further endpoint is left.
  */
 function pauseBefore(
   error: UpstreamError,
@@ -151,7 +151,7 @@ const outcomeOf = (
   isByok: byokKey !== undefined,
 })
 
-/** Builds and sends one call, again where the endpoint refused what may be left out. Throws what a refusal says. */
+/** Builds and sends one call, again if the endpoint rejected a part that may be left out. Throws the rejection. */
 export async function send<Answer, Asked extends Generation>(
   asking: Asking<Answer, Asked>,
   attempt: Attempt,
@@ -214,7 +214,7 @@ export async function ask(
 
 export const isGood = ({ status }: UpstreamReply): boolean => status >= 200 && status < 300
 
-/** What a reply with an error status says. */
+/** The error of a reply with an error status. */
 export async function refusalOf(
   reply: UpstreamReply,
   { credential }: Attempt,
@@ -228,7 +228,7 @@ export async function refusalOf(
 
 /**
  * Some servers repeat the prompt in an error, even once per mistake (vllm#49239, 2026: more than 100 MB), and a broken
- * one may never end it: the status with what was read says enough, and the next endpoint is waiting.
+ * one may never end it: the status and the first part of the body suffice, and the next endpoint is waiting.
  */
 const ERROR_BODY_LIMIT_BYTES = 64 * 1024
 const ERROR_BODY_MS = 5_000

@@ -60,7 +60,7 @@ const sentenceOf: Record<Exclude<UpstreamFailure, 'caller'>, (provider: string) 
   capacity: (provider) => `Too many requests to ${provider} are running`,
 }
 
-/** What the caller is told of a provider's failure. The provider's own text is shown only where it is about the request. */
+/** The error that a caller gets for a provider's failure. The provider's text is included only if it is about the request. */
 export function publicError(
   error: UpstreamError,
   attempt: Attempt,
@@ -94,7 +94,7 @@ export function publicError(
   })
 }
 
-/** OpenAI says it with a 429 that no waiting helps against. */
+/** OpenAI sends this as a 429 that no waiting resolves. */
 const isOutOfMoney = ({ kind, status, code }: UpstreamError): boolean =>
   (kind === 'credential' && status === 402) || (kind === 'rate-limit' && code === 'insufficient_quota')
 
@@ -107,7 +107,7 @@ function sentenceFor(
   if (isOutOfMoney(error))
     return `${byokKey ? "The workspace's own account" : "This gateway's account"} at ${name} has no balance left: add credits there`
   return kind === 'credential' && byokKey
-    ? `${name} refused the workspace's own key for it (BYOK): store a valid one, or disable it`
+    ? `${name} rejected the workspace's BYOK key: store a valid one, or disable it`
     : sentenceOf[kind](name)
 }
 
@@ -115,7 +115,7 @@ function sentenceFor(
 const KEY_LIKE =
   /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ)[\w.-]{16,}/g
 
-/** `http://user:password@`: what stands before the `@`. */
+/** `http://user:password@`: the part before the `@`. */
 const USER_INFO = /(?<=:\/\/)[^\s/@]+(?=@)/g
 /** Fewer characters at the end of a reason that was cut are no key yet. */
 const LEAST_OF_A_KEY = 6

@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { FrameBatch, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { Generation } from '../generation.ts'
 
-/** A reply whose first content is there (or that ended whole without any). */
+/** A reply whose first content is there (or that ended without any). */
 export interface Dispatched {
   attempt: Attempt
   frames: InferenceFrames

@@ -112,7 +112,12 @@ test('a whole reply is settled, then kept, then ended', async () => {
   commit()
   expect(await read).toBe('words end')
   await ended
-  expect(told).toEqual({ endings: ['complete'], kept: [['complete', { status: 'completed' }]], ended: 1, lost: [] })
+  expect(told).toEqual({
+    endings: ['complete'],
+    kept: [['complete', { status: 'completed' }]],
+    ended: 1,
+    lost: [],
+  })
 })
 
 test('a caller that leaves while its whole reply is settled has ended too, and what was kept is whole', async () => {
@@ -123,7 +128,11 @@ test('a caller that leaves while its whole reply is settled has ended too, and w
   commit()
   await ended
   expect(await read).toBe('words ')
-  expect(told).toMatchObject({ endings: ['complete'], kept: [['complete', { status: 'completed' }]], lost: [] })
+  expect(told).toMatchObject({
+    endings: ['complete'],
+    kept: [['complete', { status: 'completed' }]],
+    lost: [],
+  })
 })
 
 test('a caller that leaves before the end is kept with what was written', async () => {
@@ -132,7 +141,12 @@ test('a caller that leaves before the end is kept with what was written', async 
   disconnect()
   commit()
   await ended
-  expect(told).toEqual({ endings: ['disconnected'], kept: [['disconnected', { status: 'failed' }]], ended: 1, lost: [] })
+  expect(told).toEqual({
+    endings: ['disconnected'],
+    kept: [['disconnected', { status: 'failed' }]],
+    ended: 1,
+    lost: [],
+  })
 })
 
 test('a settlement that fails leaves nothing open, whether the caller stays or leaves', async () => {

@@ -29,7 +29,7 @@ type Guarding = GuardrailRecord & { filters: ContentFilters }
  * The body of an inference request with what the guardrails of its key redact, before anything of it is sent, held or
  * kept. Works in slices of a few milliseconds, between which other requests run. Throws a `GatewayError` 403 if one of
  * them blocks it, or if it would take too long to find out what must be redacted or blocked. A filter that only flags
- * refuses nothing: over its budget it stops, and the report says so.
+ * rejects nothing: over its budget it stops, and the report notes that.
  */
 export function withFilters(
   body: JsonObject,

@@ -7,8 +7,8 @@ const IS_BASE64 = /;\s*base64\s*,$/i
 const COUNTED = /^%PDF-/
 
 /**
- * A file in a field, as a data URL or in bare base64, with its texts replaced. Whether it is text is told by its
- * content, for names and media types of text are without number and often missing; other files are not looked at.
+ * A file in a field, as a data URL or in bare base64, with its texts replaced. The content
+ * decides whether it is text: names and media types of text are countless and often missing. Binary files are skipped.
  */
 export function inFile(value: unknown, isUser: boolean, replace: Replace): unknown {
   if (typeof value !== 'string') return value
@@ -55,7 +55,7 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}\s*$/
 const isBase64 = (text: string): boolean => BASE64.test(text.includes('\n') ? text.replace(/\s/g, '') : text)
 
 const SEALED = /^data:[^,]*;base64,/i
-/** Of what is shorter nobody can say that it is no text: a number is base64 too. No picture is as short. */
+/** Anything shorter may be text: a number is valid base64 as well. No image is that short. */
 const SHORTEST_SEALED = 64
 
 /** A data URL of base64 and nothing beside it: what only begins like one is text. */

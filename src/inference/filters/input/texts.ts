@@ -29,7 +29,7 @@ const ROOTS = [
   'documents',
   ...DEFINITIONS,
 ]
-/** What the application wrote, where no role says who did. */
+/** Fields that the application wrote, which have no role. */
 const NOT_OF_USERS: readonly string[] = ['system', 'systemInstruction', 'instructions', 'prediction']
 
 /** Names of fields that hold ids, addresses, contents of files, marks and words of the protocol. */
@@ -63,7 +63,7 @@ const NO_TEXT = new Set([
 ])
 /** What a model thought, in the forms of all dialects. */
 const THOUGHTS = /^(?:thinking|redacted_thinking|reasoning(?:\..*)?)$/
-/** Signed or sealed by its provider, so that it cannot be changed. Without that anybody may have written it. */
+/** Signed or sealed by its provider, so that it cannot be changed. Unsigned text may come from the caller. */
 const isSealedThought = ({
   type,
   signature,
@@ -74,7 +74,7 @@ const isSealedThought = ({
   (thought === true && isFilled(thoughtSignature)) ||
   (typeof type === 'string' && THOUGHTS.test(type) && (isFilled(signature) || isFilled(sealed)))
 const isFilled = (value: unknown): boolean => typeof value === 'string' && value !== ''
-/** Of these the name of who says it is given to the model as well. */
+/** Roles whose `name` is sent to the model as well. */
 const NAMED_ROLES: readonly unknown[] = ['user', 'system', 'developer', 'assistant']
 /** Arguments of a call, in the forms of all dialects: there any name of a field may be the caller's own. */
 const ARGUMENTS = new Set(['arguments', 'input', 'output'])
@@ -121,7 +121,7 @@ function inContent(value: unknown, isUser: boolean, replace: Replace): unknown {
   })
 }
 
-/** A result of a tool is not what the user wrote, wherever it stands. */
+/** A tool result was not written by the user, wherever it is. */
 const isByUser = (type: unknown, role: unknown): boolean =>
   (role === undefined || role === 'user') &&
   !(typeof type === 'string' && /(?:_call|_output|_result|tool_use)$/.test(type))
@@ -166,7 +166,7 @@ function inArguments(value: unknown, isUser: boolean, replace: Replace): unknown
   }
 }
 
-/** Below this many digits a number says nothing. */
+/** Shorter numbers identify nothing. */
 const LEAST_NUMBER = 1e6
 
 function inValues(value: unknown, isUser: boolean, replace: Replace): unknown {
@@ -178,7 +178,7 @@ function inValues(value: unknown, isUser: boolean, replace: Replace): unknown {
   }
   if (Array.isArray(value)) return mapped(value, (item) => inValues(item, isUser, replace))
   if (!isObject(value)) return value
-  // What an image holds is not looked at, what stands beside it is.
+  // The image itself is skipped; fields beside it are scanned.
   if (value['type'] === 'image' || value['type'] === 'input_image') return inContent(value, isUser, replace)
   return mappedFields(value, (_, field) => inValues(field, isUser, replace))
 }

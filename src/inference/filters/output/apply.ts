@@ -21,7 +21,7 @@ import { type ChoiceOutput, createChoiceOutput } from './choice.ts'
 import type { NativeOutput } from './native-output.ts'
 import { createNativeOutput } from './natives.ts'
 
-/** A meter that counts what the provider delivered, and tells of what filters let pass of it. */
+/** A meter that counts what the provider delivered, and the text that filters let pass. */
 export interface GuardingMeter extends Meter {
   guard<Started extends Answering>(started: Started, cancellation: Cancellation): Started
 }
@@ -57,7 +57,7 @@ function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): 
     isWhole ||= !request.stream && frame.events.some(isContent) && frame.events.some(isUsage)
   }
   return {
-    // It has seen them before they were filtered; but not what is given again, which was filtered when it was kept.
+    // Frames were already metered before filtering. Cached replies were filtered when stored, so meter them here.
     see(frame) {
       if (!isGuarded) meter.see(frame)
     },
@@ -132,7 +132,7 @@ interface FrameFilter {
   rest(): FrameBatch
 }
 
-/** `blocked` is told how the choices end where a filter ends the answer. */
+/** `blocked` gets the ends of the choices if a filter ends the reply. */
 function createFrameFilter(
   scanners: Scanners,
   { dialect, stream }: InferenceRequest,
@@ -176,7 +176,7 @@ function createFrameFilter(
     } else out.push(event)
   }
 
-  /** Everything ends: what was found before in other choices goes out still. */
+  /** Ends everything. Text of further choices before the match still passes. */
   function block(out: InferenceEvent[]): void {
     try {
       leave(out)
@@ -189,7 +189,7 @@ function createFrameFilter(
     out.push({ type: 'response-end', finishes: blocked })
   }
 
-  /** What the frame ends was said before it: it goes out in a frame of its own. */
+  /** Text that was held back before this frame passes in a frame of its own. */
   function leftBefore({ events }: InferenceFrame): InferenceFrame[] {
     const out: InferenceEvent[] = []
     const at = events.findIndex((event) => 'choice' in event)

@@ -2,18 +2,18 @@ import type { Piece } from '../../../core/content-filter.ts'
 import { type Scan, type Scanners, textOf } from '../scanners.ts'
 
 /**
- * The arguments of a tool call, as they come. JSON is looked through string by string, as it says and not as it is
- * escaped, so that it stays JSON; a number of which something is replaced becomes a string. What is no JSON (the free
- * text of custom tools) is a text like any other. What is not changed keeps its bytes.
+ * The arguments of a tool call, as they arrive. JSON is scanned string by string without its escapes, so that it stays
+ * JSON; a number with a replaced part becomes a string. Other input (the free text of custom tools) is scanned as one
+ * text. Unchanged parts keep their bytes.
  */
 export interface ArgumentsScan {
   push(json: string): string
   end(): string
 }
 
-/** Below this many digits a number says nothing, as in what is asked. */
+/** Shorter numbers identify nothing, as on input. */
 const LEAST_NUMBER = 1e6
-/** What stands outside of strings and is longer is no number and no word of JSON: it is read as a text. */
+/** A longer token outside of strings is neither a number nor a literal of JSON: it is scanned as text. */
 const LONGEST_TOKEN = 256
 const STRUCTURE = /[\s{}[\],:"]/
 
@@ -112,7 +112,7 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
   /** Places of `escapes` count the string's own characters from here. */
   let gone = 0
   let come = 0
-  /** An escape that is not whole yet. */
+  /** An incomplete escape. */
   let broken = ''
 
   function written(pieces: readonly Piece[]): string {
@@ -147,7 +147,7 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
     return own
   }
 
-  /** The piece of the string that an escape says; '' while it is not whole. */
+  /** The text of an escape; '' while it is incomplete. */
   function escaped(character: string): string {
     broken += character
     const kind = broken.charAt(1)

@@ -9,16 +9,16 @@ type Spoken = 'text-delta' | 'reasoning-delta' | 'refusal-delta'
 
 /**
  * One choice of an answer as filters let it pass. Visible text, reasoning, refusal, the transcript of a sound and the
- * arguments of each call are texts of their own; one ends where the answer goes on in another of them. What is held
- * back of it goes out before that.
+ * arguments of each call are texts of their own; one ends where the answer goes on in another of them. Text that
+ * is held back passes before that.
  */
 export interface ChoiceOutput {
   /**
-   * What of an event may go out; the event itself where nothing is changed. `next` is what its frame says after it:
-   * a piece of reasoning is told which thought it is of by the detail that follows.
+   * Writes the part of an event that may pass; the event itself if it is unchanged. `next` is the following event of its
+   * frame: the detail behind a piece of reasoning identifies its thought.
    */
   take(event: ChoiceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void
-  /** What was held back and comes before this event: it was said before its frame. */
+  /** Writes text that was held back before this event. */
   before(event: ChoiceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void
   /** All texts end here. */
   leave(out: InferenceEvent[]): void
@@ -31,7 +31,7 @@ interface Thought {
   isReplaced: boolean
 }
 
-/** `drop` is told the names of what cannot be carried. */
+/** `drop` gets the names of omitted fields. */
 export function createChoiceOutput(
   choice: number,
   scanners: Scanners,
@@ -61,7 +61,7 @@ export function createChoiceOutput(
     say(event.type, scan.push(event.text), event, out)
   }
 
-  /** Pieces of details say what the reasoning beside them says: the two are held back and let go alike. */
+  /** Pieces of details repeat the reasoning beside them: both are held back and released together. */
   function think(event: Extract<ChoiceEvent, { type: 'reasoning-detail' }>, out: InferenceEvent[]): void {
     const { detail } = event
     const field = textFieldOf(detail)

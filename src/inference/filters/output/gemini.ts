@@ -3,9 +3,9 @@ import { isObject } from '../../../core/json.ts'
 import type { NativeInput, NativeOutput } from './native-output.ts'
 
 /**
- * The chunks of a provider that speaks the caller's dialect, Gemini. What neutral events tell of them is taken out, since
- * it goes out as the filters let it pass; of the rest every text is looked through, and what repeats the answer's own
- * words in another place is left out by name.
+ * The chunks of a provider that speaks the caller's dialect, Gemini. Parts that neutral events carry are removed here,
+ * since they pass as filtered events. Every further text is scanned; fields that repeat the reply's text are dropped by
+ * name.
  */
 export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput {
   function restOf(candidate: unknown): unknown {
@@ -36,10 +36,10 @@ export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput
   }
 }
 
-/** Parts that neutral events tell, with the fields that may stand beside them. */
+/** Parts that neutral events carry, with the fields that may be beside them. */
 const TOLD_PARTS = ['text', 'functionCall', 'inlineData', 'fileData']
 const isUntold = (part: unknown): boolean => isObject(part) && !TOLD_PARTS.some((name) => name in part)
 
 const TOLD_FIELDS: ReadonlySet<string> = new Set(['groundingMetadata', 'citationMetadata', 'logprobsResult'])
-/** They hold tokens of the answer that nobody looks through. */
+/** Fields with text of the reply that is not scanned. */
 const REPEATING: ReadonlySet<string> = new Set(['finishMessage'])

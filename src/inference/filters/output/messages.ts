@@ -65,7 +65,7 @@ export function createMessagesRelay({ scanners, leave, drop }: NativeInput): Nat
     out.push(native(event))
   }
 
-  /** Why the model refused is said here once more. */
+  /** The reason of a refusal is repeated here. */
   function explained(event: JsonObject): JsonObject {
     const { delta } = event
     if (!isObject(delta) || !isObject(delta['stop_details'])) return event
@@ -98,7 +98,7 @@ export function createMessagesRelay({ scanners, leave, drop }: NativeInput): Nat
         return { index: latest, delta: { type: 'signature_delta', signature } }
       }
       case 'tool-call-delta':
-        // What a reader makes of a call without arguments was not said.
+        // A reader makes `{}` of a call without arguments; the provider did not send it.
         if (event.json === '{}' && !hasDelta) return null
         return {
           index: blockOfCall.get(event.index) ?? latest,
@@ -161,7 +161,7 @@ const RETOLD = new Set<unknown>(['text_delta', 'thinking_delta', 'signature_delt
 const begun = (event: JsonObject): JsonObject =>
   isObject(event['message']) ? { ...event, message: { ...event['message'], content: [] } } : event
 
-/** What it begins with is told as what is added. */
+/** The start of a block without its text, which passes as deltas. */
 function emptied(block: JsonObject): JsonObject {
   switch (block['type']) {
     case 'text':

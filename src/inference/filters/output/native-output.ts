@@ -6,7 +6,7 @@ export type Native = Extract<InferenceEvent, { type: 'native' }>
 /** What only the caller's own dialect can carry, as filters that change texts let it pass. */
 export interface NativeOutput {
   take(event: Native, out: InferenceEvent[]): void
-  /** What is said beside an event that goes out, for a writer that listens to `native` events alone. */
+  /** Native events beside an event that passes, for a writer that reads only `native` events. */
   beside(event: InferenceEvent, out: InferenceEvent[]): void
   /** The answer ends. */
   end(out: InferenceEvent[]): void

@@ -6,7 +6,7 @@ import { createMessagesRelay } from './messages.ts'
 import type { Native, NativeInput, NativeOutput } from './native-output.ts'
 import { createResponsesRelay } from './responses.ts'
 
-/** Other dialects than the caller's have nobody who would read them. */
+/** Native events of another dialect than the caller's are dropped: no writer reads them. */
 export function createNativeOutput(input: NativeInput): NativeOutput {
   const own = input.isStream || input.dialect === 'gemini' ? relayOf(input) : keepWhole(input)
   return {
@@ -46,8 +46,8 @@ function keepWhole({ scanners, drop }: NativeInput): NativeOutput {
   }
 }
 
-/** Blocks and items that neutral events tell of. */
-const TOLD = new Set<unknown>([
+/** Blocks and items that neutral events carry. */
+const CARRIED = new Set<unknown>([
   'text',
   'thinking',
   'redacted_thinking',
@@ -65,7 +65,9 @@ function namesIn(data: unknown): string[] {
   const blocks = isObject(message) && Array.isArray(message['content']) ? message['content'] : []
   const item = isObject(event) ? (event['item'] ?? event['content_block']) : undefined
   const types = [...blocks, item].flatMap((block: unknown) =>
-    isObject(block) && typeof block['type'] === 'string' && !TOLD.has(block['type']) ? [block['type']] : [],
+    isObject(block) && typeof block['type'] === 'string' && !CARRIED.has(block['type'])
+      ? [block['type']]
+      : [],
   )
   const fields = Array.isArray(choices)
     ? choices.flatMap((choice: unknown) => (isObject(choice) ? namesOfChoice(choice) : []))
@@ -78,7 +80,7 @@ const namesOfChoice = ({ choice, message }: JsonObject): string[] => [
   ...(isObject(message) ? Object.keys(message).map((name) => `message.${name}`) : []),
 ]
 
-/** Unknown texts of a delta come in pieces, and nobody here knows how they go together. */
+/** Unknown texts of a delta come in pieces that cannot be joined here, so they are dropped. */
 function chatRelay({ scanners, drop }: NativeInput): NativeOutput {
   function choiceOf(choice: unknown): unknown {
     if (!isObject(choice) || !isObject(choice['message'])) return choice

@@ -33,7 +33,7 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
     }
   }
 
-  /** Its items are told by themselves; what else it says is looked through, but for what it repeats of the question. */
+  /** Items pass by themselves. Every further field is scanned, except those that repeat the request. */
   function wholeResponse(response: JsonObject): JsonObject {
     const entries = Object.entries(response).map(([name, value]) => [
       name,
@@ -50,13 +50,13 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
         const shown = wholeResponse(response)
         if (scanners.isBlocked) return
         const told: InferenceEvent = { type: 'native', dialect: 'responses', data: { response: shown } }
-        // Why a response is not complete is said at the end, where a filter may know better.
+        // The reason for an incomplete response comes at the end, where a filter may replace it.
         if (isObject(response['incomplete_details'])) last.push(told)
         else out.push(told)
       }
       if (!isObject(event)) return
       if (isObject(event['item'])) item(event, event['item'], out)
-      // Pieces of what only this dialect has: the item that they belong to tells it whole at its end.
+      // Pieces of native items: the item repeats them completely at its end.
       else if (typeof event['delta'] === 'string') drop(String(event['type']))
       else {
         const next = scanners.whole(event)
@@ -70,7 +70,7 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
   }
 }
 
-/** What it repeats of the question, says of its end, or the writer says itself. */
+/** Fields that repeat the request, describe the end, or come from the writer. */
 const ASKED: ReadonlySet<string> = new Set([
   'error',
   'incomplete_details',

@@ -19,9 +19,9 @@ export interface ContextUse {
   /** The call was refused as it is. */
   refused(): void
   /**
-   * Once it is settled, with what the provider counted; null: it failed, or nothing was counted. A beginning that came
-   * again, and of which less than half was read from a cache, whoever made that, is kept from now on: so a cache is
-   * made where Google's automatic one does not do, and a longer one only once it holds twice as much.
+   * Called when the reply is settled, with the provider's usage; null: it failed, or nothing was counted. Creates a cache
+   * for a prefix on its second use, if under half of it was already a cache hit: so a cache is made if Google's automatic
+   * one does not suffice, and a longer one only once it holds twice as much.
    */
   settled(usage: Usage | null): void
 }
@@ -29,7 +29,7 @@ export interface ContextUse {
 export interface ContextAsked {
   readonly preferences: ProviderPreferences
   readonly attempt: Attempt
-  /** For whom it is kept: nobody else reads it. Null: nothing may be kept. */
+  /** The only owner that may read the cache. Null: nothing may be cached. */
   readonly owner: string | null
 }
 
@@ -78,7 +78,7 @@ function missedOf(
 ): Choice | undefined {
   if (choices.some(({ key }) => contexts.isMaking(key))) return undefined
   const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
-  // By the provider's count; and by ours too, so that a wrong one makes no more of them than it should.
+  // By the provider's count and by ours, so that a wrong count never makes too many caches.
   return choices.findLast(
     ({ key, share, tokens }) =>
       contexts.wasSeen(key) && 2 * read < share * promptTokens(usage) && tokens >= 2 * (kept?.tokens ?? 0),
@@ -89,7 +89,7 @@ function missedOf(
 export const mayKeep = ({ zdr, dataCollection }: ProviderPreferences): boolean =>
   zdr !== true && dataCollection !== 'deny'
 
-/** A beginning without what told it apart: that is as long as the prompt, and not needed again. */
+/** A prefix without the text that identified it, which is as long as the prompt and no longer needed. */
 type Choice = Omit<ContextCut, 'adds'> & { readonly key: string }
 
 /** Each beginning by all that it holds, of the same account. */

@@ -4,13 +4,13 @@ import type { KeptContext } from './store.ts'
 
 /** What an answer is charged with: what made the cache that it is read from, or nothing. */
 export interface Claim {
-  /** What comes later is charged to nobody. */
+  /** Later usage is not charged. */
   isSettled: boolean
 }
 
 /**
- * The same answer, whose usage tells what it was that made the cache, where no other answer is charged for that: the
- * first one that reads it. `claim` names the answer; it is to be settled by `settleClaim`.
+ * The same frames, with the tokens that were written to the cache added to the usage of the first reply that reads it.
+ * `claim` identifies the reply; `settleClaim` settles it.
  */
 export function withWriting(frames: InferenceFrames, context: KeptContext, claim: Claim): InferenceFrames {
   const written = (event: InferenceEvent): InferenceEvent => {

@@ -7,8 +7,8 @@ import { ask, isGood, refusalOf } from '../attempts.ts'
 import { Busy, TooShort } from './store.ts'
 
 /**
- * Has a provider keep what `making` says. Throws as `ContextStore.make` wants it. The request that led to it has its
- * answer already: its signal ends nothing here.
+ * Asks a provider to cache the prefix of `making`. Throws as `ContextStore.make` expects. The request that caused it may
+ * have its reply already, so its signal does not end this call.
  */
 export async function makeContext(
   making: DialectCall,
@@ -37,7 +37,7 @@ async function made(
   const reply = await ask(making, attempt, deps, cancellation, { places })
   if (!isGood(reply)) throw await refusalOf(reply, attempt, deps, readError)
   const context = contextCache?.read(parseJson(await reply.text(CONTEXT_LIMIT_BYTES)))
-  if (!context) throw new UpstreamError('malformed', 'the reply tells of no cache')
+  if (!context) throw new UpstreamError('malformed', 'the reply names no cache')
   return context
 }
 

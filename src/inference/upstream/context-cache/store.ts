@@ -9,7 +9,7 @@ export interface KeptContext {
   readonly tokens: number | null
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** Who is charged for its making: `open`: nobody yet; a claim: an answer that is not settled yet; `paid`. */
+  /** Which reply is charged for making the cache: `open`: none yet; a claim: one that is not settled yet; `paid`. */
   making: 'open' | 'paid' | object
 }
 
@@ -22,8 +22,9 @@ export interface ContextStore {
   wasSeen(key: string): boolean
   isMaking(key: string): boolean
   /**
-   * Has a cache of this beginning made, unless one is there or under way, or who would keep it refused a short while
-   * ago. Nobody waits for it. `make` throws `TooShort` for what nobody keeps, `Busy` for what may be tried at once.
+   * Starts to make a cache of this prefix, unless one exists or is being made, or the provider refused a short while ago.
+   * No request waits for it. `make` throws `TooShort` for a prefix that is never cached, `Busy` if a retry may be made at
+   * once.
    */
   make(wanted: WantedContext, make: () => Promise<MadeContext>): void
   /** A call that named it was refused: it is not used any more, and nothing is made there for a while. */
