@@ -4,6 +4,7 @@ import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
 import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
+import { ask, fixturesOf } from './fixture-reply.ts'
 
 /** A provider of Cohere's dialect behind POST /chat/completions. */
 
@@ -36,19 +37,7 @@ beforeEach(() => {
   upstream.seen.length = 0
 })
 
-const fixture =
-  (file: string, status = 200) =>
-  async (): Promise<Response> =>
-    new Response(await Bun.file(join(FIXTURES, 'cohere', file)).bytes(), {
-      status,
-      headers: { 'content-type': file.endsWith('.sse') ? 'text/event-stream' : 'application/json' },
-    })
-
-const ask = (model: string, more: Record<string, unknown> = {}) => ({
-  model,
-  messages: [{ role: 'user', content: 'Hello' }],
-  ...more,
-})
+const fixture = fixturesOf('cohere')
 const tools = [
   { type: 'function', function: { name: 'set_lamp', parameters: { type: 'object', properties: {} } } },
 ]

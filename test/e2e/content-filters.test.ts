@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
+import { filteredProviders } from './filtered-providers.ts'
 
 /** What guardrails look for in what is asked: redacted, refused or recorded, in every dialect and on every route. */
 
@@ -75,16 +76,11 @@ const upstream = Bun.serve({
 })
 
 beforeAll(async () => {
-  const base_url = `http://127.0.0.1:${upstream.port}/v1`
   gateway = await startGateway({
     log: (line) => {
       logged += line
     },
-    providers: [
-      { slug: 'c', base_url, dialect: 'chat', models: [{ id: 'in-chat', ...model }] },
-      { slug: 'm', base_url, dialect: 'messages', models: [{ id: 'in-messages', ...model }] },
-      { slug: 'r', base_url, dialect: 'responses', models: [{ id: 'in-responses', ...model }] },
-    ],
+    providers: filteredProviders(`http://127.0.0.1:${upstream.port}/v1`, model),
   })
 })
 afterAll(async () => {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
-import { FIXTURES } from '../recordings.ts'
 import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
+import { ask, fixturesOf } from './fixture-reply.ts'
 
 /** A provider of Anthropic's dialect behind POST /chat/completions. */
 
@@ -42,19 +41,7 @@ beforeEach(() => {
   upstream.seen.length = 0
 })
 
-const fixture =
-  (file: string, status = 200) =>
-  async (): Promise<Response> =>
-    new Response(await Bun.file(join(FIXTURES, 'messages', file)).bytes(), {
-      status,
-      headers: { 'content-type': file.endsWith('.sse') ? 'text/event-stream' : 'application/json' },
-    })
-
-const ask = (model: string, more: Record<string, unknown> = {}) => ({
-  model,
-  messages: [{ role: 'user', content: 'Hello' }],
-  ...more,
-})
+const fixture = fixturesOf('messages')
 const tools = ['set_lamp', 'list_lamps', 'now'].map((name) => ({ type: 'function', function: { name } }))
 
 const RESULTS = ['toolu_a', 'toolu_b', 'toolu_c'].map((id) => ({

@@ -1,29 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { isObject } from '../../src/core/json.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { FIXTURES, loadRecordings, type Recording } from '../recordings.ts'
+import { FIXTURES, loadRecordings } from '../recordings.ts'
+import { DIALECTS, replayInEachDialect } from './replaying-dialects.ts'
 import { contentOf, eventsOf, messageOf, type Wire, withoutOwn } from './reply-content.ts'
 
 /** Every recorded answer, asked for in every API and given again: once as it was told, once in the other form. */
 
-let gateway: Gateway
-let replayed: Recording | null = null
-let asked = 0
-const upstream = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch() {
-    asked += 1
-    const { bytes, status, headers } = replayed ?? { bytes: '', status: 500, headers: new Headers() }
-    return new Response(bytes, {
-      status,
-      headers: { 'content-type': headers.get('content-type') ?? 'application/json' },
-    })
-  },
-})
-
-const DIALECTS = ['chat', 'messages', 'responses', 'gemini', 'converse', 'cohere']
+const replaying = replayInEachDialect()
 const PATHS: Readonly<Record<Wire, string>> = {
   chat: '/chat/completions',
   messages: '/messages',
@@ -31,25 +15,6 @@ const PATHS: Readonly<Record<Wire, string>> = {
 }
 /** Ends that nobody else is given: what was blocked or refused. */
 const NOT_KEPT = new Set(['content_filter', 'error'])
-
-beforeAll(async () => {
-  gateway = await startGateway({
-    now: () => Date.UTC(2026, 6, 15, 12),
-    providers: DIALECTS.map((dialect) => ({
-      slug: `lab-${dialect}`,
-      name: 'Lab',
-      dialect,
-      base_url: `http://127.0.0.1:${upstream.port}/v1`,
-      api_key: 'secret',
-      models: [{ id: dialect, pricing: { prompt: '0.000001', completion: '0.000002' } }],
-    })),
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop(true)
-})
 
 const bodyOf = (wire: Wire, model: string, text: string, stream: boolean) => ({
   model,
@@ -60,15 +25,15 @@ const bodyOf = (wire: Wire, model: string, text: string, stream: boolean) => ({
 })
 
 async function ask(wire: Wire, dialect: string, text: string, stream: boolean) {
-  const before = asked
-  const response = await gateway.call(PATHS[wire], bodyOf(wire, dialect, text, stream), {
+  const before = replaying.requests
+  const response = await replaying.gateway.call(PATHS[wire], bodyOf(wire, dialect, text, stream), {
     'x-openrouter-cache': 'true',
   })
   return {
     status: response.status,
     cache: response.headers.get('x-openrouter-cache-status'),
     text: await response.text(),
-    asked: asked - before,
+    asked: replaying.requests - before,
   }
 }
 
@@ -80,10 +45,10 @@ for (const dialect of DIALECTS) {
     for (const recording of whole) {
       for (const wire of ['chat', 'messages', 'responses'] as const) {
         test(`${recording.name}, asked for in ${wire}`, async () => {
-          replayed = recording
+          replaying.replayed = recording
           const { isStream } = recording
           const live = await ask(wire, dialect, recording.name, isStream)
-          const row = gateway.generations().at(-1) ?? {}
+          const row = replaying.gateway.generations().at(-1) ?? {}
           const again = await ask(wire, dialect, recording.name, isStream)
           if (NOT_KEPT.has(String(row['finish_reason']))) {
             expect(again).toMatchObject({ asked: again.asked })

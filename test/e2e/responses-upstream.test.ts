@@ -4,6 +4,7 @@ import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
 import { type Answer, dataLines, type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { ask, fixturesOf } from './fixture-reply.ts'
 
 /** A provider of OpenAI's Responses API behind POST /chat/completions and POST /responses. */
 
@@ -51,19 +52,7 @@ beforeEach(() => {
   upstream.seen.length = 0
 })
 
-const fixture =
-  (file: string, status = 200) =>
-  async (): Promise<Response> =>
-    new Response(await Bun.file(join(FIXTURES, 'responses', file)).bytes(), {
-      status,
-      headers: { 'content-type': file.endsWith('.sse') ? 'text/event-stream' : 'application/json' },
-    })
-
-const ask = (model: string, more: Record<string, unknown> = {}) => ({
-  model,
-  messages: [{ role: 'user', content: 'Hello' }],
-  ...more,
-})
+const fixture = fixturesOf('responses')
 const tools = ['tide_at', 'list_ports'].map((name) => ({ type: 'function', function: { name } }))
 const RESULTS = ['call_a', 'call_b'].map((id) => ({
   role: 'tool',

@@ -1,53 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { isObject } from '../../../src/core/json.ts'
 import { mergedChunks } from '../../../src/dialects/gemini/chunks.ts'
 import { chunksOf } from '../../dialects/gemini/written.ts'
-import { type Gateway, startGateway } from '../../gateway.ts'
-import { FIXTURES, loadRecordings, type Recording } from '../../recordings.ts'
+import { FIXTURES, loadRecordings } from '../../recordings.ts'
+import { DIALECTS, replayInEachDialect } from '../replaying-dialects.ts'
 
 /** Every recorded answer, asked for in Google's API and given again: once as it was told, once in the other form. */
 
-let gateway: Gateway
-let replayed: Recording | null = null
-let asked = 0
-const upstream = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch() {
-    asked += 1
-    const { bytes, status, headers } = replayed ?? { bytes: '', status: 500, headers: new Headers() }
-    return new Response(bytes, {
-      status,
-      headers: { 'content-type': headers.get('content-type') ?? 'application/json' },
-    })
-  },
-})
-const DIALECTS = ['chat', 'messages', 'responses', 'gemini', 'converse', 'cohere']
-
-beforeAll(async () => {
-  gateway = await startGateway({
-    now: () => Date.UTC(2026, 6, 15, 12),
-    providers: DIALECTS.map((dialect) => ({
-      slug: `lab-${dialect}`,
-      name: 'Lab',
-      dialect,
-      base_url: `http://127.0.0.1:${upstream.port}/v1`,
-      api_key: 'secret',
-      models: [{ id: dialect, pricing: { prompt: '0.000001', completion: '0.000002' } }],
-    })),
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop(true)
-})
+const replaying = replayInEachDialect()
 
 async function ask(dialect: string, text: string, isStream: boolean) {
-  const before = asked
+  const before = replaying.requests
   const verb = isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-  const response = await gateway.call(
+  const response = await replaying.gateway.call(
     `/models/${dialect}:${verb}`,
     {
       contents: text,
@@ -57,7 +23,11 @@ async function ask(dialect: string, text: string, isStream: boolean) {
   )
   const said = await response.text()
   const chunks = isStream ? chunksOf(said) : [JSON.parse(said)]
-  return { cache: response.headers.get('x-openrouter-cache-status'), asked: asked - before, chunks }
+  return {
+    cache: response.headers.get('x-openrouter-cache-status'),
+    asked: replaying.requests - before,
+    chunks,
+  }
 }
 
 /** What is of the one generation, and seals that are made anew each time, left out. */
@@ -102,10 +72,10 @@ for (const dialect of DIALECTS) {
   )
   describe(`answers of a provider that speaks ${dialect}`, () => {
     test.each(whole.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
-      replayed = recording
+      replaying.replayed = recording
       const { isStream } = recording
       const live = await ask(dialect, recording.name, isStream)
-      const row = gateway.generations().at(-1) ?? {}
+      const row = replaying.gateway.generations().at(-1) ?? {}
       const again = await ask(dialect, recording.name, isStream)
       if (['content_filter', 'error'].includes(String(row['finish_reason']))) {
         expect(again.asked).toBeGreaterThan(0)
