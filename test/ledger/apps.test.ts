@@ -1,25 +1,15 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { Database } from '../../src/db/database.ts'
+import { expect, test } from 'bun:test'
 import { prepareApps, pruneApps } from '../../src/ledger/apps.ts'
-import { type DataFolder, makeFolder, NOON, openMigrated, rowsOf } from './fixture.ts'
+import { NOON, rowsOf } from './fixture.ts'
+import { databaseForEach } from './opened.ts'
 
 const DAY_MS = 86_400_000
-let folder: DataFolder
-let database: Database
+const opened = databaseForEach()
 
-beforeEach(() => {
-  folder = makeFolder()
-  database = openMigrated(folder.databasePath)
-})
-afterEach(() => {
-  database.close()
-  folder.remove()
-})
-
-const titles = () => rowsOf(database, 'SELECT title FROM apps ORDER BY id').map(({ title }) => title)
+const titles = () => rowsOf(opened.database, 'SELECT title FROM apps ORDER BY id').map(({ title }) => title)
 
 test('there are never more applications than the bound: those that called longest ago make room', () => {
-  const apps = prepareApps(database, 20)
+  const apps = prepareApps(opened.database, 20)
   const idOf = (title: string, at = NOON): number | null => {
     const ids = apps.begin()
     const id = ids.idOf('https://a.example', title, at)
@@ -39,19 +29,19 @@ test('there are never more applications than the bound: those that called longes
 })
 
 test('a transaction that is rolled back leaves nothing behind', () => {
-  const apps = prepareApps(database, 20)
-  database.file.run('BEGIN')
+  const apps = prepareApps(opened.database, 20)
+  opened.database.file.run('BEGIN')
   const lost = apps.begin()
   lost.idOf('https://a.example', 'lost', NOON)
-  database.file.run('ROLLBACK')
+  opened.database.file.run('ROLLBACK')
   const ids = apps.begin()
   const id = ids.idOf('https://a.example', 'lost', NOON)
   ids.keep()
-  expect(rowsOf(database, 'SELECT id FROM apps')).toEqual([{ id }])
+  expect(rowsOf(opened.database, 'SELECT id FROM apps')).toEqual([{ id }])
 })
 
 test('applications are pruned by the day on which they called last', () => {
-  const apps = prepareApps(database)
+  const apps = prepareApps(opened.database)
   const ids = apps.begin()
   ids.idOf('', 'old', NOON - 10 * DAY_MS)
   const used = ids.idOf('', 'used', NOON - 10 * DAY_MS)
@@ -59,7 +49,7 @@ test('applications are pruned by the day on which they called last', () => {
   const later = apps.begin()
   expect(later.idOf('', 'used', NOON)).toBe(used)
   later.keep()
-  pruneApps(database, NOON - 5 * DAY_MS)
+  pruneApps(opened.database, NOON - 5 * DAY_MS)
   expect(titles()).toEqual(['used'])
   const again = apps.begin()
   expect(Number(again.idOf('', 'old', NOON))).toBeGreaterThan(Number(used))

@@ -1,38 +1,19 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Gate, Interval } from '../../src/core/gate.ts'
-import type { Database } from '../../src/db/database.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { INTERVALS, windowStart } from '../../src/ledger/windows.ts'
-import {
-  type DataFolder,
-  entryOf,
-  keyGate,
-  makeFolder,
-  openMigrated,
-  rowsOf,
-  settlementOf,
-} from './fixture.ts'
+import { entryOf, keyGate, rowsOf, settlementOf } from './fixture.ts'
+import { databaseForEach } from './opened.ts'
 
 const HOUR_MS = 3_600_000
 /** The last hour of a day, a week and a month at once. */
 const NEW_MONTH = Date.UTC(2027, 1, 1)
 const LIMIT = 1_000_000
 
-let folder: DataFolder
-let database: Database
-
-beforeEach(() => {
-  folder = makeFolder()
-  database = openMigrated(folder.databasePath)
-})
-
-afterEach(() => {
-  database.close()
-  folder.remove()
-})
+const opened = databaseForEach()
 
 interface Spending {
   key: string
@@ -62,7 +43,7 @@ function spend(ledger: Ledger, spending: Spending): Promise<void> {
 /** What the table says of one counter, both kinds of spending together. */
 function stored(scope: string, id: string, interval: Interval, at: number): number {
   const rows = rowsOf(
-    database,
+    opened.database,
     `SELECT usage_nano_usd + byok_usage_nano_usd AS n FROM spending WHERE scope = '${scope}' AND scope_id = '${id}'
        AND interval = '${interval}' AND window_start = ${windowStart(interval, at)}`,
   )
@@ -126,7 +107,7 @@ const spendings = fc.array(
 test('what is known in memory is what the table says, in every window that a commit touched', async () => {
   await fc.assert(
     fc.asyncProperty(spendings, fc.integer({ min: -40, max: 40 }), async (batch, hours) => {
-      const { ledger } = openLedger(database, { now: () => NEW_MONTH + hours * HOUR_MS })
+      const { ledger } = openLedger(opened.database, { now: () => NEW_MONTH + hours * HOUR_MS })
       const instants = [...new Set(batch.map(({ at }) => at))].slice(0, 8)
       await Promise.all(batch.map((each) => spend(ledger, each)))
       expectMemoryToBeTheTable(ledger, instants)
@@ -134,16 +115,16 @@ test('what is known in memory is what the table says, in every window that a com
     }),
     { numRuns: 25 },
   )
-  expect(verifyLedger(database).differences).toEqual([])
+  expect(verifyLedger(opened.database).differences).toEqual([])
 })
 
 test('a clock that was set back over a restart forgets nothing that was spent after it', async () => {
   const tomorrow = { key: 'key-1', at: NEW_MONTH, cost: 70, isByok: false, isGuarded: false }
-  const before = openLedger(database, { now: () => NEW_MONTH }).ledger
+  const before = openLedger(opened.database, { now: () => NEW_MONTH }).ledger
   await spend(before, tomorrow)
   await before.close()
 
-  const { ledger } = openLedger(database, { now: () => NEW_MONTH - 12 * HOUR_MS })
+  const { ledger } = openLedger(opened.database, { now: () => NEW_MONTH - 12 * HOUR_MS })
   expect(await ledger.usageOf('key-1', NEW_MONTH)).toMatchObject({
     total: 70,
     daily: 70,
@@ -157,7 +138,7 @@ test('a clock that was set back over a restart forgets nothing that was spent af
 
 test('a clock that moves on while rows wait leaves memory and table alike', async () => {
   let now = NEW_MONTH - 1
-  const { ledger } = openLedger(database, { now: () => now })
+  const { ledger } = openLedger(opened.database, { now: () => now })
   const of = (at: number) => spend(ledger, { key: 'key-1', at, cost: 5, isByok: false, isGuarded: true })
   const waiting = [of(NEW_MONTH - 1), of(NEW_MONTH), of(NEW_MONTH - 1)]
   now = NEW_MONTH + HOUR_MS

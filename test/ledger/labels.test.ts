@@ -1,34 +1,22 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Label } from '../../src/core/generation.ts'
-import type { Database } from '../../src/db/database.ts'
 import { listActivity } from '../../src/ledger/activity.ts'
 import { prepareBounds, prepareLabels } from '../../src/ledger/labels.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { prune } from '../../src/ledger/retention.ts'
 import { rowOf } from '../../src/ledger/row.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { type DataFolder, entryOf, makeFolder, NOON, openMigrated, rowsOf, settlementOf } from './fixture.ts'
+import { entryOf, NOON, rowsOf, settlementOf } from './fixture.ts'
+import { databaseForEach } from './opened.ts'
 
 const DAY_MS = 86_400_000
-let folder: DataFolder
-let database: Database
-
-beforeEach(() => {
-  folder = makeFolder()
-  database = openMigrated(folder.databasePath)
-})
-afterEach(() => {
-  const { differences } = verifyLedger(database)
-  database.close()
-  folder.removeBroken()
-  expect(differences).toEqual([])
-})
+const opened = databaseForEach()
 
 const labels = (user: string, ...tags: Label[]): readonly Label[] => [['user', user], ...tags]
 const team = (name: string): Label => ['tag:team', name]
 
 async function spend(...settlements: Parameters<typeof settlementOf>[0][]): Promise<void> {
-  const { ledger } = openLedger(database, { now: () => NOON })
+  const { ledger } = openLedger(opened.database, { now: () => NOON })
   await Promise.all(
     settlements.map((over) => {
       const settlement = settlementOf(over)
@@ -40,7 +28,7 @@ async function spend(...settlements: Parameters<typeof settlementOf>[0][]): Prom
 }
 const sums = () =>
   rowsOf(
-    database,
+    opened.database,
     `SELECT name, value, sum(requests) AS n, sum(usage_nano_usd) AS spent, sum(byok_usage_nano_usd) AS byok
      FROM usage_labels GROUP BY 1, 2 ORDER BY 1, 2`,
   ).map(({ name, value, n, spent, byok }) => [name, value, n, spent, byok])
@@ -59,7 +47,7 @@ test('usage is summed by user and by each tag', async () => {
     ['user', 'ada', 2, 120, 0],
     ['user', 'bob', 1, 0, 3],
   ])
-  const items = await listActivity(database.db, { label: 'user' }, NOON)
+  const items = await listActivity(opened.database.db, { label: 'user' }, NOON)
   expect(items.map(({ label, usage, requests }) => [label, usage, requests])).toEqual([
     ['ada', 1.2e-7, 2],
     ['bob', 0, 1],
@@ -67,12 +55,12 @@ test('usage is summed by user and by each tag', async () => {
 })
 
 test('what a crash left in the journal is summed by its labels too', async () => {
-  const { ledger } = openLedger(database, { now: () => NOON })
+  const { ledger } = openLedger(opened.database, { now: () => NOON })
   const entry = entryOf({ labels: labels('ada'), promptCostNanoUsd: 70 })
   ledger.reserve({ generationId: entry.generationId, gates: [], amountNanoUsd: 100, startedAt: NOON })
   ledger.journal(entry)
-  while (rowsOf(database, 'SELECT 1 FROM journal').length === 0) await Bun.sleep(1)
-  openLedger(database, { now: () => NOON })
+  while (rowsOf(opened.database, 'SELECT 1 FROM journal').length === 0) await Bun.sleep(1)
+  openLedger(opened.database, { now: () => NOON })
   expect(sums()).toEqual([['user', 'ada', 1, 70, 0]])
 })
 
@@ -81,7 +69,7 @@ test('sums stay when their rows are pruned', async () => {
   await spend({ labels: labels('ada'), costNanoUsd: 20 })
   const before = sums()
   const pause = async (): Promise<void> => undefined
-  const report = await prune(database, {
+  const report = await prune(opened.database, {
     retention: { maxAgeMs: DAY_MS, maxBytes: null },
     now: () => NOON,
     mayPrune: () => true,
@@ -89,15 +77,15 @@ test('sums stay when their rows are pruned', async () => {
   })
   expect(report.pruned).toBe(1)
   expect(sums()).toEqual(before)
-  expect(rowsOf(database, 'SELECT name, value FROM pruned_labels ORDER BY 1')).toEqual([
+  expect(rowsOf(opened.database, 'SELECT name, value FROM pruned_labels ORDER BY 1')).toEqual([
     { name: 'tag:team', value: 'red' },
     { name: 'user', value: 'ada' },
   ])
 })
 
 test('a caller cannot make more labels than the bounds of its key and of a day: the rest is one', () => {
-  const bounds = prepareBounds(database, 3, 5)
-  const begin = prepareLabels(database)
+  const bounds = prepareBounds(opened.database, 3, 5)
+  const begin = prepareLabels(opened.database)
   const booked = (key: string, ...of: Label[]) => {
     const row = rowOf(settlementOf({ keyHash: key, labels: of }), null)
     row.labels = bounds.bounded(row)
@@ -125,21 +113,21 @@ test('a caller cannot make more labels than the bounds of its key and of a day: 
     ['user', ''],
   ])
   // A new process counts what is there.
-  const again = prepareBounds(database, 3, 5)
+  const again = prepareBounds(opened.database, 3, 5)
   expect(again.bounded(rowOf(settlementOf({ keyHash: 'a', labels: [['user', '9']] }), null))).toEqual([
     ['user', ''],
   ])
   expect(again.bounded(rowOf(settlementOf({ keyHash: 'a', labels: [['user', '2']] }), null))).toEqual([
     ['user', '2'],
   ])
-  database.file.run('DELETE FROM usage_labels')
+  opened.database.file.run('DELETE FROM usage_labels')
 })
 
 test('verify finds a sum of labels that is wrong', async () => {
   await spend({ labels: labels('ada'), costNanoUsd: 100 })
-  database.file.run('UPDATE usage_labels SET usage_nano_usd = 99')
-  const { differences } = verifyLedger(database)
+  opened.database.file.run('UPDATE usage_labels SET usage_nano_usd = 99')
+  const { differences } = verifyLedger(opened.database)
   expect(differences).toHaveLength(1)
   expect(differences[0]).toContain('usage_nano_usd is 99, the rows sum to 100')
-  database.file.run('UPDATE usage_labels SET usage_nano_usd = 100')
+  opened.database.file.run('UPDATE usage_labels SET usage_nano_usd = 100')
 })

@@ -1,55 +1,28 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
-import type { Database } from '../../src/db/database.ts'
 import { apiKeys, organizations, users, workspaces } from '../../src/db/tables.ts'
-import type { Ledger } from '../../src/ledger/ledger.ts'
-import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import {
-  type DataFolder,
-  entryOf,
-  keyGate,
-  makeFolder,
-  NOON,
-  openMigrated,
-  rowsOf,
-  settlementOf,
-} from './fixture.ts'
+import { entryOf, keyGate, NOON, rowsOf, settlementOf } from './fixture.ts'
+import { ledgerForEach } from './opened.ts'
 
-let folder: DataFolder
-let database: Database
-let ledger: Ledger
-
-beforeEach(() => {
-  folder = makeFolder()
-  database = openMigrated(folder.databasePath)
-  ledger = openLedger(database, { now: () => NOON }).ledger
-})
-
-afterEach(async () => {
-  await ledger.close()
-  const { differences } = verifyLedger(database)
-  database.close()
-  folder.remove()
-  expect(differences).toEqual([])
-})
+const opened = ledgerForEach()
 
 const CENT = 10_000_000
 
 const spend = async (costNanoUsd: number, over: Partial<Parameters<typeof settlementOf>[0]> = {}) => {
   const settlement = settlementOf({ ...over, costNanoUsd })
-  const hold = ledger.reserve({
+  const hold = opened.ledger.reserve({
     generationId: settlement.generationId,
     gates: [],
     amountNanoUsd: costNanoUsd,
     startedAt: settlement.startedAt,
   })
-  await ledger.settle(hold, settlement)
+  await opened.ledger.settle(hold, settlement)
   return settlement
 }
 
 const hold = (amountNanoUsd: number, gates = [keyGate(10 * CENT)], startedAt = NOON) =>
-  ledger.reserve({ generationId: entryOf().generationId, gates, amountNanoUsd, startedAt })
+  opened.ledger.reserve({ generationId: entryOf().generationId, gates, amountNanoUsd, startedAt })
 
 const refusalOf = (work: () => unknown): GatewayError => {
   try {
@@ -74,11 +47,11 @@ test('500 requests of a cent at once on a ten-cent key: ten are admitted', async
   expect([admitted.length, refused.length]).toEqual([10, 490])
   await Promise.all(
     admitted.map((one) =>
-      ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT })),
+      opened.ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT })),
     ),
   )
-  expect((await ledger.usageOf('key-1', NOON)).daily).toBe(10 * CENT)
-  expect(ledger.heldNanoUsd()).toBe(0)
+  expect((await opened.ledger.usageOf('key-1', NOON)).daily).toBe(10 * CENT)
+  expect(opened.ledger.heldNanoUsd()).toBe(0)
 })
 
 test('a refusal names the limit, what is used and held, what was asked and when it resets', async () => {
@@ -117,19 +90,19 @@ test('of several shut intervals of one scope, the longest is named', () => {
 test('all gates or none: a refusal leaves nothing held', () => {
   const shut = keyGate(1, { scope: 'workspace', id: 'workspace-1', label: 'The workspace', status: 403 })
   expect(refusalOf(() => hold(CENT, [keyGate(10 * CENT), shut])).status).toBe(403)
-  expect(ledger.heldNanoUsd()).toBe(0)
-  expect(ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(10 * CENT)
+  expect(opened.ledger.heldNanoUsd()).toBe(0)
+  expect(opened.ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(10 * CENT)
 })
 
 test('room is that of the tightest gate, and unbounded without gates', () => {
   const tight = keyGate(3 * CENT, { scope: 'workspace', id: 'workspace-1' })
   hold(CENT, [tight])
-  expect(ledger.room([keyGate(10 * CENT), tight], NOON)).toEqual({
+  expect(opened.ledger.room([keyGate(10 * CENT), tight], NOON)).toEqual({
     nanoUsd: 2 * CENT,
     unspentNanoUsd: 3 * CENT,
     gate: tight,
   })
-  expect(ledger.room([], NOON)).toEqual({
+  expect(opened.ledger.room([], NOON)).toEqual({
     nanoUsd: Number.POSITIVE_INFINITY,
     unspentNanoUsd: Number.POSITIVE_INFINITY,
     gate: null,
@@ -139,100 +112,97 @@ test('room is that of the tightest gate, and unbounded without gates', () => {
 test('a hold ends once: the second settle and a late release change nothing', async () => {
   const one = hold(CENT)
   const settlement = settlementOf({ generationId: one.generationId, costNanoUsd: 7 })
-  const first = ledger.settle(one, settlement)
-  const second = ledger.settle(one, { ...settlement, costNanoUsd: 9 })
-  ledger.release(one)
-  expect(ledger.heldNanoUsd()).toBe(CENT)
+  const first = opened.ledger.settle(one, settlement)
+  const second = opened.ledger.settle(one, { ...settlement, costNanoUsd: 9 })
+  opened.ledger.release(one)
+  expect(opened.ledger.heldNanoUsd()).toBe(CENT)
   await Promise.all([first, second])
-  await ledger.settle(one, { ...settlement, costNanoUsd: 11 })
-  ledger.release(one)
-  expect(ledger.heldNanoUsd()).toBe(0)
-  expect(rowsOf(database, 'SELECT cost_nano_usd FROM generations')).toEqual([{ cost_nano_usd: 7 }])
+  await opened.ledger.settle(one, { ...settlement, costNanoUsd: 11 })
+  opened.ledger.release(one)
+  expect(opened.ledger.heldNanoUsd()).toBe(0)
+  expect(rowsOf(opened.database, 'SELECT cost_nano_usd FROM generations')).toEqual([{ cost_nano_usd: 7 }])
 })
 
 test('a released hold leaves no row, and its journal row goes too', async () => {
   const one = hold(CENT)
-  ledger.journal(entryOf({ generationId: one.generationId }))
+  opened.ledger.journal(entryOf({ generationId: one.generationId }))
   const other = hold(CENT)
-  ledger.journal(entryOf({ generationId: other.generationId }))
+  opened.ledger.journal(entryOf({ generationId: other.generationId }))
   await untilJournaled(2)
-  ledger.release(one)
-  ledger.release(other)
-  await ledger.close()
-  expect(rowsOf(database, 'SELECT * FROM journal')).toEqual([])
-  expect(rowsOf(database, 'SELECT * FROM generations')).toEqual([])
+  opened.ledger.release(one)
+  opened.ledger.release(other)
+  await opened.ledger.close()
+  expect(rowsOf(opened.database, 'SELECT * FROM journal')).toEqual([])
+  expect(rowsOf(opened.database, 'SELECT * FROM generations')).toEqual([])
 })
 
 async function untilJournaled(count: number): Promise<void> {
-  while (rowsOf(database, 'SELECT 1 FROM journal').length < count) await new Promise(setImmediate)
+  while (rowsOf(opened.database, 'SELECT 1 FROM journal').length < count) await new Promise(setImmediate)
 }
 
 test('a generation with an amount that is no whole number of nano-dollars is refused, not rounded', async () => {
   const one = hold(CENT)
   for (const costNanoUsd of [0.5, -1, Number.NaN, 2 ** 53]) {
     const settlement = settlementOf({ generationId: one.generationId, costNanoUsd })
-    await expect(ledger.settle(one, settlement)).rejects.toThrow(RangeError)
+    await expect(opened.ledger.settle(one, settlement)).rejects.toThrow(RangeError)
   }
   expect(() => hold(-1)).toThrow(RangeError)
-  ledger.release(one)
+  opened.ledger.release(one)
 })
 
 test('a request is booked to the window in which it started, though it settles after midnight', async () => {
   const monday = Date.UTC(2026, 10, 23)
   const before = monday - 1
   let now = before
-  await ledger.close()
-  ledger = openLedger(database, { now: () => now }).ledger
+  await opened.reopen(() => now)
   const gate = (interval: 'daily' | 'weekly') => keyGate(10 * CENT, { interval })
   const late = hold(6 * CENT, [gate('daily'), gate('weekly')], before)
   now = monday + 1
-  expect(ledger.room([gate('daily'), gate('weekly')], now).nanoUsd).toBe(10 * CENT)
-  await ledger.settle(
+  expect(opened.ledger.room([gate('daily'), gate('weekly')], now).nanoUsd).toBe(10 * CENT)
+  await opened.ledger.settle(
     late,
     settlementOf({ generationId: late.generationId, startedAt: before, endedAt: now, costNanoUsd: 6 * CENT }),
   )
-  const after = await ledger.usageOf('key-1', now)
+  const after = await opened.ledger.usageOf('key-1', now)
   expect([after.daily, after.weekly, after.monthly, after.total]).toEqual([0, 0, 6 * CENT, 6 * CENT])
-  expect(await ledger.usageOf('key-1', before)).toMatchObject({ daily: 6 * CENT, weekly: 6 * CENT })
-  expect(ledger.room([gate('daily')], before).nanoUsd).toBe(4 * CENT)
+  expect(await opened.ledger.usageOf('key-1', before)).toMatchObject({ daily: 6 * CENT, weekly: 6 * CENT })
+  expect(opened.ledger.room([gate('daily')], before).nanoUsd).toBe(4 * CENT)
 })
 
 test('a clock that steps back finds the earlier window as it was', async () => {
   let now = NOON
-  await ledger.close()
-  ledger = openLedger(database, { now: () => now }).ledger
+  await opened.reopen(() => now)
   await spend(3 * CENT)
   now = NOON + 86_400_000
   await spend(2 * CENT, { startedAt: now })
   now = NOON
   await spend(CENT)
-  expect((await ledger.usageOf('key-1', NOON)).daily).toBe(4 * CENT)
-  expect(ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(6 * CENT)
+  expect((await opened.ledger.usageOf('key-1', NOON)).daily).toBe(4 * CENT)
+  expect(opened.ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(6 * CENT)
 })
 
 test('counters survive a restart, and holds do not', async () => {
   await spend(3 * CENT)
   hold(CENT)
-  await ledger.close()
-  ledger = openLedger(database, { now: () => NOON }).ledger
-  expect(await ledger.usageOf('key-1', NOON)).toMatchObject({
+  await opened.reopen()
+  expect(await opened.ledger.usageOf('key-1', NOON)).toMatchObject({
     daily: 3 * CENT,
     weekly: 3 * CENT,
     total: 3 * CENT,
   })
-  expect(ledger.heldNanoUsd()).toBe(0)
+  expect(opened.ledger.heldNanoUsd()).toBe(0)
 })
 
 test('own-key spending is counted apart, and counts against a gate that says so', async () => {
   await spend(3 * CENT, { isByok: true })
   await spend(CENT)
-  expect(await ledger.usageOf('key-1', NOON)).toMatchObject({
+  expect(await opened.ledger.usageOf('key-1', NOON)).toMatchObject({
     total: CENT,
     byokTotal: 3 * CENT,
     byokDaily: 3 * CENT,
   })
-  expect(ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(9 * CENT)
-  expect(ledger.room([keyGate(10 * CENT, { includeByok: true })], NOON).nanoUsd).toBe(6 * CENT)
+  expect(opened.ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(9 * CENT)
+  expect(opened.ledger.room([keyGate(10 * CENT, { includeByok: true })], NOON).nanoUsd).toBe(6 * CENT)
 })
 
 test('a guardrail gate gathers what passed it, and verify can recount it', async () => {
@@ -243,22 +213,22 @@ test('a guardrail gate gathers what passed it, and verify can recount it', async
     interval: 'monthly',
   })
   const one = hold(CENT, [keyGate(10 * CENT), guardrail])
-  await ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT }))
+  await opened.ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT }))
   await spend(CENT)
-  expect(ledger.room([guardrail], NOON).nanoUsd).toBe(9 * CENT)
-  ledger.fold()
-  database.file.run(
+  expect(opened.ledger.room([guardrail], NOON).nanoUsd).toBe(9 * CENT)
+  opened.ledger.fold()
+  opened.database.file.run(
     "UPDATE spending SET usage_nano_usd = 0 WHERE scope = 'guardrail' AND interval = 'monthly'",
   )
-  expect(verifyLedger(database).differences).toEqual([
+  expect(verifyLedger(opened.database).differences).toEqual([
     'guardrail g-1, monthly from 2026-11-01T00:00:00Z: the counter is 0 nano-dollars, the rows sum to 10000000',
   ])
-  database.file.run(`UPDATE spending SET usage_nano_usd = ${CENT} WHERE scope = 'guardrail'`)
+  opened.database.file.run(`UPDATE spending SET usage_nano_usd = ${CENT} WHERE scope = 'guardrail'`)
 })
 
 test('rows know the creator of their key, and one integer per application', async () => {
-  database.sync.insert(organizations).values({ id: 'o', name: 'O' }).run()
-  database.sync.insert(users).values({ id: 'u', organization_id: 'o', name: 'U', role: 'admin' }).run()
+  opened.database.sync.insert(organizations).values({ id: 'o', name: 'O' }).run()
+  opened.database.sync.insert(users).values({ id: 'u', organization_id: 'o', name: 'U', role: 'admin' }).run()
   const workspace = {
     id: 'workspace-1',
     organization_id: 'o',
@@ -266,7 +236,7 @@ test('rows know the creator of their key, and one integer per application', asyn
     slug: 'w',
     default_guardrail_id: 'g',
   }
-  database.sync
+  opened.database.sync
     .insert(workspaces)
     .values({ ...workspace, created_by: 'u' })
     .run()
@@ -278,7 +248,7 @@ test('rows know the creator of their key, and one integer per application', asyn
     label: 'k',
     creator_user_id: 'u',
   } as const
-  database.sync
+  opened.database.sync
     .insert(apiKeys)
     .values({ ...key, workspace_id: 'workspace-1' })
     .run()
@@ -286,7 +256,7 @@ test('rows know the creator of their key, and one integer per application', asyn
   await spend(1, { title: 'Other' })
   await spend(1)
   await spend(1, { title: '', origin: '' })
-  expect(rowsOf(database, 'SELECT user_id, app_id FROM generations ORDER BY rowid')).toEqual([
+  expect(rowsOf(opened.database, 'SELECT user_id, app_id FROM generations ORDER BY rowid')).toEqual([
     { user_id: 'u', app_id: 1 },
     { user_id: 'u', app_id: 2 },
     { user_id: 'u', app_id: 1 },

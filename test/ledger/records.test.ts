@@ -1,34 +1,18 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Settlement } from '../../src/core/generation.ts'
-import type { Database } from '../../src/db/database.ts'
 import { firstActivityDay, listActivity } from '../../src/ledger/activity.ts'
 import { findGeneration, generationRecord } from '../../src/ledger/generations.ts'
-import type { Ledger } from '../../src/ledger/ledger.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { type DataFolder, makeFolder, NOON, openMigrated, rowsOf, settlementOf } from './fixture.ts'
+import { NOON, rowsOf, settlementOf } from './fixture.ts'
+import { ledgerForEach } from './opened.ts'
 
 const DAY_MS = 86_400_000
-let folder: DataFolder
-let database: Database
-let ledger: Ledger
-
-beforeEach(() => {
-  folder = makeFolder()
-  database = openMigrated(folder.databasePath)
-  ledger = openLedger(database, { now: () => NOON }).ledger
-})
-
-afterEach(async () => {
-  await ledger.close()
-  database.close()
-  folder.remove()
-})
+const opened = ledgerForEach()
 
 async function settle(over: Partial<Settlement>): Promise<Settlement> {
   const settlement = settlementOf(over)
-  const hold = ledger.reserve({ ...settlement, gates: [], amountNanoUsd: 0 })
-  await ledger.settle(hold, settlement)
-  ledger.fold()
+  const hold = opened.ledger.reserve({ ...settlement, gates: [], amountNanoUsd: 0 })
+  await opened.ledger.settle(hold, settlement)
+  opened.ledger.fold()
   return settlement
 }
 
@@ -45,7 +29,7 @@ const tried = {
 
 test('the record has every field, and what a completion always knows is never null', async () => {
   const { generationId } = await settle({ cacheDiscountNanoUsd: 1250, tries: [tried], serviceTier: 'flex' })
-  const row = await findGeneration(database.db, generationId, 'workspace-1')
+  const row = await findGeneration(opened.database.db, generationId, 'workspace-1')
   expect(row).toBeDefined()
   if (row === undefined) return
   expect(JSON.parse(JSON.stringify(generationRecord(row)))).toEqual({
@@ -111,12 +95,9 @@ test('the record has every field, and what a completion always knows is never nu
 
 test('a generation is found by its reply in another dialect, in its own workspace alone, and after a restart', async () => {
   const { generationId } = await settle({})
-  await ledger.close()
-  database.close()
-  database = openMigrated(folder.databasePath)
-  ledger = openLedger(database, { now: () => NOON }).ledger
+  await opened.reopen()
   const found = async (id: string, workspaceId: string | null) =>
-    (await findGeneration(database.db, id, workspaceId))?.id
+    (await findGeneration(opened.database.db, id, workspaceId))?.id
   expect(await found(generationId, 'workspace-1')).toBe(generationId)
   expect(await found(generationId.replace('gen-', 'resp_'), 'workspace-1')).toBe(generationId)
   expect(await found(generationId.replace('gen-', 'msg_'), null)).toBe(generationId)
@@ -130,7 +111,7 @@ test('what the provider says that it charged is the upstream cost', async () => 
     usage: { ...settlementOf().usage, providerCostUsd: 0.00012 },
   })
   expect(usage.providerCostUsd).toBe(0.00012)
-  const row = await findGeneration(database.db, generationId, null)
+  const row = await findGeneration(opened.database.db, generationId, null)
   expect(row && generationRecord(row)).toMatchObject({
     upstream_inference_cost: 0.00012,
     total_cost: 0.0000005,
@@ -140,9 +121,9 @@ test('what the provider says that it charged is the upstream cost', async () => 
 test('a try that the row describes is stored as its latency, and shown whole; every other try is stored whole', async () => {
   const stored = async (over: Partial<Settlement>) => {
     const { generationId } = await settle(over)
-    const row = await findGeneration(database.db, generationId, null)
+    const row = await findGeneration(opened.database.db, generationId, null)
     const [raw] = rowsOf(
-      database,
+      opened.database,
       `SELECT provider_responses AS json FROM generations WHERE id = '${generationId}'`,
     )
     return { raw: raw?.['json'], shown: row && generationRecord(row).provider_responses }
@@ -190,7 +171,7 @@ test('absurd figures from outside do not keep a row from being written', async (
     latencyMs: Number.NaN,
     generationTimeMs: Number.POSITIVE_INFINITY,
   })
-  const row = await findGeneration(database.db, generationId, null)
+  const row = await findGeneration(opened.database.db, generationId, null)
   expect(row && generationRecord(row)).toMatchObject({ tokens_prompt: 0, latency: 0, generation_time: 0 })
 })
 
@@ -211,7 +192,7 @@ test('long texts from outside are cut: a row does not grow with what callers and
     },
   ]
   const { generationId } = await settle({ ...said, ...told, tries })
-  const row = await findGeneration(database.db, generationId, null)
+  const row = await findGeneration(opened.database.db, generationId, null)
   expect(row?.upstream_id).toBe('x'.repeat(512))
   expect(JSON.stringify(row).length).toBeLessThan(10_000)
 })
@@ -230,7 +211,7 @@ test('activity is told by day, model and endpoint, newest and dearest first', as
   await settle({ costNanoUsd: 40, isByok: true })
   await settle({ costNanoUsd: 7, startedAt: NOON - 29 * DAY_MS })
   await settle({ costNanoUsd: 7, startedAt: NOON - 30 * DAY_MS })
-  const items = await listActivity(database.db, {}, NOON)
+  const items = await listActivity(opened.database.db, {}, NOON)
   expect(items.map((item) => [item.date, item.model, item.usage, item.requests])).toEqual([
     [TODAY, 'lab/big', 0.000009, 1],
     [TODAY, 'lab/tiny', 0.0000015, 3],
@@ -267,7 +248,7 @@ test.each(filters)('activity with $filter', async ({ filter, requests }) => {
   await settle({ costNanoUsd: 900, workspaceId: 'workspace-2' })
   await settle({ costNanoUsd: 800, modelId: 'lab/big', endpointId: 'lab/lab/big', keyHash: 'key-2' })
   await settle({ costNanoUsd: 700, startedAt: NOON - DAY_MS, workspaceId: 'workspace-2' })
-  const items = await listActivity(database.db, filter, NOON)
+  const items = await listActivity(opened.database.db, filter, NOON)
   expect(items.map((item) => item.requests)).toEqual(requests)
   const named = items.filter((item) => item.workspace_id !== undefined).map((item) => item.workspace_id)
   expect(named).toEqual('groupByWorkspace' in filter ? ['workspace-1', 'workspace-2', 'workspace-1'] : [])
