@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ConfigProblem } from '../core/problem.ts'
-import { pricing, tokenCount } from '../providers/entry-schema.ts'
-import { readPricing } from '../providers/pricing.ts'
+import { pricing, readPricing, tokenCount } from '../providers/entry-schema.ts'
 import type { ModelOverride } from './overrides.ts'
 
 // Each `description` completes the sentence "<place> must be …".

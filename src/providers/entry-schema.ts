@@ -1,7 +1,11 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
-import { priceFields } from '../core/pricing.ts'
+import { type Pricing, parsePrices, priceFields } from '../core/pricing.ts'
 import type { ConfigProblem } from '../core/problem.ts'
+import { AZURE_SETTINGS } from './azure.ts'
+import { AWS_SETTINGS } from './bedrock.ts'
+import type { SettingPlaces } from './settings.ts'
+import { VERTEX_SETTINGS } from './vertex-settings.ts'
 
 // Each `description` completes the sentence "<place> must be …".
 const text = Type.String({ pattern: '\\S', description: 'a text that is not blank' })
@@ -43,6 +47,18 @@ const mapping = { additionalProperties: false, description: 'a mapping' }
 
 export const pricing = Type.Partial(Type.Object(priceFields(price)), mapping)
 
+/** An optional mapping of optional fields. */
+const block = <Fields extends TProperties>(fields: Fields) =>
+  Type.Optional(Type.Partial(Type.Object(fields), mapping))
+
+/** The settings of a cloud below the key `name` of an entry. */
+const settingsBlock = (name: string, settings: Readonly<Record<string, SettingPlaces>>) => {
+  const keys = Object.values(settings).map(({ entry }) => entry.split('.'))
+  return block(
+    Object.fromEntries(keys.flatMap(([first, key]) => (first === name && key ? [[key, text] as const] : []))),
+  )
+}
+
 const entryModel = Type.Object(
   {
     id: text,
@@ -50,12 +66,7 @@ const entryModel = Type.Object(
     upstream_id: Type.Optional(text),
     context_length: Type.Optional(tokenCount),
     max_completion_tokens: Type.Optional(tokenCount),
-    architecture: Type.Optional(
-      Type.Object(
-        { input_modalities: Type.Optional(modalities), output_modalities: Type.Optional(outputs) },
-        mapping,
-      ),
-    ),
+    architecture: block({ input_modalities: modalities, output_modalities: outputs }),
     supported_parameters: Type.Optional(words),
     quantization: Type.Optional(text),
     pricing: Type.Optional(pricing),
@@ -77,53 +88,12 @@ export const providerEntry = Type.Object(
       }),
     ),
     base_url: Type.Optional(text),
-    aws: Type.Optional(
-      Type.Object(
-        {
-          region: Type.Optional(text),
-          access_key_id: Type.Optional(text),
-          secret_access_key: Type.Optional(text),
-          session_token: Type.Optional(text),
-        },
-        mapping,
-      ),
-    ),
-    azure: Type.Optional(
-      Type.Object(
-        {
-          resource_name: Type.Optional(text),
-          api_version: Type.Optional(text),
-          tenant_id: Type.Optional(text),
-          client_id: Type.Optional(text),
-          client_secret: Type.Optional(text),
-          authority_host: Type.Optional(text),
-        },
-        mapping,
-      ),
-    ),
-    vertex: Type.Optional(
-      Type.Object(
-        {
-          project: Type.Optional(text),
-          location: Type.Optional(text),
-          credentials_file: Type.Optional(text),
-          service_account: Type.Optional(text),
-        },
-        mapping,
-      ),
-    ),
+    aws: settingsBlock('aws', AWS_SETTINGS),
+    azure: settingsBlock('azure', AZURE_SETTINGS),
+    vertex: settingsBlock('vertex', VERTEX_SETTINGS),
     api_key: Type.Optional(Type.String({ description: 'a text; leave it out for a server without keys' })),
     models: Type.Optional(Type.Array(entryModel, { description: 'a list of models, each with an id' })),
-    timeouts: Type.Optional(
-      Type.Object(
-        {
-          first_byte_ms: Type.Optional(count),
-          between_bytes_ms: Type.Optional(count),
-          total_ms: Type.Optional(count),
-        },
-        mapping,
-      ),
-    ),
+    timeouts: block({ first_byte_ms: count, between_bytes_ms: count, total_ms: count }),
     max_in_flight: Type.Optional(count),
     takes_urls: Type.Optional(Type.Boolean({ description: 'true or false' })),
   },
@@ -198,4 +168,30 @@ function repair(root: unknown, segments: readonly string[], replacement: string 
   if (Array.isArray(target)) target[Number(last)] = replacement ?? last
   else if (replacement === undefined) delete target[last]
   else target[last] = replacement
+}
+
+/**
+ * Reads prices as an operator wrote them. A bucket without a price is never silently free: `completion` falls back to
+ * `prompt`, and without `prompt` there must be a price per request, image, second or character.
+ */
+export function readPricing(
+  written: Parameters<typeof parsePrices>[0],
+  path: string,
+  problems: ConfigProblem[],
+): Pricing | null {
+  const prices = parsePrices(written, (name, error) => {
+    const message = error instanceof RangeError ? error.message : 'is not a price'
+    problems.push({ path: `${path}.${name}`, message })
+  })
+  const { request, image, imageOutput, audioSecond, inputCharacter } = prices
+  const perUnit = [request, image, imageOutput, audioSecond, inputCharacter]
+  const isPerUnit = perUnit.some((price) => price !== undefined)
+  const prompt = prices.prompt ?? (isPerUnit ? 0n : undefined)
+  if (prompt === undefined) {
+    if (written.prompt === undefined) {
+      problems.push({ path: `${path}.prompt`, message: 'is missing; write "0" for what costs nothing' })
+    }
+    return null
+  }
+  return { ...prices, prompt, completion: prices.completion ?? prompt, request: request ?? 0n }
 }

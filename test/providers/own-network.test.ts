@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { ProviderRecord } from '../../src/core/snapshot.ts'
 import { parseOutboundAllow } from '../../src/net/address.ts'
 import { demoProvider } from '../../src/providers/demo.ts'
-import { isOnOwnNetwork } from '../../src/providers/own-network.ts'
+import { isOnOwnNetwork } from '../../src/providers/index.ts'
 
 const demo = demoProvider({ timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 }, maxInFlight: 1 })
 const allow = parseOutboundAllow(['gpu.example.com'])

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asList, isObject, isString } from '../../core/json.ts'
-import { nativeReasonOf } from './finish.ts'
+import { nativeReasonOf } from './errors.ts'
 
 /** Splits and merges chunks of Google's streams. */
 

@@ -12,7 +12,7 @@ import {
 import { checkAnnotations } from '../reply-decoder.ts'
 import { bytePlaces } from '../text-places.ts'
 import { createFunctionCalls, type FunctionCalls } from './decode-calls.ts'
-import { finishReasonOf, nativeReasonOf } from './finish.ts'
+import { finishReasonOf, nativeReasonOf } from './errors.ts'
 import { signatureDetail, thoughtDetail } from './signatures.ts'
 
 /** What is remembered of one candidate between chunks. */

@@ -4,7 +4,7 @@ import { asCount, asFilledText, asText, fieldsOf, isObject, objectsIn } from '..
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
 import { type CandidateState, finishOf, newCandidate, readCandidate } from './decode-candidate.ts'
-import { brokenOff } from './finish.ts'
+import { brokenOff } from './errors.ts'
 import { readUsage } from './usage.ts'
 
 /** Google returns far fewer candidates. The bound keeps a reply from filling the memory. */

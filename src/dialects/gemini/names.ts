@@ -8,98 +8,30 @@ import { isObject, isString } from '../../core/json.ts'
  */
 
 /** Fields of the API whose snake_case name differs. */
-const FIELDS = [
-  'systemInstruction',
-  'toolConfig',
-  'safetySettings',
-  'generationConfig',
-  'cachedContent',
-  'serviceTier',
-  'modelArmorConfig',
-  'generateContentRequest',
-  'inlineData',
-  'fileData',
-  'functionCall',
-  'functionResponse',
-  'executableCode',
-  'codeExecutionResult',
-  'toolCall',
-  'toolResponse',
-  'videoMetadata',
-  'startOffset',
-  'endOffset',
-  'mediaResolution',
-  'thoughtSignature',
-  'partMetadata',
-  'mimeType',
-  'fileUri',
-  'displayName',
-  'willContinue',
-  'partialArgs',
-  'functionDeclarations',
-  'parametersJsonSchema',
-  'responseJsonSchema',
-  'googleSearch',
-  'googleSearchRetrieval',
-  'codeExecution',
-  'urlContext',
-  'computerUse',
-  'fileSearch',
-  'googleMaps',
-  'enterpriseWebSearch',
-  'timeRangeFilter',
-  'excludeDomains',
-  'functionCallingConfig',
-  'allowedFunctionNames',
-  'retrievalConfig',
-  'latLng',
-  'languageCode',
-  'includeServerSideToolInvocations',
-  'responseMimeType',
-  'responseSchema',
-  'responseModalities',
-  'responseFormat',
-  'candidateCount',
-  'maxOutputTokens',
-  'stopSequences',
-  'topP',
-  'topK',
-  'presencePenalty',
-  'frequencyPenalty',
-  'responseLogprobs',
-  'enableEnhancedCivicAnswers',
-  'audioTimestamp',
-  'speechConfig',
-  'voiceConfig',
-  'prebuiltVoiceConfig',
-  'voiceName',
-  'multiSpeakerVoiceConfig',
-  'speakerVoiceConfigs',
-  'imageConfig',
-  'aspectRatio',
-  'imageSize',
-  'thinkingConfig',
-  'thinkingBudget',
-  'thinkingLevel',
-  'includeThoughts',
-  'taskType',
-  'outputDimensionality',
-  'embedContentConfig',
-  'autoTruncate',
-  'anyOf',
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-  'minProperties',
-  'maxProperties',
-  'propertyOrdering',
-  'additionalProperties',
-] as const
+const FIELDS = `
+  systemInstruction toolConfig safetySettings generationConfig cachedContent serviceTier
+  modelArmorConfig generateContentRequest inlineData fileData functionCall functionResponse
+  executableCode codeExecutionResult toolCall toolResponse videoMetadata startOffset endOffset
+  mediaResolution thoughtSignature partMetadata mimeType fileUri displayName willContinue
+  partialArgs functionDeclarations parametersJsonSchema responseJsonSchema googleSearch
+  googleSearchRetrieval codeExecution urlContext computerUse fileSearch googleMaps
+  enterpriseWebSearch timeRangeFilter excludeDomains functionCallingConfig allowedFunctionNames
+  retrievalConfig latLng languageCode includeServerSideToolInvocations responseMimeType
+  responseSchema responseModalities responseFormat candidateCount maxOutputTokens stopSequences
+  topP topK presencePenalty frequencyPenalty responseLogprobs enableEnhancedCivicAnswers
+  audioTimestamp speechConfig voiceConfig prebuiltVoiceConfig voiceName multiSpeakerVoiceConfig
+  speakerVoiceConfigs imageConfig aspectRatio imageSize thinkingConfig thinkingBudget thinkingLevel
+  includeThoughts taskType outputDimensionality embedContentConfig autoTruncate anyOf minItems
+  maxItems minLength maxLength minProperties maxProperties propertyOrdering additionalProperties
+`
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const CAMEL: ReadonlyMap<string, string> = new Map(FIELDS.map((name) => [snake(name), name]))
+const CAMEL: ReadonlyMap<string, string> = new Map(
+  FIELDS.trim()
+    .split(/\s+/)
+    .map((name) => [snake(name), name]),
+)
 
 /** Fields whose values have the caller's own names. */
 const FREE: ReadonlySet<string> = new Set([

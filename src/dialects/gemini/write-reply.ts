@@ -4,7 +4,7 @@ import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../..
 import { viewMetadata } from '../usage.ts'
 import { candidatesOf, type HeldEnd, indexOf, isGeminiNative, mergedChunks } from './chunks.ts'
 import { writeLogprobs } from './decode-candidate.ts'
-import { googleReasonOf } from './finish.ts'
+import { googleReasonOf } from './errors.ts'
 import { viewUsage } from './usage.ts'
 import { type CandidateParts, endParts, newParts, partsOf } from './write-parts.ts'
 

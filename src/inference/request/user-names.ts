@@ -4,7 +4,7 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import { isReachable, type OutboundAllow, refusedHost } from '../../net/address.ts'
 import type { Names } from '../../net/names.ts'
-import { isOnOwnNetwork } from '../../providers/own-network.ts'
+import { isOnOwnNetwork } from '../../providers/index.ts'
 import { providersAsked } from '../routing/plan.ts'
 import { checkUserUrls, MOST_NAMES, type UserNames } from './user-urls.ts'
 
