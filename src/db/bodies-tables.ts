@@ -1,6 +1,6 @@
 /**
  * The tables of `bodies.db`: encrypted contents of requests and replies, in a separate file, so that the ledger stays
- * small and its commits do not wait for bodies. After a change: `bun run migrations`, and commit what it wrote.
+ * small and its commits do not wait for bodies. After a change: `bun run migrations NAME`, and commit its files.
  */
 import type { ResponseStatus } from '../core/response-status.ts'
 import { boolean, bytes, index, integer, primaryKey, table, text, timestamp, word } from './columns.ts'

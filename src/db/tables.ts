@@ -1,6 +1,6 @@
 /**
  * Every table. Column names are the API's where the API has one; each amount of money is an integer of nano-dollars in a
- * column that ends in `_nano_usd`. After a change: `bun run migrations`, and commit what it wrote.
+ * column that ends in `_nano_usd`. After a change: `bun run migrations NAME`, and commit its files.
  */
 export * from './byok.ts'
 export * from './credentials.ts'
