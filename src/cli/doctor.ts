@@ -11,7 +11,7 @@ import { checkClock, checkOpenFiles, checkPort, checkProviders, checkReach } fro
 import { exposure, loadServerConfig } from './server-config.ts'
 import { EXIT, paint, printJson, type Terminal } from './terminal.ts'
 
-/** Looks at everything that a start needs and changes nothing. Exit 1 when there is a problem. */
+/** Checks everything that a start needs and changes nothing. Exits 1 if there is a problem. */
 export async function doctor(options: Flags & { json?: unknown }, terminal: Terminal): Promise<number> {
   const config = await loadServerConfig(options, terminal)
   const findings = await examine(config)

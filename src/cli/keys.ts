@@ -3,7 +3,7 @@ import { CommandError, EXIT, printJson, type Terminal, table } from './terminal.
 
 type Options = Readonly<Record<string, unknown>>
 
-/** What the commands need of a key record of the API; the rest is passed on as it came. */
+/** The fields of a key record that the commands read. Other fields are passed on unchanged. */
 interface Key {
   readonly hash: string
   readonly name: string
@@ -57,7 +57,7 @@ export async function disableKey(reference: string, options: Options, terminal: 
   return EXIT.ok
 }
 
-/** The successor is printed before the old key is disabled: whatever fails then, no working key is lost. */
+/** The new key is printed before the old one is disabled, so that a failure in between loses no working key. */
 export async function rotateKey(reference: string, options: Options, terminal: Terminal): Promise<number> {
   const client = openClient(terminal.environment)
   const old = await findKey(client, reference)
@@ -175,7 +175,7 @@ function printMade(made: unknown, options: Options, terminal: Terminal): void {
     typeof record['limit'] === 'number'
       ? `limit ${dollars(record['limit'])} ${word(record['limit_reset'])}`
       : 'no limit'
-  // Beside the answer, so that `$(sluice keys create …)` is the key alone.
+  // On stderr, so that `$(sluice keys create …)` is only the key.
   terminal.note(
     `Made ${key.name}, ${limit.trimEnd()}, hash ${key.hash.slice(0, 12)}. The key is shown this once`,
   )

@@ -19,7 +19,7 @@ export async function renewManagement(options: Options, terminal: Terminal): Pro
   terminal.print(key)
   const earlier =
     disabled.length === 0 ? 'There was no earlier one' : `Refused from now on: ${disabled.join(', ')}`
-  // Beside the answer, so that `$(sluice keys renew-management)` is the key alone.
+  // On stderr, so that `$(sluice keys renew-management)` is only the key.
   terminal.note(`Made a management key; it is shown this once. ${earlier}`)
   if (config.managementKey !== null) terminal.note('SLUICE_MANAGEMENT_KEY is set, and holds as before')
   return EXIT.ok

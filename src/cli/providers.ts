@@ -133,7 +133,7 @@ async function readSecret(options: Options, terminal: Terminal): Promise<string>
   return secret
 }
 
-/** What a server with these settings uses in place of the stored credentials of a provider; null: nothing. */
+/** The source that a server with these settings uses instead of the stored credentials of a provider; null: none. */
 function outranking(slug: string, { providers, environment, firstByteTimeoutMs }: Config): string | null {
   if (providers.some((entry) => isRecord(entry) && entry['slug'] === slug))
     return `the entry ${slug} of sluice.yaml`

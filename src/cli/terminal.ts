@@ -1,10 +1,10 @@
 import { type Environment, processEnvironment } from '../config.ts'
 
-/** What scripts may rely on. */
+/** Exit codes, which scripts may rely on. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, auth: 4, unreachable: 5 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** A command could not do what was asked. `message` is for the person at the terminal. */
+/** A failed command. `message` is for the person at the terminal. */
 export class CommandError extends Error {
   constructor(
     readonly exitCode: ExitCode,
@@ -15,14 +15,14 @@ export class CommandError extends Error {
   }
 }
 
-/** Where a command reads its surroundings and writes its answer. */
+/** The environment, input and output of a command. */
 export interface Terminal {
   readonly environment: Environment
-  /** The answer: stdout. One line, or several. */
+  /** The result, to stdout: one or more lines. */
   print(text: string): void
-  /** What is not part of the answer: stderr. */
+  /** Notes and errors, to stderr. */
   note(text: string): void
-  /** All that is given on stdin, to its end. */
+  /** Reads stdin to its end. */
   input(): Promise<string>
   readonly hasColor: boolean
   /** Asks a question at the terminal; absent without a terminal. */
@@ -43,12 +43,12 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** `sluice doctor | head -1`: a reader that has seen enough is no failure of the command. */
+/** A closed pipe, as in `sluice doctor | head -1`, is not a failure of the command. */
 function ignoreClosedPipe(error: Error): void {
   if (!('code' in error) || error.code !== 'EPIPE') throw error
 }
 
-/** Anything but a yes is a no. */
+/** Any reply but yes means no. */
 async function askYesNo(question: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })

@@ -51,7 +51,7 @@ const REMOTE_TIMEOUT_MS = 20_000
 export async function localUsage(path: string, by: Split, period: Period): Promise<UsageAnswer> {
   const database = openForReading(path)
   try {
-    // One transaction: a server that goes on writing does not move what is summed.
+    // One transaction, so that a running server does not change the rows between two sums.
     database.file.run('BEGIN')
     const dimension = dimensionOf(by)
     if (dimension === 'label' && !hasLabels(database)) return { lines: [], isCut: false }

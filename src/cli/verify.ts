@@ -31,7 +31,7 @@ export interface Verdict {
   readonly lines: readonly string[]
 }
 
-/** The ledger, and what lies beside it; another file than the folder's own, such as a copy, is looked at alone. */
+/** Checks the ledger and the other files of its folder. A file outside a data folder, such as a copy, is checked by itself. */
 export function verifyAll(path: string): Verdict {
   const isFolders = basename(path) === DATABASE_FILE
   const bodies = isFolders ? verifyBodies(join(dirname(path), BODIES_FILE)) : null

@@ -163,7 +163,7 @@ export const password: Read<string> = (raw) => {
   throw new RangeError('must have 12 to 256 characters')
 }
 
-/** What a model without a price costs: nothing is free in silence. USD per token, exact. */
+/** The price of models without one, in USD per token, exact. Such models are never silently free. */
 export type UnpricedPolicy = 'refuse' | { readonly prompt: Price; readonly completion: Price }
 
 export const unpricedPolicy: Read<UnpricedPolicy> = (raw) => {

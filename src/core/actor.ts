@@ -1,4 +1,4 @@
-/** Who changes something, and from where: what the audit log names. */
+/** The author and origin of a change, for the audit log. */
 export interface Actor {
   readonly type: 'key' | 'user' | 'system'
   /** A key's hash, a user's id, or what of the system it is (`first-run`). */
@@ -11,7 +11,7 @@ export interface Actor {
   /** The client's address; null where it is not known. */
   readonly address: string | null
   readonly userAgent: string | null
-  /** The request named an `Idempotency-Key`: what it changes is written together with this claim. */
+  /** Claim of the request's `Idempotency-Key`, written in the transaction of the change. */
   readonly claim?: IdempotencyClaim
 }
 

@@ -38,7 +38,7 @@ function ofFlac(view: DataView): number | null {
 
 const OPUS_RATE = 48_000
 
-/** The position of the last page, in samples; Opus counts at 48 kHz whatever it was recorded at. */
+/** The position of the last page, in samples; Opus counts at 48 kHz for every sampling rate. */
 function ofOgg(bytes: Uint8Array, view: DataView): number | null {
   const isOpus = hasText(bytes, 28, 'OpusHead')
   const isVorbis = hasText(bytes, 29, 'vorbis') && bytes.length >= 44

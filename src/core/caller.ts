@@ -26,7 +26,7 @@ export interface Session {
 /** Headers by which the caller describes itself, for the record. */
 export interface RequestOrigin {
   requestId: string
-  /** HTTP-Referer as it came; '' without one. */
+  /** The HTTP-Referer header; '' without one. */
   httpReferer: string
   /** X-Title (or X-OpenRouter-Title); '' without one. */
   title: string

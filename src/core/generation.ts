@@ -41,7 +41,7 @@ export interface JournalEntry {
   readonly promptTokensEstimate: number
   /** What of the prompt is no text: images and videos, and recordings; absent: nothing, or it is not known. */
   readonly promptMedia?: PromptMedia
-  /** The prompt's estimated cost: what a crashed request is charged. */
+  /** The estimated cost of the prompt, which is charged after a crash. */
   readonly promptCostNanoUsd: number
 }
 

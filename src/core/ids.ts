@@ -40,12 +40,12 @@ function randomTail(): string {
   return block.slice(blockAt - TAIL_CHARACTERS, blockAt)
 }
 
-/** The id of one generation; also the `id` of every chat reply and chunk. Unique for ever. */
+/** The id of one generation; also the `id` of every chat reply and chunk. Unique forever. */
 export const newGenerationId = (): string => `gen-${timeOrdered()}`
 /** What replies of a dialect call their generation: the same unique part under the prefix that its clients know. */
 export const replyIdOf = (generationId: string, prefix: 'resp_' | 'msg_'): string =>
   generationId.replace(/^gen-/, prefix)
-/** The inverse: the generation's own id for a `resp_…` or `msg_…` id; any other id as it is. */
+/** The inverse: the generation's own id for a `resp_…` or `msg_…` id; any other id unchanged. */
 export const generationIdOf = (id: string): string => id.replace(/^(?:resp|msg)_/, 'gen-')
 /** The id of one HTTP request, in logs and in `x-request-id`. */
 export const newRequestId = (): string => `req-${timeOrdered()}`

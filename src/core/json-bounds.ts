@@ -43,7 +43,7 @@ export const UNBOUNDED: JsonBounds = {
 }
 
 export interface JsonMeasure {
-  /** What there is too much of: the rest of the bytes was not looked at. Null: nothing. */
+  /** The exceeded limit; the rest of the bytes was not scanned. Null: none. */
   excess: JsonExcess | null
   /** Objects and lists. */
   containers: number
@@ -100,7 +100,7 @@ export function measureJson(bytes: Uint8Array, bounds: JsonBounds): JsonMeasure 
   return measured(null)
 }
 
-/** Only bytes that may hold so many are looked at: 20 MB take some 15 ms. */
+/** Only bodies that are long enough for so many are scanned: 20 MB take about 15 ms. */
 function hasMoreEscapes(bytes: Uint8Array, most: number): boolean {
   const end = bytes.length
   if (end <= 2 * most) return false

@@ -25,10 +25,10 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** What there is too much of, found in one pass; the insides of long strings are skipped. */
+/** The exceeded limit, found in one pass that skips the contents of long strings. */
 export function excessOf(text: string): TextExcess | null {
   const end = text.length
-  // Too short for so many brackets: most events of a stream.
+  // Most events of a stream are too short to exceed a limit.
   if (end <= 2 * MAX_TEXT_DEPTH) return null
   if (end <= FEW_TEXT_PARTS && hasFewBrackets(text)) return null
   if (hasManyEscapes(text)) return 'escapes'
@@ -58,7 +58,7 @@ export function excessOf(text: string): TextExcess | null {
   return null
 }
 
-/** Only texts that may hold so many are looked at. */
+/** Only texts that are long enough for so many are scanned. */
 function hasManyEscapes(text: string): boolean {
   const end = text.length
   if (end <= 2 * MAX_TEXT_ESCAPES) return false

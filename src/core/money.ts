@@ -40,7 +40,7 @@ export function formatPrice(price: Price): string {
 }
 
 /**
- * An exact amount, of atto-dollars: what is added up before it is rounded. A number below 2^53, where all arithmetic
+ * An exact amount of atto-dollars, for sums before rounding. A number below 2^53, where all arithmetic
  * on integers is exact and costs a tenth, else a bigint.
  */
 export type Amount = number | bigint
@@ -48,7 +48,7 @@ export type Amount = number | bigint
 /** Units are integers ≥ 0. */
 export function amountOf(units: number, price: Price): Amount {
   if (units <= 0 || price <= 0n) return 0
-  // Rounding never brings a product below 2^53 that is not: what is safe is exact.
+  // A product of 2^53 or more never rounds to a smaller number, so a safe result is exact.
   const product = units * Number(price)
   return Number.isSafeInteger(product) ? product : BigInt(units) * price
 }

@@ -110,7 +110,7 @@ export type SpeechFormat = 'mp3' | 'pcm' | 'wav' | 'opus' | 'aac' | 'flac'
 export interface SpokenAudio {
   /** `audio/…` */
   mediaType: string
-  /** Never without content; throws what the connection throws. */
+  /** Never empty. Throws the error of the connection. */
   chunks: AsyncIterable<Uint8Array>
 }
 

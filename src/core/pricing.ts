@@ -18,7 +18,7 @@ export const PRICE_BUCKETS = {
   audioOutput: 'audio_output',
   inputCacheRead: 'input_cache_read',
   inputCacheWrite: 'input_cache_write',
-  /** For cache entries that are kept for an hour. */
+  /** For cache entries with a lifetime of an hour. */
   inputCacheWriteHour: 'input_cache_write_1h',
   internalReasoning: 'internal_reasoning',
   /** Per search. */
@@ -99,10 +99,10 @@ export function priceFields<Field>(field: Field): Record<PriceName, Field> {
 const isComplete = <Field>(fields: Partial<Record<PriceName, Field>>): fields is Record<PriceName, Field> =>
   BUCKETS.every((bucket) => PRICE_BUCKETS[bucket] in fields)
 
-/** How long a context cache lives that we have a provider make: a price of writing one holds for it. */
+/** Lifetime of context caches that Sluice creates at a provider. The write price covers it. */
 export const CONTEXT_TTL_SECONDS = 300
 
-/** True for what costs nothing, whatever is asked. */
+/** True if every request is free. */
 export const isFree = (pricing: Pricing): boolean =>
   [pricing.prompt, pricing.completion, pricing.request].every((price) => price === 0n) &&
   [pricing.image, pricing.imageOutput, pricing.audioSecond, pricing.inputCharacter].every(

@@ -72,7 +72,7 @@ export interface EndpointRecord {
   readonly reasoning?: ReasoningFacts
   /** True only where it is known. */
   readonly isZdr: boolean
-  /** Where it is known that prompts are processed there alone (`eu`, `us`). */
+  /** Regions that prompts do not leave (`eu`, `us`), if known. */
   readonly regions?: readonly string[]
   /** Whether its outputs may train other models, where it is known. */
   readonly isDistillable?: boolean

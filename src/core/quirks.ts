@@ -17,7 +17,7 @@ export interface ProviderQuirks {
   readonly reasoningField?: 'reasoning' | 'reasoning_effort'
   /** True: its chat completions accept `cache_control` on texts, tools and the body. */
   readonly cacheMarks?: true
-  /** False: its `/responses` takes OpenAI's own fields alone; penalties, `top_k` and the like are a 400. */
+  /** False: its `/responses` accepts only OpenAI's own fields; penalties, `top_k` and similar ones are a 400. */
   readonly responsesExtensions?: boolean
   /** Reasoning models that it serves, or serves better, on chat completions although it has `/responses`. By its names. */
   readonly chatModels?: RegExp
@@ -45,7 +45,7 @@ export interface ChatQuirks {
    * `extra_content` (Google's) goes from calls too.
    */
   readonly refusedMessageFields?: readonly string[]
-  /** It takes `metadata` only of what it shall store (`store: true`). */
+  /** It accepts `metadata` only together with `store: true`. */
   readonly storedMetadata?: true
   /** The types of `response_format` that it takes; absent: all. */
   readonly responseFormats?: readonly string[]
@@ -59,7 +59,7 @@ export interface ChatQuirks {
   readonly thinkingParts?: true
   /** The message field in which earlier reasoning is sent back; messages that call tools always have it. */
   readonly thoughtsField?: 'reasoning_content'
-  /** Parts as Mistral writes them: `document_url` or `file` with the id beside the type; sounds as base64 alone. */
+  /** Parts in Mistral's form: `document_url`, or `file` with the id next to the type; audio only as base64. */
   readonly flatParts?: true
   /** True: a function must have parameters, if only none. */
   readonly toolParameters?: true
@@ -67,7 +67,7 @@ export interface ChatQuirks {
   readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>>
   /** The efforts of reasoning that it knows, weakest first, where the model's are not known. */
   readonly efforts?: readonly string[]
-  /** Models that always reason are asked by `prompt_mode: reasoning` in place of an effort. */
+  /** Models that always reason get `prompt_mode: reasoning` instead of an effort. */
   readonly promptMode?: true
   /** A last message of the assistant must be marked as the prefix of the answer. */
   readonly assistantPrefix?: true

@@ -1,4 +1,4 @@
-/** How often, how much and how many at once, as the API has it and the tables keep it. Null: without limit. */
+/** Rate limits in the form of the API and the tables: requests, tokens and requests in parallel. Null: no limit. */
 export interface RateLimits {
   readonly requests_per_minute: number | null
   readonly tokens_per_minute: number | null

@@ -7,7 +7,7 @@ import type { JsonObject } from './events.ts'
 export interface RememberedItems {
   /** Only leaves a reference: the items are sealed and written later. */
   add(workspaceId: string, items: readonly JsonObject[]): void
-  /** Null: there is no such item of this workspace any more. */
+  /** Null: this workspace has no such item, or it has expired. */
   find(id: string, workspaceId: string): Promise<JsonObject | null>
   /** Writes what waits. */
   close(): Promise<void>

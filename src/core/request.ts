@@ -36,7 +36,7 @@ export interface ToolCall {
 
 export interface Message {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
-  /** A plain string stays a string, so that a writer of the same dialect keeps its form. */
+  /** A plain string stays a string, so that a writer of the same dialect preserves its form. */
   content: string | ContentPart[] | null
   name?: string
   /** On `assistant` messages. */
@@ -129,10 +129,10 @@ export interface Sampling {
   topLogprobs?: number
 }
 
-/** What routing, the reservation and the record know of a request, whatever it asks for. */
+/** Fields of every kind of request, for routing, the reservation and the record. */
 export interface RoutedRequest {
   apiType: ApiType
-  /** The dialect that the caller speaks, and its body as it came: the same dialect outward starts from it. */
+  /** The caller's dialect and unchanged body: a provider of the same dialect gets a copy of it. */
   dialect: DialectName
   body: JsonObject
   /** What the caller sent of it, where `body` holds more: earlier turns, and the content of files. */
@@ -170,7 +170,7 @@ export interface InferenceRequest extends RoutedRequest {
   sampling: Sampling
   /** The bound on output tokens that the caller set; undefined where it set none. */
   maxOutputTokens?: number
-  /** How many answers the caller asked for (`n`), each as long as the bound; undefined: one. */
+  /** Number of choices (`n`), each up to the output limit; undefined: one. */
   choiceCount?: number
   modalities?: string[]
   serviceTier?: string
@@ -183,7 +183,7 @@ export interface InferenceRequest extends RoutedRequest {
   ownFields?: readonly string[]
   /** Parts of the body that the gateway could not open and left out, by name: named as dropped in every dialect. */
   unreadable?: readonly string[]
-  /** Seals what the caller's client carries to its next request. */
+  /** Encrypts state that the client sends back with its next request. */
   carrier?: Carrier
   /** The caller's client breaks on events that the vendor of its dialect does not send. */
   strictEvents?: boolean

@@ -24,7 +24,7 @@ export interface ResultChoice {
   finish: Finish
 }
 
-/** What an ingress must know to write a reply, whatever its form. */
+/** Data for the reply writers of every dialect. */
 export interface ReplyContext {
   /** The generation's id: the `id` of the reply and of every chunk. */
   generationId: string

@@ -49,7 +49,7 @@ export interface Snapshot {
   /** BYOK keys by workspace, in the order in which they are tried. Absent: no workspace has one. */
   readonly byokKeys?: Lookup<readonly ByokKey[]>
   /**
-   * What can be called with the BYOK keys of all workspaces; `routesTo` decides what a caller may use of it. Absent: the
+   * The models that the BYOK keys of all workspaces open; `routesTo` decides which a caller may use. Absent: the
    * gateway has a credential for every provider of a BYOK key.
    */
   readonly withByok?: ShownModels
@@ -78,11 +78,11 @@ export interface KeyRecord {
   readonly creatorUserId: string
   readonly externalUser: string | null
   readonly workspaceId: string
-  /** Those that hold for it and restrict something; absent: none. */
+  /** Its guardrails that restrict something; absent: none. */
   readonly guardrails?: readonly GuardrailRecord[]
   /** Its own; absent: none. */
   readonly rateLimits?: RateLimits
-  /** All that bounds how often it may ask, its own included; absent: nothing does. */
+  /** All its rate limits, including those of guardrails and the workspace; absent: none. */
   readonly rateGates?: readonly RateGate[]
   /** All that bounds its spending; absent: nothing does. One list for as long as nothing of it changes. */
   readonly spendingGates?: readonly Gate[]

@@ -15,7 +15,7 @@ export interface StoredResponse {
   readonly previousResponseId: string | null
   /** It runs, or ran, without its caller's connection. */
   readonly background: boolean
-  /** Its events are kept, so that it can be streamed again. */
+  /** Its events are stored, so that it can be streamed again. */
   readonly streamed: boolean
   /** Milliseconds since 1970. */
   readonly createdAt: number

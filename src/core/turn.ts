@@ -1,4 +1,4 @@
-/** Ms. What took less is followed at once by the next step. */
+/** Milliseconds. After a shorter step the next one follows without a pause. */
 const LONG_STEP_MS = 10
 
 /** Lets the event loop serve everything else that waits: between two steps that each take long, and cannot be shorter. */
@@ -8,7 +8,7 @@ export const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmed
 export const turnAfterLong = (begunAt: number): Promise<void> | undefined =>
   performance.now() - begunAt > LONG_STEP_MS ? turnOfLoop() : undefined
 
-/** Counts what is read in many small steps: a turn of the event loop after every `most` characters or bytes. */
+/** Yields to the event loop after every `most` characters or bytes of a read in many small steps. */
 export function turnsByLength(most: number): (length: number) => Promise<void> | undefined {
   let since = 0
   return (length) => {

@@ -10,7 +10,7 @@ export interface Usage {
   inputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
-  /** Those of `cacheWriteTokens` that are kept for an hour: a part of that bucket, never more than it, and in no sum. */
+  /** The part of `cacheWriteTokens` with a lifetime of an hour. Never added to a sum. */
   cacheWriteHourTokens?: number
   audioInputTokens: number
   imageInputTokens: number
@@ -70,7 +70,7 @@ export const promptTokens = (usage: Usage): number =>
 export const completionTokens = (usage: Usage): number =>
   usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens + usage.imageOutputTokens
 
-/** The same without what was made of it. */
+/** The same without derived values. */
 export const inputOf = (usage: Usage): Usage => ({
   ...usage,
   outputTokens: 0,
@@ -80,7 +80,7 @@ export const inputOf = (usage: Usage): Usage => ({
   images: 0,
 })
 
-/** Both together; what only one of them counts stays as it is. */
+/** The sum of both; counts of only one are unchanged. */
 export function addedUsage(left: Usage, right: Usage): Usage {
   const sum: Usage = { ...left, ...right }
   for (const bucket of COUNTED) {

@@ -54,7 +54,7 @@ export function ownBody(lease: BodyLease, owner: string): void {
   lease.owner = owner
 }
 
-/** Counts bytes of a body that are about to be held. Throws a `GatewayError` 503 if there is no room for them. */
+/** Reserves memory for bytes of a body. Throws a `GatewayError` 503 if the budget is exhausted. */
 export function takeBody(lease: BodyLease, bytes: number): void {
   if (bytes === 0) return
   const { budget, owner } = lease
@@ -66,7 +66,7 @@ export function takeBody(lease: BodyLease, bytes: number): void {
   lease.bytes += more
 }
 
-/** A run begins, and holds what is counted until `freeBody`, whatever the caller does. */
+/** Keeps the reservation until `freeBody`, even if the client disconnects. */
 export const keepBody = (lease: BodyLease): void => {
   lease.isRunning = true
 }
@@ -97,8 +97,8 @@ function count(budget: BodyBudget, owner: string, bytes: number): void {
 }
 
 /**
- * An owner may hold as much as it leaves free. So one owner alone takes at most half of the budget, two take a third
- * each, and there is always room for an owner that holds nothing. One body alone is never refused.
+ * An owner may hold as much as it leaves free: one owner takes at most half of the budget, two take a third each, and an
+ * owner without a reservation always fits. A single body is never rejected.
  */
 function hasRoom({ limitBytes, heldBytes }: BodyBudget, held: number, bytes: number): boolean {
   if (heldBytes === 0) return true

@@ -1,4 +1,4 @@
-/** Request bodies, read by ourselves: counted, bounded in depth, strict JSON, whatever the content type's case. */
+/** Reads request bodies instead of the framework: counted, bounded in depth, strict JSON, any case of the content type. */
 import { badRequest, GatewayError, payloadTooLarge } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import {
@@ -28,7 +28,7 @@ const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The body as a JSON object. A missing content type is taken for JSON. Throws a `GatewayError`: 413 beyond
+ * The body as a JSON object. A missing content type means JSON. Throws a `GatewayError`: 413 beyond
  * `limitBytes` (counted for chunked bodies, which are not read on), 400 for anything that is no JSON object in UTF-8,
  * is nested deeper than 64 or holds too much (`json-bounds.ts`), is compressed or declared to be something else.
  */
@@ -50,7 +50,7 @@ export async function readJsonBody(incoming: Incoming, limitBytes: number): Prom
   return body
 }
 
-/** What an object or array takes in memory beside its text, in bytes: some 400 as parsed, translated and written. */
+/** Memory of an object or array in bytes, in addition to its text: about 400 for parsing, translating and writing it. */
 const BYTES_OF_A_CONTAINER = 128
 
 const EXCESS: Readonly<Record<JsonExcess, string>> = {
@@ -61,7 +61,7 @@ const EXCESS: Readonly<Record<JsonExcess, string>> = {
   escapes: `holds more than ${MAX_JSON_ESCAPES} escape sequences (such as \\n) in its strings`,
 }
 
-/** Parses the bytes of a body. Throws a `GatewayError`: 400, and 503 if the budget has no room for what it holds. */
+/** Parses the bytes of a body. Throws a `GatewayError`: 400, and 503 if the memory budget is exhausted. */
 export function parseJsonObject(bytes: Uint8Array, lease?: BodyLease): JsonObject {
   checkBody(bytes, lease)
   return parseObject(decoded(bytes))

@@ -20,7 +20,7 @@ export interface Cookie {
   isSecure: boolean
 }
 
-/** A `Set-Cookie` header. Scripts never see the cookie, and pages of others bring it with plain links alone. */
+/** A `Set-Cookie` header. Scripts cannot read the cookie, and other sites send it only with plain links. */
 export function setCookie({ name, value, path, maxAgeSeconds, isSecure }: Cookie): string {
   if (!VALUE.test(value)) throw new RangeError(`the value of the cookie ${name} cannot be sent`)
   const secure = isSecure ? '; Secure' : ''

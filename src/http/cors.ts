@@ -14,7 +14,7 @@ const USUAL_HEADERS =
   'anthropic-dangerous-direct-browser-access, idempotency-key, http-referer, x-title, x-session-id, x-service-metadata'
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 const LONGEST_HEADER_NAMES = 4_096
-/** A day; Chrome keeps it for two hours at most. */
+/** A day; Chrome caches it for at most two hours. */
 const MAX_AGE_SECONDS = '86400'
 
 const EXPOSED = [

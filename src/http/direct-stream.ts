@@ -1,4 +1,4 @@
-/** Writes to the connection at once. A promise of `write`: the connection is full until it resolves. */
+/** Writes to the connection immediately. If `write` returns a promise, the connection is full until it resolves. */
 export interface DirectWriter {
   write(text: string): number | Promise<number>
   flush(): unknown

@@ -16,7 +16,7 @@ export function download(lines: AsyncGenerator<string>, mediaType: string, filen
   return new Response(body, { headers })
 }
 
-/** The bytes of a file as they are, never shown by a browser as what they are. */
+/** The unchanged bytes of a file, as a download that a browser never renders. */
 export const fileReply = (file: Bun.BunFile, filename: string): Response =>
   new Response(file, {
     headers: {

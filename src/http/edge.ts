@@ -80,6 +80,6 @@ function finished(response: Response, { id, isHeaded }: Incoming): Response {
   return response
 }
 
-/** Whether the request has a wrong key and is one of so many that only a summary of them is logged. */
+/** True for a request with a wrong key that only the summary of its minute logs. */
 const isFlood = ({ status }: Response, incoming: Incoming, { wrongKeys, addressOf }: EdgeDeps): boolean =>
   status === 401 && namesKey(incoming.request) && !wrongKeys.count(addressOf(incoming))

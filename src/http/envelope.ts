@@ -70,15 +70,15 @@ export const publicError = (thrown: unknown): GatewayError =>
         cause: thrown,
       }))
 
-/** Sends the private cause to the log, where there is one. */
+/** Logs the private cause, if the error has one. */
 export function logFailure(log: ErrorLog, error: GatewayError, { id }: Incoming): void {
   if (error.cause === undefined || error.status < 500) return
   log.error({ err: error.cause, request_id: id, status: error.status }, error.message)
 }
 
 /**
- * Answers every failure of every route with the envelope, or in the form of its route. Used on the root application before any route, so that it
- * holds for all of them, unknown routes and wrong methods included.
+ * Replies to every failure with the envelope, or in the form of its route. Registered on the root application before any
+ * route, so that it also covers unknown routes and wrong methods.
  */
 export const errorEnvelope =
   (log: ErrorLog, { formOf, routedPath = (path) => path }: EnvelopeOptions = {}) =>
@@ -148,7 +148,7 @@ const PLACES: Readonly<Record<string, string>> = {
   cookie: 'cookie ',
 }
 
-// Elysia's own message repeats what was found (headers and their secrets included), so it is used nowhere.
+// Elysia's own message repeats the value (headers with secrets, too), so it is never used.
 function invalid(error: Readonly<ValidationError>): GatewayError {
   const problems = problemsOf(schemaOf(error.validator), error.value, PLACES[error.type] ?? '')
   if (error.type !== 'response') return badRequest(problems)

@@ -14,7 +14,7 @@ export function isHealthCheck(path: string): boolean {
   return path.slice(prefix.index + prefix[0].length) === 'health'
 }
 
-/** The same in short, which clients ask for beside the API: public, at the root and below every prefix. */
+/** The short form that some clients request: public, at the root and below every prefix. */
 export const probeRoutes = () =>
   new Elysia()
     .get('/health', () => ({ status: 'live' }), { detail: { hide: true } })

@@ -17,7 +17,7 @@ export interface Incoming {
   readonly connection: Connection | undefined
   /** The same in `x-request-id`, in the log and in the generation record. */
   readonly id: string
-  /** Before the query, as it came. */
+  /** The undecoded path without the query. */
   readonly path: string
   /** Milliseconds by the clock of `performance.now()`. */
   readonly arrivedAt: number
@@ -61,7 +61,7 @@ export const openIncoming = (request: Request, body: BodyLease, connection?: Con
 /** Lifts the server's idle timeout once the request has been read: its reply may be silent for longer. */
 export const keepOpen = ({ connection, request }: Incoming): void => connection?.timeout(request, 0)
 
-/** What every route's context has beside Elysia's own. */
+/** Our additions to the context of every route. */
 interface WithIncoming {
   decorator: { incoming: Incoming }
   store: Record<never, never>

@@ -7,15 +7,15 @@ export interface Route {
   readonly hooks?: unknown
 }
 
-/** How closely a route fits a path: word for word, with parameters, by a wildcard that asks for an end, or by any. */
+/** How specifically a route matches a path: exactly, with parameters, by a wildcard with a suffix, or by any wildcard. */
 const EXACT = 3
 const WITH_PARAMETERS = 2
 const WITH_END = 1
 const ANY = 0
 
 /**
- * Those of the routes that fit the path most closely, sorted, without repeats; empty: no route has this path. `path` is
- * as it came in the URL.
+ * The methods of the routes that match the path most specifically, sorted; empty: no route has this path. `path` is
+ * undecoded.
  */
 export function allowedMethods(routes: readonly Route[], path: string): string[] {
   const segments = segmentsOf(path)
@@ -28,7 +28,7 @@ export function allowedMethods(routes: readonly Route[], path: string): string[]
 
 const segmentsOf = (path: string): string[] => path.replace(/\/$/, '').split('/')
 
-/** -1: not at all. */
+/** -1: no match. */
 function fitOf(route: Route, path: string, segments: readonly string[]): number {
   if (!matches(segmentsOf(route.path), segments)) return -1
   if (!route.path.endsWith('*')) return route.path.includes('/:') ? WITH_PARAMETERS : EXACT

@@ -188,7 +188,7 @@ function parameterOf(value: unknown): JsonObject {
 
 const headerOf = (value: unknown): JsonObject => ({ ...objectOf(value), in: 'header', required: false })
 
-/** The generator offers each body in three content types; we read and write JSON alone. */
+/** The generator lists three content types for each body; Sluice reads and writes only JSON. */
 function jsonSchemaOf(holder: unknown): unknown {
   const content = objectOf(objectOf(holder)['content'])
   return objectOf(content['application/json'])['schema']

@@ -159,7 +159,7 @@ export const CREATION: Pick<Operation, 'status' | 'headers'> = {
   headers: [IDEMPOTENCY_KEY_HEADER],
 }
 
-/** A change applies at once; it conflicts with another one of the same thing at the same time. */
+/** A change that applies immediately. It conflicts with a concurrent change of the same resource. */
 export const CHANGE: Pick<Operation, 'description' | 'errors'> = {
   description: 'The change holds for the next request.',
   errors: [409],

@@ -1,6 +1,6 @@
 import { badRequest, type GatewayError } from '../core/errors.ts'
 
-/** Between the host and the query, as it came; a fragment, which no client may send, is part of it. */
+/** The undecoded text between the host and the query. A fragment, which clients must not send, is part of it. */
 export function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const end = url.indexOf('?')

@@ -5,7 +5,7 @@ import type { Elysia } from 'elysia'
 export const DOCUMENTED_PREFIX = '/api/v1'
 
 /**
- * Serves every route below `from` below `to` as well, by the same compiled handler. Called once all routes are there,
+ * Serves every route below `from` also below `to`, with the same compiled handler. Called after all routes were added,
  * and before they are compiled. Elysia 1.4.30 has two tables: paths without parameters, and a tree for the others, which
  * it builds from a list at the end.
  */

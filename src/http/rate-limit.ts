@@ -2,7 +2,7 @@ import { createAllowances } from '../core/allowance.ts'
 import { GatewayError, NEVER_RETRY } from '../core/errors.ts'
 import type { Incoming } from './incoming.ts'
 
-/** How often a key may call in a minute. One counter for each key, in memory alone: a start begins anew. */
+/** The administration rate limit per key and minute. Counters are in memory only: a restart resets them. */
 export interface RateLimit {
   /** Counts a request once, however often it is asked for. Throws a `GatewayError` 429 with `Retry-After` beyond the limit. */
   take(incoming: Pick<Incoming, 'isCounted'>, keyHash: string): void
@@ -53,7 +53,7 @@ export interface RefusedRate {
   waitMs: number
   /** Now, in milliseconds since 1970. */
   at: number
-  /** False: it is no rate but how many at once. Default true. */
+  /** False: a limit of parallel requests, not a rate. Default true. */
   isPerMinute?: boolean
 }
 

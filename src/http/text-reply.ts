@@ -13,7 +13,7 @@ export const textReply = (text: string, headers: Record<string, string>): Respon
     headers,
   })
 
-/** What is encoded at once: others have a turn before the next piece. */
+/** Characters that are encoded without a pause: other requests run before the next piece. */
 const PIECE_CHARACTERS = 1024 * 1024
 
 async function write(text: string, writer: DirectWriter): Promise<void> {

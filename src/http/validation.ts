@@ -23,7 +23,7 @@ export function problemsOf(schema: TSchema, value: unknown, where = ''): string 
     .join('; ')
 }
 
-/** Where something may be a list (or an object) or null and is one, what is wrong inside of it is nearer to the point. */
+/** For a value that may be null or a list (or an object), the errors inside the list are the useful ones. */
 function* closestErrors(schema: TSchema, value: unknown, path = ''): Generator<ValueError> {
   for (const error of Value.Errors(schema, value)) {
     const inner = error.type === ValueErrorType.Union ? containerOf(error.schema, error.value) : undefined
