@@ -1,11 +1,32 @@
 import { expect, test } from 'bun:test'
 import { UpstreamError } from '../../src/core/errors.ts'
+import type { InferenceFrames } from '../../src/core/events.ts'
 import type { Egress } from '../../src/dialects/dialect.ts'
+import { egresses } from '../../src/dialects/index.ts'
 import type { Expected, Recording } from '../recordings.ts'
 import { cutOffsets, outermost, type ReplyForm, upstreamReply } from '../upstream-reply.ts'
 import { type Outcome, outcomeOf } from './chat/outcome.ts'
 
 /** Rows that the tables of recorded replies have in common. */
+
+const EGRESS_OF: Readonly<Record<string, Egress>> = {
+  'openai-chat': egresses.chat,
+  'openai-responses': egresses.responses,
+  'anthropic-messages': egresses.messages,
+  gemini: egresses.gemini,
+  'cohere-chat': egresses.cohere,
+  'bedrock-converse': egresses.converse,
+}
+
+/** Whether it is a reply of one of our dialects, and no refusal. */
+export const isAnswer = ({ api, status }: Recording): boolean => status < 300 && EGRESS_OF[api] !== undefined
+
+/** A recording as the egress of its dialect reads it. */
+export function framesOf({ api, bytes, status, headers, isStream }: Recording): InferenceFrames {
+  const egress = EGRESS_OF[api]
+  if (!egress) throw new Error(`no dialect of ${api}`)
+  return egress.read(upstreamReply(bytes, { status, headers }), isStream)
+}
 
 const rows = (recordings: readonly Recording[]) => recordings.map((each) => [each.name, each] as const)
 
@@ -125,7 +146,53 @@ export function expectReason(error: unknown, { error: sent }: Expected): void {
 }
 
 /** Arguments of a call as text, `{}` if there are none. */
-export const argumentsOf = (value: unknown): string => {
+const argumentsOf = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text === '' ? '{}' : text
+}
+
+interface ReplyTable extends BrokenOff {
+  expectOutcome(outcome: Outcome, recording: Recording): void
+  /** `error`: what the dialect made of a recorded refusal. */
+  expectRefusal(error: UpstreamError, recording: Recording): void
+}
+
+/** Everything that holds for replies of a dialect: they are read as expected, also if cut or broken off anywhere. */
+export const repliesAreRead =
+  (egress: Egress, { expectOutcome, expectRefusal, ...whole }: ReplyTable) =>
+  (recordings: readonly Recording[]): void => {
+    const answers = recordings.filter(({ status }) => status < 300)
+    const streams = answers.filter(({ isStream }) => isStream)
+    answersAreRead(egress, answers, expectOutcome)
+    refusalsAreRead(egress, recordings, expectRefusal)
+    cutsSayTheSame(egress, streams)
+    brokenOff(egress, streams, whole)
+  }
+
+export function refusalsAreRead(
+  egress: Egress,
+  recordings: readonly Recording[],
+  expectRefusal: ReplyTable['expectRefusal'],
+): void {
+  const refusals = recordings.filter(({ status }) => status >= 300)
+  test.each(rows(refusals))('%s', (_, recording) => {
+    const { bytes, headers, status } = recording
+    const error = egress.readError(status, headers, new TextDecoder().decode(bytes))
+    expect(error.status).toBe(status)
+    expectReason(error, recording.expected)
+    expectRefusal(error, recording)
+  })
+}
+
+/** The text, reasoning and calls are those that were found in the recording. `calls`: those that the client runs. */
+export function expectContent(outcome: Outcome, expected: Expected, calls = expected.tool_calls ?? []): void {
+  expect(outcome.text).toBe(expected.text ?? '')
+  expect(outcome.reasoning).toBe(expected.reasoning ?? '')
+  expect(outcome.calls).toEqual(
+    calls.map(({ id, name, arguments: given }) => ({
+      id: String(id),
+      name: String(name),
+      arguments: argumentsOf(given),
+    })),
+  )
 }

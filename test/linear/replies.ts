@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamError } from '../../src/core/errors.ts'
 import type { DialectName, FrameBatch, InferenceFrame } from '../../src/core/events.ts'
-import type { ReplyContext } from '../../src/core/result.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import type { Ingress } from '../../src/dialects/dialect.ts'
 import { egresses, ingresses } from '../../src/dialects/index.ts'
 import { collect } from '../../src/inference/reply/collect.ts'
-import { REQUEST } from '../dialects/request.ts'
+import { REPLY } from '../dialects/chat/chunks.ts'
 import { guard, guardrailOf } from '../inference/filters/output/guarding.ts'
 import { upstreamReply } from '../upstream-reply.ts'
 import type { ReplyList } from './reply-lists.ts'
@@ -14,14 +13,6 @@ import { growthOf, isQuick, sayGrowth } from './timing.ts'
 
 /** Everything that happens to a reply between the provider's bytes and each dialect of callers. */
 
-const CONTEXT: ReplyContext = {
-  generationId: 'gen-1',
-  created: 1_700_000_000,
-  model: 'acme/large',
-  providerName: 'Acme',
-  request: REQUEST,
-  hideReasoning: false,
-}
 const CLOSING = {
   finishes: [{ choice: 0, reason: 'stop' as const, native: null }],
   usage: NO_USAGE,
@@ -67,7 +58,7 @@ const replyStages: readonly ReplyStage[] = [
     {
       name: `write a stream of ${name}`,
       async run(batches) {
-        const writer = ingress.writeStream(CONTEXT)
+        const writer = ingress.writeStream(REPLY)
         for (const frame of flattened(batches)) writer.write(frame)
         writer.end(CLOSING)
         writer.reply?.()
@@ -78,7 +69,7 @@ const replyStages: readonly ReplyStage[] = [
       async run(batches) {
         const gathered = ingress.gather?.(flattened(batches)) ?? flattened(batches)
         const result = await collect(again([gathered]), () => undefined)
-        JSON.stringify(ingress.writeReply(result, CONTEXT, CLOSING))
+        JSON.stringify(ingress.writeReply(result, REPLY, CLOSING))
       },
     },
   ]),

@@ -1,17 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../../src/core/result.ts'
+import type { Closing, InferenceResult, ResultChoice } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { writeChatReply } from '../../../src/dialects/chat/write-reply.ts'
-import { REQUEST } from '../request.ts'
+import { REPLY } from './chunks.ts'
 
-const REPLY: ReplyContext = {
-  generationId: 'gen-1',
-  created: 1_700_000_000,
-  model: 'acme/large',
-  providerName: 'Acme',
-  request: REQUEST,
-  hideReasoning: false,
-}
 const CLOSING: Closing = {
   finishes: [],
   usage: { ...NO_USAGE, inputTokens: 2, outputTokens: 3 },

@@ -1,50 +1,21 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
 import {
-  answersAreRead,
   at,
-  brokenOff,
-  cutsSayTheSame,
   type Ending,
   eventsOf,
+  expectContent,
   expectReason,
   numberAt,
+  repliesAreRead,
 } from '../recorded.ts'
 
 /** An error says the same on every path of the API. */
 const isCohere = ({ provider, api, status }: Recording): boolean =>
   provider === 'cohere' && (api === 'cohere-chat' || (api === 'embeddings' && status >= 300))
-
-forReplies(['cohere'], isCohere, table)
-
-function table(recordings: Recording[]): void {
-  const answers = recordings.filter((each) => each.status < 300)
-  const refusals = recordings.filter((each) => each.status >= 300)
-  const streams = answers.filter((each) => each.isStream)
-
-  answersAreRead(cohereEgress, answers, expectOutcome)
-
-  test.each(refusals.map((each) => [each.name, each] as const))(
-    '%s',
-    (_, { bytes, headers, status, expected }) => {
-      const error = cohereEgress.readError(status, headers, new TextDecoder().decode(bytes))
-      expectReason(error, expected)
-      expect(error.status).toBe(status)
-      expect<string>(error.kind).toBe(KINDS[status] ?? 'caller')
-      expect(error.retryAfterMs).toBe(status === 429 ? 30_000 : null)
-      if (String(expected.error).includes('too many tokens')) {
-        expect(error.errorType).toBe('context_length_exceeded')
-      }
-    },
-  )
-
-  cutsSayTheSame(cohereEgress, streams)
-
-  brokenOff(cohereEgress, streams, { isWhole })
-}
 
 const KINDS: Readonly<Record<number, string>> = { 401: 'credential', 429: 'rate-limit', 500: 'server' }
 
@@ -67,15 +38,7 @@ function reasonOf(native: string | null | undefined) {
 }
 
 function expectOutcome(outcome: Outcome, { expected }: Recording): void {
-  expect(outcome.text).toBe(expected.text ?? '')
-  expect(outcome.reasoning).toBe(expected.reasoning ?? '')
-  expect(outcome.calls).toEqual(
-    (expected.tool_calls ?? []).map(({ id, name, arguments: told }) => ({
-      id: String(id),
-      name: String(name),
-      arguments: told === '' ? '{}' : String(told),
-    })),
-  )
+  expectContent(outcome, expected)
   expect(outcome.annotations.length).toBe(expected.citations ?? 0)
   expectDetails(outcome, expected)
   expectUsage(outcome.usage, expected.usage ?? {})
@@ -123,3 +86,19 @@ function isWhole(part: Uint8Array, ending: Ending): boolean {
   }
   return false
 }
+
+forReplies(
+  ['cohere'],
+  isCohere,
+  repliesAreRead(cohereEgress, {
+    expectOutcome,
+    expectRefusal(error, { status, expected }) {
+      expect<string>(error.kind).toBe(KINDS[status] ?? 'caller')
+      expect(error.retryAfterMs).toBe(status === 429 ? 30_000 : null)
+      if (String(expected.error).includes('too many tokens')) {
+        expect(error.errorType).toBe('context_length_exceeded')
+      }
+    },
+    isWhole,
+  }),
+)

@@ -1,40 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { converseEgress } from '../../../src/dialects/converse/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
-import { answersAreRead, brokenOff, cutsSayTheSame, expectReason, numberAt } from '../recorded.ts'
+import { expectContent, expectReason, numberAt, repliesAreRead } from '../recorded.ts'
 import { frameEnds } from './frames.ts'
-
-forReplies(['converse'], ({ api }) => api === 'bedrock-converse', table)
-
-function table(recordings: Recording[]): void {
-  const answers = recordings.filter((each) => each.status < 300)
-  const refusals = recordings.filter((each) => each.status >= 300)
-  const streams = answers.filter((each) => each.isStream)
-
-  answersAreRead(converseEgress, answers, expectOutcome)
-
-  test.each(refusals.map((each) => [each.name, each] as const))(
-    '%s',
-    (_, { bytes, headers, status, expected }) => {
-      const error = converseEgress.readError(status, headers, new TextDecoder().decode(bytes))
-      expectReason(error, expected)
-      expect(error.status).toBe(status)
-      expect(error.code).toMatch(/^[A-Z]\w+Exception$/)
-      expect<string>(error.kind).toBe(KINDS[status] ?? 'a status that the table does not know')
-    },
-  )
-
-  cutsSayTheSame(converseEgress, streams)
-
-  brokenOff(converseEgress, streams, {
-    // A stop reason and then a clean end or a reset; half a frame is no clean end.
-    isWhole: (part, ending, { bytes }) =>
-      part.length >= stopEnd(bytes) && (ending === 'reset' || frameEnds(bytes).includes(part.length)),
-    endsOf: frameEnds,
-  })
-}
 
 const KINDS: Readonly<Record<number, string>> = {
   400: 'caller',
@@ -68,15 +38,7 @@ const isOwn = ({ name }: { name: string | null }): boolean => name?.startsWith('
 
 function expectOutcome(outcome: Outcome, { expected }: Recording): void {
   const calls = (expected.tool_calls ?? []).filter((call) => !isOwn(call))
-  expect(outcome.text).toBe(expected.text ?? '')
-  expect(outcome.reasoning).toBe(expected.reasoning ?? '')
-  expect(outcome.calls).toEqual(
-    calls.map(({ id, name, arguments: told }) => ({
-      id: String(id),
-      name: String(name),
-      arguments: typeof told === 'string' ? told || '{}' : JSON.stringify(told),
-    })),
-  )
+  expectContent(outcome, expected, calls)
   if (expected.citations !== undefined) expect(outcome.annotations.length).toBe(expected.citations)
   expectThoughts(outcome, expected)
   expectUsage(outcome.usage, expected.usage ?? {})
@@ -122,3 +84,19 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.cacheWriteTokens).toBe(numberAt(told, 'cacheWriteInputTokens'))
   expect(promptTokens(usage) + completionTokens(usage)).toBe(numberAt(told, 'totalTokens'))
 }
+
+forReplies(
+  ['converse'],
+  ({ api }) => api === 'bedrock-converse',
+  repliesAreRead(converseEgress, {
+    expectOutcome,
+    expectRefusal(error, { status }) {
+      expect(error.code).toMatch(/^[A-Z]\w+Exception$/)
+      expect<string>(error.kind).toBe(KINDS[status] ?? 'a status that the table does not know')
+    },
+    // A stop reason and then a clean end or a reset; half a frame is no clean end.
+    isWhole: (part, ending, { bytes }) =>
+      part.length >= stopEnd(bytes) && (ending === 'reset' || frameEnds(bytes).includes(part.length)),
+    endsOf: frameEnds,
+  }),
+)

@@ -1,35 +1,14 @@
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { completionTokens, promptTokens } from '../../../src/core/usage.ts'
-import type { Egress } from '../../../src/dialects/dialect.ts'
-import { egresses } from '../../../src/dialects/index.ts'
 import { forReplies, type Recording } from '../../recordings.ts'
-import { upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { framesOf, isAnswer } from '../recorded.ts'
 import { chunksOf, GENERATION, type Read, read, writtenReply, writtenStream } from './written.ts'
 
 /** Every recording of every dialect, written in this one: events, list and body say what the provider said. */
 
-const EGRESS_OF: Readonly<Record<string, Egress>> = {
-  'openai-chat': egresses.chat,
-  'openai-responses': egresses.responses,
-  'anthropic-messages': egresses.messages,
-  gemini: egresses.gemini,
-  'cohere-chat': egresses.cohere,
-  'bedrock-converse': egresses.converse,
-}
-
-forReplies(
-  ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses'],
-  ({ api, status }) => status < 300 && EGRESS_OF[api] !== undefined,
-  table,
-)
-
-function framesOf({ api, bytes, status, headers, isStream }: Recording) {
-  const egress = EGRESS_OF[api]
-  if (!egress) throw new Error(api)
-  return egress.read(upstreamReply(bytes, { status, headers }), isStream)
-}
+forReplies(['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses'], isAnswer, table)
 
 function table(recordings: Recording[]): void {
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {

@@ -1,46 +1,20 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
 import {
-  answersAreRead,
-  argumentsOf,
   at,
-  brokenOff,
-  cutsSayTheSame,
   type Ending,
   eventsOf,
+  expectContent,
   expectReason,
   numberAt,
+  repliesAreRead,
 } from '../recorded.ts'
 
 const isMessages = ({ api, expected }: Recording): boolean =>
   api === 'anthropic-messages' || (api === 'count-tokens' && String(expected.error).includes('model: claude'))
-
-forReplies(['messages'], isMessages, table)
-
-function table(recordings: Recording[]): void {
-  const answers = recordings.filter((each) => each.status < 300)
-  const refusals = recordings.filter((each) => each.status >= 300)
-  const streams = answers.filter((each) => each.isStream)
-
-  answersAreRead(messagesEgress, answers, expectOutcome)
-
-  test.each(refusals.map((each) => [each.name, each] as const))(
-    '%s',
-    (_, { bytes, headers, status, expected }) => {
-      const error = messagesEgress.readError(status, headers, new TextDecoder().decode(bytes))
-      expectReason(error, expected)
-      expect(error.status).toBe(status)
-      expect(error.code).toMatch(/_error$|^request_too_large$/)
-    },
-  )
-
-  cutsSayTheSame(messagesEgress, streams)
-
-  brokenOff(messagesEgress, streams, { isWhole })
-}
 
 const REASONS: Readonly<Record<string, string>> = {
   end_turn: 'stop',
@@ -55,15 +29,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function expectOutcome(outcome: Outcome, { expected }: Recording): void {
   // What runs at the provider is not the client's to run.
   const calls = (expected.tool_calls ?? []).filter(({ id }) => !id?.startsWith('srvtoolu_'))
-  expect(outcome.text).toBe(expected.text ?? '')
-  expect(outcome.reasoning).toBe(expected.reasoning ?? '')
-  expect(outcome.calls).toEqual(
-    calls.map(({ id, name, arguments: told }) => ({
-      id: String(id),
-      name: String(name),
-      arguments: argumentsOf(told),
-    })),
-  )
+  expectContent(outcome, expected, calls)
   if (expected.citations !== undefined) expect(outcome.annotations.length).toBe(expected.citations)
   expectSignatures(outcome, expected)
   expectUsage(outcome.usage, expected.usage ?? {})
@@ -128,3 +94,15 @@ function isWhole(part: Uint8Array, ending: Ending): boolean {
   }
   return isFinished
 }
+
+forReplies(
+  ['messages'],
+  isMessages,
+  repliesAreRead(messagesEgress, {
+    expectOutcome,
+    expectRefusal(error) {
+      expect(error.code).toMatch(/_error$|^request_too_large$/)
+    },
+    isWhole,
+  }),
+)

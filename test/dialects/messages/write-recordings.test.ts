@@ -1,38 +1,21 @@
 import { expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { completionTokens } from '../../../src/core/usage.ts'
-import type { Egress } from '../../../src/dialects/dialect.ts'
-import { egresses } from '../../../src/dialects/index.ts'
 import { forReplies, type Recording } from '../../recordings.ts'
-import { upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { framesOf, isAnswer } from '../recorded.ts'
 import { eventsOf, readReply, readStream, writtenReply, writtenStream } from './written.ts'
 
 /** Every recording of every dialect, written in this one, as Anthropic's own client reads it. */
-
-const EGRESS_OF: Readonly<Record<string, Egress>> = {
-  'openai-chat': egresses.chat,
-  'openai-responses': egresses.responses,
-  'anthropic-messages': egresses.messages,
-  gemini: egresses.gemini,
-  'cohere-chat': egresses.cohere,
-  'bedrock-converse': egresses.converse,
-}
 
 /** Callers of this dialect never get the tool that stands for a schema: their own words for one go through. */
 const STAND_IN = /answer-tool/
 
 forReplies(
   ['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses'],
-  ({ api, status, file }) => status < 300 && EGRESS_OF[api] !== undefined && !STAND_IN.test(file),
+  (recording) => isAnswer(recording) && !STAND_IN.test(recording.file),
   table,
 )
-
-function framesOf({ api, bytes, status, headers, isStream }: Recording) {
-  const egress = EGRESS_OF[api]
-  if (!egress) throw new Error(api)
-  return egress.read(upstreamReply(bytes, { status, headers }), isStream)
-}
 
 function table(recordings: Recording[]): void {
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {

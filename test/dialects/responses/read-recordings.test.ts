@@ -4,7 +4,16 @@ import { responsesEgress } from '../../../src/dialects/responses/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { cutOffsets, type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
-import { argumentsOf, at, brokenOff, type Ending, eventsOf, expectReason, numberAt } from '../recorded.ts'
+import {
+  at,
+  brokenOff,
+  type Ending,
+  eventsOf,
+  expectContent,
+  expectReason,
+  numberAt,
+  refusalsAreRead,
+} from '../recorded.ts'
 
 /** What is no reply to us, with what is said of it. */
 const NO_REPLY: Readonly<Record<string, { kind: string; reason: RegExp }>> = {
@@ -19,7 +28,6 @@ forReplies(['responses'], ({ api }) => api === 'openai-responses', table)
 
 function table(recordings: Recording[]): void {
   const answers = recordings.filter((each) => each.status < 300)
-  const refusals = recordings.filter((each) => each.status >= 300)
   const streams = answers.filter((each) => each.isStream)
 
   test.each(answers.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
@@ -36,15 +44,7 @@ function table(recordings: Recording[]): void {
     expect(crossed.events).toEqual(outcome.events)
   })
 
-  test.each(refusals.map((each) => [each.name, each] as const))(
-    '%s',
-    (_, { bytes, headers, status, expected }) => {
-      const error = responsesEgress.readError(status, headers, new TextDecoder().decode(bytes))
-      expectReason(error, expected)
-      expect(error.status).toBe(status)
-      expect(error.code).toBeString()
-    },
-  )
+  refusalsAreRead(responsesEgress, recordings, ({ code }) => expect(code).toBeString())
 
   test.each(streams.map((each) => [each.name, each] as const))('re-cut: %s', async (_, recording) => {
     const whole = await read(recording)
@@ -68,16 +68,8 @@ const read = ({ bytes, status, isStream }: Recording, form: ReplyForm = {}): Pro
   outcomeOf(responsesEgress.read(upstreamReply(bytes, { ...form, status }), isStream))
 
 function expectOutcome(outcome: Outcome, { name, expected }: Recording): void {
-  expect(outcome.text).toBe(expected.text ?? '')
-  expect(outcome.reasoning).toBe(expected.reasoning ?? '')
+  expectContent(outcome, expected)
   expect(outcome.refusal).toBe(expected.refusal ?? '')
-  expect(outcome.calls).toEqual(
-    (expected.tool_calls ?? []).map(({ id, name, arguments: told }) => ({
-      id: String(id),
-      name: String(name),
-      arguments: argumentsOf(told),
-    })),
-  )
   expect(outcome.images).toHaveLength(expected.images ?? 0)
   for (const url of outcome.images) expect(url).toMatch(/^data:image\/(png|webp|jpeg);base64,/)
   expect(outcome.annotations).toHaveLength(expected.citations ?? 0)

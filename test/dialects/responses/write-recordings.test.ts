@@ -2,12 +2,10 @@ import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../../../src/core/usage.ts'
-import type { Egress } from '../../../src/dialects/dialect.ts'
-import { egresses } from '../../../src/dialects/index.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
 import { forReplies, type Recording } from '../../recordings.ts'
-import { upstreamReply } from '../../upstream-reply.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
+import { framesOf, isAnswer } from '../recorded.ts'
 import { CLOSING, parse, reply, unary } from './frames.ts'
 import { checkStream } from './stream-order.ts'
 
@@ -16,20 +14,7 @@ import { checkStream } from './stream-order.ts'
  * OpenAI's own client with the text, reasoning, calls, status and usage that the reader found.
  */
 
-const DIALECTS: Readonly<Record<string, Egress>> = {
-  'openai-chat': egresses.chat,
-  'openai-responses': egresses.responses,
-  'anthropic-messages': egresses.messages,
-  gemini: egresses.gemini,
-  'cohere-chat': egresses.cohere,
-  'bedrock-converse': egresses.converse,
-}
-
-forReplies(
-  ['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'],
-  ({ api, status }) => DIALECTS[api] && status < 300,
-  table,
-)
+forReplies(['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'], isAnswer, table)
 
 /** What the client gets next. */
 let sent: { sse: string; body: JsonObject } = { sse: '', body: {} }
@@ -75,12 +60,9 @@ function table(recordings: readonly Recording[]): void {
 }
 
 async function read(recording: Recording): Promise<{ frames: InferenceFrame[]; outcome: Outcome }> {
-  const { api, bytes, headers, isStream, status } = recording
-  const egress = DIALECTS[api]
-  if (!egress) throw new Error(`no dialect speaks ${api}`)
   const frames: InferenceFrame[] = []
   const batches = async function* () {
-    for await (const batch of egress.read(upstreamReply(bytes, { headers, status }), isStream)) {
+    for await (const batch of framesOf(recording)) {
       frames.push(...batch)
       yield batch
     }

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { DialectName, InferenceFrames, JsonObject } from '../../../../src/core/events.ts'
 import { NO_USAGE } from '../../../../src/core/usage.ts'
-import type { Egress } from '../../../../src/dialects/dialect.ts'
-import { egresses, ingresses } from '../../../../src/dialects/index.ts'
+import { ingresses } from '../../../../src/dialects/index.ts'
 import { unseal } from '../../../../src/dialects/opaque.ts'
 import { merged } from '../../../../src/dialects/responses/carried.ts'
 import { collect } from '../../../../src/inference/reply/collect.ts'
@@ -14,24 +13,15 @@ import {
   writtenReply,
   writtenStream,
 } from '../../../dialects/messages/written.ts'
+import { framesOf, isAnswer } from '../../../dialects/recorded.ts'
 import { CLOSING, reply as responsesReply } from '../../../dialects/responses/frames.ts'
 import { forReplies, type Recording } from '../../../recordings.ts'
-import { upstreamReply } from '../../../upstream-reply.ts'
 import { guard, guardrailOf } from './guarding.ts'
 
 /**
  * What every provider said, in whatever dialect, for a caller of every dialect whose filters never match: they change
  * nothing of it, however much of it they hold back on the way.
  */
-
-const DIALECTS: Readonly<Record<string, Egress>> = {
-  'openai-chat': egresses.chat,
-  'openai-responses': egresses.responses,
-  'anthropic-messages': egresses.messages,
-  gemini: egresses.gemini,
-  'cohere-chat': egresses.cohere,
-  'bedrock-converse': egresses.converse,
-}
 
 /** Matches are under way all the time, or from the first word on. */
 const NEVER = [
@@ -46,36 +36,26 @@ const NEVER = [
 ]
 const ONLY_FLAGS = [guardrailOf([], [{ pattern: '.', action: 'flag', appliesTo: 'output' }])]
 
-forReplies(
-  ['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'],
-  ({ api, status }) => DIALECTS[api] && status < 300,
-  table,
-)
+forReplies(['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'], isAnswer, table)
 
 const CALLERS: readonly DialectName[] = ['chat', 'messages', 'responses']
 
 function table(recordings: readonly Recording[]): void {
   test.each(recordings.map((each) => [each.name, each] as const))('%s', async (_, recording) => {
     for (const stream of [true, false]) {
-      const direct = await outcomeOf(read(recording))
+      const direct = await outcomeOf(framesOf(recording))
       for (const dialect of CALLERS) {
         const options = { dialect, stream }
-        const { events, ...said } = await outcomeOf(guard(read(recording), NEVER, options).frames)
+        const { events, ...said } = await outcomeOf(guard(framesOf(recording), NEVER, options).frames)
         const { events: _, ...expected } = direct
         expect(sorted(said)).toEqual(sorted(expected))
-        const flagged = await outcomeOf(guard(read(recording), ONLY_FLAGS, options).frames)
+        const flagged = await outcomeOf(guard(framesOf(recording), ONLY_FLAGS, options).frames)
         expect(withoutIds(flagged.events)).toBe(withoutIds(direct.events))
         if (direct.error !== undefined) continue
         await expectWritten(recording, dialect, stream)
       }
     }
   })
-}
-
-const read = ({ api, bytes, status, isStream }: Recording): InferenceFrames => {
-  const egress = DIALECTS[api]
-  if (!egress) throw new Error(`no dialect of ${api}`)
-  return egress.read(upstreamReply(bytes, { status }), isStream)
 }
 
 /** Ids that the reader makes differ. */
@@ -103,10 +83,10 @@ const sorted = (outcome: Omit<Outcome, 'events'>): unknown =>
 
 /** What a client puts together of what is written. */
 async function expectWritten(recording: Recording, dialect: DialectName, stream: boolean): Promise<void> {
-  const filtered = () => guard(read(recording), NEVER, { dialect, stream }).frames
+  const filtered = () => guard(framesOf(recording), NEVER, { dialect, stream }).frames
   const [ours, direct] = [
     await written(filtered(), dialect, stream),
-    await written(read(recording), dialect, stream),
+    await written(framesOf(recording), dialect, stream),
   ]
   expect(comparable(ours)).toEqual(comparable(direct))
 }
