@@ -4,7 +4,7 @@ import { formatPrice, type Price, parsePrice } from './money.ts'
  * Every price bucket, declared once: its field, and its name in the API, in the settings and in the packed catalogue.
  * Prices are USD per token unless a comment states otherwise. Schemas, readers and views follow from this table.
  */
-export const PRICE_BUCKETS = {
+const PRICE_BUCKETS = {
   prompt: 'prompt',
   completion: 'completion',
   /** Per image. */

@@ -38,7 +38,7 @@ export interface Usage {
   native?: NativeUsage
 }
 
-export interface NativeUsage {
+interface NativeUsage {
   readonly dialect: DialectName
   readonly fields: JsonObject
 }

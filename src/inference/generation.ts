@@ -35,7 +35,7 @@ export type FetchContent = (url: string, signal: AbortSignal) => Promise<Content
 export type UrlContents = Map<string, Promise<string>>
 
 /** What an endpoint refused of one request. */
-export interface Refused {
+interface Refused {
   /** By the name under which each is dropped. */
   readonly parts: readonly string[]
   /** The attempt in the dialect that it wants to be called in. */

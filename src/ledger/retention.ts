@@ -10,7 +10,7 @@ export interface Retention {
   readonly maxBytes: number | null
 }
 
-export const KEEP_ALL: Retention = { maxAgeMs: null, maxBytes: null }
+const KEEP_ALL: Retention = { maxAgeMs: null, maxBytes: null }
 
 const DAY_MS = 24 * 3_600_000
 

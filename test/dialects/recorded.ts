@@ -36,7 +36,7 @@ const readIn =
     outcomeOf(egress.read(upstreamReply(bytes, { ...form, status }), isStream))
 
 /** Each is read as it is expected, whether a stream was asked for or not. */
-export function answersAreRead(
+function answersAreRead(
   egress: Egress,
   answers: readonly Recording[],
   expectOutcome: (outcome: Outcome, recording: Recording) => void,
@@ -52,7 +52,7 @@ export function answersAreRead(
 }
 
 /** However the network cuts a stream, it says the same. */
-export function cutsSayTheSame(egress: Egress, streams: readonly Recording[]): void {
+function cutsSayTheSame(egress: Egress, streams: readonly Recording[]): void {
   const read = readIn(egress)
   test.each(rows(streams))('re-cut: %s', async (_, recording) => {
     const events = JSON.stringify((await read(recording)).events)
