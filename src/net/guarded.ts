@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { badRequest, UpstreamError } from '../core/errors.ts'
+import { words } from '../core/words.ts'
 import {
   checkParsed,
   checkUrl,
@@ -51,17 +52,9 @@ export const responseOf = (
 ): Response => new Response(new Uint8Array(body), { status, headers })
 
 const DEFAULT_MAX_REDIRECTS = 5
-const OWN_HEADERS = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'accept-encoding',
-  'upgrade',
-  'te',
-  'trailer',
-  'expect',
-])
+const OWN_HEADERS = new Set(
+  words('host connection content-length transfer-encoding accept-encoding upgrade te trailer expect'),
+)
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { badRequest } from '../core/errors.ts'
+import { words } from '../core/words.ts'
 import { checkUrl, hostOf, isPrivateHost, type OutboundAllow, refusedHost } from './address.ts'
 
 /** The place of a string in a request. */
@@ -50,9 +51,7 @@ const nameOf = (host: string, allow: OutboundAllow): string | null =>
 
 /** Schemes that some program fetches, with or without slashes behind the colon. */
 const FETCHED = new Set(
-  'http https ws wss ftp ftps sftp file gopher dict tftp ldap ldaps smb url blob jar rtsp rtmp s3 gs'.split(
-    ' ',
-  ),
+  words('http https ws wss ftp ftps sftp file gopher dict tftp ldap ldaps smb url blob jar rtsp rtmp s3 gs'),
 )
 const LONGEST_SCHEME = 32
 

@@ -2,6 +2,7 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { type Pricing, parsePrices, priceFields } from '../core/pricing.ts'
 import type { ConfigProblem } from '../core/problem.ts'
+import { words } from '../core/words.ts'
 import { AZURE_SETTINGS } from './azure.ts'
 import { AWS_SETTINGS } from './bedrock.ts'
 import type { SettingPlaces } from './settings.ts'
@@ -18,23 +19,13 @@ export const tokenCount = Type.Integer({
   maximum: MOST_TOKENS,
   description: `a whole number of at least 1 and at most ${MOST_TOKENS}`,
 })
-const words = Type.Array(text, { description: 'a list of names' })
+const textList = Type.Array(text, { description: 'a list of names' })
 /** No request would match a name of another case or spelling. */
 const modalities = Type.Array(
   Type.String({ pattern: '^[a-z][a-z_]*$', description: 'a lower-case name, such as text, image or file' }),
   { description: 'a list of names' },
 )
-const OUTPUTS = [
-  'text',
-  'image',
-  'audio',
-  'video',
-  'embeddings',
-  'rerank',
-  'moderation',
-  'speech',
-  'transcription',
-]
+const OUTPUTS = words('text image audio video embeddings rerank moderation speech transcription')
 const outputs = Type.Array(
   Type.Union(
     OUTPUTS.map((name) => Type.Literal(name)),
@@ -67,7 +58,7 @@ const entryModel = Type.Object(
     context_length: Type.Optional(tokenCount),
     max_completion_tokens: Type.Optional(tokenCount),
     architecture: block({ input_modalities: modalities, output_modalities: outputs }),
-    supported_parameters: Type.Optional(words),
+    supported_parameters: Type.Optional(textList),
     quantization: Type.Optional(text),
     pricing: Type.Optional(pricing),
   },

@@ -1,39 +1,18 @@
 import type { ProviderQuirks } from '../core/snapshot.ts'
+import { words } from '../core/words.ts'
 
 /** Fields of the API that neither of these vendors knows. */
-const OPENAI_ONLY = [
-  'top_a',
-  'min_p',
-  'repetition_penalty',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'modalities',
-  'audio',
-  'verbosity',
-  'service_tier',
-  'user',
-  'safety_identifier',
-  'store',
-  'image_config',
-  'cache_control',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-]
+const OPENAI_ONLY = words(`
+  top_a min_p repetition_penalty logit_bias logprobs top_logprobs modalities audio verbosity
+  service_tier user safety_identifier store image_config cache_control prompt_cache_options
+  prompt_cache_retention
+`)
 
 /** Message fields that clients replay from answers, or send for other vendors. */
-const MESSAGE_FIELDS = [
-  'name',
-  'refusal',
-  'annotations',
-  'audio',
-  'images',
-  'model',
-  'function_call',
-  'cache_control',
-  'configuration_update',
-  'extra_content',
-]
+const MESSAGE_FIELDS = words(`
+  name refusal annotations audio images model function_call cache_control configuration_update
+  extra_content
+`)
 
 /** Replayed thoughts of other providers' models; answers of these vendors have none of these fields. */
 const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_content']
@@ -139,17 +118,10 @@ export const CONTEXT_CACHES: readonly string[] = ['google', 'google-vertex']
 export const lackedParameters: Readonly<Record<string, readonly string[]>> = {
   mistral: MISTRAL.chat?.refusedFields ?? [],
   perplexity: PERPLEXITY.chat?.refusedFields ?? [],
-  cohere: [
-    'min_p',
-    'top_a',
-    'repetition_penalty',
-    'logit_bias',
-    'top_logprobs',
-    'parallel_tool_calls',
-    'prediction',
-    'verbosity',
-    'web_search_options',
-  ],
+  cohere: words(`
+  min_p top_a repetition_penalty logit_bias top_logprobs parallel_tool_calls prediction verbosity
+  web_search_options
+`),
 }
 
 /** Quirks by host, for vendors without a row (no facts of their models exist), and for other routes than chat. */

@@ -5,24 +5,17 @@ import type { EndpointRecord } from '../../core/snapshot.ts'
 import type { Drop } from '../dropped.ts'
 import { asksToReason, mayReason } from '../reasoning.ts'
 
-/** Effort → `thinkingBudget` in tokens of Gemini 2.5, as Google's own OpenAI-compatible API maps it (2025). */
-const BUDGETS: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
-  minimal: 1_024,
-  low: 1_024,
-  medium: 8_192,
-  high: 24_576,
-  xhigh: 24_576,
-  max: 24_576,
-}
-
-/** Effort → `thinkingLevel` of Gemini 3. */
-const LEVELS: Readonly<Record<Exclude<Effort, 'none'>, string>> = {
-  minimal: 'minimal',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  xhigh: 'high',
-  max: 'high',
+/**
+ * Effort → `thinkingBudget` in tokens of Gemini 2.5, as Google's own OpenAI-compatible API maps it (2025), and
+ * `thinkingLevel` of Gemini 3.
+ */
+const EFFORTS: Readonly<Record<Exclude<Effort, 'none'>, { budget: number; level: string }>> = {
+  minimal: { budget: 1_024, level: 'minimal' },
+  low: { budget: 1_024, level: 'low' },
+  medium: { budget: 8_192, level: 'medium' },
+  high: { budget: 24_576, level: 'high' },
+  xhigh: { budget: 24_576, level: 'high' },
+  max: { budget: 24_576, level: 'high' },
 }
 
 /** The least budget of Gemini 2.5 Pro, which always thinks. */
@@ -70,8 +63,8 @@ export function writeThinking(
   }
   if (effort !== undefined) {
     return typeof asked === 'object'
-      ? { thinkingLevel: nearestLevel(LEVELS[effort], asked.levels), includeThoughts }
-      : { thinkingBudget: BUDGETS[effort], includeThoughts }
+      ? { thinkingLevel: nearestLevel(EFFORTS[effort].level, asked.levels), includeThoughts }
+      : { thinkingBudget: EFFORTS[effort].budget, includeThoughts }
   }
   // -1 lets the model decide; Flash-Lite 2.5 does not think without it.
   return enabled === true && typeof asked === 'string'

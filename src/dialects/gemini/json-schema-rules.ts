@@ -1,23 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../core/events.ts'
 import { fieldsOf, isObject, isString, objectsIn } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 
 /** Google's rules for one schema, beyond the keywords that it knows. `lost` collects the keywords that are removed. */
 
 /** Handled with other keywords, or without effect on what the model writes. */
-export const SILENT: ReadonlySet<string> = new Set([
-  '$schema',
-  '$id',
-  '$anchor',
-  '$comment',
-  '$defs',
-  'definitions',
-  'examples',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  'strict',
-])
+export const SILENT: ReadonlySet<string> = new Set(
+  words('$schema $id $anchor $comment $defs definitions examples deprecated readOnly writeOnly strict'),
+)
 
 /** Removes required names without a property, which are a 400 (`required[0]: property is not defined`). */
 export function keepDefined(out: JsonObject, lost: Set<string>): void {

@@ -1,6 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 import type { Drop } from '../dropped.ts'
 import {
   count,
@@ -56,23 +57,12 @@ const IN_JSON_SCHEMA: ReadonlySet<string> = new Set([
 ])
 
 /** Copied unchanged. */
-const KEPT: ReadonlySet<string> = new Set([
-  'title',
-  'description',
-  'nullable',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minimum',
-  'maximum',
-  'propertyOrdering',
-  'default',
-  'example',
-])
+const KEPT: ReadonlySet<string> = new Set(
+  words(`
+  title description nullable minItems maxItems minProperties maxProperties minLength maxLength
+  pattern minimum maximum propertyOrdering default example
+`),
+)
 
 const FORMATS: ReadonlySet<string> = new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64'])
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 
 /**
  * Google's API is protocol buffers in JSON: each field may be in camelCase or in snake_case, and Google's own clients
@@ -27,25 +28,15 @@ const FIELDS = `
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const CAMEL: ReadonlyMap<string, string> = new Map(
-  FIELDS.trim()
-    .split(/\s+/)
-    .map((name) => [snake(name), name]),
-)
+const CAMEL: ReadonlyMap<string, string> = new Map(words(FIELDS).map((name) => [snake(name), name]))
 
 /** Fields whose values have the caller's own names. */
-const FREE: ReadonlySet<string> = new Set([
-  'args',
-  'parametersJsonSchema',
-  'responseJsonSchema',
-  'labels',
-  'partMetadata',
-  'partialArgs',
-  'provider',
-  'plugins',
-  'trace',
-  'metadata',
-])
+const FREE: ReadonlySet<string> = new Set(
+  words(`
+  args parametersJsonSchema responseJsonSchema labels partMetadata partialArgs provider plugins
+  trace metadata
+`),
+)
 
 /**
  * The body with every field of the API under its camelCase name; if both are set, the camelCase one counts. A plain text

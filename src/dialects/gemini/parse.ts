@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import { checkPlugins } from '../plugin-schema.ts'
@@ -126,16 +127,9 @@ function parametersOf({ generationConfig, tools, toolConfig }: GeminiBody): stri
 }
 
 /** Fields with a neutral form. */
-const CARRIED = new Set([
-  'model',
-  'stream',
-  'contents',
-  'systemInstruction',
-  'tools',
-  'toolConfig',
-  'generationConfig',
-  'serviceTier',
-])
+const CARRIED = new Set(
+  words('model stream contents systemInstruction tools toolConfig generationConfig serviceTier'),
+)
 const CONFIG = new Set(Object.keys(generationConfig.properties))
 
 /** Collects the fields without a neutral form, which other dialects cannot carry. */

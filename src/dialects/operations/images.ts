@@ -5,6 +5,7 @@ import { defined } from '../../core/json.ts'
 import type { ImagesRequest, ImagesResult, MadeImage } from '../../core/operation.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { words } from '../../core/words.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
@@ -13,32 +14,10 @@ import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
 import { base64OfDataUrl, imageTypeOf, readShape } from './image-shape.ts'
 
-const RATIOS = [
-  '1:1',
-  '1:2',
-  '1:4',
-  '1:8',
-  '2:1',
-  '2:3',
-  '2.35:1',
-  '3:2',
-  '3:4',
-  '4:1',
-  '4:3',
-  '4:5',
-  '5:2',
-  '5:4',
-  '8:1',
-  '9:16',
-  '16:9',
-  '9:19.5',
-  '19.5:9',
-  '9:20',
-  '20:9',
-  '9:21',
-  '21:9',
-  'auto',
-] as const
+const RATIOS = words(`
+  1:1 1:2 1:4 1:8 2:1 2:3 2.35:1 3:2 3:4 4:1 4:3 4:5 5:2 5:4 8:1 9:16 16:9 9:19.5 19.5:9 9:20
+  20:9 9:21 21:9 auto
+`)
 
 const reference = openObject({
   type: t.Literal('image_url'),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asText, isString, objectsIn } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 
 /** The content of a preset: settings under chat's names, and a system prompt. */
 interface PresetContent {
@@ -22,24 +23,10 @@ export interface PresetForm {
 }
 
 /** Settings with the same name and meaning in chat and in Responses. */
-export const SHARED_FIELDS = [
-  'model',
-  'models',
-  'temperature',
-  'top_p',
-  'top_k',
-  'frequency_penalty',
-  'presence_penalty',
-  'top_logprobs',
-  'reasoning',
-  'parallel_tool_calls',
-  'plugins',
-  'provider',
-  'route',
-  'service_tier',
-  'modalities',
-  'image_config',
-] as const
+export const SHARED_FIELDS = words(`
+  model models temperature top_p top_k frequency_penalty presence_penalty top_logprobs reasoning
+  parallel_tool_calls plugins provider route service_tier modalities image_config
+`)
 
 /** The fields of `names` that are set. */
 export const pick = (body: JsonObject, names: readonly string[]): JsonObject =>

@@ -1,18 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, fieldsOf, isObject } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 import { type PresetForm, pick, textOf } from './form.ts'
 
-const SAME = [
-  'model',
-  'models',
-  'temperature',
-  'top_p',
-  'top_k',
-  'max_tokens',
-  'plugins',
-  'provider',
-  'route',
-] as const
+const SAME = words('model models temperature top_p top_k max_tokens plugins provider route')
 
 const TIERS: Readonly<Record<string, string>> = { auto: 'auto', standard_only: 'default' }
 const NATIVE_TIERS: Readonly<Record<string, string>> = {
