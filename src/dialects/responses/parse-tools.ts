@@ -70,7 +70,7 @@ function customParameters(format: unknown): JsonObject {
   const grammar = isObject(format) && format.type === 'grammar' ? format : undefined
   const description = grammar
     ? `Text that matches this ${String(grammar.syntax)} grammar:\n${String(grammar.definition)}`
-    : 'The complete input of the tool, as free text'
+    : 'The whole input of the tool, as free text'
   return {
     type: 'object',
     properties: { [CUSTOM_ARGUMENT]: { type: 'string', description } },
