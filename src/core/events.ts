@@ -106,3 +106,11 @@ export function isContent(event: InferenceEvent): boolean {
       return false
   }
 }
+
+/** The data of a `native` event of `dialect`, for a writer of that dialect; undefined for any other event. */
+export const nativeData = <Data>(
+  event: InferenceEvent,
+  dialect: DialectName,
+  isData: (data: unknown) => data is Data,
+): Data | undefined =>
+  event.type === 'native' && event.dialect === dialect && isData(event.data) ? event.data : undefined

@@ -1,5 +1,5 @@
 import { badRequest } from '../core/errors.ts'
-import { defined } from '../core/json.ts'
+import { defined, isObject } from '../core/json.ts'
 import type { Cutoffs, InferenceRequest, ProviderPreferences } from '../core/request.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import type { ChatPreferences } from './caller-schema.ts'
@@ -145,3 +145,7 @@ export function writeUser({ user }: InferenceRequest, drop: Drop): string | unde
   drop('user')
   return new Bun.CryptoHasher('sha256').update(user).digest('hex')
 }
+
+/** A developer message as a system message, for providers without the newer role. */
+export const withSystemRole = (message: unknown): unknown =>
+  isObject(message) && message.role === 'developer' ? { ...message, role: 'system' } : message

@@ -2,12 +2,14 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, fieldsOf, isObject } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest } from '../../core/request.ts'
+import { withSystemRole } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropsInto } from '../dropped.ts'
 import { applyConversation } from './build-conversation.ts'
 import { neutralBody, type Taken } from './build-neutral.ts'
 import { applyQuirks, applyReasoning } from './build-quirks.ts'
+import { chatBody } from './schema.ts'
 
 /**
  * Fields for the gateway: never sent to a provider. `usage` and `include_reasoning` are sent in
@@ -15,44 +17,8 @@ import { applyQuirks, applyReasoning } from './build-quirks.ts'
  */
 const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'usage', 'include_reasoning'])
 
-/** Fields of the body whose null means the same as absent; many providers refuse the null. */
-const NULL_IS_ABSENT = new Set([
-  'stream',
-  'stream_options',
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'top_a',
-  'min_p',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'seed',
-  'stop',
-  'n',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning',
-  'reasoning_effort',
-  'modalities',
-  'prediction',
-  'verbosity',
-  'service_tier',
-  'user',
-  'metadata',
-  'cache_control',
-  'image_config',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'web_search_options',
-])
+/** A null in a known field means the same as its absence; many providers reject the null. */
+const NULL_IS_ABSENT: ReadonlySet<string> = new Set(Object.keys(chatBody.properties))
 
 /** Parameters that only tune the answer: left out, and named, where an endpoint is known not to take them. */
 const TUNING = [
@@ -154,9 +120,7 @@ function boundFieldOf(body: JsonObject, { provider, endpoint }: Attempt): (typeo
 
 function applyRoles(body: JsonObject, { provider }: Attempt): void {
   if (provider.quirks.developerRole !== false || !Array.isArray(body.messages)) return
-  body.messages = body.messages.map((message: unknown) =>
-    isObject(message) && message.role === 'developer' ? { ...message, role: 'system' } : message,
-  )
+  body.messages = body.messages.map(withSystemRole)
 }
 
 /** `fast` is the gateway's other name for `priority`. */

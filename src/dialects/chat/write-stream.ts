@@ -1,4 +1,4 @@
-import type { InferenceFrame, JsonObject } from '../../core/events.ts'
+import { type InferenceFrame, type JsonObject, nativeData } from '../../core/events.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { failureIdEvent } from '../failed-stream.ts'
@@ -98,9 +98,10 @@ function gather(frame: InferenceFrame): { deltas: ChoiceDelta[]; fields: JsonObj
   }
   for (const event of frame.events) {
     if ('choice' in event) addEvent(deltaOf(event.choice), event)
-    if (event.type !== 'native' || event.dialect !== 'chat' || !isChatNative(event.data)) continue
-    fields = Object.assign(fields ?? {}, foreignFields(event.data.chunk))
-    for (const native of event.data.choices ?? []) addNative(deltaOf(native.index), native)
+    const data = nativeData(event, 'chat', isChatNative)
+    if (data === undefined) continue
+    fields = Object.assign(fields ?? {}, foreignFields(data.chunk))
+    for (const native of data.choices ?? []) addNative(deltaOf(native.index), native)
   }
   return { deltas: [...deltas.values()], fields }
 }

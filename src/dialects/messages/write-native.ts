@@ -1,4 +1,4 @@
-import type { FrameBatch, InferenceEvent, JsonObject } from '../../core/events.ts'
+import { type FrameBatch, type InferenceEvent, type JsonObject, nativeData } from '../../core/events.ts'
 import { asList, fieldsOf, isObject, isString, isText, objectsIn, textOf } from '../../core/json.ts'
 import { inputOf } from './build-messages.ts'
 import type { BlockSink } from './write-state.ts'
@@ -108,8 +108,8 @@ export function gatherMessage(frames: FrameBatch): FrameBatch {
 }
 
 function eventOf(event: InferenceEvent): JsonObject[] {
-  if (event.type !== 'native' || event.dialect !== 'messages' || !isMessagesNative(event.data)) return []
-  return event.data.event ? [event.data.event] : []
+  const own = nativeData(event, 'messages', isMessagesNative)?.event
+  return own ? [own] : []
 }
 
 /** A complete message as the events of a stream, for a provider that does not stream on request. */

@@ -1,4 +1,10 @@
-import { eachOf, type InferenceEvent, type InferenceFrame, type JsonObject } from '../../core/events.ts'
+import {
+  eachOf,
+  type InferenceEvent,
+  type InferenceFrame,
+  type JsonObject,
+  nativeData,
+} from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
 import { asObject, fieldsOf, isString } from '../../core/json.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
@@ -116,9 +122,9 @@ function writeFrame({ events }: InferenceFrame, state: StreamState): void {
 }
 
 function nativeOf(event: InferenceEvent): JsonObject[] {
-  if (event.type !== 'native' || event.dialect !== 'messages' || !isMessagesNative(event.data)) return []
-  if (event.data.message) return eventsOfMessage(event.data.message)
-  return event.data.event ? [event.data.event] : []
+  const native = nativeData(event, 'messages', isMessagesNative)
+  if (native?.message) return eventsOfMessage(native.message)
+  return native?.event ? [native.event] : []
 }
 
 const relayText = (text: string, { blocks }: StreamState): void =>

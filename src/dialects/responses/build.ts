@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, isObject, isString } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest } from '../../core/request.ts'
+import { withSystemRole } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto } from '../dropped.ts'
@@ -118,9 +119,7 @@ function withoutSignature(item: JsonObject, drop: Drop): JsonObject {
 
 function applyRoles(body: JsonObject, { provider }: Attempt): void {
   if (provider.quirks.developerRole !== false || !Array.isArray(body.input)) return
-  body.input = body.input.map((item: unknown) =>
-    isObject(item) && item.role === 'developer' ? { ...item, role: 'system' } : item,
-  )
+  body.input = body.input.map(withSystemRole)
 }
 
 function leaveOutUnsupported(body: JsonObject, { endpoint, provider }: Attempt, drop: Drop): void {

@@ -1,4 +1,4 @@
-import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import { type InferenceEvent, type JsonObject, nativeData } from '../../core/events.ts'
 import { isObject, objectsIn, textOf } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { ENCRYPTED_REASONING, isResponsesNative } from './items.ts'
@@ -25,18 +25,12 @@ const asksForEncrypted = ({ include }: JsonObject): boolean =>
   Array.isArray(include) && include.includes(ENCRYPTED_REASONING)
 
 /** The event of a provider of this dialect that an event holds. */
-export function nativeEventOf(event: InferenceEvent): JsonObject | undefined {
-  if (event.type !== 'native' || event.dialect !== 'responses' || !isResponsesNative(event.data))
-    return undefined
-  return event.data.event
-}
+export const nativeEventOf = (event: InferenceEvent): JsonObject | undefined =>
+  nativeData(event, 'responses', isResponsesNative)?.event
 
 /** The response object of a Responses provider, if the event is one. */
-export function nativeResponseOf(event: InferenceEvent): JsonObject | undefined {
-  if (event.type !== 'native' || event.dialect !== 'responses' || !isResponsesNative(event.data))
-    return undefined
-  return event.data.response
-}
+export const nativeResponseOf = (event: InferenceEvent): JsonObject | undefined =>
+  nativeData(event, 'responses', isResponsesNative)?.response
 
 /** Writes what came together. Events of other choices than the first have no place in this dialect. */
 export function addEvents(output: Output, events: readonly InferenceEvent[]): string {
