@@ -23,7 +23,7 @@ export interface Change {
   /** `<resource>.<verb>`: `key.create`, `workspace.update`, `guardrail.delete`, … */
   action: `${string}.${string}`
   resourceId: string
-  /** Null: of the whole organisation. */
+  /** Null: of the organisation. */
   workspaceId: string | null
   /** Absent for a creation. */
   before?: JsonObject

@@ -62,7 +62,7 @@ const fields = {
   enable_free_model_publication: optional(flag('Whether free models that publish prompts may be used.')),
   enable_free_model_training: optional(flag('Whether free models that train on prompts may be used.')),
   enable_paid_model_training: optional(flag('Whether paid models that train on prompts may be used.')),
-  enforce_zdr: optional(flag('Sets each of the flags below that is left out. Deprecated.')),
+  enforce_zdr: optional(flag('Sets each of the flags below that is omitted. Deprecated.')),
   enforce_zdr_anthropic: optional(flag("Anthropic's models only where nothing is retained.")),
   enforce_zdr_google: optional(flag("Google's models only where nothing is retained.")),
   enforce_zdr_openai: optional(flag("OpenAI's models only where nothing is retained.")),

@@ -301,14 +301,14 @@ describe('a query', () => {
     expect(await over('in', [1, 2])).toEqual([{ api_key_hash: hashKey(otherKey), request_count: 1 }])
   })
 
-  test('widens its time to whole hours, and says so', async () => {
+  test('widens its time to complete hours, and says so', async () => {
     const found = await answer({
       metrics: ['request_count'],
       time_range: { start: '2026-07-15T10:30:00+02:00', end: '2026-07-15T09:00:00.001Z' },
     })
     expect(found).toMatchObject({
       data: [{ request_count: 2 }],
-      warnings: [expect.stringContaining('whole hours')],
+      warnings: [expect.stringContaining('complete hours')],
     })
   })
 

@@ -201,7 +201,7 @@ describe('POST /models/refresh', () => {
       409,
       /not those that were shown/,
     ],
-    ['two sources', { from: 'built-in', document: cheaper }, 400, /^from: must not stand beside document/],
+    ['two sources', { from: 'built-in', document: cheaper }, 400, /^from: cannot be combined with document/],
     ['an unknown field', { source: 'x' }, 400, /^source: is not known here/],
     ['a private address', { from: 'http://10.0.0.1/api.json' }, 400, /^from: /],
     ['a file of the server', { from: 'file:///etc/passwd' }, 400, /^from: /],

@@ -127,7 +127,7 @@ describe('single sign-on', () => {
   test('an address that is not verified finds nobody', async () => {
     for (const email_verified of [false, undefined, 'false']) {
       const reply = await enter(person('known@example.org', { sub: 'stranger', email_verified }))
-      expect([reply.status, reply.text]).toEqual([403, expect.stringContaining('does not vouch')])
+      expect([reply.status, reply.text]).toEqual([403, expect.stringContaining('does not confirm')])
       expect(reply.headers.get('set-cookie')).toBeNull()
     }
     expect((await enter({ claims: { sub: 'nobody' }, userinfo: { sub: 'nobody' } })).status).toBe(403)

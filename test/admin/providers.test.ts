@@ -91,7 +91,7 @@ describe('storing', () => {
     [{ secret: 'x'.repeat(4097) }, 400, /^credential: must have at most 4096/],
     [{ baseUrl: 'nowhere' }, 400, /^base_url: must be an http/],
     [{ baseUrl: 'https://me:pass@host/v1' }, 400, /^base_url: must not hold a user name/],
-    [{ provider: 'cloudflare' }, 400, /^base_url: the account decides .*CLOUDFLARE_ACCOUNT_ID/],
+    [{ provider: 'cloudflare' }, 400, /^base_url: a part of the address .*CLOUDFLARE_ACCOUNT_ID/],
     [{ provider: 'opnai' }, 404, /no provider "opnai"\. Did you mean openai\?/],
     [{ provider: 'gemini' }, 404, /Did you mean google/],
     [{ provider: 'qqqqqqq' }, 404, /The known ones are openai, anthropic/],

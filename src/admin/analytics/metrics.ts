@@ -47,7 +47,7 @@ export const METRICS = {
     ({ requests }) => requests,
   ),
   total_usage: money('Spending', ({ usage_nano_usd: usage }) => usage),
-  byok_usage: money('Spending on own provider keys', ({ byok_usage_nano_usd: usage }) => usage),
+  byok_usage: money('Spending with BYOK keys', ({ byok_usage_nano_usd: usage }) => usage),
   usage_per_request: rate(
     'Spending per request',
     'currency',
@@ -111,7 +111,7 @@ const MOST_TAG_CHARACTERS = 64
 const isLabel = (name: string): boolean =>
   name === USER_LABEL || (name.startsWith(TAG_LABEL) && name.length <= TAG_LABEL.length + MOST_TAG_CHARACTERS)
 
-/** The dimension of this name; null: there is none. */
+/** The dimension of this name; null if it does not exist. */
 export const dimensionNamed = (name: string): Dimension | null =>
   isDimension(name) ? name : isLabel(name) ? 'label' : null
 

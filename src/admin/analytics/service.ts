@@ -41,7 +41,7 @@ interface Order {
 }
 
 /**
- * Answers from the sums of the whole organisation, never from rows. Throws a `GatewayError`: 400 for what cannot
+ * Computes from the sums of the organisation, never from rows. Throws a `GatewayError`: 400 for what cannot
  * be asked, 408 instead of a long wait.
  */
 export async function queryAnalytics(
@@ -75,8 +75,9 @@ export async function queryAnalytics(
   }
 }
 
-const WIDENED_TO_DAYS = 'Usage by user and by tags is kept by the day: time_range was widened to whole days.'
-const WIDENED = 'Usage is kept by the hour: time_range was widened to whole hours.'
+const WIDENED_TO_DAYS =
+  'Usage by user and by tags is stored per day: time_range was widened to complete days.'
+const WIDENED = 'Usage is stored per hour: time_range was widened to complete hours.'
 
 function readQuery(query: AnalyticsQuery, rowTests: readonly RowTest[], now: number): Asked {
   if (query.classifier_dimensions !== undefined || query.classifier_filters !== undefined) {
@@ -151,7 +152,7 @@ function rowOf(
   return row
 }
 
-/** What has no value stands last, whichever the direction. */
+/** Rows without a value come last in both directions. */
 const comparing =
   (order: readonly Order[]) =>
   (a: AnalyticsRow, b: AnalyticsRow): number => {

@@ -43,7 +43,7 @@ export const auditEntry = t.Object({
   id: t.String({ documented: { type: 'string', format: 'uuid' } }),
   created_at: instant('When it was changed.'),
   organization_id: t.String(),
-  workspace_id: nullable(t.String({ description: 'Null: of the whole organisation.' })),
+  workspace_id: nullable(t.String({ description: 'Null: of the organisation.' })),
   actor: t.Object({
     type: t.Union([t.Literal('key'), t.Literal('user'), t.Literal('system')]),
     id: t.String({ description: "A key's hash, a user's id, or what of the system it was." }),

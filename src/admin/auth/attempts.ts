@@ -39,7 +39,7 @@ interface Count {
 
 /**
  * Failed sign-ins in memory: per account and address, per address, per account. A refused attempt makes no counter, and
- * a counter that has reached its limit stays for its whole window, so that no number of attempts makes the limiter
+ * a counter that has reached its limit stays for its window, so that no number of attempts makes the limiter
  * forget. `now` in milliseconds since 1970; a clock that is set back makes no window longer.
  */
 export function createAttempts(now: () => number, mostCounted = MOST_COUNTED): Attempts {
@@ -87,7 +87,7 @@ const CROWDED_SECONDS = 60
 
 interface Counts {
   readonly limit: number
-  /** Null: there is none, or its window is over. */
+  /** Null: no counter, or its window has ended. */
   find(key: string, at: number): Count | null
   /** True if this key has a counter or can have one. Makes room where that takes no counter that is at its limit. */
   hasRoom(key: string, at: number): boolean
@@ -158,7 +158,7 @@ export const tooMany = (retryAfterSeconds: number): GatewayError =>
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
 
-/** One household has a whole /64 of IPv6: its addresses count as one. */
+/** One household has a /64 of IPv6: its addresses count as one. */
 function placeOf(address: string | null): string {
   if (address === null) return 'unknown'
   if (!address.includes(':')) return address

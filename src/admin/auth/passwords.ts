@@ -9,7 +9,7 @@ export interface Passwords {
 
 /** OWASP's second choice (Password Storage Cheat Sheet, 2025): 19 MiB, two passes. */
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** Of a random password that nobody kept, at the same cost. */
+/** The hash of a random password, at the same cost. */
 const NOBODYS =
   '$argon2id$v=19$m=19456,t=2,p=1$eppMnPlKK+TBDnlRyQCIAIKyfmQQ13pqTgwgY3QS+Tc$di2T7YC6yTc9o1Nxp7y1QoyA6zXpJ+Lb6Nzkr6ijctc'
 /** Each holds 19 MiB and a core. */
@@ -17,7 +17,7 @@ const MOST_AT_ONCE = 4
 const MOST_WAITING = 64
 const RETRY_AFTER_SECONDS = 2
 
-/** Hashes passwords, a few at a time: whoever floods the sign-in takes neither the memory nor the cores of inference. */
+/** Hashes a few passwords at a time: a flood of sign-ins must not take the memory or cores of inference. */
 export function createPasswords(): Passwords {
   let running = 0
   const waiting: (() => void)[] = []

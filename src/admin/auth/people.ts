@@ -22,7 +22,7 @@ const ofPassword = (userId: string) => and(eq(identities.user_id, userId), eq(id
 export const passwordOf = async ({ db }: Database, userId: string): Promise<string | null> =>
   (await selectRows(db, identities, ofPassword(userId)))[0]?.password_hash ?? null
 
-/** The condition that a person's password is still the one with this hash; null: that there is none. */
+/** The condition that a person's password is still the one with this hash; null: that they have no password. */
 export const hasPassword = (tx: Db, userId: string, hash: string | null): SQL => {
   const found = (condition?: SQL) =>
     tx

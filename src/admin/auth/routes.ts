@@ -22,7 +22,7 @@ import { actorOfSession, changePassword, signedInView, signIn, signOut } from '.
 const documented = operationsOf('Sign-in')
 const whoEntered = dataReply(signedIn)
 
-/** How people get in: passwords, links, sessions. Single sign-on is in `oidc/`. */
+/** Signing in with passwords and links; sessions. Single sign-on is in `oidc/`. */
 export const authRoutes = (deps: AuthDeps & VisitorDeps) =>
   new Elysia().use(enteringRoutes(deps)).use(sessionRoutes(deps))
 
@@ -51,7 +51,7 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
       }),
       {
         response: { 200: signInMethods },
-        detail: documented('listSignInMethods', 'How people may sign in here', { access: 'anyone' }),
+        detail: documented('listSignInMethods', 'List the ways to sign in', { access: 'anyone' }),
       },
     )
     .post(
@@ -103,7 +103,7 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         body: emptyBody,
         response: { 200: t.Object({ signed_out: t.Boolean() }) },
         detail: documented('signOut', 'End the session of this request', {
-          description: 'Also answers so without one.',
+          description: 'The reply is the same without one.',
           errors: [403],
           access: 'anyone',
         }),
@@ -117,7 +117,9 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
     .get('/auth/session', ({ session }) => data(signedInView(deps, session.userId)), {
       signedIn: true,
       response: whoEntered,
-      detail: documented('getSession', 'Who has signed in, and what they may see', { access: 'session' }),
+      detail: documented('getSession', 'Get the signed-in person and what they can see', {
+        access: 'session',
+      }),
     })
     .get('/auth/sessions', ({ session }) => data(listSessions(deps, session.userId, session.id)), {
       signedIn: true,

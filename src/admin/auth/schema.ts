@@ -104,7 +104,7 @@ export const oidcStartQuery = t.Object(
         pattern: '^/(?![/\\\\])[^\\\\\\x00-\\x20]*$',
         expects: 'a path of this server',
         documented: { type: 'string' },
-        description: 'The path to go to in the end; default the beginning.',
+        description: 'The path to return to; default: the start page.',
       }),
     ),
   },

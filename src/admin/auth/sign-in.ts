@@ -67,8 +67,8 @@ export async function signIn(
 }
 
 /**
- * Counts the attempt; the first that is refused goes to the audit log, whether or not there is such an account: the time
- * that it takes tells nothing. What was typed as the address is not kept: it may be a password.
+ * Counts the attempt. The first rejected one goes to the audit log, whether or not the account exists, so that timing
+ * reveals nothing. The typed address is not stored: it may be a password.
  */
 async function begin(
   deps: AuthDeps,

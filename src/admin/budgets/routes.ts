@@ -51,7 +51,7 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
         params: budgetParams,
         response: deletedReply,
         detail: documented('deleteWorkspaceBudget', 'Delete the budget of an interval', {
-          description: 'Answers the same when there is none.',
+          description: 'The reply is the same without a budget.',
         }),
       },
     )

@@ -47,7 +47,7 @@ export const budget = t.Object({
 })
 export type Budget = Static<typeof budget>
 export const includesByok = t.Boolean({
-  description: "Whether spending on the workspace's own provider keys counts.",
+  description: "Whether spending with the workspace's BYOK keys counts.",
 })
 
 export const budgetView = (row: BudgetRow): Budget => ({

@@ -16,7 +16,7 @@ export const creditRoutes = (deps: CreditsDeps & CallerDeps) =>
       caller,
       response: { 200: one },
       detail: documented('getCredits', 'What the organization may spend and has spent', {
-        description: 'The allowance that its operator set; there is none unless one was set.',
+        description: 'The allowance, if its operator set one.',
       }),
     })
     .put('/credits', ({ actor, body }) => data(putCredits(deps, actor, body)), {

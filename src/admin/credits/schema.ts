@@ -26,7 +26,7 @@ export const credits = t.Object({
       'USD that the organization may spend in all. Without a limit the largest amount that can be counted.',
   }),
   total_usage: t.Number({
-    description: 'USD spent so far, without what went over own provider keys.',
+    description: 'USD spent so far, without spending with BYOK keys.',
   }),
   is_unlimited: t.Boolean({ description: 'No allowance is set.' }),
 })

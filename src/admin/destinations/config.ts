@@ -14,7 +14,7 @@ const MOST_HEADERS = 50
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 const HEADER_VALUE = /^[\x20-\x7e]*$/
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/
-/** A secret shorter than this would be told by its ends. */
+/** The ends of a shorter secret would reveal it. */
 const LEAST_SHOWN = 12
 const MASKED = /^(?:.{4})?\.\.\.(?:.{4})?$/
 
@@ -22,7 +22,7 @@ const MASKED = /^(?:.{4})?\.\.\.(?:.{4})?$/
 const mask = (secret: string): string =>
   secret.length < LEAST_SHOWN ? '...' : `${secret.slice(0, 4)}...${secret.slice(-4)}`
 
-/** What may be seen of a config: every field, secrets and headers masked. */
+/** The config as replies show it: every field, with secrets and headers masked. */
 export function maskedConfig(type: DestinationType, { fields, headers }: DestinationConfig): JsonObject {
   const shown = DESTINATION_TYPES[type].flatMap(({ name, isSecret }) => {
     const value = fields[name]
@@ -36,8 +36,7 @@ export function maskedConfig(type: DestinationType, { fields, headers }: Destina
 }
 
 /**
- * Reads a `config`. `stored` is what it changes: what is left out, and secrets that come back in their masked form, stay
- * as they are. Throws a 400 that names the field and never quotes a value; also where secrets that stay would be sent
+ * Reads a `config`. Omitted fields, and secrets in their masked form, keep the values of `stored`. Throws a 400 that names the field and never quotes a value; also where secrets that stay would be sent
  * to another host.
  */
 export function readConfig(
@@ -62,7 +61,7 @@ export function readConfig(
   return read
 }
 
-/** Whoever moves a destination must know its secrets: they are not sent where they were not given for. */
+/** Moving a destination requires its secrets: they are never sent to a host they were not stored for. */
 function refuseMoved(
   type: DestinationType,
   given: Readonly<Record<string, unknown>>,
@@ -76,7 +75,7 @@ function refuseMoved(
   const place = kept?.name ?? (header && `headers.${header}`)
   if (place === undefined) return
   throw badRequest(
-    'the destination moves to another address: give its secrets and headers anew, whole',
+    'the destination moves to another address: send its secrets and headers again, unmasked',
     placeOf(place),
   )
 }
@@ -98,7 +97,7 @@ const hostsOf = (type: DestinationType, { fields }: DestinationConfig): (string 
 
 const placeOf = (name: string): string => `config.${name.replace(/[\p{C}\p{Z}]/gu, ' ').slice(0, 64)}`
 
-/** Null takes an optional value away, and brings a default back. */
+/** Null removes an optional value and restores a default. */
 function readField(
   type: DestinationType,
   field: ConfigField,
@@ -137,10 +136,13 @@ function checkValue({ kind, choices }: ConfigField, value: string, allow: Outbou
   }
 }
 
-/** A secret in its masked form is the stored one; of another secret it tells too little. */
+/** A masked form means the stored secret; that of another secret is rejected. */
 function unmasked(given: string, stored: string | undefined, path: string): string {
   if (stored !== undefined && mask(stored) === given) return stored
-  throw badRequest('this is the masked form of a secret: give the whole one, or leave the field out', path)
+  throw badRequest(
+    'this is the masked form of a secret: send the complete secret, or leave the field out',
+    path,
+  )
 }
 
 function readHeaders(given: unknown, stored: DestinationConfig['headers']): DestinationConfig['headers'] {

@@ -24,7 +24,7 @@ function checkRule({ field, operator, value }: Rule, place: string): void {
   const isNumeric = NUMERIC.has(field)
   if (isNumeric ? OF_TEXTS.has(operator) : COMPARISONS.has(operator)) {
     throw badRequest(
-      `the operator ${operator} is for ${isNumeric ? 'texts' : 'numbers'}, and ${field} is none`,
+      `the operator ${operator} is for ${isNumeric ? 'texts' : 'numbers'}, and ${field} is a ${isNumeric ? 'number' : 'text'}`,
       `${place}.operator`,
     )
   }

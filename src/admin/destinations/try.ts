@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000
 const LIMIT_BYTES = 64 * 1024
 
 /**
- * Sends one small trace and tells what came back; of the answer only its status, because it is a stranger's text. Throws
+ * Sends one small trace and reports the status of the reply, whose text may come from a third party. Throws
  * a `GatewayError`: 400 for a type that nothing is delivered to yet, and for an address that is not allowed.
  */
 export async function tryDestination(deps: DestinationDeps, id: string): Promise<TestResult> {

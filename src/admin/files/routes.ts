@@ -58,7 +58,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         params: fileParams,
         query: fileQuery,
         response: { 200: file },
-        detail: documented('getFile', 'Get what is known of a file'),
+        detail: documented('getFile', 'Get the metadata of a file'),
       },
     )
     .get(

@@ -17,7 +17,7 @@ export interface FileDeps extends ChangeDeps {
 const FILE_LIMIT = 100_000_000
 const DEFAULT_PAGE = 100
 
-/** Keeps the file of a form. It is known by what it contains, whatever its name or the form says. */
+/** Stores the file of a form. Its type is detected from its content, not from its name or the form. */
 export async function uploadFile(
   deps: FileDeps,
   caller: Caller,
@@ -43,7 +43,7 @@ export async function uploadFile(
     await received.keep(row.id)
     const kept = { action: 'file.create', resourceId: row.id, workspaceId, after: settingsOf(row) } as const
     await change(deps, actor, kept, (tx) => {
-      // Again, now that nobody else can come in between: while it arrived its workspace may have been deleted.
+      // Again, inside the transaction: the workspace may have been deleted during the upload.
       workspaceOf(caller, workspace, deps.snapshot.current())
       deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
       return [tx.insert(files).values(row)]
@@ -91,7 +91,7 @@ const cursorAt = (id: string): string => Buffer.from(id).toString('base64url')
 function placeOf(cursor: string): string {
   const id = Buffer.from(cursor, 'base64url').toString()
   if (/^file_[0-9a-f]{32}$/.test(id) && cursorAt(id) === cursor) return id
-  throw badRequest('is not one that a list has answered', 'query parameter cursor')
+  throw badRequest('must be the cursor of a page', 'query parameter cursor')
 }
 
 export function findFile(deps: FileDeps, caller: Caller, id: string, workspace: string | undefined): FileRow {
@@ -101,7 +101,7 @@ export function findFile(deps: FileDeps, caller: Caller, id: string, workspace: 
   return row
 }
 
-/** The row goes first: bytes that stay behind a crash are cleared at the next start. */
+/** Deletes the row first: bytes that remain after a crash are removed at the next start. */
 export async function deleteFile(
   deps: FileDeps,
   caller: Caller,

@@ -79,7 +79,7 @@ async function visible(deps: GenerationDeps, caller: Caller, id: string): Promis
   return row
 }
 
-/** The id tells the time: what would be older than every row that is there may have been pruned. */
+/** An id contains its time: a generation older than every stored row may have been pruned. */
 function whyGone({ database, retention }: GenerationDeps, id: string): string {
   const kept = sayRetention(retention)
   if (kept === null || !/^gen-[0-9a-f]{32}$/.test(id) || !isBeforeAll(database, id)) return ''

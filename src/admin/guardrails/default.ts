@@ -6,7 +6,7 @@ interface Workspace {
   created_at: Date
 }
 
-/** The guardrail that holds for a whole workspace. It restricts nothing until it is changed. */
+/** The guardrail that applies to a workspace. It restricts nothing until it is changed. */
 export const defaultGuardrail = (workspace: Workspace): typeof guardrails.$inferInsert => ({
   id: workspace.default_guardrail_id,
   workspace_id: workspace.id,

@@ -42,7 +42,7 @@ export function checkFilters(
     }
     if (slug !== 'person-name' || knowsNames) continue
     throw badRequest(
-      'person-name needs a list of names, and this gateway has none: the operator names a file of them with SLUICE_PERSON_NAMES. No pattern tells names from other words',
+      'person-name needs a list of names, which this gateway lacks: the operator sets a file of names with SLUICE_PERSON_NAMES. No pattern distinguishes names from other words',
       `content_filter_builtins[${index}].slug`,
     )
   }

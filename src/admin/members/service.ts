@@ -49,7 +49,7 @@ const memberView = (row: Omit<Member, 'created_at'> & { created_at: Date }): Mem
   created_at: row.created_at.toISOString(),
 })
 
-/** Who is a member already stays one. All of them or none: 404 when one is unknown. */
+/** Present members stay. All are added or none: 404 if one is unknown. */
 export async function addMembers(
   deps: ChangeDeps,
   caller: Caller,
@@ -88,7 +88,7 @@ export async function addMembers(
   return { added_count: data.length, data }
 }
 
-/** Who is no member is passed over. Refused, for all of them, while one has active keys in the workspace. */
+/** Skips people who are not members. Rejected, for all of them, while one has active keys in the workspace. */
 export async function removeMembers(
   deps: ChangeDeps,
   caller: Caller,

@@ -16,18 +16,18 @@ type Row = typeof modelOverrides.$inferSelect
 
 export interface OverrideDeps extends ChangeDeps {
   overrides: {
-    /** What names are looked up in. */
+    /** Where names are looked up. */
     surroundings(): OverrideSurroundings
     /** Entries of the settings file, which hold before those that are stored. */
     readonly settings: readonly unknown[]
-    /** After a change: the next request is routed by it. */
+    /** Applies a change to the next request. */
     reroute(): void
     /** Sentences about prices that are far from the usual. */
     unusual(endpoints: readonly EndpointRecord[]): string[]
   }
 }
 
-/** An entry with where it came from; those of the settings have no id and cannot be changed here. */
+/** An entry with its origin; entries of the settings have no id and cannot be changed here. */
 export interface OverrideView {
   override_id: string | null
   origin: 'settings' | 'stored'
@@ -51,7 +51,7 @@ function readable(rows: readonly Row[], onUnusable: (why: string) => void): Mode
 const rowsOf = ({ db }: Database): Promise<Row[]> =>
   db.select().from(modelOverrides).orderBy(asc(modelOverrides.created_at))
 
-/** Those of the settings first. */
+/** Entries of the settings first. */
 export async function listOverrides({ database, overrides }: OverrideDeps): Promise<OverrideView[]> {
   const rows = await rowsOf(database)
   return [
@@ -65,8 +65,8 @@ export async function listOverrides({ database, overrides }: OverrideDeps): Prom
 }
 
 /**
- * Says of a model what the entry says, in place of what was stored of it (at this provider) before. Throws a 400 that
- * names each field that is wrong.
+ * Stores the entry, replacing an earlier one of the same model (at the same provider). Throws a 400 that names each
+ * wrong field.
  */
 export async function putOverride(
   deps: OverrideDeps,
@@ -104,7 +104,7 @@ export async function putOverride(
   return { ...viewOf(row), warnings: warningsOf(deps, override) }
 }
 
-/** Aliases that another entry gives to another model: the first one holds, and this one would do nothing. */
+/** Aliases that an earlier entry gives to another model: this entry could not use them. */
 async function takenAliases(
   { database, overrides, snapshot }: OverrideDeps,
   { place, id, provider, aliases }: ModelOverride,
@@ -126,7 +126,7 @@ async function takenAliases(
   })
 }
 
-/** A price per million in the place of one per token is easily written. */
+/** Warns of unusual prices: a price per million is easily entered as one per token. */
 function warningsOf(
   { overrides, snapshot }: OverrideDeps,
   { id, provider, endpoint }: ModelOverride,
@@ -137,7 +137,7 @@ function warningsOf(
   return overrides.unusual(meant ?? [])
 }
 
-/** The facts of the catalogue hold again. Throws a 404. */
+/** Restores the metadata of the catalogue. Throws a 404. */
 export async function removeOverride(deps: OverrideDeps, actor: Actor, id: string): Promise<void> {
   const isIt = eq(modelOverrides.id, id)
   const [row] = await deps.database.db.select().from(modelOverrides).where(isIt)

@@ -27,7 +27,7 @@ import {
 import { type CatalogControl, type RefreshDeps, refreshCatalog, catalogView as viewOf } from './service.ts'
 
 const documented = operationsOf('Models')
-/** A document of every model of the world has 2.5 MB now. */
+/** The complete catalogue has 2.5 MB (2026). */
 const BODY_LIMIT_BYTES = 32_000_000
 
 export type ModelAdminDeps = CallerDeps &
@@ -58,14 +58,14 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
         response: dataReply(refreshView),
         detail: documented('refreshCatalog', 'Refresh the catalogue of models', {
           description:
-            'Takes newer facts for the next request, without a restart, or shows what they would change. A broken document is refused whole. What the settings say of models stays.',
+            'Uses newer model metadata from the next request on, without a restart, or shows what it would change. An invalid document is rejected as a whole. Settings of models stay in force.',
           body: refreshBody,
           errors: [409, 502],
         }),
       },
     )
 
-/** The catalogue is a file: where the audit log cannot tell of its change, the former one is put back. */
+/** The catalogue is a file: if the audit entry cannot be written, the former one is restored. */
 async function refreshTold(deps: ModelAdminDeps, actor: Actor, body: RefreshBody): Promise<RefreshView> {
   let former: CatalogInUse | undefined
   const catalog: CatalogControl = {
@@ -107,20 +107,16 @@ const overrideRoutes = (deps: ModelAdminDeps) =>
     .get('/models/overrides', () => data(listOverrides(deps)), {
       caller: 'management',
       response: dataReply(t.Array(overrideView)),
-      detail: documented('listModelOverrides', 'What the operator says of models'),
+      detail: documented('listModelOverrides', 'List overrides of model metadata'),
     })
     .put('/models/overrides', ({ actor, body }) => data(putOverride(deps, actor, { ...body })), {
       caller: 'management',
       body: overrideBody,
       response: dataReply(savedOverride),
-      detail: documented(
-        'putModelOverride',
-        'Say of a model what the catalogue does not know, or knows otherwise',
-        {
-          description:
-            'In place of what was stored of the same model (at the same provider). Holds for the next request and survives every refresh; the settings file holds before it.',
-        },
-      ),
+      detail: documented('putModelOverride', 'Override the metadata of a model', {
+        description:
+          'Replaces an earlier override of the same model (at the same provider). Used from the next request on and after every refresh; the settings file takes precedence.',
+      }),
     })
     .delete(
       '/models/overrides/:override_id',
@@ -129,6 +125,9 @@ const overrideRoutes = (deps: ModelAdminDeps) =>
         caller: 'management',
         params: overrideParams,
         response: deletedReply,
-        detail: documented('deleteModelOverride', 'Let the facts of the catalogue hold again'),
+        detail: documented(
+          'deleteModelOverride',
+          'Delete an override: the metadata of the catalogue applies again',
+        ),
       },
     )

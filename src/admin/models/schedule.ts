@@ -20,7 +20,7 @@ const MOST_REMOVED = 0.25
 /** After a failure, and while there is something to look at. */
 const RETRY_MS = 6 * LOOK_MS
 
-/** Refreshes the catalogue when it is due, an hour after the start at the earliest. What fails is told in the log; the catalogue stays as it is. */
+/** Refreshes the catalogue when due, an hour after the start at the earliest. A failure is logged and keeps the old one. */
 export function scheduleRefresh(options: ScheduleOptions): { stop(): void } {
   const { every, catalog, now, log } = options
   if (every === 'off') return { stop: () => undefined }

@@ -79,7 +79,7 @@ export const overrideBody = t.Object(
     name: t.Optional(t.String()),
     pricing: t.Optional(
       t.Record(t.String(), t.String(), {
-        description: 'In place of the whole price: USD per unit as plain decimals, by bucket.',
+        description: 'Replaces the price: USD per unit as plain decimals, by bucket.',
       }),
     ),
     context_length: t.Optional(t.Number({ documented: { type: 'integer', minimum: 1 } })),

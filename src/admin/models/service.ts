@@ -17,7 +17,7 @@ export interface CatalogControl {
 
 export interface RefreshDeps {
   catalog: CatalogControl
-  /** Where facts come from where nobody says. */
+  /** The default source of model metadata. */
   url: string
   fetchDocument: FetchDocument
   /** Milliseconds since 1970. */
@@ -35,7 +35,7 @@ const BUILT_IN = 'built-in'
 /** Shows what a refresh would change and, unless `dry_run`, does it. Throws a 400 for a broken document, 502 for none. */
 export async function refreshCatalog(deps: RefreshDeps, body: RefreshBody): Promise<RefreshView> {
   if (body.from !== undefined && body.document !== undefined)
-    throw badRequest('must not stand beside document', 'from')
+    throw badRequest('cannot be combined with document', 'from')
   const { proposal, source } = await propose(deps, body)
   if (body.digest !== undefined && body.digest !== proposal.digest) {
     throw conflict('The facts are not those that were shown: look at the changes again')

@@ -28,7 +28,7 @@ export interface Invited {
   url: string
 }
 
-/** An earlier invitation of the same address ends. Throws 409 when a member has the address. */
+/** Ends an earlier invitation of the same address. Throws 409 if a member has the address. */
 export async function invite(deps: AuthDeps, actor: Actor, body: InvitationBody): Promise<Invited> {
   const email = sameEmail(body.email)
   const role = storedRole(body.role ?? 'org:member')
@@ -39,7 +39,7 @@ export async function invite(deps: AuthDeps, actor: Actor, body: InvitationBody)
   ])
 }
 
-/** A link by which a member sets a new password, once: for those who forgot theirs or never had one. */
+/** A link with which a member sets a new password once, for a forgotten or missing one. */
 export async function makePasswordLink(deps: AuthDeps, actor: Actor, userId: string): Promise<Invited> {
   const user = await requireMember(deps.database, userId)
   if (user.email === null)
@@ -95,7 +95,7 @@ export const invitationList = listing({
 export const listInvitations = ({ database, now }: AuthDeps, query: ListQuery) =>
   listPage(database, invitationList, query, isNull(invitations.accepted_at), (row) => viewOf(row, now()))
 
-/** Its link opens nothing any more. */
+/** Its link is no longer valid. */
 export async function revokeInvitation(deps: AuthDeps, actor: Actor, id: string): Promise<void> {
   const [row] = await deps.database.db
     .select()
@@ -111,7 +111,7 @@ export async function revokeInvitation(deps: AuthDeps, actor: Actor, id: string)
   await change(deps, actor, revoked, (tx) => [tx.delete(invitations).where(eq(invitations.id, row.id))])
 }
 
-/** Makes the member, or sets a new password for who is one, and signs them in. 404 for a token that opens nothing. */
+/** Creates the member, or sets a member's new password, and signs them in. 404 for an invalid token. */
 export async function acceptInvitation(
   deps: AuthDeps,
   visitor: Visitor,

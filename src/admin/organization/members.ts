@@ -97,7 +97,7 @@ export async function removeMember(deps: ChangeDeps, actor: Actor, id: string): 
 
 const isMember = (id: string) => and(eq(users.id, id), isNull(users.deleted_at))
 
-/** The condition that another administrator exists, or this member is none. */
+/** The condition that another administrator exists, or that this member is not an administrator. */
 export const notLastAdmin = (db: Db, id: string) =>
   or(
     eq(users.role, 'member'),

@@ -13,8 +13,8 @@ export interface OwnerSettings {
 }
 
 /**
- * Ensures, at every start, that an administrator signs in as the settings say: whoever has the address, else the owner,
- * who gets it. A password that differs from the stored one replaces it and ends the person's sessions.
+ * Ensures, at every start, that an administrator can sign in with the settings: the member with the address, else the
+ * owner, who gets it. A password that differs from the stored one replaces it and ends the person's sessions.
  */
 export async function ensureOwner(
   database: Database,

@@ -78,7 +78,7 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
       caller: 'management',
       query: invitationList.query,
       response: pageReply(invitation),
-      detail: documented('listInvitations', 'List invitations that nobody has accepted'),
+      detail: documented('listInvitations', 'List open and expired invitations'),
     })
     .post(
       '/organization/invitations',
@@ -88,9 +88,9 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
         caller: 'management',
         body: invitationBody,
         response: invited,
-        detail: documented('createInvitation', 'Invite somebody', {
+        detail: documented('createInvitation', 'Invite a person', {
           description:
-            'Answers a link, which works once, within 7 days. An earlier one of the same address ends.',
+            'Returns a link that works once, within 7 days. Ends an earlier invitation of the same address.',
           headers: [IDEMPOTENCY_KEY_HEADER],
         }),
       },

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../core/snapshot.ts'
 import type { ProviderDeps } from './deps.ts'
 import type { configuredProvider } from './schema.ts'
 
-/** Every provider that is called now, wherever it was configured. No secret is in it. */
+/** Every provider in use, wherever it was configured, without secrets. */
 export function listConfigured({ snapshot, providers }: ProviderDeps): Static<typeof configuredProvider>[] {
   const { providersBySlug, models } = snapshot.current()
   const counts = countsOf(models)

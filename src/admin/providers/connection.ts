@@ -13,8 +13,8 @@ const LIMIT_BYTES = 8 * 1024 * 1024
 type Tried = ConnectionResult['data'][number]
 
 /**
- * Asks the provider for its list of models, once with each credential that is in use: nothing is inferred and nothing
- * costs. Of the answer only its status and the number of models are told. Throws a 404 for a provider that is not called.
+ * Requests the provider's list of models, once with each credential in use, which costs nothing. Reports the status and
+ * the number of models only. Throws a 404 for a provider that is not in use.
  */
 export async function tryProvider(deps: ProviderDeps, slug: string): Promise<ConnectionResult> {
   const provider = deps.snapshot.current().providersBySlug.get(slug)

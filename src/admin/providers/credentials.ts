@@ -41,7 +41,7 @@ export async function listStoredCredentials(
   return (await rows.orderBy(asc(slug), asc(sort_order), asc(id))).map((row) => view(deps, row))
 }
 
-/** Of a vendor, or of a stored entry: then it goes to the entry's address. Used for the next request. */
+/** Stores a credential of a vendor, or of a stored entry, at its address. Used for the next request. */
 export async function createCredential(
   deps: ProviderDeps,
   actor: Actor,

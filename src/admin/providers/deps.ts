@@ -9,7 +9,7 @@ export interface ProviderDeps extends ChangeDeps {
     readonly defaults: ProviderDefaults
     /** After a change of what is stored: the next request is routed by it. `replaced`: a credential that is another one now. */
     reload(replaced?: string): void
-    /** Where the provider of this slug comes from that is called now; null: there is none. */
+    /** Where the provider in use with this slug was configured; null: no provider has it. */
     originOf(slug: string): 'settings' | 'environment' | 'stored' | 'found' | 'built-in' | null
   }
   /** The way out to providers. */

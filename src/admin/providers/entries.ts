@@ -18,14 +18,14 @@ import { openEntry } from './stored.ts'
 
 type Row = typeof providerEntries.$inferSelect
 
-/** A stored entry as it may be seen. */
+/** A stored entry as replies show it. */
 export interface EntryView {
   id: string
   slug: string
   disabled: boolean
-  /** What is used in place of it; null: it is used itself, unless it is disabled. */
+  /** What is used in its place; null: nothing. */
   outranked_by: 'settings' | 'environment' | null
-  /** As in `providers:` of the settings; secrets masked. Empty where it cannot be opened. */
+  /** As in `providers:` of the settings; secrets masked. Empty if it cannot be opened. */
   entry: JsonObject
   created_at: string
   updated_at: string | null
@@ -39,7 +39,7 @@ export const listEntries = async (deps: ProviderDeps): Promise<EntryView[]> =>
 export const getEntry = async (deps: ProviderDeps, slug: string): Promise<EntryView> =>
   viewOf(deps, await findEntry(deps, slug))
 
-/** Requests are routed to it at once. Throws a 400 that names each field that is wrong and quotes none. */
+/** Requests are routed to it at once. Throws a 400 that names each wrong field without quoting values. */
 export async function createEntry(deps: ProviderDeps, actor: Actor, body: unknown): Promise<EntryView> {
   const { disabled, entry } = readBody(body)
   const provider = checked(deps, entry)
@@ -69,7 +69,7 @@ export async function createEntry(deps: ProviderDeps, actor: Actor, body: unknow
   return viewOf(deps, row)
 }
 
-/** What is left out stays. The slug cannot be changed; an address only together with the secrets that go there. */
+/** Omitted fields stay. The slug cannot be changed, and the address only together with its secrets. */
 export async function updateEntry(
   deps: ProviderDeps,
   actor: Actor,
@@ -104,7 +104,7 @@ export async function updateEntry(
   return viewOf(deps, changed)
 }
 
-/** Its credentials go with it: they were given for its address. */
+/** Deletes its credentials too: they were stored for its address. */
 export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string): Promise<void> {
   const row = await findEntry(deps, slug)
   const gone = { ...told('delete', row), before: entryAudit(row, shownOf(row, deps.sealer)) }
@@ -142,10 +142,10 @@ function checked({ providers: { defaults } }: ProviderDeps, entry: JsonObject): 
   return provider
 }
 
-/** What the settings file may name on this machine, a caller of the API may not: variables and files. */
+/** Variables and files of this machine are for the settings file, not for callers of the API. */
 function refuseForeign(entry: JsonObject): void {
   if (JSON.stringify(entry).includes('${')) {
-    throw badRequest('"${…}" stands for a variable in the settings file alone: give the value itself')
+    throw badRequest('"${…}" is a variable in the settings file only: send the value itself')
   }
   const { vertex } = entry
   if (isObject(vertex) && vertex['credentials_file'] !== undefined) {
@@ -179,7 +179,7 @@ async function refuseUsed({ database: { db } }: ProviderDeps, slug: string): Pro
   )
 }
 
-/** Whoever moves an entry must know its secrets: they are not sent where they were not given for. */
+/** Moving an entry requires its secrets: they are never sent to an address they were not stored for. */
 async function refuseMoved(
   { database: { db } }: ProviderDeps,
   [kept]: readonly string[],
@@ -188,7 +188,7 @@ async function refuseMoved(
 ): Promise<void> {
   if (destinationsOf(old) === destinationsOf(provider)) return
   if (kept !== undefined) {
-    throw badRequest('the entry moves to another address: give its secrets anew, whole', kept)
+    throw badRequest('the entry moves to another address: send its secrets again, unmasked', kept)
   }
   const isOf = eq(providerCredentials.provider, old.slug)
   const [held] = await db.select({ id: providerCredentials.id }).from(providerCredentials).where(isOf)
@@ -198,7 +198,7 @@ async function refuseMoved(
   )
 }
 
-/** Where its secrets go: the host of its address, and of where tokens are got. */
+/** Where its secrets are sent: the hosts of its address and of its token endpoints. */
 const destinationsOf = ({ baseUrl, credentials }: ProviderRecord): string =>
   JSON.stringify([
     new URL(baseUrl).origin,
@@ -230,7 +230,7 @@ function viewOf({ sealer, providers }: ProviderDeps, row: Row): EntryView {
   }
 }
 
-/** One damaged value must not keep the others from being listed; the log tells of it at each reading. */
+/** One damaged value must not hide the others of a list; each reading logs it. */
 function shownOf(row: Row, sealer: Sealer): JsonObject {
   try {
     return maskedEntry(openEntry(row, sealer))

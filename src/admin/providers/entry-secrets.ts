@@ -2,7 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { Place } from '../../db/seal.ts'
 
-/** Where the secrets of an entry stand. */
+/** The fields of an entry that are secrets. */
 const SECRETS: readonly (readonly [block: string | null, name: string])[] = [
   [null, 'api_key'],
   ['aws', 'access_key_id'],
@@ -53,8 +53,8 @@ export const maskedEntry = (entry: Entry): Record<string, unknown> => withSecret
 export const withoutSecrets = (entry: Entry): Record<string, unknown> => withSecrets(entry, () => undefined)
 
 /**
- * `given` over `stored`: a field that is left out stays, null takes it away, a block is replaced whole, and a secret in
- * its masked form is the stored one. Throws a 400 for a masked form of another secret.
+ * `given` over `stored`: a field that is left out stays, null removes it, a block is replaced, and a secret in its
+ * masked form is the stored one. Throws a 400 for the masked form of another secret.
  */
 export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...stored }
@@ -69,7 +69,7 @@ export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown
     if (typeof value !== 'string' || !MASKED.test(value)) continue
     if (typeof before !== 'string' || mask(before) !== value) {
       throw badRequest(
-        'this is the masked form of a secret: give the whole one, or leave the field out',
+        'this is the masked form of a secret: send the complete secret, or leave the field out',
         block === null ? name : `${block}.${name}`,
       )
     }
@@ -78,7 +78,7 @@ export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown
   return merged
 }
 
-/** The places of the secrets that `merged` has from `stored` and `given` does not give whole: left out, or masked. */
+/** The secrets that `merged` takes from `stored` because `given` leaves them out or masks them. */
 export const keptSecrets = (given: Entry, stored: Entry, merged: Entry): string[] =>
   SECRETS.filter(([block, name]) => {
     const [said, value] = [cooldownOf(given, block)[name], cooldownOf(merged, block)[name]]

@@ -41,13 +41,13 @@ export const providerAdminRoutes = (deps: RouteDeps) =>
     })
     .post('/providers/configured/:slug/test', ({ params }) => tryProvider(deps, params.slug), {
       caller,
-      // Clients send no body; one that comes says nothing.
+      // Clients send no body; one that is sent is ignored.
       parse: 'none',
       params: slugParams,
       response: { 200: connectionResult },
       detail: documented('testProvider', 'Try the credentials of a provider', {
         description:
-          'Asks the provider for its list of models with each credential; some list them for anybody. Nothing is inferred and nothing costs.',
+          'Requests the list of models with each credential; some providers list them without one. Costs nothing.',
       }),
     })
 
@@ -89,7 +89,7 @@ const entryRoutes = (deps: RouteDeps) =>
         response: oneEntry,
         detail: documented('updateProviderEntry', 'Update a stored entry of a provider', {
           description:
-            'What is left out stays, null takes a field away. To another address it moves only with its secrets given anew.',
+            'Omitted fields stay, null removes a field. It moves to another address only together with its secrets.',
           body: t.Partial(entryBody),
           errors: [409],
         }),
@@ -103,7 +103,7 @@ const entryRoutes = (deps: RouteDeps) =>
         params: slugParams,
         response: deletedReply,
         detail: documented('deleteProviderEntry', 'Delete a stored entry of a provider', {
-          description: 'Its further credentials go with it.',
+          description: 'Deletes its further credentials too.',
         }),
       },
     )

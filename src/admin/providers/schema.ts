@@ -25,7 +25,7 @@ export type ListCredentialsQuery = Static<typeof listCredentialsQuery>
 
 const outrankedBy = nullable(
   t.Union([t.Literal('settings'), t.Literal('environment')], {
-    description: 'What names the same provider and is used instead; null: nothing.',
+    description: 'Where the same provider is configured with precedence; null: nowhere.',
   }),
 )
 
@@ -34,7 +34,7 @@ export const entryView = t.Object({
   slug: t.String(),
   disabled: t.Boolean(),
   outranked_by: outrankedBy,
-  entry: t.Record(t.String(), t.Unknown(), { description: 'As it was given; secrets are masked.' }),
+  entry: t.Record(t.String(), t.Unknown(), { description: 'As stored; secrets are masked.' }),
   created_at: instant('When it was made.'),
   updated_at: nullable(instant('When it was last changed; null: never.')),
 })
@@ -57,7 +57,7 @@ export const configuredProvider = t.Object({
   name: t.String(),
   origin: t.String({
     documented: { type: 'string', enum: ['settings', 'environment', 'stored', 'found', 'built-in'] },
-    description: 'Where it comes from. `found`: a server nearby that told what it is.',
+    description: 'Where it comes from. `found`: a local server that identified itself.',
   }),
   dialects: t.Array(t.String()),
   base_url: t.String(),

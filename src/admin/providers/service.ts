@@ -30,7 +30,7 @@ export interface CredentialFields {
   readonly baseUrl?: string | undefined
 }
 
-/** What may be seen of a stored credential: never the secret, sealed or not. */
+/** A stored credential without its secret, sealed or not. */
 export interface Credential {
   readonly id: string
   readonly provider: string
@@ -46,13 +46,13 @@ export interface Credential {
 }
 
 const MOST_CHARACTERS = 4096
-/** A label shows six characters of the secret: of a short one that would be too much. */
+/** A label shows six characters of the secret, too many of a shorter one. */
 const LEAST_SHOWN = 16
 const NEAREST = 3
-/** What is longer than any name may be a credential in the wrong place, and is not repeated. */
+/** A longer text than any name may be a credential in the wrong place: it is not repeated. */
 const LONGEST_NAME = 20
 
-/** Where the secret of a row is sealed to. */
+/** The place that the secret of a row is sealed to. */
 export const placeOf = ({
   id,
   provider,
@@ -71,7 +71,7 @@ export interface CheckedFields {
   readonly baseUrl: string | null
 }
 
-/** Reads the fields of a new credential without storing anything. Throws what is wrong; never quotes the secret. */
+/** Checks the fields of a new credential. Throws a 400 that never quotes the secret. */
 export function checkCredential(fields: CredentialFields): CheckedFields {
   const vendor = findVendor(fields.provider)
   const secret = checkSecret(fields.secret)
@@ -104,7 +104,7 @@ function baseUrlOf({ baseUrl }: CredentialFields, vendor: Vendor): string | null
   }
   if (hasFixedAddress(vendor)) return null
   throw badRequest(
-    `the account decides a part of the address of ${vendor.name}: give it whole, as in ${vendor.baseUrl}`,
+    `a part of the address of ${vendor.name} depends on the account: set the complete address, as in ${vendor.baseUrl}`,
     'base_url',
   )
 }
@@ -142,7 +142,7 @@ function nearestVendors(text: string): string[] {
   return [...new Set(near.flatMap((name) => slugs.get(name) ?? []))].slice(0, NEAREST)
 }
 
-/** Seals and stores a credential, behind those that its provider has. It is used from the next start on. */
+/** Seals and stores a credential, after those of its provider. Used from the next start on. */
 export async function storeCredential(deps: CredentialDeps, fields: CredentialFields): Promise<Credential> {
   const { vendor, secret, name, baseUrl } = checkCredential(fields)
   const check = await refuseConflict(deps, vendor, secret, baseUrl)
@@ -255,7 +255,7 @@ export async function listCredentials(database: Database, provider?: string): Pr
     .orderBy(asc(providerCredentials.provider), asc(sort_order), asc(id))
 }
 
-/** Removes a credential for good. Throws a 404 where there is none of this id. */
+/** Deletes a credential. Throws a 404 for an unknown id. */
 export async function removeCredential(database: Database, id: string): Promise<void> {
   const isIt = eq(providerCredentials.id, id)
   const [row] = await database.db.select().from(providerCredentials).where(isIt)

@@ -31,13 +31,13 @@ export interface StoredProviders {
   leftOut: LeftOut[]
 }
 
-/** What is stored of providers, opened; read anew when it is told to. */
+/** Stored providers with their secrets opened; `reload` reads them again. */
 export interface StoredSource {
   current(): StoredProviders
   reload(): void
 }
 
-/** Reads now. `onLeftOut` is told of what cannot be used, at each reading. */
+/** Reads now. Each reading reports unusable rows to `onLeftOut`. */
 export function createStoredSource(
   database: Database,
   sealer: Sealer,
@@ -60,7 +60,7 @@ export function createStoredSource(
 
 /**
  * The stored entries, and the vendors of stored credentials, without those that are disabled; the credentials of one
- * provider in their order. A row that cannot be used is left out and told: one damaged value must not stop a start. The
+ * provider in their order. An unusable row is skipped and reported: one damaged value must not stop a start. The
  * credentials' ids are the rows'.
  */
 export function storedProviders(

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../core/errors.ts'
 export const failed = (what: string, cause: unknown): GatewayError =>
   new GatewayError(502, `The identity provider ${what}: the cause is in the log`, { cause })
 
-/** What was brought does not prove who it is. `why` goes to the log, not to the caller. */
+/** An invalid proof of identity. `why` goes to the log, not to the caller. */
 export const unproven = (why: string): GatewayError =>
   new GatewayError(401, 'The identity provider did not confirm this sign-in: begin again', {
     cause: new Error(why),

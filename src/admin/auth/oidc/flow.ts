@@ -6,7 +6,7 @@ import { cookiePath, type Site } from '../../../http/site.ts'
 import { newToken } from '../tokens.ts'
 import type { Proof } from './client.ts'
 
-/** A sign-in that a browser has begun: sealed into its cookie, so that nobody else can end it. */
+/** A sign-in that a browser began: sealed into its cookie, so that no other browser can complete it. */
 export interface Flow extends Proof {
   /** A path of this server. */
   returnTo: string

@@ -13,7 +13,7 @@ import { newPerson, type UserRow, userOf, userOfEmail } from '../people.ts'
 import { sameEmail } from '../schema.ts'
 import type { OidcSettings } from './client.ts'
 
-/** Who comes from the identity provider, as it will be stored, and what has to be written for it. */
+/** A person who signs in with the identity provider, and the writes that store them. */
 export interface Arrival {
   user: UserRow
   changes: Change[]
@@ -50,7 +50,7 @@ export async function arrivalOf(
   if (known !== undefined) return await withRole(deps, known, said.role)
   if (said.email === null || !said.isVerified)
     throw forbidden(
-      'The identity provider does not vouch for your e-mail address, so nobody here can be found by it',
+      'The identity provider does not confirm your e-mail address, so it cannot be used to find your account',
     )
   const member = await userOfEmail(database, said.email)
   return await (member === undefined ? newcomer(deps, said, said.email) : linked(deps, member, said))
