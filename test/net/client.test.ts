@@ -15,7 +15,7 @@ const { upstream, serve } = upstreamForFile()
 /** Sends a first chunk and is silent from then on. */
 const stalling = (): Promise<ScriptedServer> => serve((socket) => socket.write(CHUNKED_HEAD + chunk('hello')))
 
-describe('what is sent', () => {
+describe('the request', () => {
   test('is the call, uncompressed answers asked for, and nothing of ours', async () => {
     const server = await serve((socket) => socket.write(reply('{}')))
     await outcomeOf(
@@ -208,8 +208,8 @@ describe('a body', () => {
   })
 
   const TOO_LARGE: [name: string, head: string][] = [
-    ['told', 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'],
-    ['not told', CHUNKED_HEAD + chunk('x'.repeat(60)) + chunk('x'.repeat(60))],
+    ['with a length', 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'],
+    ['in chunks', CHUNKED_HEAD + chunk('x'.repeat(60)) + chunk('x'.repeat(60))],
   ]
   test.each(TOO_LARGE)('as text has a limit; length %s', async (_name, head) => {
     const server = await serve((socket) => socket.write(head))
@@ -234,7 +234,7 @@ describe('a body', () => {
     })
   })
 
-  test('is bounded by what comes, where a length is told and chunks are sent', async () => {
+  test('is bounded by its bytes if it has a length and comes in chunks', async () => {
     const server = await serve((socket) => {
       const head = CHUNKED_HEAD.replace('\r\n\r\n', '\r\ncontent-length: 5\r\n\r\n')
       socket.write(head + chunk('x'.repeat(5_000)) + LAST_CHUNK)

@@ -30,14 +30,14 @@ const resetAfter = (socket: Socket, bytes: string): void => {
 
 const FAULTS: Fault[] = [
   {
-    name: 'a whole reply with a length',
+    name: 'a complete reply with a length',
     script: (socket) => socket.write(reply('hello')),
     text: 'hello',
     status: 200,
     error: null,
   },
   {
-    name: 'a whole reply in chunks',
+    name: 'a complete reply in chunks',
     script: (socket) => socket.write(CHUNKED_HEAD + chunk('hel') + chunk('lo') + LAST_CHUNK),
     text: 'hello',
     status: 200,
@@ -122,14 +122,14 @@ const FAULTS: Fault[] = [
     error: CUT,
   },
   {
-    name: 'a chunk size that is none',
+    name: 'an invalid chunk size',
     script: (socket) => socket.write(`${CHUNKED_HEAD}ZZ\r\nhello\r\n`),
     text: '',
     status: 200,
     error: BAD_HTTP,
   },
   {
-    name: 'gzip that is none, unasked',
+    name: 'invalid gzip, not requested',
     script: (socket) => socket.write(reply('hello', '200 OK', 'content-encoding: gzip\r\n')),
     text: '',
     status: 200,
@@ -200,7 +200,7 @@ describe('what a provider does', () => {
     expect((await outcomeOf(send(upstream, server.url))).text).toBe('hello '.repeat(100))
   })
 
-  test('a truncated gzip body is not whole', async () => {
+  test('a truncated gzip body is not complete', async () => {
     const body = gzipSync(crypto.getRandomValues(new Uint8Array(5000))).subarray(0, 2000)
     const server = await serve((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`)
@@ -221,7 +221,7 @@ describe('what a provider does', () => {
   })
 })
 
-describe('nobody answers', () => {
+describe('no answer', () => {
   test('a refused connection', async () => {
     const server = await serve(() => undefined)
     server.stop()
@@ -237,7 +237,7 @@ describe('nobody answers', () => {
     expect(Bun.inspect(failure)).not.toContain('secret-in-query')
   })
 
-  test('a certificate that nobody signed', async () => {
+  test('a self-signed certificate', async () => {
     const server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',

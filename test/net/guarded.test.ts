@@ -179,7 +179,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(6)
   })
 
-  test('are the answer for POST, and for whoever wants none', async () => {
+  test('are the answer for POST, and with maxRedirects 0', async () => {
     const server = await serve((socket) =>
       socket.end(reply('', '302 Found', 'location: http://10.0.0.1/\r\n')),
     )

@@ -8,7 +8,7 @@ import { failureOf, outcomeOf, PATIENT, send } from './send.ts'
 
 const FULL = { kind: 'capacity', status: null, retryAfterMs: 1000 }
 
-/** An answer whose body ends when it is told to. */
+/** An answer whose body ends on request. */
 function held() {
   const release = Promise.withResolvers<void>()
   const answer: SendOptions['answer'] = async () =>
@@ -62,7 +62,7 @@ describe('places', () => {
   })
 })
 
-/** One server, told by the path how to behave. */
+/** One server; the path selects its behaviour. */
 const BEHAVIOURS: Record<string, string | null> = {
   whole: reply('hello'),
   streamed: CHUNKED_HEAD + chunk('hel') + chunk('lo') + LAST_CHUNK,
@@ -136,7 +136,7 @@ describe('no place is ever lost', () => {
         await Promise.allSettled(
           batch.map(({ behaviour, how }) => use(upstream, `${server.url}/${behaviour}`, how)),
         )
-        // Only what nobody reads is still open, until its clock runs out.
+        // Only bodies without a reader are still open, until their clock ends.
         while (upstream.inFlight() > 0) await Bun.sleep(5)
         const { answer, release } = held()
         const again = Array.from({ length: 40 }, () =>

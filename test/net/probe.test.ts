@@ -43,7 +43,7 @@ test.each(NOTHING)('%s is null', async (_name, bytes, isEnded) => {
   expect(server.requests).toHaveLength(1)
 })
 
-test('nobody there is null', async () => {
+test('no server is null', async () => {
   const server = await answering('')
   server.stop()
   expect(await probeJson(server.url)).toBeNull()

@@ -80,21 +80,21 @@ test('a body of JSON that drips is cut', async () => {
   }
 })
 
-test('the beginning of an error that drips for ever', async () => {
+test('the first bytes of an error that drips for ever', async () => {
   const server = await serve(dripping('no '))
   const answer = await send(upstream, server.url, { timeouts: PATIENT })
   expect(await answer.beginning(64 * 1024, 300)).toStartWith('no no ')
   await server.closed()
 })
 
-test('the beginning of an error that is larger than any reason', async () => {
+test('the first bytes of an error that is larger than any reason', async () => {
   const server = await serve((socket) => socket.write(CHUNKED_HEAD + chunk('x'.repeat(200_000))))
   const answer = await send(upstream, server.url, { timeouts: PATIENT })
   expect((await answer.beginning(64 * 1024, 10_000)).length).toBe(64 * 1024)
   await server.closed()
 })
 
-test('the beginning of an error that breaks off', async () => {
+test('the first bytes of an error that breaks off', async () => {
   const server = await serve((socket) => {
     socket.write(CHUNKED_HEAD + chunk('half of it'))
     setTimeout(() => socket.destroy(), 50)

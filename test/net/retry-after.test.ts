@@ -59,6 +59,6 @@ test.each(FINE)('%p is a wait of %p ms', (headers, waitMs) => {
   expect(retryAfterMs(new Headers(headers), NOW)).toBe(waitMs)
 })
 
-test('nothing said is null', () => {
+test('no header is null', () => {
   expect(retryAfterMs(new Headers(), NOW)).toBeNull()
 })

@@ -67,6 +67,6 @@ export const chunk = (text: string): string => `${Buffer.byteLength(text).toStri
 
 export const LAST_CHUNK = '0\r\n\r\n'
 
-/** A whole reply with a length. */
+/** A complete reply with a length. */
 export const reply = (body: string, status = '200 OK', headers = ''): string =>
   `HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`

@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that nobody signed, and its key: for servers that a client must not trust. */
+/** A self-signed certificate for 127.0.0.1, and its key: for servers that a client must not trust. */
 export const SELF_SIGNED = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBpDCCAUqgAwIBAgIUUJahKZztrTKxMtry1gv9V6xmtBwwCgYIKoZIzj0EAwIw

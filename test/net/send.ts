@@ -13,7 +13,7 @@ export const post = (url: string, body = '{}'): UpstreamCall => ({
   body,
 })
 
-/** Sends with patient clocks and room for all, unless told otherwise. */
+/** Sends with long limits and many places, unless options override them. */
 export const send = (
   upstream: Upstream,
   url: string,

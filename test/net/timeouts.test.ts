@@ -66,7 +66,7 @@ describe('clocks', () => {
     expect(await answer.text()).toBe('hello')
   })
 
-  test('first byte: an answer that nobody reads gives its place back', async () => {
+  test('first byte: an answer without a reader releases its place', async () => {
     const server = await serve((socket) => socket.write(CHUNKED_HEAD + chunk('hello')))
     const answer = await send(upstream, server.url, { timeouts: { ...SHORT, firstByteMs: 400 } })
     while (upstream.inFlight() > 0) await Bun.sleep(5)

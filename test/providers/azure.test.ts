@@ -63,7 +63,7 @@ test.each([
     `${HOST}/openai/v1/chat/completions?api-version=preview`,
   ],
   [
-    'a dated version: the deployment stands in the path',
+    'a dated version: the deployment is in the path',
     dated,
     '/chat/completions',
     `${HOST}/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21`,

@@ -240,7 +240,7 @@ describe('the environment', () => {
     ])
   })
 
-  test('its own key comes before access keys, AWS_REGION before AWS_DEFAULT_REGION', () => {
+  test('an API key wins over access keys, AWS_REGION before AWS_DEFAULT_REGION', () => {
     const all = { ...AWS, ...REGION, AWS_DEFAULT_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'b' }
     expect(read(all).providers).toMatchObject([
       { region: 'eu-west-1', credentials: [{ id: 'AWS_BEARER_TOKEN_BEDROCK' }] },

@@ -210,7 +210,7 @@ providers:
       ['vertex.credentials_file'],
     ],
     [
-      'an account that is none',
+      'an invalid account',
       'vertex: { project: lab, location: global, service_account: "{}" }',
       ['vertex.service_account'],
     ],

@@ -47,7 +47,7 @@ const finishOf = (events: readonly InferenceEvent[]): string | undefined =>
     event.type === 'response-end' ? event.finishes.map(({ reason }) => reason) : [],
   )[0]
 
-describe.concurrent('what it says', () => {
+describe.concurrent('its answers', () => {
   test('is honest, and how to go on', async () => {
     const text = textOf(await eventsOf(await ask({}), false))
     expect(text).toContain('demo')
@@ -62,7 +62,7 @@ describe.concurrent('what it says', () => {
     for (const stream of streams) expect(textOf(await eventsOf(stream, true))).toBe(unary)
   })
 
-  test.each([[false], [true]])('tells usage above 0 and a finish (streamed: %p)', async (stream) => {
+  test.each([[false], [true]])('reports usage above 0 and a finish (streamed: %p)', async (stream) => {
     const events = await eventsOf(await ask({ stream }), stream)
     const usage = events.flatMap((event) => (event.type === 'usage' ? [event.usage] : [])).at(-1)
     expect(usage?.inputTokens).toBeGreaterThan(0)
@@ -165,7 +165,7 @@ describe.concurrent('optional fields', () => {
     }
   })
 
-  test('a bound on tokens cuts, and says so', async () => {
+  test('a bound on tokens truncates, with the finish reason length', async () => {
     for (const body of [{ max_tokens: 3 }, { max_completion_tokens: 3, max_tokens: 99 }]) {
       const events = await eventsOf(await ask(body), false)
       expect(textOf(events).split(' ')).toHaveLength(3)

@@ -141,7 +141,7 @@ describe('a server that identifies itself', () => {
     ])
   })
 
-  test('LM Studio tells what its models are', async () => {
+  test('LM Studio reports the types of its models', async () => {
     const { models } = await look({ lmstudio: serve(LM_STUDIO) })
     expect(
       models.map(({ endpoint }) => [
@@ -238,7 +238,7 @@ describe('what is not there', () => {
 })
 
 describe('watching', () => {
-  test('tells changes alone, until it is stopped', async () => {
+  test('reports only changes, until it is stopped', async () => {
     const tags: { name: string }[] = [{ name: 'a:1b' }]
     const port = serve({ '/api/version': { version: '1' }, '/api/tags': { models: tags } })
     const told: Discovered[] = []
@@ -280,7 +280,7 @@ describe('watching', () => {
     expect(looks).toBeLessThanOrEqual(before + 1)
   })
 
-  test('a listener that fails is told of, and the next look comes', async () => {
+  test('a failing listener is reported, and the watch goes on', async () => {
     const port = serve(OLLAMA)
     const errors: unknown[] = []
     const watch = watchLocalServers({
@@ -298,7 +298,7 @@ describe('watching', () => {
     expect(errors.map(String)).toEqual(['Error: listener'])
   })
 
-  test('nothing found is nothing told', async () => {
+  test('without a server nothing is reported', async () => {
     let told = 0
     const watch = watchLocalServers({
       probe: async () => null,

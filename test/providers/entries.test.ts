@@ -10,7 +10,7 @@ const read = (yaml: string, environment: Record<string, string> = {}) => {
   return readEntries(file.providers, environment, defaults)
 }
 
-describe('a whole entry', () => {
+describe('a complete entry', () => {
   const { providers, models, problems } = read(
     `
 providers:
@@ -89,12 +89,12 @@ providers:
     })
   })
 
-  test('"0" is a price, and no pricing is none', () => {
+  test('"0" is a price; without pricing there is none', () => {
     expect(models[1]?.endpoint.pricing).toEqual({ prompt: 0n, completion: 0n, request: 0n })
     expect(models[2]?.endpoint.pricing).toBeNull()
   })
 
-  test('what is not said is not known', () => {
+  test('absent fields are unknown', () => {
     expect(models[2]?.endpoint).toMatchObject({
       upstreamId: 'unpriced',
       contextLength: null,
@@ -136,7 +136,7 @@ test('the least entry: keyless, chat, the default clocks, no models', () => {
   })
 })
 
-test('a price that is not told is never silently free', () => {
+test('a missing price is never silently free', () => {
   const { models, problems } = read(`
 providers:
   - slug: lab
@@ -206,14 +206,9 @@ ${more.replace(/^/gm, '    ')}`
       'providers[0].slug',
       /built-in/,
     ],
+    ['an unknown dialect', entry('dialect: telepathy'), 'providers[0].dialect', /one of chat, responses/],
     [
-      'a dialect that nobody has',
-      entry('dialect: telepathy'),
-      'providers[0].dialect',
-      /one of chat, responses/,
-    ],
-    [
-      'a list with a dialect that nobody has',
+      'a list with an unknown dialect',
       entry('dialect: [chat, telepathy]'),
       'providers[0].dialect',
       /or a list of them, the main one first/,
@@ -233,7 +228,7 @@ ${more.replace(/^/gm, '    ')}`
       /is missing/,
     ],
     [
-      'the other half',
+      'only the secret key',
       entry('dialect: converse\naws: { region: eu-west-1, secret_access_key: s }'),
       'providers[0].aws.access_key_id',
       /is missing/,
@@ -245,7 +240,7 @@ ${more.replace(/^/gm, '    ')}`
       /signed for a region/,
     ],
     [
-      'a region that is none',
+      'an invalid region',
       entry('dialect: converse\naws: { region: "eu.evil.example/" }'),
       'providers[0].aws.region',
       /such as us-east-1/,
@@ -335,7 +330,7 @@ ${more.replace(/^/gm, '    ')}`
       /WHICH is not set/,
     ],
     ['a key that no header carries', entry('api_key: "two words"'), 'providers[0].api_key', /characters/],
-    ['an entry that is none', 'providers: [3]', 'providers[0]', /a mapping/],
+    ['an entry that is not a mapping', 'providers: [3]', 'providers[0]', /a mapping/],
     ['no list', 'providers: { slug: a }', 'providers', /list of entries/],
   ])('%s', (_, yaml, place, says) => {
     const { problems } = read(yaml, { BLANK: ' ' })
@@ -350,7 +345,7 @@ ${more.replace(/^/gm, '    ')}`
     expect(problems).toEqual([{ path: 'providers[1].slug', message: '"a" is taken by providers[0]' }])
   })
 
-  test('all are told at once', () => {
+  test('all are reported at once', () => {
     const { problems } = read(`
 providers:
   - slug: LAB

@@ -63,7 +63,7 @@ describe('<PREFIX>_BASE_URL', () => {
       'https://proxy.example/openai/v1',
     ],
     ['HF_TOKEN', 'HF_BASE_URL', 'http://localhost:1', 'http://localhost:1'],
-    // As Anthropic's own SDK is told, and as every other vendor is.
+    // As for Anthropic's own SDK, and as for every other vendor.
     ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'https://api.anthropic.com', 'https://api.anthropic.com/v1'],
     ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'http://localhost:1/', 'http://localhost:1/v1'],
     ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'http://localhost:1/proxy/v1', 'http://localhost:1/proxy/v1'],
@@ -123,7 +123,7 @@ describe('<PREFIX>_BASE_URL', () => {
     }
   })
 
-  test("a host may stand as an address, as Databricks' own tools have it", () => {
+  test("a host may be an address, as in Databricks' own tools", () => {
     const hosts = ['dbc-1.example', 'https://dbc-1.example', 'https://dbc-1.example/']
     for (const host of hosts) {
       const { providers } = environmentProviders({ DATABRICKS_TOKEN: 'k', DATABRICKS_HOST: host }, defaults)

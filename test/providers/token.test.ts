@@ -60,7 +60,7 @@ test('before its end it is renewed, while the old one serves', async () => {
   expect(await get()).toBe('token-2')
 })
 
-test('a renewal that fails is tried again after a while, and nobody notices', async () => {
+test('a failed renewal is retried after a pause, while the old token serves', async () => {
   const { clock, get, settled } = start()
   await get()
   endpoint.answer = () => new Response(null, { status: 503 })
@@ -102,7 +102,7 @@ test('what the provider refused is not shown again', async () => {
   expect(await get()).toBe('token-2')
 })
 
-test('who leaves does not end the call of the others', async () => {
+test('a client disconnect does not end the call of the others', async () => {
   const held = Promise.withResolvers<Response>()
   endpoint.answer = () => held.promise
   const { outbound, source } = start()
@@ -116,7 +116,7 @@ test('who leaves does not end the call of the others', async () => {
   expect(asked()).toBe(1)
 })
 
-test('a failure is told to all who wait, and is not kept', async () => {
+test('a failure reaches all waiting callers, and is not cached', async () => {
   const { get } = start()
   endpoint.answer = () => Response.json({ error: 'invalid_client' }, { status: 401 })
   const results = await Promise.allSettled([get(), get()])
@@ -145,7 +145,7 @@ describe('refusals', () => {
       'credential',
       'AADSTS700016',
     ],
-    ['a code that is none', () => Response.json({ error: `x ${echo}` }, { status: 400 }), 'credential', null],
+    ['an invalid code', () => Response.json({ error: `x ${echo}` }, { status: 400 }), 'credential', null],
     ['too many', () => new Response('slow down', { status: 429 }), 'rate-limit', null],
     ['broken', () => new Response(echo, { status: 500 }), 'server', null],
     ['a page', () => new Response('<html>'), 'malformed', null],
@@ -164,7 +164,7 @@ describe('refusals', () => {
     expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toContain('hunter2')
   })
 
-  test('nobody there', async () => {
+  test('no server', async () => {
     const closed = startTokenEndpoint()
     await closed.stop()
     const { outbound } = start()

@@ -356,7 +356,7 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
     })
   })
 
-  test('says in its own shape that the credential is wrong', async () => {
+  test('reports a wrong credential in its own shape', async () => {
     const refusal = REFUSALS[vendor.slug] ?? USUAL_REFUSAL
     answer = () => Response.json(refusal.body, { status: refusal.status })
     const response = await call(moved(vendor))

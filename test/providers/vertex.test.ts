@@ -129,7 +129,7 @@ describe('Claude', () => {
     expect(call.body).toEqual({ anthropic_version: 'vertex-2023-10-16', ...prompt })
   })
 
-  test('by its whole name', async () => {
+  test('by its full name', async () => {
     const model = 'publishers/anthropic/models/claude-opus-4-5'
     const call = await prepared(withAccount(), '/messages', { ...body, model })
     expect(call.url).toBe(`${BASE}/publishers/anthropic/models/claude-opus-4-5:rawPredict`)
@@ -148,7 +148,7 @@ test.each([
   ['meta/llama-3.3-70b-instruct-maas', 'chat'],
 ] as const)('%s is spoken to in %s', (id, dialect) => expect(vertexDialect(id)).toBe(dialect))
 
-test('the service tier is told in headers', async () => {
+test('the service tier is sent in headers', async () => {
   const path = '/models/gemini-3-pro:generateContent'
   const flex = await prepared(withAccount(), path, { serviceTier: 'flex', contents: [] })
   expect(flex.body).toEqual({ contents: [] })
@@ -161,7 +161,7 @@ test('the service tier is told in headers', async () => {
   expect(standard.headers['x-vertex-ai-llm-request-type']).toBeUndefined()
 })
 
-test('a context cache names its model by the whole path', async () => {
+test('a context cache names its model by its full path', async () => {
   const kept = { model: 'models/gemini-2.5-pro', contents: [], ttl: '300s' }
   const call = await prepared(withAccount(), '/cachedContents', kept)
   expect(call.url).toBe(`${BASE}/cachedContents`)
@@ -232,7 +232,7 @@ describe('accounts', () => {
     })
   })
 
-  test('a key that cannot sign is a failure of the provider, and tells nothing of itself', async () => {
+  test('a key that cannot sign is a failure of the provider, and does not leak', async () => {
     const broken = { ...account, private_key: String(account.private_key).replace(/\n.{64}\n/, '\n') }
     const environment = { ...PLACE, GOOGLE_SERVICE_ACCOUNT_JSON: JSON.stringify(broken) }
     const error = await prepared(environment, '/models/m:x').catch((caught: unknown) => caught)

@@ -103,7 +103,7 @@ describe('parameters', () => {
       dropped: ['seed', 'stop', 'logprobs'],
     },
     {
-      name: 'what nobody has a place for',
+      name: 'content without a place in Cohere',
       asked: {
         n: 2,
         user: 'u',
@@ -416,7 +416,7 @@ describe('messages', () => {
         ],
       },
       {
-        name: 'thoughts that nobody signed, and signed ones of others',
+        name: 'unsigned thoughts, and signed ones of other models',
         asked: [
           assistant({ content: 'A', reasoning: 'Plain.' }),
           USER,

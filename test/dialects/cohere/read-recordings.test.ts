@@ -13,7 +13,7 @@ import {
   repliesAreRead,
 } from '../recorded.ts'
 
-/** An error says the same on every path of the API. */
+/** An error is the same on every path of the API. */
 const isCohere = ({ provider, api, status }: Recording): boolean =>
   provider === 'cohere' && (api === 'cohere-chat' || (api === 'embeddings' && status >= 300))
 
@@ -73,7 +73,7 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.cacheReadTokens).toBe(place === 'tokens' ? numberAt(told, 'cached_tokens') : 0)
 }
 
-/** The rule, said once more: `message-end` with a reason that is an end. A reset takes the last half of an event away. */
+/** The rule, repeated: `message-end` with a reason that is an end. A reset takes the last half of an event away. */
 function isWhole(part: Uint8Array, ending: Ending): boolean {
   for (const { data, json } of eventsOf(part, ending)) {
     if (data.trim() === '') continue

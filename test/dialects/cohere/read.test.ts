@@ -36,7 +36,7 @@ test('a plan and thoughts are details that say what they were', async () => {
   ])
 })
 
-test('the first event tells the id', async () => {
+test('the first event has the id', async () => {
   const { events } = await readFixture('text.json')
   expect(events[0]).toEqual({ type: 'response-start', upstreamId: 'c0b1', model: null, created: null })
 })

@@ -9,12 +9,12 @@ import { FIXTURES, hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
 import { attemptOf } from './attempt.ts'
 
 /**
- * What clients of the provider have sent, asked for in chat's words: the request that we make of it says the same.
+ * Requests of the provider's clients, expressed in chat: Sluice's request has the same content.
  * `same` evens out what differs in form alone:
  *
  * | they send | we send | because |
  * |---|---|---|
- * | `content: [{type: text, text: ""}]` beside calls | no content | an empty text says nothing |
+ * | `content: [{type: text, text: ""}]` beside calls | no content | an empty text carries nothing |
  */
 
 const FOLDER = join(TRANSCRIPTS, 'cohere')

@@ -122,7 +122,7 @@ describe('parameters', () => {
     ],
   ])('%s', (_, fields, model, expected) => expect<unknown>(beside(fields, model)).toEqual(expected))
 
-  test('the bound that money sets stands in for the caller’s', () => {
+  test('the bound of the budget replaces the caller’s', () => {
     expect(build({ max_tokens: 9 }, CLAUDE, {}, 5).body['inferenceConfig']).toEqual({ maxTokens: 5 })
   })
 })
@@ -140,7 +140,7 @@ describe('reasoning', () => {
       fields({ thinking: { type: 'enabled', budget_tokens: 2000 } }),
     ],
     [
-      'an effort, of the bound that nobody told',
+      'an effort, without a known bound',
       { effort: 'high' },
       CLAUDE,
       fields({ thinking: { type: 'enabled', budget_tokens: 13_107 } }),
@@ -199,7 +199,7 @@ describe('reasoning', () => {
     expect(beside({ reasoning: { effort: 'high' } }, GPT_OSS, facts)).toEqual({ dropped: ['reasoning'] })
   })
 
-  test('an application’s profile is known by the model that it stands for', () => {
+  test('an application’s profile is known by its model', () => {
     const arn = 'arn:aws:bedrock:us-east-1:1:application-inference-profile/abc'
     const facts = { modelId: 'anthropic/claude-sonnet-4.5' }
     expect(beside({ reasoning: { max_tokens: 1500 } }, arn, facts)).toEqual(
@@ -223,7 +223,7 @@ describe('messages', () => {
   })
   const result = (toolUseId: string, text: string) => ({ toolResult: { toolUseId, content: [{ text }] } })
 
-  test('instructions, wherever they stand', () => {
+  test('instructions, at any place', () => {
     expect(
       sent([
         { role: 'system', content: 'A' },
@@ -247,7 +247,7 @@ describe('messages', () => {
     })
   })
 
-  test('roles alternate: neighbours of one role are one turn, and blank texts are none', () => {
+  test('roles alternate: neighbours of one role are one turn, and blank texts are left out', () => {
     expect(
       sent([
         HI,
@@ -258,7 +258,7 @@ describe('messages', () => {
     ).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: 'you' }] }])
   })
 
-  test('results of parallel calls stand in one turn, with what the user says then', () => {
+  test('results of parallel calls are in one turn, with the next text of the user', () => {
     expect(
       sent([
         HI,
@@ -525,7 +525,7 @@ describe('content', () => {
     ])
   })
 
-  test('two documents of one name are told apart, and one without a text beside it gets its name', () => {
+  test('two documents of one name get different names, and one without a text beside it gets its name as text', () => {
     const part = file('data:application/pdf;base64,JVBE', 'a.pdf')
     const { body } = build({ messages: [{ role: 'user', content: [part, part] }] })
     expect(body['messages']).toEqual([
@@ -711,7 +711,7 @@ describe('a JSON schema for the answer', () => {
       { toolConfig: { tools: [SPEC, ANSWER], toolChoice: { any: {} } }, dropped: [] },
     ],
     [
-      'a forced tool stands alone',
+      'a forced tool excludes the answer tool',
       { tools: [TOOL], tool_choice: 'required' },
       OLD_CLAUDE,
       { toolConfig: { tools: [SPEC], toolChoice: { any: {} } }, dropped: ['response_format'] },

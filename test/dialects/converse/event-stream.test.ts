@@ -80,7 +80,7 @@ describe('errors in the stream', () => {
     expect(parse(frame)).toEqual(exception({ message: 'oops', type: 'internalServerException' }))
   })
 
-  test('an error frame says all in its headers', () => {
+  test('an error frame has all in its headers', () => {
     const headers = { ':message-type': 'error', ':error-code': 'InternalFailure', ':error-message': 'gone' }
     expect(parse(messageOf(headers, ''))).toEqual(exception({ message: 'gone', type: 'InternalFailure' }))
   })
@@ -89,14 +89,14 @@ describe('errors in the stream', () => {
 describe('what is no frame', () => {
   test.each<[what: string, frame: Buffer]>([
     ['a flipped bit in the length', altered((frame) => flip(frame, 3))],
-    ['a flipped bit in the checksum of the beginning', altered((frame) => flip(frame, 8))],
+    ['a flipped bit in the checksum of the prelude', altered((frame) => flip(frame, 8))],
     ['a flipped bit in a header', altered((frame) => flip(frame, 14))],
     ['a flipped bit in the payload', altered((frame) => flip(frame, frame.length - 6))],
     ['a flipped bit in the last checksum', altered((frame) => flip(frame, frame.length - 1))],
     ['a length that is too great', altered((frame) => resize(frame, 0x7fffffff, 0))],
     ['a length that is too small', altered((frame) => resize(frame, 15, 0))],
     ['headers that are longer than all', altered((frame) => resize(frame, frame.length, frame.length))],
-    ['a type that nobody knows', messageOf({ ':message-type': 'news' }, '{}')],
+    ['an unknown type', messageOf({ ':message-type': 'news' }, '{}')],
     ['no type', messageOf({}, '{}')],
     ['a header of no known type', messageOf({ a: Buffer.from([77]) }, '{}')],
     ['a header without a value', messageOf({ a: Buffer.alloc(0) }, '{}')],
@@ -106,7 +106,7 @@ describe('what is no frame', () => {
     expect(() => parse(frame)).toThrow(expect.objectContaining({ kind: 'malformed' }))
   })
 
-  test('it is told after the events before it', () => {
+  test('it is thrown after the events before it', () => {
     const parser = createEventStreamParser()
     expect(parser.push(Buffer.concat([START, altered((frame) => flip(frame, 20))]))).toEqual([EVENT])
     expect(() => parser.push(START)).toThrow(expect.objectContaining({ kind: 'malformed' }))

@@ -47,7 +47,7 @@ test('the frame of a reply', async () => {
   ])
 })
 
-describe('blocks, streamed and whole', () => {
+describe('blocks, streamed and complete', () => {
   const text = (value: string): InferenceEvent => ({ type: 'text-delta', choice: 0, text: value })
   const call = (index: number, name = 'f'): InferenceEvent => ({
     type: 'tool-call-start',
@@ -131,13 +131,13 @@ describe('blocks, streamed and whole', () => {
       [thought('Hm'), detail({ text: 'Hm', index: 0 }), detail({ ...SIGNED, index: 0 })],
     ],
     [
-      'a signed thought that is whole',
+      'a complete signed thought',
       [],
       [{ reasoningContent: { reasoningText: { text: 'Hm', signature: 'c2ln' } } }],
       [thought('Hm'), detail({ text: 'Hm', ...SIGNED, index: 0 })],
     ],
     [
-      'two thoughts that nobody signed',
+      'two unsigned thoughts',
       [
         delta(0, { reasoningContent: { text: 'A' } }),
         stop(0),
@@ -259,7 +259,7 @@ describe('ends', () => {
     ])
   })
 
-  test('without metadata an answer is whole all the same, and its usage is not told', async () => {
+  test('without metadata an answer is complete, and has no usage', async () => {
     const { finishes, usage } = await read([START, HI, finish('end_turn')])
     expect([finishes.length, usage]).toEqual([1, null])
   })
@@ -324,7 +324,7 @@ test.each<[what: string, told: JsonObject, hour: number | undefined]>([
   ['none of it', { cacheDetails: [{ ttl: '5m', inputTokens: 110 }] }, undefined],
   ['nothing that can be read', { cacheDetails: ['1h', null, { ttl: '1h' }] }, undefined],
   ['no list', { cacheDetails: { ttl: '1h', inputTokens: 110 } }, undefined],
-  ['nothing told', {}, undefined],
+  ['no details', {}, undefined],
 ])('of 110 tokens, written to a cache for an hour: %s', async (_, told, hour) => {
   const usage = { inputTokens: 10, outputTokens: 5, cacheWriteInputTokens: 110, ...told }
   const streamed = await read([START, HI, finish('end_turn'), { metadata: { usage } }])
@@ -355,7 +355,7 @@ describe('exceptions in a stream', () => {
     expect([text, finishes]).toEqual(['Hi', []])
   })
 
-  test('too many connections are an overload; a prompt that is too long is told as that', async () => {
+  test('too many connections are an overload; a prompt that is too long has its own error', async () => {
     const busy = { exception: 'serviceUnavailableException', message: 'Too many connections, please wait' }
     expect((await read([START, busy])).error).toMatchObject({ kind: 'overloaded' })
     const long = { exception: 'validationException', message: 'Input is too long for requested model.' }

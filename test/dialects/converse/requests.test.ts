@@ -9,7 +9,7 @@ import { hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
 import { attemptOf } from './attempt.ts'
 
 /**
- * What clients of Bedrock have sent, asked for in chat's words: the request that we make of it says the same.
+ * Requests of Bedrock's clients, expressed in chat: Sluice's request has the same content.
  * Differences of form alone are evened out by `same`; those of content are in `DIFFERENCES`.
  */
 
@@ -192,7 +192,7 @@ function toChat({ request, isStream }: Asked): JsonObject {
 }
 
 /**
- * The same without what says nothing (empty lists and objects, `status: success`), with results of JSON and documents
+ * The same without fields that carry nothing (empty lists and objects, `status: success`), with results of JSON and documents
  * of text as the text and bytes that they are, and with schemas as objects.
  */
 function same(request: JsonObject): JsonObject {

@@ -7,7 +7,7 @@ import { hasTranscripts, loadRecordings, TRANSCRIPTS } from '../../recordings.ts
 import { attemptAt } from './attempt.ts'
 
 /**
- * What clients of Google's own sent, said in chat and written by us again: the same but for
+ * Requests of Google's own clients, expressed in chat and written by Sluice: the same except for
  * - `safetySettings`, `modelArmorConfig` and `includeServerSideToolInvocations`, for which chat has no words
  * - a schema goes into the older field where that can say it: here only that one went (its words have tests of their own)
  * - `thoughtSignature` on the first of parallel calls alone, as Google sent it (one client repeated it)

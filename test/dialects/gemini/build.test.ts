@@ -298,7 +298,7 @@ describe('generationConfig', () => {
       ['response_format.json_schema.schema.enum[""]', 'response_format.json_schema.schema.required'],
     ],
     [
-      'a schema that only JSON Schema says',
+      'a schema that needs JSON Schema',
       schemaOf({ type: 'object', additionalProperties: { type: 'number' } }),
       { ...JSON_TYPE, responseJsonSchema: { type: 'object', additionalProperties: { type: 'number' } } },
     ],
@@ -317,7 +317,7 @@ describe('generationConfig', () => {
       },
     ],
     [
-      'a schema that nothing says',
+      'a schema that neither form can hold',
       schemaOf({ type: 'object', properties: { a: { type: 'integer', multipleOf: 3 } } }),
       { ...JSON_TYPE, responseSchema: { type: 'object', properties: { a: { type: 'integer' } } } },
       ['response_format.json_schema.schema.multipleOf'],

@@ -45,7 +45,7 @@ describe('a call is cut', () => {
       { messages: [system(false), user('Q', true)] },
       [[['S'], ['Q']]],
     ],
-    ['nowhere where nothing stands before the last question', { messages: [user('Q', true)] }, []],
+    ['nowhere if the last question is the first content', { messages: [user('Q', true)] }, []],
     [
       'behind an answer, where a question follows',
       { messages: [user('Q'), said('A', true), user('R')] },
@@ -81,7 +81,7 @@ describe('a call is cut', () => {
       ],
     ],
     [
-      'by the mark of the whole body',
+      'by the marker of the body',
       { messages: [user('Q'), said('A'), user('R')], cache_control: { type: 'ephemeral' } },
       [[['Q', 'A'], ['R']]],
     ],
@@ -92,7 +92,7 @@ describe('a call is cut', () => {
   test('before each question up to the last mark, so that what a former turn marked is found again', () => {
     const turns = (count: number) =>
       Array.from({ length: count }, (_, i) => [user(`Q${i}`), said(`A${i}`)]).flat()
-    /** What each cut holds, as it is told apart, and whether it is marked. */
+    /** The content of each breakpoint, and whether it is marked. */
     const cutsAfter = (count: number) => {
       let held = ''
       const { cuts } = cutsOf({
@@ -130,7 +130,7 @@ describe('a call is cut', () => {
     expect(other).not.toBe(plain)
   })
 
-  test('sound and video are never kept, nor what stands behind them', () => {
+  test('audio and video are never cached, nor any content after them', () => {
     const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
     const messages = [
       system(false),
@@ -141,7 +141,7 @@ describe('a call is cut', () => {
     expect(cutsOf({ messages }).cuts?.map(({ isMarked }) => isMarked)).toEqual([false])
   })
 
-  test('what is kept and what is asked hold the call together, system and tools on one side alone', () => {
+  test('prefix and rest together are the call, with system and tools on one side only', () => {
     const { call, cuts } = cutsOf({
       messages: [system(true), user('Q')],
       tools: [TOOL],
@@ -217,10 +217,10 @@ describe('a call is cut', () => {
   })
 })
 
-describe('what Google says of caches', () => {
+describe('replies of Google about caches', () => {
   test.each<[string, unknown, MadeContext | null]>([
     [
-      'whole',
+      'complete',
       { name: 'cachedContents/c', usageMetadata: { totalTokenCount: 5 } },
       { name: 'cachedContents/c', tokens: 5 },
     ],

@@ -7,7 +7,7 @@ import { canonicalBody } from '../../../src/dialects/gemini/names.ts'
 import { egresses } from '../../../src/dialects/index.ts'
 import { attemptOf } from '../messages/attempt.ts'
 
-/** Whatever is sent is read and can be forwarded in every dialect, or refused with a 400 that says where. */
+/** Every body is parsed and can be forwarded in every dialect, or rejected with a 400 that names the field. */
 
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),

@@ -112,7 +112,7 @@ function expectOutcome(outcome: Outcome, { name, isStream, expected: found }: Re
     else expect(outcome.calls[i]?.id).toMatch(/^call_/)
   })
   expect(outcome.images.length).toBe(expected.images ?? 0)
-  // The table says whether there are any.
+  // The table shows whether there are any.
   expect(outcome.annotations.length > 0).toBe((expected.citations ?? 0) > 0)
   expectUsage(outcome.usage, expected.usage ?? null)
   if (expected.finish === 'error' || expected.error) {
@@ -160,7 +160,7 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown> | null):
   expect(usage.reasoningTokens).toBe(numberAt(told, 'thoughtsTokenCount'))
 }
 
-/** The table keeps the beginning of the error object's JSON. */
+/** The table holds the first characters of the error object's JSON. */
 function expectReason(error: unknown, { error: told }: Expected): void {
   if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
   const said = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(told))?.[1]
@@ -176,8 +176,8 @@ const at = (value: unknown, ...path: string[]): unknown => {
 }
 
 /**
- * The rule, said once more: each candidate has its reason, or the prompt was blocked, and then a clean end (one
- * inside an event is not clean), or a reset where usage was told.
+ * The rule, repeated: each candidate has its reason, or the prompt was blocked, and then a clean end (one
+ * inside an event is not clean), or a reset after usage was reported.
  */
 function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {
   const blocks = new TextDecoder().decode(part).split(/\r\n\r\n|\r\n\r$|\n\n/)

@@ -43,7 +43,7 @@ test('thoughts and signatures are details, those of calls on the call too', asyn
   ])
 })
 
-test('places of sources are told in characters, each source once', async () => {
+test('places of sources are counted in characters, each source once', async () => {
   const grounded = {
     ...END,
     groundingMetadata: {
@@ -206,7 +206,7 @@ describe('usage', () => {
   test.each<[string, unknown, Record<string, number> | undefined]>([
     ['nothing', undefined, undefined],
     ['the kind of traffic alone', { trafficType: 'ON_DEMAND' }, undefined],
-    ['zero is told', { promptTokenCount: 0, totalTokenCount: 0 }, {}],
+    ['zero is a count', { promptTokenCount: 0, totalTokenCount: 0 }, {}],
     [
       'thoughts are apart',
       { promptTokenCount: 5, candidatesTokenCount: 3, thoughtsTokenCount: 7 },

@@ -10,7 +10,7 @@ import { chunksOf, GENERATION, listOf, writtenReply, writtenStream } from './wri
 
 /**
  * From a provider of the dialect to a caller of it: every field of the recorded reply is in ours, unknown ones included,
- * but for the id, the model and what the gateway adds to the usage.
+ * except for the id, the model and the gateway's fields of usage.
  */
 
 forReplies(['gemini'], ({ api, status }) => api === 'gemini' && status < 300, table)

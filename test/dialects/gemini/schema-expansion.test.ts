@@ -40,7 +40,7 @@ const chain = (count: number) =>
     refs(1),
   )
 
-/** Each says more, written out, than memory holds, or takes longer than anyone waits. */
+/** Each, expanded, exceeds memory or any timeout. */
 const hostile: Readonly<Record<string, JsonObject>> = {
   'definitions that double each other': { ...doublingSchema(60) },
   'twelve definitions that all name each other': withDefs(

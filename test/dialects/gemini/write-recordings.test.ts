@@ -6,7 +6,7 @@ import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { framesOf, isAnswer } from '../recorded.ts'
 import { chunksOf, GENERATION, type Read, read, writtenReply, writtenStream } from './written.ts'
 
-/** Every recording of every dialect, written in this one: events, list and body say what the provider said. */
+/** Every recording of every dialect, written in this one: events, list and body carry the provider's answer. */
 
 forReplies(['chat', 'messages', 'gemini', 'cohere', 'converse', 'responses'], isAnswer, table)
 
@@ -22,7 +22,7 @@ function table(recordings: Recording[]): void {
         expect(Object.keys(last ?? {})[0]).toBe('error')
         expect(last).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
       }
-      // A broken-off answer never looks complete, and has no calls that somebody would carry out.
+      // A broken-off answer never looks complete, and has no calls that a client would execute.
       expect(text).not.toContain('"finishReason"')
       if (recording.api !== 'gemini') expect(text).not.toContain('"functionCall"')
       return
@@ -80,7 +80,7 @@ function expectAnswer(said: Read, outcome: Outcome, { api }: Recording): void {
 const sameId = (id: string): string => id.replace(/^call_[0-9a-f]{32}$/, 'made')
 const sameIds = (text: string): string => text.replaceAll(/"call_[0-9a-f]{32}"/g, '"made"')
 
-/** A call that was cut, or whose arguments are no object, is told as malformed. */
+/** A truncated call, or one whose arguments are not an object, is reported as malformed. */
 function isObjectText(json: string): boolean {
   if (json.trim() === '') return true
   try {
