@@ -1,8 +1,8 @@
-import { cancel, onCancel } from '../../core/cancellation.ts'
+import { cancel } from '../../core/cancellation.ts'
 import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
-import { CallerDisconnected } from '../upstream/abort.ts'
+import { CallerDisconnected, onDisconnect } from '../upstream/abort.ts'
 import { whatToTell } from '../upstream/failure.ts'
 
 const SLOW_READER_MS = 60_000
@@ -62,12 +62,11 @@ export function relayBytes(
     try {
       const hasMore = await sendNext(controller)
       if (isOver) return
-      if (hasMore) {
-        clock.due = ticker.now() + SLOW_READER_MS
-        return
+      if (hasMore) clock.due = ticker.now() + SLOW_READER_MS
+      else {
+        finish()
+        controller.close()
       }
-      finish()
-      controller.close()
     } catch (error) {
       if (isOver) return
       content?.fail(whatToTell(error, generation))
@@ -78,8 +77,7 @@ export function relayBytes(
     }
   }
 
-  if (cancellation.reason instanceof CallerDisconnected) leave(cancellation.reason)
-  else onCancel(cancellation, (reason) => reason instanceof CallerDisconnected && leave(reason))
+  onDisconnect(cancellation, leave)
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {

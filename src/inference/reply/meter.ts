@@ -107,16 +107,8 @@ export function createMeter(now: () => number, startedAt: number): Meter {
     settlement(ending, context) {
       const { promptTokensEstimate } = context.journal
       const counted = count(ending, usage, { textLength, reasoningLength }, promptTokensEstimate)
-      const finish = finishes[0]
-      return settledAs(ending, context, {
-        counted,
-        upstreamId,
-        finish,
-        startedAt,
-        firstContentAt,
-        serviceTier,
-        images,
-      })
+      const seen = { upstreamId, finish: finishes[0], startedAt, firstContentAt, serviceTier, images }
+      return settledAs(ending, context, { counted, ...seen })
     },
     get finishes() {
       return finishes

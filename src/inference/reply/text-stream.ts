@@ -1,11 +1,11 @@
-import { cancel, onCancel } from '../../core/cancellation.ts'
+import { cancel } from '../../core/cancellation.ts'
 import type { FrameBatch } from '../../core/events.ts'
 import { turnOfLoop } from '../../core/turn.ts'
 import type { StreamWriter } from '../../dialects/dialect.ts'
 import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
-import { CallerDisconnected } from '../upstream/abort.ts'
+import { type CallerDisconnected, onDisconnect } from '../upstream/abort.ts'
 import { inStream, isTold, whatToTell } from '../upstream/failure.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import type { Ending, Meter } from './meter.ts'
@@ -21,22 +21,22 @@ export interface TextStream {
    * with an error event of the dialect. Never rejects.
    */
   next(): Promise<string | null>
-  /** What shows the caller that the model has begun, before there is any content; '' where nothing can. */
+  /** The text that shows that the model has begun, before any content; '' if the dialect has none. */
   begin(): string
-  /** Everything was read: only the commit of its settlement is waited for. */
+  /** Everything is read; only the commit of the settlement is pending. */
   readonly isSettling: boolean
-  /** The reply ends here: what was delivered is settled, and nothing more is read. */
+  /** Ends the reply: settles what was delivered and reads nothing further. */
   leave(reason: CallerDisconnected): void
 }
 
 export interface TextStreamInput {
   readonly generation: Generation<Meter>
-  /** Under way; it may still fail, then the stream ends in an error event. */
+  /** May still fail: then the stream ends with an error event. */
   readonly starting: Promise<Dispatched>
   open(started: Dispatched): StreamWriter
-  /** Before any provider has answered: of the attempt that is under way. */
+  /** For the time before any reply: a writer for the current attempt. */
   unansweredWriter(): StreamWriter
-  /** Present where the reply is kept. */
+  /** Present if the reply is recorded. */
   readonly recorder?: ResponseRecorder | undefined
 }
 
@@ -46,164 +46,192 @@ const SILENT_FRAMES = 5_000
 /** How much is encoded at once. The end of a Responses stream repeats the complete reply: 100 MB with its logprobs. */
 const PIECE_CHARACTERS = 256 * 1024
 
-export function createTextStream({
-  generation,
-  starting,
-  open,
-  unansweredWriter,
-  recorder,
-}: TextStreamInput): TextStream {
-  const { deps, meter, content, cancellation, id } = generation
-  let writer: StreamWriter | null = null
-  let iterator: AsyncIterator<FrameBatch> | null = null
+/** The state of one stream. */
+interface Streaming extends TextStreamInput {
+  writer: StreamWriter | null
+  iterator: AsyncIterator<FrameBatch> | null
   /** The frames of the last network read, and how many of them have been written. */
-  let batch: FrameBatch = []
-  let written = 0
+  batch: FrameBatch
+  written: number
   /** Frames since the last turn of the event loop. */
-  let silentFrames = 0
+  silentFrames: number
   /** Written and not taken yet. */
-  let unsent = ''
-  let hasBegun = false
+  unsent: string
+  hasBegun: boolean
   /** Everything is written. */
-  let hasEnded = false
-  let hasShownBeginning = false
-  let isSettling = false
-  let isDisconnected = false
-  let isKept = false
-  const lost = (error: unknown): void => deps.onLost(error, id)
-  // Awaited by the first `next`: a caller that leaves before it must not make this an unhandled rejection.
+  hasEnded: boolean
+  hasShownBeginning: boolean
+  isSettling: boolean
+  isDisconnected: boolean
+  isRecorded: boolean
+}
+
+export function createTextStream(input: TextStreamInput): TextStream {
+  const { generation, starting } = input
+  const streaming: Streaming = {
+    ...input,
+    writer: null,
+    iterator: null,
+    batch: [],
+    written: 0,
+    silentFrames: 0,
+    unsent: '',
+    hasBegun: false,
+    hasEnded: false,
+    hasShownBeginning: false,
+    isSettling: false,
+    isDisconnected: false,
+    isRecorded: false,
+  }
+  // Awaited by the first `next`: a disconnect before that must not make this an unhandled rejection.
   starting.catch(() => undefined)
-
-  /** Reads on to frames that can be written, or to the end. */
-  async function readOn(): Promise<void> {
-    // Frames that wait for the first content may all write nothing.
-    if (written < batch.length) return turnOfLoop()
-    const { value, done } = await (iterator ?? (await begun())).next()
-    if (!done) {
-      batch = value
-      written = 0
-      silentFrames += value.length
-      if (silentFrames <= SILENT_FRAMES) return
-      silentFrames = 0
-      return turnOfLoop()
-    }
-    isSettling = true
-    const closing = await settle(generation, 'complete')
-    unsent += writer?.end(closing) ?? ''
-    hasEnded = true
-    if (unsent.length > PIECE_CHARACTERS) await turnOfLoop()
-    if (recorder) await keep('complete', writer)
-  }
-
-  async function begun(): Promise<AsyncIterator<FrameBatch>> {
-    const started = await starting
-    generation.dropped = started.dropped
-    writer = open(started)
-    if (hasShownBeginning) writer.begin?.()
-    for (const body of generation.sentBodies ?? []) unsent += writer.echo(body)
-    iterator = started.frames[Symbol.asyncIterator]()
-    return iterator
-  }
-
-  /** Writes frames of the batch, a burst of them at most. */
-  function writeBurst(): void {
-    const end = Math.min(batch.length, written + SILENT_FRAMES)
-    while (written < end && unsent.length < BURST_CHARACTERS) {
-      const frame = batch[written]!
-      written += 1
-      meter.see(frame)
-      content?.see(frame)
-      unsent += writer?.write(frame) ?? ''
-    }
-  }
-
-  function takePiece(): string {
-    const piece = unsent.length <= PIECE_CHARACTERS ? unsent : unsent.slice(0, endOfPiece(unsent))
-    unsent = piece.length === unsent.length ? '' : unsent.slice(piece.length)
-    return piece
-  }
-
-  async function failed(error: unknown): Promise<void> {
-    const ending = iterator ? 'truncated' : 'failed'
-    content?.fail(whatToTell(error, generation))
-    // Even an end that cannot be settled must not look clean.
-    await settle(generation, ending).catch(
-      (unsettled: unknown) => isTold(unsettled, error) || lost(unsettled),
-    )
-    unsent += await writtenFailure(error, ending, writer ?? unansweredWriter())
-    hasEnded = true
-  }
-
-  async function writtenFailure(error: unknown, ending: Ending, to: StreamWriter): Promise<string> {
-    const text = to.fail(inStream(whatToTell(error, generation)))
-    if (recorder) await keep(ending, to)
-    return text
-  }
-
-  async function keep(ending: Ending, from: StreamWriter | null): Promise<void> {
-    if (isKept) return
-    isKept = true
-    await recorder?.end(ending, from?.reply?.() ?? null)
-  }
-
-  /** Records what was written until the client disconnected. */
-  async function recordDisconnected(reason: CallerDisconnected): Promise<void> {
-    if (isKept) return
-    if (writer) await writtenFailure(reason, 'disconnected', writer)
-    else await keep('disconnected', null)
-  }
-
-  function leave(reason: CallerDisconnected): void {
-    if (isDisconnected) return
-    isDisconnected = true
-    const settled = settle(generation, 'disconnected').catch(lost)
-    const kept = recorder ? settled.then(() => recordDisconnected(reason)) : settled
-    kept.then(() => end(generation), lost)
-    cancel(cancellation, reason)
-    iterator?.return?.().catch(() => undefined)
-  }
-
-  function watchCaller(): void {
-    hasBegun = true
-    const { reason } = cancellation
-    if (reason instanceof CallerDisconnected) leave(reason)
-    else onCancel(cancellation, (why) => why instanceof CallerDisconnected && leave(why))
-  }
-
   return {
     generation,
     starting,
     begin() {
-      const text = unansweredWriter().begin?.() ?? ''
-      hasShownBeginning = text !== ''
+      const text = input.unansweredWriter().begin?.() ?? ''
+      streaming.hasShownBeginning = text !== ''
       return text
     },
     get isSettling() {
-      return isSettling
+      return streaming.isSettling
     },
-    async next() {
-      if (!hasBegun) watchCaller()
-      while (!isDisconnected) {
-        writeBurst()
-        if (unsent.length > 0) return takePiece()
-        if (hasEnded) {
-          end(generation)
-          return null
-        }
-        try {
-          await readOn()
-        } catch (error) {
-          if (!isDisconnected) await failed(error).catch(lost)
-          hasEnded = true
-        }
-      }
-      return null
-    },
-    leave,
+    next: () => nextText(streaming),
+    leave: (reason) => leave(streaming, reason),
   }
 }
 
-/** A character of two units is not cut. */
+async function nextText(streaming: Streaming): Promise<string | null> {
+  if (!streaming.hasBegun) {
+    streaming.hasBegun = true
+    onDisconnect(streaming.generation.cancellation, (reason) => leave(streaming, reason))
+  }
+  while (!streaming.isDisconnected) {
+    writeBurst(streaming)
+    if (streaming.unsent.length > 0) return takePiece(streaming)
+    if (streaming.hasEnded) {
+      end(streaming.generation)
+      return null
+    }
+    try {
+      await readOn(streaming)
+    } catch (error) {
+      if (!streaming.isDisconnected) await failed(streaming, error).catch(lostBy(streaming))
+      streaming.hasEnded = true
+    }
+  }
+  return null
+}
+
+/** Reads on to frames that can be written, or to the end. */
+async function readOn(streaming: Streaming): Promise<void> {
+  // Frames that wait for the first content may all write nothing.
+  if (streaming.written < streaming.batch.length) return turnOfLoop()
+  const { value, done } = await (streaming.iterator ?? (await begun(streaming))).next()
+  if (!done) {
+    streaming.batch = value
+    streaming.written = 0
+    streaming.silentFrames += value.length
+    if (streaming.silentFrames <= SILENT_FRAMES) return
+    streaming.silentFrames = 0
+    return turnOfLoop()
+  }
+  streaming.isSettling = true
+  const closing = await settle(streaming.generation, 'complete')
+  streaming.unsent += streaming.writer?.end(closing) ?? ''
+  streaming.hasEnded = true
+  if (streaming.unsent.length > PIECE_CHARACTERS) await turnOfLoop()
+  if (streaming.recorder) await record(streaming, 'complete', streaming.writer)
+}
+
+async function begun(streaming: Streaming): Promise<AsyncIterator<FrameBatch>> {
+  const { generation } = streaming
+  const started = await streaming.starting
+  generation.dropped = started.dropped
+  const writer = streaming.open(started)
+  streaming.writer = writer
+  if (streaming.hasShownBeginning) writer.begin?.()
+  for (const body of generation.sentBodies ?? []) streaming.unsent += writer.echo(body)
+  streaming.iterator = started.frames[Symbol.asyncIterator]()
+  return streaming.iterator
+}
+
+/** Writes frames of the batch, a burst of them at most. */
+function writeBurst(streaming: Streaming): void {
+  const { batch, writer } = streaming
+  const { meter, content } = streaming.generation
+  const until = Math.min(batch.length, streaming.written + SILENT_FRAMES)
+  while (streaming.written < until && streaming.unsent.length < BURST_CHARACTERS) {
+    const frame = batch[streaming.written]!
+    streaming.written += 1
+    meter.see(frame)
+    content?.see(frame)
+    streaming.unsent += writer?.write(frame) ?? ''
+  }
+}
+
+function takePiece(streaming: Streaming): string {
+  const { unsent } = streaming
+  const piece = unsent.length <= PIECE_CHARACTERS ? unsent : unsent.slice(0, endOfPiece(unsent))
+  streaming.unsent = piece.length === unsent.length ? '' : unsent.slice(piece.length)
+  return piece
+}
+
+const lostBy =
+  ({ generation: { deps, id } }: Streaming) =>
+  (error: unknown): void =>
+    deps.onLost(error, id)
+
+async function failed(streaming: Streaming, error: unknown): Promise<void> {
+  const { generation, unansweredWriter } = streaming
+  const ending = streaming.iterator ? 'truncated' : 'failed'
+  generation.content?.fail(whatToTell(error, generation))
+  // Even an end that cannot be settled must not look clean.
+  await settle(generation, ending).catch(
+    (unsettled: unknown) => isTold(unsettled, error) || lostBy(streaming)(unsettled),
+  )
+  streaming.unsent += await writtenFailure(streaming, error, ending, streaming.writer ?? unansweredWriter())
+  streaming.hasEnded = true
+}
+
+async function writtenFailure(
+  streaming: Streaming,
+  error: unknown,
+  ending: Ending,
+  to: StreamWriter,
+): Promise<string> {
+  const text = to.fail(inStream(whatToTell(error, streaming.generation)))
+  if (streaming.recorder) await record(streaming, ending, to)
+  return text
+}
+
+async function record(streaming: Streaming, ending: Ending, from: StreamWriter | null): Promise<void> {
+  if (streaming.isRecorded) return
+  streaming.isRecorded = true
+  await streaming.recorder?.end(ending, from?.reply?.() ?? null)
+}
+
+/** Records what was written until the client disconnected. */
+async function recordDisconnected(streaming: Streaming, reason: CallerDisconnected): Promise<void> {
+  const { isRecorded, writer } = streaming
+  if (isRecorded) return
+  if (writer) await writtenFailure(streaming, reason, 'disconnected', writer)
+  else await record(streaming, 'disconnected', null)
+}
+
+function leave(streaming: Streaming, reason: CallerDisconnected): void {
+  if (streaming.isDisconnected) return
+  streaming.isDisconnected = true
+  const { generation, recorder } = streaming
+  const lost = lostBy(streaming)
+  const settled = settle(generation, 'disconnected').catch(lost)
+  const recorded = recorder ? settled.then(() => recordDisconnected(streaming, reason)) : settled
+  recorded.then(() => end(generation), lost)
+  cancel(generation.cancellation, reason)
+  streaming.iterator?.return?.().catch(() => undefined)
+}
+
+/** A surrogate pair stays in one piece. */
 function endOfPiece(text: string): number {
   const last = text.charCodeAt(PIECE_CHARACTERS - 1)
   return last >= 0xd800 && last < 0xdc00 ? PIECE_CHARACTERS - 1 : PIECE_CHARACTERS

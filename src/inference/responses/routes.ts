@@ -12,10 +12,9 @@ import { cancelResponse, deleteResponse, eventsOfResponse, getResponse, listInpu
 const tag = 'Inference'
 const ITEMS_BY_DEFAULT = 20
 
-/** POST /responses, and what a stored response is asked for later, with an inference key of its workspace. */
-export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
-  const { ticker } = deps.run
-  return routes()
+/** The Responses API, with an inference key of the workspace. */
+export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) =>
+  routes()
     .use(callerOption(deps))
     .post('/responses', ({ incoming }) => createResponse(incoming, deps), {
       parse: 'none',
@@ -25,6 +24,31 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
       parse: 'none',
       detail: compactOperation,
     })
+    .post(
+      '/responses/:id/cancel',
+      async ({ incoming, params }) => {
+        const caller = await callerOf(deps, incoming, 'inference')
+        return await cancelResponse(params.id, caller, deps.responses)
+      },
+      {
+        // Clients send no body; a body is ignored.
+        parse: 'none',
+        params: responseParams,
+        detail: operation({
+          id: 'cancelResponse',
+          tag,
+          summary: 'Cancel a background response',
+          description: 'Returns the response as it ended. A response that has ended already does not change.',
+          reply: responseReply,
+        }),
+      },
+    )
+    .use(storedRoutes(deps))
+
+/** Stored responses. */
+const storedRoutes = (deps: ResponsesDeps & CallerDeps) =>
+  routes()
+    .use(callerOption(deps))
     .get(
       '/responses/:id',
       async ({ caller, params, query, incoming, request }) => {
@@ -37,7 +61,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
         const startingAfter = query.starting_after === undefined ? -1 : Number(query.starting_after)
         keepOpen(incoming)
         const { signal } = request
-        return follow({ source, startingAfter, ticker, signal, headers: {} })
+        return follow({ source, startingAfter, ticker: deps.run.ticker, signal, headers: {} })
       },
       {
         caller: 'inference',
@@ -59,7 +83,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
         id: 'deleteResponse',
         tag,
         summary: 'Delete a stored response',
-        description: 'One that runs is stopped, and what it has delivered is charged.',
+        description: 'A running response is stopped; its output until then is charged.',
         reply: deletedResponse,
       }),
     })
@@ -83,29 +107,9 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) => {
         detail: operation({
           id: 'listResponseInputItems',
           tag,
-          summary: 'List what a response was given',
-          description: 'Items of the turns that it continues included.',
+          summary: 'List the input items of a response',
+          description: 'Includes the items of earlier turns that it continues.',
           reply: itemList,
         }),
       },
     )
-    .post(
-      '/responses/:id/cancel',
-      async ({ incoming, params }) => {
-        const caller = await callerOf(deps, incoming, 'inference')
-        return await cancelResponse(params.id, caller, deps.responses)
-      },
-      {
-        // Clients send no body; a body is ignored.
-        parse: 'none',
-        params: responseParams,
-        detail: operation({
-          id: 'cancelResponse',
-          tag,
-          summary: 'Cancel a background response',
-          description: 'Answers the response as it ended; one that has ended already is left as it is.',
-          reply: responseReply,
-        }),
-      },
-    )
-}

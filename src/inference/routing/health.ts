@@ -53,10 +53,21 @@ const PROBE_MS = 1_000
 const COOL_WITHOUT_HINT_MS = 5_000
 const LATENCIES_KEPT = 32
 
+const newState = (): State => ({
+  consecutive: 0,
+  seconds: [],
+  ejections: 0,
+  openUntil: 0,
+  coolUntil: 0,
+  isCoolHinted: false,
+  isRefused: false,
+  latencies: [],
+})
+
 export function createHealth(clock: () => number): Health {
   const now = neverBack(clock)
-  /** On the caller's clock. */
-  const told = (reason: Cooldown['reason'], until: number, at: number): Cooldown => ({
+  /** `until` on the caller's clock. */
+  const cooldown = (reason: Cooldown['reason'], until: number, at: number): Cooldown => ({
     reason,
     until: clock() + until - at,
   })
@@ -70,16 +81,7 @@ export function createHealth(clock: () => number): Health {
     }
     let state = ofEndpoint.get(credential.id)
     if (!state) {
-      state = {
-        consecutive: 0,
-        seconds: [],
-        ejections: 0,
-        openUntil: 0,
-        coolUntil: 0,
-        isCoolHinted: false,
-        isRefused: false,
-        latencies: [],
-      }
+      state = newState()
       ofEndpoint.set(credential.id, state)
     }
     return state
@@ -89,9 +91,9 @@ export function createHealth(clock: () => number): Health {
       const state = stateOf(attempt)
       const at = now()
       if (state.coolUntil > at && (!isOnly || state.isCoolHinted))
-        return told('rate-limit', state.coolUntil, at)
+        return cooldown('rate-limit', state.coolUntil, at)
       if (state.openUntil > at && (!isOnly || isHopeless(state, at)))
-        return told(state.isRefused ? 'refused' : 'failing', state.openUntil, at)
+        return cooldown(state.isRefused ? 'refused' : 'failing', state.openUntil, at)
       return null
     },
     trying(attempt) {
