@@ -70,107 +70,128 @@ export function createSnapshotSource(
   const written = watchRows(database)
   let kinds = kindsOf(routing)
   let reachOf = createReach(routing)
-  let tables = readTables()
-  let derived = derive(tables, null, new Map())
-  let latest = assembled(1)
 
-  function readByokKeys(workspaceIds?: readonly string[]): Iterable<[string, readonly ByokKey[]]> {
-    return openByokKeys?.((slug) => kinds.get(slug), workspaceIds) ?? []
+  const reader: Reader = {
+    database,
+    filterBuiltins,
+    readByokKeys: (workspaceIds) => openByokKeys?.((slug) => kinds.get(slug), workspaceIds) ?? [],
   }
-
-  function readTables(): Tables {
-    const organization = readOrganization(database)
-    return {
-      organization,
-      workspaces: persistentMap(readWorkspaces(database, organization)),
-      keys: persistentMap(readKeys(database)),
-      guardrails: persistentMap(readGuardrails(database, undefined, filterBuiltins)),
-      guardrailOfKey: persistentMap(readGuardrailsOfKeys(database)),
-      guardrailOfMember: persistentMap(readGuardrailsOfMembers(database)),
-      presets: persistentMap(readPresets(database)),
-      byokKeys: persistentMap(readByokKeys()),
-    }
-  }
-
-  function changedTables(changed: ChangedRows): Tables {
-    const of = (...parts: Part[]) => new Set(parts.flatMap((part) => [...(changed.get(part) ?? [])]))
-    const organization = changed.has('organization') ? readOrganization(database) : tables.organization
-    const isSameAllowance = organization.allowance_nano_usd === tables.organization.allowance_nano_usd
-    return {
-      organization,
-      workspaces: isSameAllowance
-        ? reread(tables.workspaces, of('workspace'), (ids) => readWorkspaces(database, organization, ids))
-        : persistentMap(readWorkspaces(database, organization)),
-      // A key with another guardrail is another record: nothing that was worked out for the old one is kept.
-      keys: reread(tables.keys, of('key', 'guardrail-of-key'), (ids) => readKeys(database, ids)),
-      guardrails: reread(tables.guardrails, of('guardrail'), (ids) =>
-        readGuardrails(database, tables.guardrails, filterBuiltins, ids),
-      ),
-      guardrailOfKey: reread(tables.guardrailOfKey, of('guardrail-of-key'), (ids) =>
-        readGuardrailsOfKeys(database, ids),
-      ),
-      guardrailOfMember: reread(tables.guardrailOfMember, of('guardrail-of-member'), (ids) =>
-        readGuardrailsOfMembers(database, ids),
-      ),
-      presets: reread(tables.presets, of('presets-of-workspace'), (ids) => readPresets(database, ids)),
-      byokKeys: reread(tables.byokKeys, of('own-keys-of-workspace'), readByokKeys),
-    }
-  }
-
-  /** `former`: what was derived of `tables`; null: nothing of it can be kept. */
-  function derive(next: Tables, former: Derived | null, changed: ChangedRows): Derived {
-    const reach = reachOf(next.byokKeys)
-    const kept = former?.reach === reach ? former : null
-    const held = remade(next.guardrails, kept?.held, changed.get('guardrail'), (stored) =>
-      heldGuardrail(stored, reach.named),
-    )
-    const byokKeys = remade(next.byokKeys, kept?.byokKeys, changed.get('own-keys-of-workspace'), (own) =>
-      own.map((key) => ({ ...key, allowedModels: reach.named.models(key.allowedModels) })),
-    )
-    const arePoliciesSame =
-      held === kept?.held &&
-      next.workspaces === tables.workspaces &&
-      next.guardrailOfMember === tables.guardrailOfMember
-    const completeKeys = arePoliciesSame ? kept.completeKeys : new WeakMap<KeyRecord, KeyRecord>()
-    return { reach, held, byokKeys, completeKeys }
-  }
-
-  function assembled(version: number): Snapshot {
-    const { organization, workspaces, keys, presets, guardrailOfKey, guardrailOfMember } = tables
-    const { reach, held, byokKeys, completeKeys } = derived
-    const guardrailsOf = guardrailsUnder(held, guardrailOfKey, guardrailOfMember)
-    const [first] = workspaces.values()
-    return {
-      version,
-      organizationId: organization.id,
-      defaultWorkspaceId: organization.default_workspace_id ?? first?.id ?? '',
-      keysByHash: keysUnder(keys, { workspaces, guardrailsOf }, completeKeys),
-      workspacesById: workspaces,
-      presets,
-      ...reach.fields,
-      ...(byokKeys.size > 0 && { byokKeys }),
-    }
-  }
-
+  let tables = readTables(reader)
+  let derived = derive(tables, { reachOf, tables, derived: null }, new Map())
+  let latest = assembled(1, tables, derived)
   return {
     current: () => latest,
     applyChanges() {
       const changed = written.read()
       if (changed.size === 0) return
-      const next = changedTables(changed)
-      derived = derive(next, derived, changed)
+      const next = changedTables(reader, tables, changed)
+      derived = derive(next, { reachOf, tables, derived }, changed)
       tables = next
-      latest = assembled(latest.version + 1)
+      latest = assembled(latest.version + 1, tables, derived)
       written.forget()
     },
     route(routing) {
       kinds = kindsOf(routing)
       reachOf = createReach(routing)
-      const next = { ...tables, byokKeys: persistentMap(readByokKeys()) }
-      derived = derive(next, null, new Map())
+      const next = { ...tables, byokKeys: persistentMap(reader.readByokKeys()) }
+      derived = derive(next, { reachOf, tables, derived: null }, new Map())
       tables = next
-      latest = assembled(latest.version + 1)
+      latest = assembled(latest.version + 1, tables, derived)
     },
+  }
+}
+
+interface Reader {
+  readonly database: Database
+  readonly filterBuiltins: Builtins | undefined
+  readByokKeys(workspaceIds?: readonly string[]): Iterable<[string, readonly ByokKey[]]>
+}
+
+function readTables({ database, filterBuiltins, readByokKeys }: Reader): Tables {
+  const organization = readOrganization(database)
+  return {
+    organization,
+    workspaces: persistentMap(readWorkspaces(database, organization)),
+    keys: persistentMap(readKeys(database)),
+    guardrails: persistentMap(readGuardrails(database, undefined, filterBuiltins)),
+    guardrailOfKey: persistentMap(readGuardrailsOfKeys(database)),
+    guardrailOfMember: persistentMap(readGuardrailsOfMembers(database)),
+    presets: persistentMap(readPresets(database)),
+    byokKeys: persistentMap(readByokKeys()),
+  }
+}
+
+/** The tables with the rows read again that were written. */
+function changedTables(
+  { database, filterBuiltins, readByokKeys }: Reader,
+  tables: Tables,
+  changed: ChangedRows,
+): Tables {
+  const of = (...parts: Part[]) => new Set(parts.flatMap((part) => [...(changed.get(part) ?? [])]))
+  const organization = changed.has('organization') ? readOrganization(database) : tables.organization
+  const isSameAllowance = organization.allowance_nano_usd === tables.organization.allowance_nano_usd
+  return {
+    organization,
+    workspaces: isSameAllowance
+      ? reread(tables.workspaces, of('workspace'), (ids) => readWorkspaces(database, organization, ids))
+      : persistentMap(readWorkspaces(database, organization)),
+    // A key with another guardrail is another record, so that everything derived of the old one is dropped.
+    keys: reread(tables.keys, of('key', 'guardrail-of-key'), (ids) => readKeys(database, ids)),
+    guardrails: reread(tables.guardrails, of('guardrail'), (ids) =>
+      readGuardrails(database, tables.guardrails, filterBuiltins, ids),
+    ),
+    guardrailOfKey: reread(tables.guardrailOfKey, of('guardrail-of-key'), (ids) =>
+      readGuardrailsOfKeys(database, ids),
+    ),
+    guardrailOfMember: reread(tables.guardrailOfMember, of('guardrail-of-member'), (ids) =>
+      readGuardrailsOfMembers(database, ids),
+    ),
+    presets: reread(tables.presets, of('presets-of-workspace'), (ids) => readPresets(database, ids)),
+    byokKeys: reread(tables.byokKeys, of('own-keys-of-workspace'), readByokKeys),
+  }
+}
+
+interface Deriving {
+  readonly reachOf: ReturnType<typeof createReach>
+  readonly tables: Tables
+  /** Derived from `tables`; null: nothing of it can be reused. */
+  readonly derived: Derived | null
+}
+
+/** What is worked out of `next`, with the unchanged parts of what was derived before. */
+function derive(next: Tables, { reachOf, tables, derived: former }: Deriving, changed: ChangedRows): Derived {
+  const reach = reachOf(next.byokKeys)
+  const kept = former?.reach === reach ? former : null
+  const held = remade(next.guardrails, kept?.held, changed.get('guardrail'), (stored) =>
+    heldGuardrail(stored, reach.named),
+  )
+  const byokKeys = remade(next.byokKeys, kept?.byokKeys, changed.get('own-keys-of-workspace'), (own) =>
+    own.map((key) => ({ ...key, allowedModels: reach.named.models(key.allowedModels) })),
+  )
+  const arePoliciesSame =
+    held === kept?.held &&
+    next.workspaces === tables.workspaces &&
+    next.guardrailOfMember === tables.guardrailOfMember
+  const completeKeys = arePoliciesSame ? kept.completeKeys : new WeakMap<KeyRecord, KeyRecord>()
+  return { reach, held, byokKeys, completeKeys }
+}
+
+function assembled(
+  version: number,
+  { organization, workspaces, keys, presets, guardrailOfKey, guardrailOfMember }: Tables,
+  { reach, held, byokKeys, completeKeys }: Derived,
+): Snapshot {
+  const guardrailsOf = guardrailsUnder(held, guardrailOfKey, guardrailOfMember)
+  const [first] = workspaces.values()
+  return {
+    version,
+    organizationId: organization.id,
+    defaultWorkspaceId: organization.default_workspace_id ?? first?.id ?? '',
+    keysByHash: keysUnder(keys, { workspaces, guardrailsOf }, completeKeys),
+    workspacesById: workspaces,
+    presets,
+    ...reach.fields,
+    ...(byokKeys.size > 0 && { byokKeys }),
   }
 }
 
