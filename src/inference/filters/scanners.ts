@@ -85,35 +85,8 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
   const watches = (which: Purpose): Watch[] => outputs.flatMap((output) => output.open(which))
 
   const recording = createBudget()
-  let isRecording = true
-  /** Filters that only flag never end a reply: over their budget they stop, and the report notes that. */
-  function record(scan: () => void): void {
-    if (!isRecording) return
-    try {
-      scan()
-    } catch (error) {
-      if (!(error instanceof OverBudget)) throw error
-      isRecording = false
-      report.unfinished()
-    }
-  }
-
-  function found(filter: ContentFilter, places: number): void {
-    const owner = ownerOf(filter)
-    if (owner) report.add(owner, filter, places)
-  }
-
-  const owners = new Map<ContentFilter, Guarding | undefined>()
-  /** Told by the watch that found it; looked up once for each filter. */
-  function ownerOf(filter: ContentFilter): Guarding | undefined {
-    if (!owners.has(filter)) {
-      owners.set(
-        filter,
-        guarding.find(({ filters }) => filters.output.holds(filter)),
-      )
-    }
-    return owners.get(filter)
-  }
+  const recorder = createFlagRecorder(report)
+  const found = findingsOf(guarding, report)
 
   function counted(pieces: readonly Piece[]): readonly Piece[] {
     for (const { kind } of pieces) {
@@ -124,18 +97,18 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
   }
 
   function open(): Scan {
-    const recorders = isRecording ? watches('recording') : []
-    const recorder = recorders.length > 0 ? openTextScan(recorders, recording, found) : null
+    const flags = recorder.isRecording() ? watches('recording') : []
+    const flagScan = flags.length > 0 ? openTextScan(flags, recording, found) : null
     const scan: TextScan | null = rewrites ? openTextScan(watches('rewriting'), budget, found) : null
     return {
       push(text) {
         budget.grow(text.length * outputs.length)
         recording.grow(text.length * outputs.length)
-        record(() => recorder?.push(text))
+        recorder.record(() => flagScan?.push(text))
         return scan === null ? [{ text, length: text.length, kind: 'kept' }] : counted(scan.push(text))
       },
       end() {
-        record(() => recorder?.end())
+        recorder.record(() => flagScan?.end())
         return scan === null ? [] : counted(scan.end())
       },
     }
@@ -175,6 +148,39 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
       })
       return isClean
     },
+  }
+}
+
+/** Filters that only flag never end a reply: over their budget they stop, and the report notes that. */
+function createFlagRecorder(report: FilterReport) {
+  let isRecording = true
+  return {
+    isRecording: () => isRecording,
+    record(scan: () => void): void {
+      if (!isRecording) return
+      try {
+        scan()
+      } catch (error) {
+        if (!(error instanceof OverBudget)) throw error
+        isRecording = false
+        report.unfinished()
+      }
+    },
+  }
+}
+
+/** Reports what a filter found, for the guardrail that owns it; the owner is looked up once for each filter. */
+function findingsOf(guarding: readonly Guarding[], report: FilterReport) {
+  const owners = new Map<ContentFilter, Guarding | undefined>()
+  return (filter: ContentFilter, places: number): void => {
+    if (!owners.has(filter)) {
+      owners.set(
+        filter,
+        guarding.find(({ filters }) => filters.output.holds(filter)),
+      )
+    }
+    const owner = owners.get(filter)
+    if (owner) report.add(owner, filter, places)
   }
 }
 

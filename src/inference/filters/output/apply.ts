@@ -132,13 +132,8 @@ interface FrameFilter {
   rest(): FrameBatch
 }
 
-/** `blocked` gets the ends of the choices if a filter ends the reply. */
-function createFrameFilter(
-  scanners: Scanners,
-  { dialect, stream }: InferenceRequest,
-  blocked: Finish[],
-  dropped: string[],
-): FrameFilter {
+/** Passes events on as the filters let them, choice by choice. */
+function createEventFilter(scanners: Scanners, { dialect, stream }: InferenceRequest, dropped: string[]) {
   const choices = new Map<number, ChoiceOutput>()
   const drop = dropsInto(dropped)
   const leave = (out: InferenceEvent[]): void => {
@@ -163,61 +158,76 @@ function createFrameFilter(
     return made
   }
 
-  function takeEvent(event: InferenceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void {
-    if ('choice' in event) {
-      const choice = choiceOf(event.choice)
-      beside(out, (own) => choice.take(event, next, own))
-    } else if (event.type === 'native' && scanners.rewrites) natives.take(event, out)
-    else if (event.type === 'response-end') {
-      leave(out)
-      if (scanners.isBlocked) return
-      if (scanners.rewrites) natives.end(out)
-      out.push(event)
-    } else out.push(event)
+  return {
+    leave,
+    end: natives.end,
+    /** In their order; the first if there is none yet. */
+    indexes: (): number[] => (choices.size === 0 ? [0] : [...choices.keys()].sort((a, b) => a - b)),
+    take(event: InferenceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void {
+      if ('choice' in event) {
+        const choice = choiceOf(event.choice)
+        beside(out, (own) => choice.take(event, next, own))
+      } else if (event.type === 'native' && scanners.rewrites) natives.take(event, out)
+      else if (event.type === 'response-end') {
+        leave(out)
+        if (scanners.isBlocked) return
+        if (scanners.rewrites) natives.end(out)
+        out.push(event)
+      } else out.push(event)
+    },
+    /** Text that was held back before this frame passes in a frame of its own. */
+    before({ events }: InferenceFrame): InferenceFrame[] {
+      const out: InferenceEvent[] = []
+      const at = events.findIndex((event) => 'choice' in event)
+      const first = events[at]
+      if (first && 'choice' in first) {
+        beside(out, (own) => choices.get(first.choice)?.before(first, events[at + 1], own))
+      }
+      return out.length === 0 ? [] : [{ events: out }]
+    },
+  }
+}
+
+/** `blocked` gets the ends of the choices if a filter ends the reply. */
+function createFrameFilter(
+  scanners: Scanners,
+  request: InferenceRequest,
+  blocked: Finish[],
+  dropped: string[],
+): FrameFilter {
+  const events = createEventFilter(scanners, request, dropped)
+
+  /** Runs `filter`; false if it went over its budget. */
+  function isWithinBudget(filter: () => void): boolean {
+    try {
+      filter()
+      return true
+    } catch (error) {
+      if (error instanceof OverBudget) return false
+      throw error
+    }
   }
 
   /** Ends everything. Text of further choices before the match still passes. */
   function block(out: InferenceEvent[]): void {
-    try {
-      leave(out)
-    } catch (error) {
-      if (!(error instanceof OverBudget)) throw error
-    }
-    natives.end(out)
-    const indexes = choices.size === 0 ? [0] : [...choices.keys()].sort((a, b) => a - b)
-    for (const choice of indexes) blocked.push({ choice, reason: 'content_filter', native: null })
+    isWithinBudget(() => events.leave(out))
+    events.end(out)
+    for (const choice of events.indexes()) blocked.push({ choice, reason: 'content_filter', native: null })
     out.push({ type: 'response-end', finishes: blocked })
-  }
-
-  /** Text that was held back before this frame passes in a frame of its own. */
-  function leftBefore({ events }: InferenceFrame): InferenceFrame[] {
-    const out: InferenceEvent[] = []
-    const at = events.findIndex((event) => 'choice' in event)
-    const first = events[at]
-    if (first && 'choice' in first) {
-      beside(out, (own) => choices.get(first.choice)?.before(first, events[at + 1], own))
-    }
-    return out.length === 0 ? [] : [{ events: out }]
   }
 
   function takeFrame(frame: InferenceFrame): InferenceFrame[] {
     const frames: InferenceFrame[] = []
     const out: InferenceEvent[] = []
-    let isOver = false
-    try {
-      frames.push(...leftBefore(frame))
+    const isDone = isWithinBudget(() => {
+      frames.push(...events.before(frame))
       for (const [at, event] of frame.events.entries()) {
-        isOver = scanners.isBlocked
-        if (isOver) break
-        takeEvent(event, frame.events[at + 1], out)
+        if (scanners.isBlocked) return
+        events.take(event, frame.events[at + 1], out)
       }
-      isOver = scanners.isBlocked
-    } catch (error) {
-      if (!(error instanceof OverBudget)) throw error
-      scanners.giveUp()
-      isOver = true
-    }
-    if (isOver) block(out)
+    })
+    if (!isDone) scanners.giveUp()
+    if (!isDone || scanners.isBlocked) block(out)
     const isSame = out.length === frame.events.length && out.every((event, at) => event === frame.events[at])
     if (out.length > 0) frames.push(isSame ? frame : { events: out })
     return frames
@@ -237,12 +247,7 @@ function createFrameFilter(
     },
     rest() {
       const out: InferenceEvent[] = []
-      try {
-        leave(out)
-      } catch (error) {
-        if (!(error instanceof OverBudget)) throw error
-        scanners.giveUp()
-      }
+      if (!isWithinBudget(() => events.leave(out))) scanners.giveUp()
       return out.length === 0 ? [] : [{ events: out }]
     },
   }

@@ -102,49 +102,54 @@ interface StringScan {
 const SPECIAL = /["\\]/g
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan {
-  const scan = scanners.open()
-  /** The JSON text of what has not gone out, and where in it characters are escaped. */
+/** The JSON text of a string that has not been passed on, addressed by the string's own characters. */
+function createRawText() {
   let raw = ''
+  /** Where characters are escaped. */
   let escapes: { at: number; length: number }[] = []
-  /** How many of them have gone out. */
+  /** How many of `escapes` have been taken. */
   let taken = 0
-  /** Places of `escapes` count the string's own characters from here. */
+  /** The string's characters that have been taken, and those that have been added. */
   let gone = 0
   let come = 0
+  return {
+    add(own: string, json: string): string {
+      if (json.length !== own.length) escapes.push({ at: come, length: json.length })
+      raw += json
+      come += own.length
+      return own
+    },
+    take(length: number): string {
+      let rawLength = length
+      for (let next = escapes[taken]; next && next.at < gone + length; next = escapes[taken]) {
+        rawLength += next.length - 1
+        taken++
+      }
+      if (taken === escapes.length) {
+        escapes = []
+        taken = 0
+      }
+      gone += length
+      const own = raw.slice(0, rawLength)
+      raw = raw.slice(rawLength)
+      return own
+    },
+  }
+}
+
+function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan {
+  const scan = scanners.open()
+  const unsent = createRawText()
   /** An incomplete escape. */
   let broken = ''
 
   function written(pieces: readonly Piece[]): string {
     let said = ''
     for (const { kind, text, length } of pieces) {
-      const own = takeRaw(length)
+      const own = unsent.take(length)
       said += kind === 'kept' ? own : JSON.stringify(text).slice(1, -1)
     }
     return said
-  }
-
-  function takeRaw(length: number): string {
-    let rawLength = length
-    for (let next = escapes[taken]; next && next.at < gone + length; next = escapes[taken]) {
-      rawLength += next.length - 1
-      taken++
-    }
-    if (taken === escapes.length) {
-      escapes = []
-      taken = 0
-    }
-    gone += length
-    const own = raw.slice(0, rawLength)
-    raw = raw.slice(rawLength)
-    return own
-  }
-
-  function add(own: string, json: string): string {
-    if (json.length !== own.length) escapes.push({ at: come, length: json.length })
-    raw += json
-    come += own.length
-    return own
   }
 
   /** The text of an escape; '' while it is incomplete. */
@@ -155,8 +160,8 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
     const json = broken
     broken = ''
     const code = Number.parseInt(json.slice(2), 16)
-    if (kind === 'u') return add(Number.isNaN(code) ? json : String.fromCharCode(code), json)
-    return add(ESCAPES[kind] ?? kind, json)
+    if (kind === 'u') return unsent.add(Number.isNaN(code) ? json : String.fromCharCode(code), json)
+    return unsent.add(ESCAPES[kind] ?? kind, json)
   }
 
   return {
@@ -171,7 +176,7 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
         }
         SPECIAL.lastIndex = at
         const next = SPECIAL.exec(json)?.index ?? json.length
-        if (next > at) own += add(json.slice(at, next), json.slice(at, next))
+        if (next > at) own += unsent.add(json.slice(at, next), json.slice(at, next))
         at = next + 1
         if (json.charAt(next) === '\\') broken = '\\'
         else isEnd = next < json.length
