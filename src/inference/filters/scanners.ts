@@ -140,14 +140,7 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
     },
     open,
     whole: (value) => mapTexts(value, wholeText),
-    isClean(value) {
-      let isClean = true
-      mapTexts(value, (text) => {
-        isClean &&= isCleanText(text)
-        return text
-      })
-      return isClean
-    },
+    isClean: (value) => isEveryText(value, isCleanText),
   }
 }
 
@@ -186,6 +179,15 @@ function findingsOf(guarding: readonly Guarding[], report: FilterReport) {
 
 export const textOf = (pieces: readonly Piece[]): string =>
   pieces.length === 1 && pieces[0] ? pieces[0].text : pieces.map(({ text }) => text).join('')
+
+function isEveryText(value: unknown, passes: (text: string) => boolean): boolean {
+  let isSo = true
+  mapTexts(value, (text) => {
+    isSo &&= passes(text)
+    return text
+  })
+  return isSo
+}
 
 /** The value with its texts changed; the value itself where none was. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {

@@ -15,14 +15,13 @@ export function relayBytes(
   generation: Generation,
   chunks: AsyncIterable<Uint8Array>,
 ): ReadableStream<Uint8Array> {
-  const { cancellation, deps, id, content } = generation
-  const { ticker } = deps
+  const { cancellation, id, content, deps } = generation
   const iterator = chunks[Symbol.asyncIterator]()
   let held: Uint8Array | null = null
   let isOver = false
   let connection: ReadableStreamDefaultController<Uint8Array> | null = null
   const lost = (error: unknown): void => deps.onLost(error, id)
-  const clock = ticker.watch(() => leave(new CallerDisconnected('the caller reads nothing')))
+  const clock = deps.ticker.watch(() => leave(new CallerDisconnected('the caller reads nothing')))
 
   function finish(): void {
     isOver = true
@@ -62,7 +61,7 @@ export function relayBytes(
     try {
       const hasMore = await sendNext(controller)
       if (isOver) return
-      if (hasMore) clock.due = ticker.now() + SLOW_READER_MS
+      if (hasMore) clock.due = deps.ticker.now() + SLOW_READER_MS
       else {
         finish()
         controller.close()
