@@ -144,7 +144,7 @@ describe('what is sent', () => {
     expect(built?.body).toEqual({ model: 'vec', input: 'a', output_dimension: 8 })
   })
 
-  test('rankings: Cohere takes texts, Voyage says top_k', () => {
+  test('rankings: Cohere takes texts, Voyage has top_k', () => {
     const documents = ['a', { text: 'b' }, { title: 'T', text: 'c', tags: ['x'] }]
     const asked = rank({
       query: 'q',

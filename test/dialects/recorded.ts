@@ -51,7 +51,7 @@ function answersAreRead(
   })
 }
 
-/** However the network cuts a stream, it says the same. */
+/** A stream has the same events however the network splits it. */
 function cutsSayTheSame(egress: Egress, streams: readonly Recording[]): void {
   const read = readIn(egress)
   test.each(rows(streams))('re-cut: %s', async (_, recording) => {
@@ -139,13 +139,13 @@ export const numberAt = (value: unknown, ...path: string[]): number => {
 /** The reason of the error begins with the message that the provider sent. */
 export function expectReason(error: unknown, { error: sent }: Expected): void {
   if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
-  // The table has the beginning of the object's JSON.
+  // The table has the start of the object's JSON.
   const message = /"message": ?"((?:[^"\\]|\\.){1,60})/.exec(String(sent))?.[1] ?? String(sent).slice(0, 60)
   expect(message).not.toBe('')
   expect(error.reason.slice(0, message.length)).toBe(message)
 }
 
-/** Arguments of a call as text, `{}` if there are none. */
+/** Arguments of a call as text, `{}` for a call without any. */
 const argumentsOf = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text === '' ? '{}' : text

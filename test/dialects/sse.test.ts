@@ -4,7 +4,7 @@ import { createSseParser, MAX_EVENT_CHARACTERS, type SseEvent } from '../../src/
 
 const ENCODER = new TextEncoder()
 
-/** Each row is read whole, byte by byte, and cut at every offset: always the same. */
+/** Each row is read at once, byte by byte, and split at every offset: always the same. */
 const rows: [name: string, body: string, events: [name: string, data: string][]][] = [
   [
     'LF',

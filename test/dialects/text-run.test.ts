@@ -52,7 +52,7 @@ describe('runs of text', () => {
     expect(await jsonsOf((START + said('a', 'b', 'c') + END).replaceAll('\n', end))).toEqual(jsons)
   })
 
-  test('wherever the stream is cut, the same is said', async () => {
+  test('the events are the same wherever the stream is split', async () => {
     const body = START + said('a', 'b', 'long '.repeat(40), 'ü🌊', 'q"', 'z') + END
     const whole = (await jsonsOf(body)).flat()
     for (let at = 1; at < Buffer.byteLength(body); at++)

@@ -116,7 +116,7 @@ test('a tool choice without a tool that chat can carry is not sent', () => {
   expect(Object.keys(body)).not.toContain('parallel_tool_calls')
 })
 
-test('a chat request that was read and written again says the same', () => {
+test('a chat request that is read and written again is unchanged', () => {
   const { messages, tools, tool_choice } = written
   const body = {
     messages,
@@ -158,7 +158,7 @@ test('a turn of which nothing is left is left out', () => {
   expect(dropped).toEqual(['tools.web_search_20250305', 'content.web_search_call', 'messages.reasoning'])
 })
 
-test('what a tool showed stands behind the results of all of them', () => {
+test('images of tools follow the results of all tools', () => {
   const image = { type: 'image' as const, url: 'data:image/png;base64,AA' }
   const dropped: string[] = []
   const { messages } = bodyOf(
@@ -190,7 +190,7 @@ test('what a tool showed stands behind the results of all of them', () => {
   expect(dropped).toEqual(['messages.is_error'])
 })
 
-test('who asks, longer than providers take it, is told apart all the same', () => {
+test('a user name that is too long for providers stays distinct', () => {
   const dropped: string[] = []
   const userOf = (user: string) => bodyOf({ ...request, user }, PLAIN, dropped).user
   expect(userOf('u'.repeat(64))).toBe('u'.repeat(64))
@@ -251,7 +251,7 @@ test('marks for caches, to a provider that takes them', () => {
   expect(dropped).toEqual([])
 })
 
-test('a mark that has no text to stand on is named', () => {
+test('a cache_control marker without a text is dropped by name', () => {
   const dropped: string[] = []
   const image = {
     type: 'image',

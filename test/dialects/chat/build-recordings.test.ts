@@ -9,7 +9,7 @@ import { quirksOf, vendors } from '../../../src/providers/compatible.ts'
 import { endpoint, model, provider } from '../../inference/fixture.ts'
 import { hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
 
-/** What clients of chat providers have sent, sent to us: what goes on to the same provider says the same. */
+/** Recorded requests to chat providers: the request that we forward to the same provider is equivalent. */
 
 interface Asked {
   name: string

@@ -432,7 +432,7 @@ describe('OpenAI', () => {
   ])
 })
 
-describe('DeepSeek, and whoever wants thoughts back as `reasoning_content`', () => {
+describe('DeepSeek, and vendors that want thoughts back as `reasoning_content`', () => {
   const calls = [call('call_1')]
   const asked = (...turns: JsonObject[]) => ({ messages: [USER, ...turns, result('call_1')] })
   table('DEEPSEEK_API_KEY', [

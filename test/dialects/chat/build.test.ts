@@ -102,7 +102,7 @@ test('what speaks to the gateway alone is not sent; everything else is', () => {
   expect(built({ ...kept, ...gateway }).body).toEqual({ messages: HELLO, model: 'large-2026', ...kept })
 })
 
-test('what nobody here does is named: nothing is dropped in silence', () => {
+test('unsupported fields are named: nothing is dropped silently', () => {
   const plugins = [{ id: 'moderation' }, { id: 'web', enabled: false }, { id: 'file-parser', enabled: true }]
   const call = built({ plugins, preset: 'p', transforms: ['middle-out'] })
   expect(call.dropped).toEqual(['plugins.moderation', 'plugins.file-parser', 'transforms'])

@@ -44,7 +44,7 @@ test('the schema names every field, and null is accepted as absent wherever a fi
   expect(request).toEqual(plain)
 })
 
-/** Python clients that write out whole models send such nulls, and so do replies that are replayed. */
+/** Python clients that serialize complete models send such nulls, and so do replayed replies. */
 test('null is accepted as absent in parts, calls and formats too', () => {
   const withNulls = [
     {

@@ -133,7 +133,7 @@ function lineOf(e: Event): string {
   )
 }
 
-test('the inside of a JSON string is told from what is none', () => {
+test('the inside of a JSON string is distinguished from other text', () => {
   const inside = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/
   const unit = fc.constantFrom(
     ...'"\\/bnux 09aF,:[]{}\t\n\u0000\u001f\u007f\u0085é\u2028',
@@ -154,7 +154,7 @@ test('the inside of a JSON string is told from what is none', () => {
 })
 
 describe('the fast path', () => {
-  test('says what the slow one says, whatever comes', async () => {
+  test('returns the same as the slow path, for any input', async () => {
     let plain = 0
     let total = 0
     await fc.assert(
@@ -197,7 +197,7 @@ describe('the fast path', () => {
       ),
       { numRuns: runs(1_000, 3_000), seed: 20_260_101 },
     )
-    // The property says nothing unless the fast path runs.
+    // The property proves nothing unless the fast path runs.
     expect(plain).toBeGreaterThan(total / 10)
   })
 
@@ -259,7 +259,7 @@ describe('the fast path', () => {
     expect(frames.some((frame) => frame.plainText)).toBe(false)
   })
 
-  test('an empty delta says nothing', async () => {
+  test('an empty delta emits nothing', async () => {
     const { frames } = await read(
       chunk('"content":"a"') + chunk('"content":""') + chunk('"content":"b"'),
       true,

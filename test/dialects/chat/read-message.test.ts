@@ -4,14 +4,14 @@ import { body, calls, chunk, data, eventsOf, type Json, stream, unary } from './
 const TEXT = chunk({ content: 'Ahoy' })
 const STOP = chunk({}, 'stop')
 
-describe('what a reply says besides', () => {
+describe('other fields of a reply', () => {
   const both = async (message: Json, more: Json = {}) => {
     const streamed = await stream(data(chunk(message, null, more), chunk({}, 'stop'), '[DONE]'))
     const whole = await unary(body(message, 'stop', more))
     return [streamed, whole]
   }
 
-  test('the start tells id, model and time of the first chunk that has them', async () => {
+  test('the start has id, model and time of the first chunk with them', async () => {
     const empty = { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [] }
     const { events } = await stream(data(empty, TEXT, STOP))
     expect(eventsOf(events, 'response-start')).toEqual([
@@ -25,7 +25,7 @@ describe('what a reply says besides', () => {
     ])
   })
 
-  test('reasoning under both names is told once', async () => {
+  test('reasoning under both names is emitted once', async () => {
     for (const outcome of await both({ content: 'a', reasoning: 'why', reasoning_content: 'why' }))
       expect(outcome.reasoning).toBe('why')
     for (const outcome of await both({ content: 'a', reasoning: '', reasoning_content: 'why' }))
@@ -111,7 +111,7 @@ describe('what a reply says besides', () => {
     expect(await told({ refusal: [bare] })).toEqual([{ content: null, refusal: [filled] }])
   })
 
-  test('annotations are told once, sources of a search as annotations', async () => {
+  test('annotations are emitted once, sources of a search as annotations', async () => {
     const mark = {
       type: 'url_citation',
       url_citation: { url: 'https://a.example', title: 'A', content: 'c', start_index: 1, end_index: 4 },
@@ -215,7 +215,7 @@ describe('what a reply says besides', () => {
 })
 
 describe('what our reader does not know', () => {
-  test('stands in a native event, by its place; padding does not', async () => {
+  test('is kept in a native event, by its place; padding is not', async () => {
     const text = data(
       chunk(
         { content: 'a', channel: 'final' },
@@ -241,7 +241,7 @@ describe('what our reader does not know', () => {
     ])
   })
 
-  test('of a whole body is kept with its nulls', async () => {
+  test('of a unary body is kept with its nulls', async () => {
     const { events } = await unary(
       body({ content: 'a', note: null, executed_tools: [1] }, 'stop', { provider: 'P', x: null }),
     )

@@ -146,11 +146,11 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown> | null):
   expect(usage.providerCostUsd).toBe(cost)
 }
 
-/** The provider's message is in the reason; OpenRouter's own says less than what it wraps. */
+/** The provider's message is in the reason; OpenRouter's own message has less detail than the error that it wraps. */
 function expectReason(error: unknown, { error: told }: Expected): void {
   if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)
   const { reason } = error
-  // The table keeps the beginning of the object's JSON.
+  // The table has the start of the object's JSON.
   const said = [...String(told).matchAll(/"(?:message|raw|detail|error)": ?"((?:[^"\\]|\\.){1,60})/g)]
   expect(said.length).toBeGreaterThan(0)
   expect(said.map((match) => reason.startsWith(match[1] ?? '')).includes(true) ? 'said' : reason).toBe('said')
@@ -166,7 +166,7 @@ function eventEnds(bytes: Uint8Array): number[] {
 }
 
 /**
- * The rule, said once more: the terminal marker, or a finish reason of every choice and then a clean end (an end
+ * The rule again: the terminal marker, or a finish reason of every choice and then a clean end (an end
  * inside an event is not clean) or a reset.
  */
 function isWhole(part: Uint8Array, ending: 'clean' | 'reset'): boolean {

@@ -188,7 +188,7 @@ describe('tool calls', () => {
     }
   })
 
-  test('entries of a whole message are calls of their own, whatever their ids', async () => {
+  test('entries of a complete message are separate calls, whatever their ids', async () => {
     const same = { id: 'a', index: 0, type: 'function', function: { name: 'f', arguments: '{}' } }
     expect((await unary(body(calls(same, { ...same, id: '' }, same), 'tool_calls'))).calls).toHaveLength(3)
   })

@@ -10,7 +10,7 @@ const TEXT = chunk({ content: 'Ahoy' })
 const STOP = chunk({}, 'stop')
 const ERROR = { error: { message: 'The mast broke', code: 'mast' } }
 
-describe('what is whole', () => {
+describe('complete replies', () => {
   const whole: [name: string, text: string, reason: string, native: string | null][] = [
     ['a finish reason, then the end', data(TEXT, STOP), 'stop', 'stop'],
     ['a finish reason beside the text', data(chunk({ content: 'Ahoy' }, 'length')), 'length', 'length'],

@@ -6,7 +6,7 @@ import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
 import { mayBeSpliced } from '../../../src/dialects/json-text.ts'
 import { REQUEST } from '../request.ts'
 
-/** The fast path (upstream's JSON text, spliced) says the same as the slow one (parsed and written again). */
+/** The fast path (upstream's JSON text, spliced) writes the same as the slow path (parsed and serialized). */
 
 const REPLY: ReplyContext = {
   generationId: 'gen-"1"',

@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../../src/core/usage.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
 import { CLOSING, chunksOf, frame, REPLY, text } from './chunks.ts'
 
-/** Writes frames and gives what each chunk says beside the shared fields. */
+/** Writes frames and returns the fields of each chunk, without the shared ones. */
 function written(frames: InferenceFrame[], reply = REPLY): unknown[] {
   const writer = writeChatStream(reply)
   return frames.map((each) => {

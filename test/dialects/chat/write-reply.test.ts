@@ -146,7 +146,7 @@ test('hidden reasoning leaves no trace, under any name', () => {
   expect(JSON.stringify(reply)).not.toMatch(/secret|thinking|reasoning_details/)
 })
 
-test('unknown fields of a unary reply stand where they stood, and never take the place of ours', () => {
+test('unknown fields of a unary reply keep their places and never replace ours', () => {
   const native = {
     chunk: { system_fingerprint: 'fp', warmth: { a: [1] }, id: 'theirs', model: 'theirs' },
     choices: [{ index: 0, choice: { filter: 'ok', index: 9 }, message: { mood: 'm', role: 'theirs' } }],

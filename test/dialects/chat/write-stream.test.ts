@@ -4,7 +4,7 @@ import { isObject } from '../../../src/core/json.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
 import { CLOSING, chunksOf, frame, REPLY, SHARED, text } from './chunks.ts'
 
-test('the system fingerprint, once told, is on every chunk', () => {
+test('the system fingerprint is on every chunk from the first that has it', () => {
   const native: InferenceEvent = {
     type: 'native',
     dialect: 'chat',

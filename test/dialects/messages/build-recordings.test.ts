@@ -9,7 +9,7 @@ import { hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
 import { attemptOf } from './attempt.ts'
 
 /**
- * What clients of the provider have sent, asked for in chat's words: the request that we make of it says the same.
+ * Recorded requests of the provider's clients, translated to chat: the request that we build from them is equivalent.
  * Differences of form alone are evened out by `same`.
  */
 
@@ -102,7 +102,7 @@ function toChat(request: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(body))
 }
 
-/** Strings as blocks, and without what says nothing: `stream: false`, `is_error: false`. */
+/** Strings as blocks, without defaults: `stream: false`, `is_error: false`. */
 function same(request: JsonObject): JsonObject {
   const { stream, system, messages, tools, ...rest } = request
   const block = ({ is_error, content, ...more }: JsonObject): JsonObject => ({

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
 
-/** What is refused: a 400 that names the place and says what is allowed there. */
+/** Rejected bodies: a 400 that names the path and what is allowed there. */
 
 function refusal(body: JsonObject, headers: Record<string, string> = {}): string {
   try {

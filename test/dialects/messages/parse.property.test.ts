@@ -6,7 +6,7 @@ import { egresses } from '../../../src/dialects/index.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { attemptOf } from './attempt.ts'
 
-/** Whatever is sent is read and can be forwarded in every dialect, or refused with a 400 that says where. */
+/** Any body is parsed and can be forwarded in every dialect, or rejected with a 400 that names the path. */
 
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),

@@ -5,7 +5,7 @@ import { createMessagesDecoder } from '../../../src/dialects/messages/decode.ts'
 import { readReply } from '../../../src/dialects/read-reply.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 
-/** The fast path of text says what the slow one says. */
+/** The fast path of text returns the same as the slow path. */
 
 const frames = async (body: string, fast: boolean): Promise<InferenceFrame[]> => {
   const read = []

@@ -80,7 +80,7 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.webSearchRequests ?? 0).toBe(numberAt(told, 'server_tool_use', 'web_search_requests'))
 }
 
-/** The rule, said once more: a stop reason and then a clean end or a reset, or `message_stop` after an answer. */
+/** The rule again: a stop reason and then a clean end or a reset, or `message_stop` after an answer. */
 function isWhole(part: Uint8Array, ending: Ending): boolean {
   let isFinished = false
   for (const { event, data, json } of eventsOf(part, ending)) {

@@ -43,7 +43,7 @@ const eventsOf = async (events: readonly (JsonObject | string)[]): Promise<Infer
   return found.filter(({ type }) => !frame.includes(type))
 }
 
-/** What a writer of the same dialect is told beside the neutral events. */
+/** The native events for a writer of the same dialect. */
 const nativesOf = async (body: string): Promise<MessagesNative[]> => {
   const { events } = await read(body)
   return events.flatMap((event) =>
@@ -264,13 +264,13 @@ describe('for a writer of this dialect', () => {
     expect(await nativesOf(stream(events))).toEqual(expected.map((event) => ({ event })))
   })
 
-  test('a whole message', async () => {
+  test('a complete message', async () => {
     const message = { ...START.message, content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' }
     expect(await nativesOf(JSON.stringify(message))).toEqual([{ message }])
   })
 })
 
-test('usage is the last that was told of each figure', async () => {
+test('usage is the last report of each figure', async () => {
   const start = {
     type: 'message_start',
     message: {
@@ -333,7 +333,7 @@ describe('what was written to a cache for an hour', () => {
     expect(told && promptTokens(told)).toBe(5 + written)
   })
 
-  test('in a whole reply', async () => {
+  test('in a unary reply', async () => {
     const content = [{ type: 'text', text: 'Hi' }]
     const usage: JsonObject = { input_tokens: 5, output_tokens: 1, ...wrote(30, 10, 20) }
     const message = { ...START.message, content, stop_reason: 'end_turn', usage }

@@ -7,7 +7,7 @@ import { MESSAGE_ID, readReply, readStream, writtenReply, writtenStream } from '
 
 /**
  * From a provider of the dialect to a caller of it: what Anthropic's own client makes of the recorded reply, it makes
- * of ours, in every field and in its place, but for the id, the model and what the gateway adds.
+ * of ours, in every field and in its place, except the id, the model and the gateway's additions.
  */
 
 forReplies(['messages'], ({ api, status }) => api === 'anthropic-messages' && status < 300, table)
@@ -44,7 +44,7 @@ function expectSame(ours: Anthropic.Message, direct: Anthropic.Message): void {
   expect(ours.usage).toMatchObject(told(usage))
 }
 
-/** What the provider told: null is nothing. */
+/** The fields that the provider sent: null counts as absent. */
 const told = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 

@@ -69,7 +69,7 @@ const replayed = (content: unknown): unknown => {
   return messagesIngress.parse(JSON.parse(JSON.stringify(body)), new Headers()).messages[1]?.reasoningDetails
 }
 
-test('streamed and whole', async () => {
+test('streamed and unary', async () => {
   await fc.assert(
     fc.asyncProperty(details, fc.boolean(), async (list, isWhole) => {
       const streamed = await readStream(await writtenStream(framesOf(list, isWhole)))

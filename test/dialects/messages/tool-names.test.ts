@@ -16,7 +16,7 @@ const body = {
   tool_choice: { type: 'tool', name: LONG },
 }
 
-test('a name that only Anthropic takes is shortened for others, the same wherever it stands', () => {
+test('a name that only Anthropic accepts is shortened for other dialects, the same way everywhere', () => {
   const request = parseMessages(body, new Headers())
   const names = request.tools.map((tool) => (tool.type === 'function' ? tool.name : ''))
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/)

@@ -8,7 +8,7 @@ import { eventsOf, readReply, readStream, writtenReply, writtenStream } from './
 
 /** Every recording of every dialect, written in this one, as Anthropic's own client reads it. */
 
-/** Callers of this dialect never get the tool that stands for a schema: their own words for one go through. */
+/** Callers of this dialect never get the answer tool: their own schema is forwarded. */
 const STAND_IN = /answer-tool/
 
 forReplies(
@@ -32,7 +32,7 @@ function table(recordings: Recording[]): void {
   })
 }
 
-/** Blocks come one after the other and count from 0; nothing comes after the end. */
+/** Blocks come in order and count from 0; nothing comes after the end. */
 function expectOrder(events: readonly Record<string, unknown>[]): void {
   const types = events.map(({ type }) => String(type))
   expect(types.slice(0, 2)).toEqual(['message_start', 'ping'])
@@ -62,7 +62,7 @@ const STOPS: Readonly<Record<string, RegExp>> = {
 function expectMessage(message: Anthropic.Message, outcome: Outcome, { expected, api }: Recording): void {
   const texts = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   const isOwn = api === 'anthropic-messages'
-  // What a provider says instead of an answer is text; Anthropic's own stands beside the stop reason.
+  // A refusal is text; Anthropic's own is beside the stop reason.
   expect(texts.join('')).toBe(outcome.text + (isOwn ? '' : outcome.refusal))
   if (isOwn && outcome.refusal !== '') expect(message.stop_details?.explanation).toBe(outcome.refusal)
   if (expected.text && !isElsewhere(outcome.text, expected.text)) throw new Error('the text is another one')
@@ -90,7 +90,7 @@ const detailedText = ({ events }: Outcome): string =>
 /** Ids that we made differ from reading to reading. */
 const sameId = (id: string): string => id.replace(/^call_[0-9a-f]{32}$/, 'made')
 
-/** What an independent reader of the recordings took for text; it counts some parts to it that are none. */
+/** The text as an independent reader of the recordings found it, with some parts that are not text. */
 const isElsewhere = (found: string, told: string): boolean =>
   found === told || found.includes(told) || told.includes(found)
 

@@ -119,7 +119,7 @@ test('the events of a stream, in order', () => {
   ])
 })
 
-test('what was written to a cache is told by how long it is kept, whoever counted it', () => {
+test('cache writes are listed by lifetime, whichever dialect counted them', () => {
   const usage = { ...NO_USAGE, inputTokens: 3, cacheWriteTokens: 30, cacheWriteHourTokens: 20 }
   const told = {
     input_tokens: 3,
@@ -136,7 +136,7 @@ test('what was written to a cache is told by how long it is kept, whoever counte
   })
 })
 
-test('an answer of nothing is a whole message', () => {
+test('an empty answer is a complete message', () => {
   expect(written([]).map(({ type }) => type)).toEqual([
     'message_start',
     'ping',
@@ -373,7 +373,7 @@ describe('the end', () => {
     expect(delta({ finishes: [{ choice, reason, native: word }] })).toMatchObject({ stop_reason: expected })
   })
 
-  test('a refusal says why', () => {
+  test('a refusal has its explanation', () => {
     expect(delta({}, [[{ type: 'refusal-delta', choice, text: 'No.' }]])).toMatchObject({
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: null, explanation: 'No.' },
@@ -499,7 +499,7 @@ describe('relay', () => {
     ])
   })
 
-  test('a whole message as events', () => {
+  test('a complete message as events', () => {
     const message = {
       id: 'up',
       content: [
@@ -527,7 +527,7 @@ describe('relay', () => {
   })
 })
 
-test('the comments of a long silence are skipped by the client, and an error after them is told', async () => {
+test('the client skips the comments of a long silence and reports an error after them', async () => {
   const silence = ': SLUICE PROCESSING\n\n'
   const writer = messagesIngress.writeStream(replyOf())
   const body = writer.write({ events: [text('Hi')] }) + silence + writer.end(closingOf())

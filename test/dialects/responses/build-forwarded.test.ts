@@ -5,7 +5,7 @@ import { carry } from '../../../src/dialects/responses/carried.ts'
 import { responsesEgress, responsesIngress } from '../../../src/dialects/responses/index.ts'
 import { attemptOf } from './attempt.ts'
 
-/** Requests of callers that speak Responses themselves: what they said is what is sent. */
+/** Requests of callers that speak Responses: their bodies are sent unchanged. */
 
 const built = (fields: JsonObject, attempt: Attempt = attemptOf()) =>
   responsesEgress.build(
@@ -60,7 +60,7 @@ test('whatever the gateway does not know goes through, at every level', () => {
   expect(body).toEqual(before)
 })
 
-/** Fields of the request, what is sent for them beside the least body, and what is dropped. */
+/** Fields of the request, what is sent for them in addition to the least body, and what is dropped. */
 type Row = [what: string, fields: JsonObject, body: JsonObject, dropped?: string[], attempt?: Attempt]
 
 function table(rows: Row[]): void {

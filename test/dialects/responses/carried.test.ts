@@ -3,7 +3,7 @@ import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { isForeign } from '../../../src/dialects/responses/carried.ts'
 import { detail, frame, parse, streamed, text, thought, unary } from './frames.ts'
 
-/** Reasoning of other dialects goes out in items and comes back in `input` as it was. */
+/** Reasoning of other dialects is written into items and returns in `input` unchanged. */
 
 const CLAUDE = 'anthropic-claude-v1'
 const GEMINI = 'google-gemini-v1'
@@ -124,7 +124,7 @@ test('thoughts that are text alone need no seal', () => {
   })
 })
 
-test('a seal that somebody changed is no detail', () => {
+test('a modified seal is not a detail', () => {
   const item = (encrypted_content: string) => ({
     type: 'reasoning',
     id: 'rs',

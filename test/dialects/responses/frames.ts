@@ -67,7 +67,7 @@ export const piece = (index: number, json: string): InferenceEvent => ({
 })
 export const native = (data: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'responses', data })
 
-/** A whole stream, judged. */
+/** A complete stream, judged. */
 export function streamed(
   frames: readonly InferenceFrame[],
   context: ReplyContext = reply(),

@@ -226,7 +226,7 @@ describe('tools', () => {
     expect<unknown>(request.toolChoice).toEqual(wanted)
   })
 
-  test('allowed tools leave the others out', () => {
+  test('allowed tools remove all other tools', () => {
     const choice = {
       type: 'allowed_tools',
       mode: 'required',

@@ -25,7 +25,7 @@ async function read(body: string | Uint8Array, fast: boolean, cuts: number[] = [
 const eventsOf = ({ frames, error }: Read): string =>
   JSON.stringify({ events: frames.map((frame) => frame.events), error })
 
-/** What `plainText` says is what the events say. */
+/** `plainText` has the text of the events. */
 function checkPlain(frames: readonly InferenceFrame[]): number {
   const plain = frames.filter((frame) => frame.plainText !== undefined)
   for (const { events, plainText } of plain) {
@@ -56,7 +56,7 @@ const text = fc.oneof(
   },
 )
 
-/** One event; most are alike, as in life: fields stand in another order at each provider. */
+/** One event; most are alike, as in practice: each provider orders its fields differently. */
 const shape = fc.record({
   order: fc.constantFrom('openai', 'xai', 'bare'),
   item: fc.constantFrom('msg_a', 'msg_b'),
@@ -82,7 +82,7 @@ function eventText({ order, item, at, pad, kind, more }: Shape, delta: string, c
 }
 
 describe('the fast path', () => {
-  test('says what the slow one says', async () => {
+  test('returns the same as the slow path', async () => {
     let plain = 0
     let total = 0
     await fc.assert(
@@ -97,7 +97,7 @@ describe('the fast path', () => {
           const events = runs.flatMap(([form, texts]) =>
             texts.map((piece) => eventText({ ...form, pad: form.pad }, piece, count++)),
           )
-          // The whole text comes again, so a wrong count of what was told would show.
+          // The complete text comes again, so a wrong count of emitted text would show.
           const done = `data: {"type":"response.output_text.done","output_index":0,"content_index":0,"text":"${'x'.repeat(60)}"}\n\n`
           const body = START + events.join('') + done + END
           const fast = await read(
@@ -112,7 +112,7 @@ describe('the fast path', () => {
       ),
       { numRuns: 1_000, seed: 20_260_202 },
     )
-    // The property says nothing unless the fast path runs.
+    // The property proves nothing unless the fast path runs.
     expect(plain).toBeGreaterThan(total / 10)
   })
 

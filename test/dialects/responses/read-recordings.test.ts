@@ -15,12 +15,12 @@ import {
   refusalsAreRead,
 } from '../recorded.ts'
 
-/** What is no reply to us, with what is said of it. */
+/** Recordings that are not replies, with the reported error. */
 const NO_REPLY: Readonly<Record<string, { kind: string; reason: RegExp }>> = {
   // We ask for nothing in the background: a response that is still under way is half of one.
   'openai/pyd-background_mode_vcr.http.json#0': { kind: 'truncated', reason: /under way/ },
   'openai/pyd-background_mode_vcr.http.json#1': { kind: 'truncated', reason: /under way/ },
-  // Its first and last line were cut by whoever recorded them: no JSON.
+  // The recording truncated its first and last line: not JSON.
   'openai/vai-parallel-tool-call-wrapper.1.chunks.txt': { kind: 'malformed', reason: /not JSON/ },
 }
 
@@ -60,7 +60,7 @@ function table(recordings: Recording[]): void {
   brokenOff(responsesEgress, streams, { isWhole })
 }
 
-/** All but the native events, which repeat whole responses. */
+/** All events except the native ones, which repeat complete responses. */
 const toldBy = ({ events }: Outcome): string =>
   JSON.stringify(events.map((event) => (event.type === 'native' ? event.type : event)))
 
@@ -120,7 +120,7 @@ function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
   expect(usage.providerCostUsd ?? 0).toBe(ticks > 0 ? ticks / 1e10 : numberAt(told, 'cost'))
 }
 
-/** The rule, said once more: the last event of a response, or the marker of gateways after an answer. */
+/** The rule again: the last event of a response, or the marker of gateways after an answer. */
 function isWhole(part: Uint8Array, ending: Ending): boolean {
   let hasContent = false
   for (const { data, json } of eventsOf(part, ending)) {

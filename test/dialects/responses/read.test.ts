@@ -44,8 +44,8 @@ const nativesOf = ({ events }: Outcome) =>
 const typesOf = (outcome: Outcome) =>
   nativesOf(outcome).map(({ event, response }) => event?.type ?? `response ${response?.status}`)
 
-describe('what a writer of the same dialect is told', () => {
-  test('every item of a stream whole, its own events, and the response', async () => {
+describe('native events for a writer of the same dialect', () => {
+  test('every complete item of a stream, its own events, and the response', async () => {
     const outcome = await fixture('web-search.sse')
     expect(typesOf(outcome)).toEqual([
       'response in_progress',
@@ -71,7 +71,7 @@ describe('what a writer of the same dialect is told', () => {
     expect(nativesOf(outcome).at(-1)?.response).not.toHaveProperty('output')
   })
 
-  test('items stand around what they say', async () => {
+  test('items enclose the events of their content', async () => {
     const { events } = await fixture('thinking-tools.sse')
     const order = events.flatMap((event): unknown[] => {
       if (event.type === 'tool-call-start') return [event.name]
@@ -82,7 +82,7 @@ describe('what a writer of the same dialect is told', () => {
     expect(order).toEqual([added, done, added, done, added, 'tide_at', done, added, 'list_ports', done])
   })
 
-  test('of a whole reply each item once, after what it says', async () => {
+  test('of a unary reply each item once, after its content', async () => {
     const outcome = await fixture('thinking-tools.json')
     expect(typesOf(outcome)).toEqual([
       'response.output_item.done',
@@ -94,7 +94,7 @@ describe('what a writer of the same dialect is told', () => {
     expect(nativesOf(outcome).map(({ event }) => event?.output_index)).toEqual([0, 1, 2, 3, undefined])
   })
 
-  test('events and fields that nobody knows', async () => {
+  test('unknown events and fields', async () => {
     const strange = { type: 'response.weather.changed', sky: 'clear' }
     const last = { ...completed([]), meter: { ticks: 3 } }
     const outcome = await streamed(strange, { type: 'keepalive' }, last)
@@ -105,7 +105,7 @@ describe('what a writer of the same dialect is told', () => {
 })
 
 describe('usage', () => {
-  test('in disjoint buckets, with what else was told', async () => {
+  test('in disjoint buckets, with the other reported fields', async () => {
     const outcome = await whole([said('x')], {
       service_tier: 'flex',
       usage: {
@@ -238,7 +238,7 @@ describe('ends', () => {
     expect(error).toMatchObject({ kind: 'server', reason: 'the provider reports a failed response' })
   })
 
-  test('what was used before a failure is told', async () => {
+  test('usage before a failure is reported', async () => {
     const { usage: told, error } = await streamed({
       type: 'response.failed',
       response: { status: 'failed', usage, error: { code: 'server_error', message: 'x' } },
@@ -256,7 +256,7 @@ describe('content', () => {
     delta: text,
   })
 
-  test('what deltas left out is told once the whole came', async () => {
+  test('text that deltas left out is emitted with the complete text', async () => {
     const done = (text: string): JsonObject => ({
       type: 'response.output_text.done',
       output_index: 0,
@@ -299,7 +299,7 @@ describe('content', () => {
     expect(calls).toEqual([{ id: 'c', name: 'f', arguments: '{"a":1}' }])
   })
 
-  test('a call keeps its type, and fields that nobody knows', async () => {
+  test('a call keeps its type and unknown fields', async () => {
     const { events } = await whole([
       { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT 1', namespace: 'db' },
       { type: 'function_call', id: 'fc', name: 'f', arguments: { a: 1 } },
@@ -319,7 +319,7 @@ describe('content', () => {
     ])
   })
 
-  test('citations count from the beginning of the whole text, each told once', async () => {
+  test('citations count from the start of the complete text, each emitted once', async () => {
     const { annotations } = await fixture('web-search.sse')
     expect(annotations).toEqual([
       { type: 'url_citation', url: 'https://tides.example/a', title: 'Tables', startIndex: 13, endIndex: 22 },
@@ -327,7 +327,7 @@ describe('content', () => {
     ])
   })
 
-  test('log probabilities are told once', async () => {
+  test('log probabilities are emitted once', async () => {
     const { events } = await fixture('logprobs.sse')
     const tokens = events.flatMap((event) => (event.type === 'logprobs' ? event.logprobs.content : []))
     expect(tokens).toMatchObject([{ token: 'Ebb' }, { token: '.' }])
@@ -396,7 +396,7 @@ describe('reasoning goes back as it came', () => {
     expect(outcome.reasoning).toBe('One. Two.')
   })
 
-  test('events of both names tell a text once; each alone tells it too', async () => {
+  test('events of both names emit a text once; either name alone does too', async () => {
     const both = (text: string, order: 1 | -1): JsonObject[] =>
       [
         { type: 'response.reasoning.delta', output_index: 0, delta: text },

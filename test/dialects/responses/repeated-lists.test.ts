@@ -39,7 +39,7 @@ describe('JSON text of what is repeated', () => {
   })
 })
 
-test('a stream in pieces is cut into whole blocks wherever the pieces end', () => {
+test('a stream in pieces is split into complete blocks wherever the pieces end', () => {
   const stream = 'event: a\ndata: {"a":1}\n\nevent: b\ndata: {"b":2}\n\ndata: [DONE]\n\n'
   for (let size = 1; size <= stream.length; size++) {
     const completedBy = createBlockCutter()

@@ -6,7 +6,7 @@ import { writeResponsesStream } from '../../../src/dialects/responses/write-stre
 import { CLOSING, reply } from './frames.ts'
 import { checkStream } from './stream-order.ts'
 
-/** The fast path (upstream's JSON text, spliced) says the same as the slow one (parsed and written again). */
+/** The fast path (upstream's JSON text, spliced) writes the same as the slow path (parsed and serialized). */
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),

@@ -16,7 +16,7 @@ import {
   unary,
 } from './frames.ts'
 
-/** What a provider of the same dialect says reaches the caller: items as they are, unknown events and fields too. */
+/** Events of a Responses provider reach the caller: unchanged items, unknown events and fields too. */
 
 const added = (output_index: number, item: JsonObject): InferenceEvent =>
   native({ event: { type: 'response.output_item.added', sequence_number: 40, output_index, item } })
@@ -213,7 +213,7 @@ test('one piece that is streamed: every event has the id of its item', () => {
   ])
 })
 
-test('whole items that nothing was said of', async () => {
+test('complete items without earlier events', async () => {
   const frames = [frame(...OUTPUT.map((item, i) => done(i, item)))]
   expect(streamed(frames).response['output']).toEqual(OUTPUT)
   expect((await unary(frames))['output']).toEqual(OUTPUT)
@@ -236,7 +236,7 @@ test('ids that change on the way are one', () => {
   expect(stream.response['output']).toMatchObject([{ id: 'one' }])
 })
 
-test('ids that come twice are told apart, and absent ones are made', () => {
+test('repeated ids are made distinct, and absent ones are created', () => {
   const empty = (id?: string) => ({ type: 'reasoning', ...(id ? { id } : {}), summary: [] })
   const stream = streamed([frame(done(0, empty('same')), done(1, empty('same')), done(2, empty()))])
   expect(stream.response['output']).toMatchObject([{ id: 'same' }, { id: 'rs_1_1' }, { id: 'rs_1_2' }])
@@ -325,7 +325,7 @@ test('a cut leaves what was announced, as incomplete', () => {
   })
 })
 
-test('usage keeps what else was told', async () => {
+test('usage keeps the other reported fields', async () => {
   const usage = { ...NO_USAGE, native: { dialect: 'responses' as const, fields: { num_sources_used: 3 } } }
   expect((await unary([frame(text('x'))], reply(), { ...CLOSING, usage }))['usage']).toMatchObject({
     num_sources_used: 3,

@@ -238,7 +238,7 @@ describe('events in their order', () => {
   })
 })
 
-test('the response says what was asked, and what it cost', () => {
+test('the response repeats the request and has its cost', () => {
   const asked = {
     instructions: 'Be brief.',
     metadata: { a: 'b' },
@@ -392,7 +392,7 @@ describe('failures', () => {
   })
 })
 
-test('the body that was sent upstream comes first, after the beginning', () => {
+test('the body that was sent upstream comes first, after the created event', () => {
   const writer = writeResponsesStream(reply())
   expect(writer.reply?.()).toBeNull()
   const stream = checkStream(
@@ -464,7 +464,7 @@ test('tokens with their probabilities', () => {
   expect(itemsOf(stream)).toMatchObject([{ content: [{ logprobs: [shown] }] }])
 })
 
-test('a place in the text counts from the beginning of its message', () => {
+test('a place in the text counts from the start of its message', () => {
   const annotation = {
     type: 'url_citation' as const,
     url: 'https://a.example',
@@ -497,7 +497,7 @@ test('a place in the text counts from the beginning of its message', () => {
   })
 })
 
-test('a signature within the text comes after it, the text stays whole', () => {
+test('a signature within the text follows it; the text is not split', () => {
   const stream = streamed([
     frame(text('{"a":')),
     frame(detail({ type: 'reasoning.encrypted', data: 'sig', format: 'google-gemini-v1', index: 0 })),
@@ -541,7 +541,7 @@ describe('custom tools', () => {
     ])
   })
 
-  test('a namespace is told apart again', () => {
+  test('a namespace is separated again', () => {
     const frames = [frame(call(0, 'crm__find'), piece(0, '{}'))]
     expect(itemsOf(streamed(frames, reply(asked)))).toMatchObject([
       { type: 'function_call', name: 'find', namespace: 'crm' },
