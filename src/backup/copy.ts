@@ -30,7 +30,7 @@ export const makeOwnFolder = (path: string): void =>
 export type Links = 'followed' | 'refused'
 
 /**
- * Copies one regular file for its owner alone, into a file that is not there yet. Throws a sentence for anything else:
+ * Copies one regular file to a new file that only its owner can read. Throws for anything else:
  * a link would lead out of the folder, and a pipe would never end.
  */
 export function copyOwn(from: string, to: string, links: Links): void {
@@ -114,7 +114,7 @@ export function flushToDisk(path: string): void {
   }
 }
 
-/** True for what is not there (below a file too), and for a folder with nothing in it. */
+/** True for a missing path (also below a file) and for an empty folder. */
 export function isVacant(path: string): boolean {
   try {
     return readdirSync(path).length === 0

@@ -24,7 +24,7 @@ export interface BackupOptions {
   now(): number
 }
 
-/** The ledger is copied anew when a file was uploaded and deleted again while files were copied. */
+/** The ledger is copied again if a file was uploaded and deleted while files were copied. */
 const TRIES = 3
 
 /**
@@ -36,7 +36,7 @@ export async function makeBackup(data: string, target: string, options: BackupOp
   return wholeFolder(target, async (draft) => {
     const uploaded = join(draft, FILES_FOLDER)
     makeOwnFolder(uploaded)
-    // Files first: those that come while the ledger is copied are added, and those that go are taken out.
+    // Files first: files uploaded during the copy of the ledger are added, and deleted ones removed.
     for (const name of namesIn(join(data, FILES_FOLDER))) copyUploaded(data, draft, name)
     // Bodies before the ledger, so that it has the generation of every stored response.
     if (existsSync(join(data, BODIES_FILE))) copyDatabase(data, draft, BODIES_FILE)

@@ -18,7 +18,7 @@ export interface Manifest {
   readonly madeAt: string
   /** The newest migration that each database has seen. */
   readonly schema: Readonly<Record<string, string>>
-  /** Names the key that seals what is in it, without telling it; null: nothing is sealed. */
+  /** Id of the encryption key, which does not reveal the key; null: nothing is encrypted. */
   readonly secretKeyId: string | null
   readonly hasSecretKey: boolean
   readonly files: readonly BackedUpFile[]

@@ -22,7 +22,7 @@ const BATCH_BYTES = 1024 * 1024
 const BATCH_ROWS = 64
 /** Dropped contents are logged at once, and then at most this often. */
 const SAID_EVERY_MS = 10_000
-/** What one content costs beside its text. */
+/** Memory of one content in addition to its text. */
 const OVERHEAD_BYTES = 512
 
 /**

@@ -118,7 +118,7 @@ export function createRememberedItems(options: RememberedItemsOptions): Remember
       for (const item of items) {
         const { id } = item
         if (typeof id !== 'string' || id === '') continue
-        // To write out what is too long would hold the thread for nothing.
+        // Serialising an oversized item would hold the thread for nothing.
         const json = hasLonger(item, MOST_ITEM_BYTES) ? null : JSON.stringify(item)
         const rowId = rowIdOf(id, workspaceId)
         if (json === null || json.length > MOST_ITEM_BYTES || waitingBytes + json.length > mostWaitingBytes) {
@@ -166,7 +166,7 @@ function parsed(json: string): JsonObject | null {
   return isObject(value) ? value : null
 }
 
-/** Deletes the oldest items beyond the bound. Counts what is there now and then, for sweeps delete too. */
+/** Deletes the oldest items beyond the limit. Recounts now and then, because sweeps delete too. */
 function roomMaker(bodies: Database, mostBytes: number, now: () => number) {
   let bytes = Number.POSITIVE_INFINITY
   let countedAt = Number.NEGATIVE_INFINITY

@@ -61,7 +61,7 @@ export function createResponseStore({ bodies, sealer, now }: ResponseStoreDeps):
       if (row === undefined) return false
       const response = responseOf(row)
       const part = await partRow(response, 'reply', JSON.stringify(reply))
-      // Sealing may have taken a moment: the statement itself looks at the status again.
+      // Encryption takes a moment, so the statement checks the status again.
       const mayFollow = and(eq(responses.id, id), inArray(responses.status, statusesBefore(status)))
       return transact(bodies.file, () => {
         const moved = sync
@@ -150,7 +150,7 @@ export function createResponseStore({ bodies, sealer, now }: ResponseStoreDeps):
 
     async addEvents(response, { first, last, text }) {
       const row = await partRow(response, 'events', text, first, last)
-      // Deleted while it ran: there is nothing left that events could belong to.
+      // Deleted while it ran: its events are dropped.
       if ((await db.select({ id: responses.id }).from(responses).where(alive(response.id))).length === 0)
         return
       await db.insert(responseParts).values(row)

@@ -37,7 +37,7 @@ export async function makeRoom(bodies: Database, mostBytes: number): Promise<num
   return gone
 }
 
-/** Deletes the oldest remembered items, a slice of them. Answers how many sealed bytes went. */
+/** Deletes a slice of the oldest remembered items. Returns the number of deleted bytes. */
 export async function deleteOldestItems({ db }: Database): Promise<number> {
   const { id, expires_at, sealed } = rememberedItems
   const rows = await db
@@ -50,7 +50,7 @@ export async function deleteOldestItems({ db }: Database): Promise<number> {
   return rows.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** As many of the oldest as have so many bytes, of one slice at most. */
+/** The oldest rows with this many bytes in total, at most one slice. */
 async function oldest({ db }: Database, bytes: number): Promise<string[]> {
   const rows = await db
     .select({
@@ -68,7 +68,7 @@ async function oldest({ db }: Database, bytes: number): Promise<string[]> {
   return rows.slice(0, enough === -1 ? rows.length : enough + 1).map(({ id }) => id)
 }
 
-/** Gives free pages back to the disk, and empties the write-ahead log: nothing deleted is left in either file. */
+/** Releases free pages and empties the write-ahead log, so that neither file has deleted data. */
 export async function giveBack(bodies: Database): Promise<void> {
   const { file } = bodies
   for (let before = pragma(bodies, 'freelist_count'); before > 0; ) {

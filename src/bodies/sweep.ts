@@ -11,7 +11,7 @@ const SWEEP_MS = 10 * 60_000
 export interface Swept {
   responses: number
   contents: number
-  /** What stored responses alone take beyond the file's bound. */
+  /** The excess over the file's limit that stored responses alone cause. */
   overBytes: number
 }
 
@@ -23,9 +23,9 @@ export interface ToSweep {
 }
 
 /**
- * Deletes what has expired, what deleted workspaces have left, and the oldest logged contents beyond the file's bound,
- * a slice at a time with a turn of the event loop between. Then gives the room back and empties the write-ahead log, so
- * that nothing deleted is left in either file. Answers how many went.
+ * Deletes expired rows, rows of deleted workspaces, and the oldest logged contents beyond the file's limit, in slices with
+ * a turn of the event loop in between. Then releases the space and empties the write-ahead log, so that neither file has
+ * deleted data. Returns the counts.
  */
 export async function sweep(
   bodies: Database,

@@ -43,7 +43,7 @@ function examine(database: Database, report: BodiesReport): void {
     )
     return
   }
-  // One transaction: a server that goes on writing does not move what is compared.
+  // One transaction, so that a running server does not change the data during the check.
   file.run('BEGIN')
   try {
     const damage = file

@@ -26,7 +26,7 @@ const KNOWN = [...Object.keys(SCORES), 'categories'].join(', ')
 
 /**
  * Reads the file of scores: `{"author/slug": {"intelligence_index": 51, "categories": ["programming"]}}`. Ids that no
- * model has are left alone: such files are made for the models of the world.
+ * model has are ignored: such files cover all models of the world.
  */
 export function readBenchmarks(path: string): { benchmarks: BenchmarksById; problems: ConfigProblem[] } {
   let file: unknown

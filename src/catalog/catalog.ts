@@ -137,7 +137,7 @@ const reasoningOf = (facts: SeedReasoning): ReasoningFacts => ({
 
 const folded = (name: string): string => name.toLowerCase().replace(/[._]/g, '-')
 
-/** Folded names; an earlier kind of name is never taken by a later one. */
+/** Folded names. Later kinds of names never replace earlier ones. */
 function namesOf(models: readonly SeedModel[]): Map<string, SeedModel> {
   const names = new Map<string, SeedModel>()
   const bare = new Map<string, SeedModel | null>()

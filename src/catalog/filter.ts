@@ -29,7 +29,7 @@ export function filtered(listing: readonly Offered[], query: ModelsQuery, now: n
   return passed
 }
 
-/** Whether it gives any of what `output_modalities` names; text without one. */
+/** True if it outputs any of `output_modalities`; default: text. */
 export function outputTest(list = 'text'): ModelTest {
   const wanted = wordsOf(list)
   if (wanted.has('all')) return () => true

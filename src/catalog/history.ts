@@ -82,7 +82,7 @@ const SLICE = 300
 const priceOf = ({ pricing }: EndpointRecord): Record<string, unknown> | null =>
   pricing === null ? null : { ...pricingView(pricing) }
 
-/** By provider; empty for a model that could never be called. With `at` the price that held then, where there was one. */
+/** Price history by provider; empty for a model that was never callable. With `at`, only the price at that time. */
 export async function pricesOfModel(
   database: Database,
   modelId: string,

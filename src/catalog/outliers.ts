@@ -1,10 +1,10 @@
 import { formatPrice, type Price } from '../core/money.ts'
 
-/** A price in its place, with what it is compared by. */
+/** A price with the keys of its comparison. */
 export interface Priced {
   readonly provider: string
   readonly model: string
-  /** What the model gives (`text`, `embeddings` …): prices of one kind are compared. */
+  /** The output modality (`text`, `embeddings` …): prices of one kind are compared. */
   readonly kind: string
   readonly prompt: Price
   readonly completion: Price
@@ -72,7 +72,7 @@ export function mediansOf(catalog: Iterable<Priced>): Medians {
 const isOff = (price: Price, median: Price): boolean =>
   price > 0n && (price > median * FACTOR || price * FACTOR < median)
 
-/** Of what is not free. */
+/** The median of prices above 0. */
 function medianOf(prices: readonly Price[]): Price | null {
   const sorted = prices
     .filter((price) => price > 0n)

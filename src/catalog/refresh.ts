@@ -44,7 +44,7 @@ export const proposalFor = (seed: Seed, inUse: CatalogInUse): Proposal => ({
   digest: new Bun.CryptoHasher('sha256').update(JSON.stringify(seed)).digest('hex'),
 })
 
-/** A proposal as it is kept. Models that it lacks and that were there before stay known by name. */
+/** Stores a proposal. Models that it no longer has stay known by name. */
 export function refreshedBy(
   { seed }: Proposal,
   source: string,

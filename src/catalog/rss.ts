@@ -49,7 +49,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** For text and attributes; characters that XML 1.0 has no way to write are left out. */
+/** Escapes text and attributes. Drops characters that XML 1.0 cannot represent. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

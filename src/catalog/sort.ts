@@ -6,7 +6,7 @@ import type { Sort } from './query/schema.ts'
 /** Requests by model id. */
 export type Popularity = ReadonlyMap<string, number>
 
-/** What sorts look at beside the catalogue. */
+/** Inputs of sorts in addition to the catalogue. */
 export interface Scores {
   readonly popularity: Popularity
   readonly measurements: Measurements
@@ -26,7 +26,7 @@ const cheapest: Score = (offered) => {
   return price === null ? null : -price
 }
 
-/** In the order that `sort` names; those of one score, and those without, keep the order in which they came. */
+/** Sorts stably: models with equal scores, and those without, keep their order. */
 export function sorted(
   models: readonly Offered[],
   sort: Sort | undefined,

@@ -9,7 +9,7 @@ import { isSeed, type Seed } from './seed.ts'
 /** A catalogue that was made from newer facts than those of the program. */
 export interface RefreshedCatalog {
   readonly seed: Seed
-  /** Where the facts came from, for people. */
+  /** The source of the metadata, for display. */
   readonly source: string
   /** Milliseconds since 1970. */
   readonly refreshedAt: number
@@ -94,7 +94,7 @@ function usable(path: string, own: Seed, onUnusable: (why: string) => void): Ref
   }
 }
 
-/** The program came later than the refresh, with later facts. */
+/** True if the program has newer metadata than the refresh. */
 const isOutdated = (file: unknown, { seed }: RefreshedCatalog, own: Seed): boolean =>
   seed.facts_at < own.facts_at && isObject(file) && file['program_facts_at'] !== own.facts_at
 

@@ -5,7 +5,7 @@ import type { CatalogStore } from './store.ts'
 
 /**
  * What can be called at a price that is more than ten times off: of the operator's own prices, and of those that a
- * refresh has changed. Nothing is reckoned where there are neither.
+ * refresh has changed. Without either, nothing is computed.
  */
 export function unusualPrices(
   { providers, models }: { providers: readonly ProviderRecord[]; models: ModelDirectory },
@@ -30,7 +30,7 @@ export function unusualPrices(
   return [...warnings, ...brought]
 }
 
-/** The same of some endpoints, whatever their prices come from. */
+/** The same for given endpoints, with prices from any source. */
 export function unusualPricesOf(endpoints: readonly EndpointRecord[], store: CatalogStore): PriceWarning[] {
   const medians = mediansOf(pricesOf(store.current().seed))
   return endpoints.flatMap((endpoint) =>
@@ -44,7 +44,7 @@ const pricedOf = (
 ): Priced => ({
   provider: providerSlug,
   model: modelId,
-  // A model of an entry may leave out what it gives: text, then.
+  // A model of an entry without output modalities outputs text.
   kind: outputModalities.length === 0 ? 'text' : outputModalities.toSorted().join('+'),
   prompt,
   completion,

@@ -41,7 +41,7 @@ export function modelView(offered: Offered, basePath: string): ModelView {
   }
 }
 
-/** The three indexes in the place where clients of the API look for them. */
+/** The three indexes where clients of the API expect them. */
 const benchmarksView = (scores: ModelScores) => ({
   artificial_analysis: {
     intelligence_index: scores.intelligenceIndex ?? null,

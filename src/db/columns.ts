@@ -48,7 +48,7 @@ export const timestamp = choose(
   () => sqlite.integer({ mode: 'timestamp_ms' }),
   () => pg.timestamp({ withTimezone: true, mode: 'date', precision: 3 }),
 )
-/** A number that the database gives out, counting up, never twice. */
+/** A number that the database assigns: ascending and never reused. */
 export const serial = choose(
   () => sqlite.integer().primaryKey({ autoIncrement: true }),
   () => pg.bigserial({ mode: 'number' }).primaryKey(),

@@ -92,7 +92,7 @@ export function makeOwnFile(path: string): void {
   }
 }
 
-/** Opens a file for reading alone, whether or not a server has it. */
+/** Opens a file read-only, even if a server uses it. */
 export function openForReading(path: string): Database {
   try {
     const file = new SqliteFile(path, { readonly: true, strict: true })
@@ -140,7 +140,7 @@ export function openExclusively(path: string): { close(): void } | null {
   const file = new SqliteFile(path, { create: true, readwrite: true })
   try {
     file.run('PRAGMA busy_timeout = 500')
-    // No journal file, so that nothing is left beside it by a kill.
+    // No journal file, so that a kill leaves no file behind.
     file.run('PRAGMA journal_mode = MEMORY')
     file.run('PRAGMA locking_mode = EXCLUSIVE')
     file.run('BEGIN EXCLUSIVE')

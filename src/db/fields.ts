@@ -146,7 +146,7 @@ type GivenName<F> = {
     : never
 }[keyof F]
 
-/** An object of the type that the caller declares, from its members: here alone the kit's types are trusted. */
+/** An object of the declared type from its members: the only place where the kit trusts its types. */
 const collect = (members: readonly (readonly unknown[])[]) => Object.fromEntries(members)
 
 export const columnsOf = <F extends Fields>(fields: F): ColumnsOf<F> =>

@@ -1,4 +1,4 @@
-/** Guardrails: one line for each field, then who they are assigned to. */
+/** Guardrails: one line per field, then their assignments. */
 import { Type } from '@sinclair/typebox'
 import type { JsonObject } from '../core/events.ts'
 import type { LimitReset } from '../core/snapshot.ts'

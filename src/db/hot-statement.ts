@@ -20,7 +20,7 @@ interface Source {
   /** The placeholder's name; null for a value that never changes. */
   readonly name: string | null
   readonly fixed: Bound
-  /** Null where the column stores what it is given. */
+  /** Null if the column stores values without conversion. */
   readonly encode: ((value: unknown) => unknown) | null
 }
 

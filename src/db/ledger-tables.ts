@@ -1,4 +1,4 @@
-/** The tables that the ledger alone writes: see tables.ts. */
+/** The tables that only the ledger writes: see tables.ts. */
 import type { JsonObject } from '../core/events.ts'
 import type { Interval } from '../core/gate.ts'
 import type { Label } from '../core/generation.ts'
@@ -20,7 +20,7 @@ import {
   word,
 } from './columns.ts'
 
-/** Applications that call us, by what they say of themselves: `app_id` of the generation record. */
+/** Calling applications, by their headers: `app_id` of the generation record. */
 export const apps = table(
   'apps',
   {
@@ -36,7 +36,7 @@ export const apps = table(
   (t) => [uniqueIndex('apps_origin_title').on(t.origin, t.title)],
 )
 
-/** A further counter that a generation was booked to, beside those of its key and its workspace. */
+/** A further counter that a generation was charged to, besides those of its key and workspace. */
 export interface ChargedScope {
   scope: 'guardrail' | 'organization'
   id: string
@@ -89,7 +89,7 @@ export const generations = table('generations', {
   user_agent: text().notNull(),
   external_user: text(),
   session_id: text(),
-  /** When the request came: chooses the windows and the hour that it is booked to. */
+  /** The time of the request: decides its windows and hour. */
   created_at: timestamp().notNull(),
   ended_at: timestamp().notNull(),
   latency_ms: real().notNull(),

@@ -19,7 +19,7 @@ export function lockFolder(folder: string): () => void {
   const lock = openExclusively(join(folder, LOCK_FILE))
   if (lock === null) throw new Error(heldBy(folder, holder))
   held.add(lock)
-  // A new one: what an earlier process left may be open to others, or a link.
+  // A new file: one of an earlier process may have other rights, or be a link.
   rmSync(holder, { force: true })
   writeFileSync(holder, `${process.pid}\n`, { flag: 'wx', mode: 0o600 })
   return () => {

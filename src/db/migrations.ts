@@ -17,7 +17,7 @@ export interface MigrationReport {
   copy: string | null
 }
 
-/** Told before the copy is made, with the size of what is copied: gigabytes take minutes, which are not to be silent. */
+/** Called before the copy with its size: copying gigabytes takes minutes, so the log must announce it. */
 export type OnCopy = (about: { copy: string; bytes: number }) => void
 
 /**
@@ -71,7 +71,7 @@ function refuseUnknown(database: Database, known: string[], migrations: readonly
   }
 }
 
-/** A consistent copy beside the file, named after the migration that it precedes. A failed copy stops everything. */
+/** A consistent copy next to the file, named after the first pending migration. A failed copy stops the start. */
 function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
   let copy = firstCopy(database, tag)
   for (let n = 2; existsSync(copy); n++) copy = `${firstCopy(database, tag)}.${n}`
@@ -96,8 +96,8 @@ function copyBefore(database: Database, tag: string, onCopy: OnCopy): string {
 const firstCopy = ({ path }: Database, tag: string): string => `${path}.before-${tag}`
 
 /**
- * The copy that an earlier failed migration left of the same state. It is reused, so that a process that restarts forever
- * does not fill the disk with copies. Null: no such copy.
+ * After a failed migration the file is unchanged, so only the first copy of a state is kept: a process that restarts
+ * forever must not fill the disk with copies. Null: the copy of this attempt was deleted.
  */
 function keptOf(database: Database, tag: string, copy: string): string | null {
   if (copy === firstCopy(database, tag)) return copy
@@ -105,7 +105,7 @@ function keptOf(database: Database, tag: string, copy: string): string | null {
   return null
 }
 
-/** Copies hold what is deleted since: they go when all that is in them would have. */
+/** Copies contain data that was deleted since, so they expire with the longest retention. */
 export function removeCopies({ path }: Database, olderThan: number): void {
   const folder = dirname(path)
   for (const name of readdirSync(folder)) {

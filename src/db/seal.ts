@@ -94,7 +94,7 @@ export function makeSealer(secretKey: Uint8Array): Sealer {
   }
 }
 
-/** What sealed bytes begin with, and how many they are more than what was sealed. */
+/** The prefix of encrypted bytes, and their overhead over the plaintext. */
 export const SEALED_VERSION = 1
 const HEADER_BYTES = 1 + 4 + NONCE_BYTES
 export const SEALED_OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES
@@ -158,7 +158,7 @@ export function readSecretKey(folder: string): Uint8Array | undefined {
 }
 
 /**
- * Closes a `secret.key` that other users of the machine may read. Answers a sentence for the operator; null if it was
+ * Restricts a `secret.key` that other users of the machine can read. Returns a warning for the operator; null if it was
  * closed already, or is not there.
  */
 export function closeSecretKey(folder: string): string | null {

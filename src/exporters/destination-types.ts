@@ -27,7 +27,7 @@ export interface ConfigField {
    */
   readonly kind: 'text' | 'url' | 'host' | 'dsn' | 'label'
   readonly isOptional?: boolean
-  /** Filled in where the field is left out. */
+  /** The default of the field. */
   readonly default?: string
   readonly choices?: readonly string[]
   /** Shown masked. */

@@ -13,7 +13,7 @@ const TEXT_TYPES: Readonly<Record<string, string>> = {
 }
 const SAMPLE_BYTES = 64 * 1024
 
-/** What a file is, by its content; `application/octet-stream` if unknown. A name alone never makes it an image. */
+/** The media type of a file, by its content; `application/octet-stream` if unknown. A name alone never makes it an image. */
 export async function mediaTypeOf(path: string, filename: string): Promise<string> {
   const { fileTypeFromBlob } = await import('file-type')
   // By its path the library would load a package at run time (file-type 22), which the binary does not have.

@@ -37,7 +37,7 @@ export interface FileStore {
 export const FILES_FOLDER = 'files'
 const PART = '.part'
 
-/** Makes the folder where it is missing, and clears it of what a crash left: uploads that broke off, bytes without a row. */
+/** Creates the folder if it is missing, and removes leftovers of a crash: truncated uploads and files without a row. */
 export function createFileStore(folder: string, database: Database, quotaBytes: number): FileStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   clear(folder, database)

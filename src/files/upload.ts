@@ -5,7 +5,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { badRequest, GatewayError, payloadTooLarge, storageFailure } from '../core/errors.ts'
 
-/** A file as it arrived, beside its name: bytes at `path`, nothing of them in memory. */
+/** An uploaded file: its name, and its bytes on disk at `path`. */
 export interface Upload {
   readonly filename: string
   readonly sizeBytes: number
@@ -21,7 +21,7 @@ const MAX_NAME_LENGTH = 255
 
 /**
  * Writes the part `file` of a form to `path` while it arrives. Throws a `GatewayError`: 413 beyond `limitBytes`, 400
- * for a body that is no form, has no such part or more than one, is empty, or breaks off; then nothing is left at `path`.
+ * for a body that is not a form, has no file or several, is empty or truncated; then `path` does not exist.
  */
 export async function receiveUpload(request: Request, path: string, limitBytes: number): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''

@@ -29,7 +29,7 @@ export interface Automaton {
   begin(text: string, at: number, budget: ScanBudget): State
   /**
    * Goes on along a text until something has matched, nothing more can (`here`), a pause is due, or the text ends; for
-   * `STRIDE` characters at most. Throws `OverBudget`; what is read along known states is the caller's to spend.
+   * `STRIDE` characters at most. Throws `OverBudget`; the caller spends for characters read along known states.
    */
   walk(cursor: Cursor, text: string, budget: ScanBudget): void
   /** What has matched when the text ends here. */
@@ -78,7 +78,7 @@ export function createAutomaton({ starts, steps, tests }: Program, mode: 'anywhe
   let visited = 0
   const seen = new Uint32Array(steps.length)
   const isOrdered = mode === 'here'
-  /** The classes of the characters that most texts are made of; -1: not seen yet. */
+  /** The classes of frequent characters; -1: not seen yet. */
   const ascii = new Int16Array(ASCII).fill(-1)
 
   /** Follows everything that takes no character. False: a match was found, and nothing behind it counts. */
@@ -218,7 +218,7 @@ const ASCII = 128
 
 const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
-/** Of the first state alone: nothing has been read. */
+/** True only for the first state, before any character. */
 const BEGINNING = 16
 
 function conditionsAt(before: number, after: number): number {

@@ -159,7 +159,7 @@ function compiledBuiltin({ slug, action, label, scanScope }: BuiltinEntry, known
   }
 }
 
-/** A guardrail may be older than the settings: what it asks for must not be passed over. */
+/** A guardrail may be older than the settings, so an unavailable filter must be an error. */
 const notThere = (slug: string): GatewayError =>
   new GatewayError(
     503,

@@ -1,6 +1,6 @@
 import type { Program } from './program.ts'
 
-/** Longer programs are not looked through: their matches are taken to have no bound. */
+/** Longer programs are not analysed: their matches count as unbounded. */
 const MOST_STEPS = 5_000
 /** Of a character, in UTF-16. */
 const UNITS = 2

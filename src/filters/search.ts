@@ -19,7 +19,7 @@ export interface Group {
 
 /** Patterns in as few groups as they can be looked for in; that is found out while texts are read. */
 export interface Groups {
-  /** The groups that this one has become; it alone where it has not been parted. */
+  /** The groups that this one was split into; itself if it was not split. */
   leavesOf(group?: Group): readonly Group[]
   automatonOf(group: Group, budget: ScanBudget): Automaton
   /** For one text: throws `TOO_MANY` where the group should be parted. */
@@ -119,7 +119,7 @@ function detectorOf(groups: Groups): Detector {
 
 const groupOf = (patterns: readonly number[]): Group => ({ patterns, automaton: null, parts: null })
 
-/** One in so many patterns is taken out of a group that is too large: those that have the most states by themselves. */
+/** The share of patterns that leave a group that is too large: those with the most states. */
 const SHARE_OF_HEAVY = 5
 
 function part(group: Group, lengths: readonly number[]): void {

@@ -4,7 +4,7 @@ import { longestMatch } from './longest.ts'
 import type { Program } from './program.ts'
 import { beforeOf, createGroups, type Group, type Groups, TOO_MANY } from './search.ts'
 
-/** Filters whose longest match is no longer than this are watched by themselves: what is older is safe at any time. */
+/** Filters with a shorter longest match are watched separately: text older than that is always safe to send. */
 const SHORT = 512
 
 /** Filters that are looked for in texts as they come. */

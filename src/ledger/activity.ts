@@ -101,7 +101,7 @@ function itemsOf(day: number, lines: string): ActivityItem[] {
   return parsed.map((line) => itemOf(date, line)).sort((a, b) => b.usage - a.usage)
 }
 
-/** The sums as in `SUMS`, then what they are split by; label and workspace are there if they are asked for. */
+/** The columns of `SUMS`, then the dimensions; label and workspace only if requested. */
 type Line = [
   ...[
     usage: number,

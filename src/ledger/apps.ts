@@ -10,7 +10,7 @@ export interface AppIds {
    * 1970.
    */
   idOf(origin: string, title: string, at: number): number | null
-  /** Remembers what was written, once it is committed. */
+  /** Caches the written ids after the commit. */
   keep(): void
 }
 
@@ -23,7 +23,7 @@ interface App {
 const MOST_APPS = 10_000
 const ROOM_SHARE = 1 / 10
 
-/** The integer ids of applications, given out at first sight and never again. */
+/** The integer ids of applications, assigned at their first request and never reused. */
 export function prepareApps({ sync, file }: Database, most = MOST_APPS): { begin(): AppIds } {
   const known = new Map<string, App>()
   let count: number | null = null

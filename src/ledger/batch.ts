@@ -26,8 +26,8 @@ export interface Committed {
 const NONE: readonly NewRow[] = []
 
 /**
- * Prepares the commit of a batch: rows and journal in one transaction, all or nothing. A generation that is there
- * already is left as it is and adds to nothing. Fills in `userId`, `labels` and the application of the rows, and hands
+ * Prepares the commit of a batch: rows and journal in one transaction, all or nothing. An already stored generation is
+ * skipped and adds to no sum. Fills in `userId`, `labels` and the application of the rows, and hands
  * them to `folding`, which sums them later. Throws what the database throws, with nothing changed.
  */
 export function prepareCommit(database: Database, folding: Folding): (batch: Batch) => Committed {

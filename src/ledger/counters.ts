@@ -21,7 +21,7 @@ export interface Spent {
   readonly byokUsageNanoUsd: number
 }
 
-/** Committed spending, in memory: exact once a commit has returned, whatever of it is in the table already. */
+/** Committed spending, in memory: exact once a commit has returned, even if the table is not updated yet. */
 export interface Counters {
   spent(key: CounterKey): Spent
   /** Adds a committed row to the four windows of one scope. */

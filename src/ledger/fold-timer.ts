@@ -16,7 +16,7 @@ export function createFoldTimer(folding: Folding): FoldTimer {
   let isImmediate = false
   let isStopped = false
 
-  /** Rows are safe whatever becomes of their sums: the next commit, the next reader or the next start tries again. */
+  /** A failed fold loses nothing: the next commit, reader or start retries it. */
   function fold(): boolean {
     clearTimeout(timer)
     timer = undefined

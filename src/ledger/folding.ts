@@ -7,7 +7,7 @@ import { prepareRollups, type Rollups } from './rollups.ts'
 import { type StoredSummed, SUMMED_COLUMNS, type Summed, summedOf } from './summed.ts'
 
 /**
- * Brings the sums of rows (counters, hours, days, labels) up to date. A commit writes rows alone; the sums follow later,
+ * Updates the sums of rows (counters, hours, days, labels). A commit writes only rows; the sums follow later,
  * in a transaction that moves a watermark with them. A row behind the watermark is in the sums, a row after it is not:
  * whenever the process dies, no row is lost and none is summed twice.
  */
@@ -33,13 +33,13 @@ export interface Folding {
   forget(): void
 }
 
-/** At most so many rows wait, and so many lines: a fold takes some milliseconds at most. */
+/** The most waiting rows and lines: a fold takes at most some milliseconds. */
 const MOST_ROWS = 1000
 const MOST_LINES = 150
 /** Rows that are read from the table at a time. */
 const ROWS_A_READ = 1000
 
-/** Prepares the statements. The first fold reads what a former process left behind. */
+/** Prepares the statements. The first fold reads the rows of an earlier process. */
 export function prepareFolding(database: Database): Folding {
   const { file } = database
   const begin = prepareSums(database)

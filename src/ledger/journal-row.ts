@@ -66,7 +66,7 @@ export const journalValuesOf = ({ entry, charged }: Journaled): Bound[] => [
   entry.labels === undefined ? null : JSON.stringify(briefLabels(entry.labels)),
 ]
 
-/** What a row of the journal was made of. */
+/** The fields of a journal row. */
 export const journaledOf = (row: JournalRow): Journaled => ({
   entry: {
     generationId: row.generation_id,

@@ -159,7 +159,7 @@ export function prepareBounds(
 }
 
 const ALL = ''
-/** Tags beyond the bounds, whatever their names: names are as many as values. */
+/** Tags beyond the bound of a day, under one name, because names are unbounded too. */
 const OTHER_TAG = 'tag:'
 
 function prepareSums(database: Database, labels: typeof usageLabels | typeof prunedLabels): () => LabelSums {

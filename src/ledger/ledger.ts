@@ -26,9 +26,9 @@ export interface ReserveRequest {
 
 /** The gate that leaves least room, and how much that is. */
 export interface Room {
-  /** Limit less what is settled and held. Infinity without gates. */
+  /** Limit minus settled and reserved amounts. Infinity without gates. */
   nanoUsd: number
-  /** Limit less what is settled: the room there would be if nothing ran. Of all gates, so not always of `gate`. */
+  /** Limit minus settled amounts: the remaining budget if no request ran. The least of all gates, so not always of `gate`. */
   unspentNanoUsd: number
   gate: Gate | null
 }
@@ -45,7 +45,7 @@ export interface ClaimRequest<Needed extends Amounts> {
   startedAt: number
   /**
    * What it needs of the room there is now. Pure: called once more each time room was made. With `isLast` the request
-   * waits no longer: what it needs then is reserved or refused.
+   * stops waiting: the ledger then reserves the amount or rejects the request.
    */
   need(roomOf: (gates: readonly Gate[]) => Room, isLast: boolean): Needed
   /** Ends a refusal's sentence: how the caller can ask for less. */
@@ -76,7 +76,7 @@ export interface KeyUsage {
  */
 export interface Ledger {
   room(gates: readonly Gate[], startedAt: number): Room
-  /** All gates or none. Refuses with a sentence that names the limit, what is used and held, and when it resets. */
+  /** Reserves at all gates or at none. A rejection names the limit, the used and reserved amounts, and its reset. */
   reserve(request: ReserveRequest): Hold
   /**
    * Reserves as `reserve` does. A request that only running reservations keep out (settled + needed ≤ limit at every

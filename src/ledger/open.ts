@@ -20,7 +20,7 @@ export interface LedgerOptions {
   /** A commit failed: see the writer's. For the log. */
   onFailure?(error: unknown, waiting: number, failures: number): void
   onRecovery?(): void
-  /** False while the disk has hardly any room: what runs may still be settled, and nothing new is taken. */
+  /** False while the disk is almost full: running requests settle, new ones are rejected. */
   hasRoom?(): boolean
   /** How long a claim waits for running reservations to end; default 0: not at all. */
   roomWaitMs?: number
@@ -98,7 +98,7 @@ export function openLedger(
     counters.advance(now())
     for (const row of added) book(counters, row)
     for (const row of found) reread(counters, row)
-    // In the same turn as the counters: what was held is now spent, and at no moment neither.
+    // In the same turn as the counters, so that an amount is always either reserved or spent.
     end(batch.waiting)
     if (batch.waiting.length > 0) folds.committed()
   }
@@ -125,7 +125,7 @@ export function openLedger(
     if (waiting.count() > 0) queueMicrotask(() => waiting.serve(settled.map(({ hold }) => hold)))
   }
 
-  /** A row that cannot be made rejects, and the hold stays as it is. */
+  /** Rejects if the row cannot be built; the hold is unchanged. */
   function settle(hold: OpenHold, settlement: Settlement): Promise<void> {
     const row = rowOf(settlement, hold.charged)
     hold.settled = new Promise((resolve, reject) =>

@@ -11,7 +11,7 @@ import { windowStart } from './windows.ts'
 export interface Slice {
   /** Only rows after this id; '' for the oldest. */
   readonly after: string
-  /** Only rows of requests that came earlier, in milliseconds since 1970. */
+  /** Only rows of earlier requests, in milliseconds since 1970. */
   readonly before: number
   /** The most rows in one slice: all requests wait meanwhile. */
   readonly maxRows: number
@@ -45,7 +45,7 @@ export function preparePruning(database: Database): (slice: Slice) => PrunedSlic
     `DELETE FROM generation_feedback WHERE generation_id IN (SELECT id ${old})`,
   )
   const remove = file.prepare<unknown, Bounds>(`DELETE ${old}`)
-  // SQLite gives out the row ids of rows that have gone at the end of the table again.
+  // SQLite reuses the row ids of rows that were deleted at the end of the table.
   const keepWatermark = file.prepare(
     'UPDATE folded SET last_row = min(last_row, (SELECT coalesce(max(rowid), 0) FROM generations))',
   )
@@ -86,7 +86,7 @@ export function preparePruning(database: Database): (slice: Slice) => PrunedSlic
 /** After and up to which id, before which instant, up to which row. */
 type Bounds = [after: string, last: string, before: number, row: number]
 
-/** Adds up what rows were booked to beside their key and their workspace. */
+/** Sums the charges of rows to scopes other than their key and workspace. */
 function prepareCharges(database: Database): (rows: readonly Summed[]) => void {
   const plus = (name: 'usage_nano_usd' | 'byok_usage_nano_usd') =>
     sql`${prunedCharges[name]} + excluded.${sql.identifier(name)}`
@@ -115,7 +115,7 @@ function prepareCharges(database: Database): (rows: readonly Summed[]) => void {
   }
 }
 
-/** Whether a generation of this id would be older than every one that is there. */
+/** True if a generation with this id would be older than every stored one. */
 export function isBeforeAll({ sync }: Database, id: string): boolean {
   const oldest = sync
     .select({ id: generations.id })

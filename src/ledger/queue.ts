@@ -5,7 +5,7 @@ import type { NewRow } from './row.ts'
 /** A settlement on its way into the table. */
 export interface Waiting {
   readonly row: NewRow
-  /** When it came, of `performance.now()`: set by the queue. */
+  /** Arrival by `performance.now()`, set by the queue. */
   since: number
   /** `onLate` was called. */
   isLate: boolean
@@ -28,7 +28,7 @@ export interface Next<Settled> extends Batch {
 /** What waits to be written, kept until it is known to be. */
 export interface Queue<Settled extends Waiting> {
   settle(settled: Settled, at: number): void
-  /** Not taken before it is due, and dropped when the settlement comes before that. */
+  /** Written once it is due; dropped if the settlement comes first. */
   journal(journaled: Journaled): void
   /** Takes a journal row back; false when it was not in the table. */
   forget(generationId: string): boolean
@@ -37,7 +37,7 @@ export interface Queue<Settled extends Waiting> {
   written(batch: Next<Settled>): void
   /** Gives up a batch that can never be written. Its journal rows stay in the table. */
   giveUp(batch: Next<Settled>, error: unknown): void
-  /** Calls `onLate` of the settlements that came before `before`. */
+  /** Calls `onLate` of the settlements that arrived before `before`. */
   tellLate(before: number): void
   settlements(): number
   /** When the next journal row is due; undefined: none waits. */

@@ -17,13 +17,13 @@ interface Amounts {
   byok: number
 }
 
-/** What is summed: rows that were pruned count by what they summed to then. */
+/** The sums to compare. Deleted rows count by their stored sums. */
 const sayRows = ({ file }: Database): string =>
   file.query('SELECT 1 FROM pruned_hourly LIMIT 1').get() === null
     ? 'the rows'
     : 'the rows, with those that were pruned,'
 
-/** Sums the rows anew, day by day in SQL and days into windows here, and compares with the counters. */
+/** Recomputes the counters from the rows, by day in SQL and by window here, and compares. */
 export function compareCounters(database: Database): Comparison {
   const source = sayRows(database)
   const summed = sumCounters(database)
@@ -111,7 +111,7 @@ type Sum = Record<(typeof HOURLY_SUMS)[number], number> & { name: string }
 
 const PARTS = 'workspace_id, key_hash, user_id, model, provider_slug, provider_name, endpoint_id, is_byok'
 
-/** Sums the rows by hour anew, in SQL, adds what pruned rows summed to, and compares with the hourly table. */
+/** Recomputes the hours from the rows in SQL, adds the sums of deleted rows, and compares with the hourly table. */
 export function compareHours(database: Database): Comparison {
   const { file } = database
   const names = `json_array(hour, ${PARTS})`
@@ -147,7 +147,7 @@ export function compareDays({ file }: Database): Comparison {
 
 const LABELLED = 'name, value, model, endpoint_id, provider_name, key_hash, workspace_id, user_id'
 
-/** Sums the rows by what they are labelled with, adds what pruned rows summed to, and compares with the sums of labels. */
+/** Recomputes the sums by label from the rows, adds the sums of deleted rows, and compares with the label tables. */
 export function compareLabels(database: Database): Comparison {
   const { file } = database
   const names = `json_array(day, ${LABELLED})`

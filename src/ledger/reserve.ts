@@ -18,7 +18,7 @@ export interface OpenHold extends Hold {
   settled: Promise<void> | null
 }
 
-/** The open holds, in memory alone: a start begins with none. */
+/** The open holds, in memory only: a restart drops them. */
 export interface Holds {
   room(gates: readonly Gate[], startedAt: number): Room
   reserve(request: ReserveRequest): OpenHold
@@ -37,7 +37,7 @@ export interface Holds {
 
 /** Why a request is not let in. */
 interface Shut {
-  /** The first counter whose running reservations keep it out; null: what is settled does, so waiting is in vain. */
+  /** The first counter whose reservations exclude the request; null: settled amounts exclude it, so waiting does not help. */
   readonly waitsAt: Counted | null
   refusal(hint?: string): GatewayError
 }
@@ -72,7 +72,7 @@ export function createHolds(counters: Counters): Holds {
 
   function shutBy(gates: readonly Gate[], startedAt: number, amounts: Amounts): Shut | null {
     const { counted } = windowsOf(gates, startedAt)
-    // A list of what is shut is made only where something is.
+    // The list of exhausted gates is built only if there is one.
     let closed: Standing[] | undefined
     let waitsAt: Counted | null = null
     let isInVain = false
@@ -157,7 +157,7 @@ export function createHolds(counters: Counters): Holds {
   }
 }
 
-/** Null: this gate lets the request through whatever it has left. */
+/** Null: this gate admits the request without a reservation. */
 const neededBy = ({ includeByok }: Gate, { amountNanoUsd, sharedNanoUsd }: Amounts): number | null =>
   includeByok === true ? amountNanoUsd : sharedNanoUsd
 
@@ -184,7 +184,7 @@ function broadest(closed: readonly Standing[]): Standing {
   )
 }
 
-/** The sentence of a refusal: which limit, what is used, what is held, what was asked for, and when it resets. */
+/** The message of a rejection: the limit, the used, reserved and requested amounts, and the reset. */
 function refusal(standing: Standing, amountNanoUsd: number, startedAt: number, hint?: string): GatewayError {
   const { gate, usedNanoUsd, heldNanoUsd } = standing
   const interval = gate.interval === 'lifetime' ? '' : `${gate.interval} `

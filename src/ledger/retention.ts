@@ -2,9 +2,9 @@ import type { Database } from '../db/database.ts'
 import { pruneApps } from './apps.ts'
 import { preparePruning } from './prune.ts'
 
-/** How long rows of generations are kept. Sums of them (counters, hours) are kept for ever. */
+/** Retention of generation rows. Their sums (counters, hours) are kept forever. */
 export interface Retention {
-  /** Milliseconds since the request came; null: for ever. */
+  /** Milliseconds since the request; null: forever. */
   readonly maxAgeMs: number | null
   /** What the ledger's file may hold, in bytes, its write-ahead log and free room apart; null: without bound. */
   readonly maxBytes: number | null
@@ -14,13 +14,13 @@ const KEEP_ALL: Retention = { maxAgeMs: null, maxBytes: null }
 
 const DAY_MS = 24 * 3_600_000
 
-/** As the settings say it: 0 is for ever, and without bound. */
+/** From the settings, where 0 means forever and no limit. */
 export const retentionOf = (days: number, megabytes: number): Retention => ({
   maxAgeMs: days === 0 ? null : days * DAY_MS,
   maxBytes: megabytes === 0 ? null : megabytes * 1_000_000,
 })
 
-/** What is kept, for people who ask for what is gone; null: everything. */
+/** The retention, for messages about deleted rows; null: everything is kept. */
 export function sayRetention({ maxAgeMs, maxBytes }: Retention): string | null {
   const bounds = [
     ...(maxAgeMs === null ? [] : [`${maxAgeMs / DAY_MS} ${maxAgeMs === DAY_MS ? 'day' : 'days'}`]),
@@ -43,11 +43,11 @@ export interface PruneReport {
   pruned: number
   /** Pages that went back to the disk. */
   freedPages: number
-  /** The file holds more than it may, and nothing more can go: what is left are sums, and rows of the last hour. */
+  /** The file exceeds its limit although only sums and rows of the last hour remain. */
   isOverCap: boolean
 }
 
-/** Rows younger than this stay, however full the file is: people look for what they have just asked. */
+/** Younger rows stay even if the file is full: people look up recent requests. */
 const KEPT_IN_ANY_CASE_MS = 3_600_000
 /** The most that a settlement ever waits for, in rows. */
 export const MOST_ROWS = 250
@@ -58,7 +58,7 @@ const SLICE_MS = 4
 const SHORT_SLICE_MS = 2
 /** After a slice others have this many times as long: pruning takes at most a fifth of the thread. */
 const PAUSE_FACTOR = 4
-/** Free pages are left for the rows to come: a sixteenth of the file. Taking them back from the disk costs twice. */
+/** A sixteenth of the file stays free for new rows, because releasing and growing again costs twice. */
 const RESERVE_SHARE = 1 / 16
 const RESERVE_PAGES = 1024
 const PAGES_PER_SLICE = 64

@@ -30,7 +30,7 @@ export function prepareRollups(database: Database): () => Rollups {
     })
 }
 
-/** The same for rows that are pruned: their sums are kept by the hour alone. */
+/** The same for deleted rows, whose sums are stored only per hour. */
 export function preparePrunedRollups(database: Database): () => Rollups {
   const addHourly = prepareHot(database, hourlyQuery(database.sync, prunedHourly))
   return () => sumsByHour(addHourly.run)

@@ -5,7 +5,7 @@ import type { ChargedScope, generations, ProviderResponseRow } from '../db/table
 import { brief, briefOrNull, count, duration } from './brief.ts'
 import type { Summed } from './summed.ts'
 
-/** Scopes that a row is booked to beside its key and workspace, and their column: made once for a list of gates. */
+/** Further scopes that a row is charged to, with their column value: computed once per list of gates. */
 export interface ChargedScopes {
   readonly list: readonly ChargedScope[]
   readonly json: string
@@ -140,7 +140,7 @@ export const valuesOf = (
   settlement.guardrails === undefined ? null : JSON.stringify(settlement.guardrails),
 ]
 
-/** One try that the row itself describes is its latency alone: see `generations.provider_responses`. */
+/** A single attempt that the row describes is stored as its latency: see `generations.provider_responses`. */
 function providerResponses(settlement: Settlement): string {
   const { tries } = settlement
   const [first] = tries

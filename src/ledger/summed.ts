@@ -3,7 +3,7 @@ import type { ChargedScope } from '../db/tables.ts'
 
 /** What sums take of a generation: of a row that is about to be written, or of one that is in the table. */
 export interface Summed {
-  /** Milliseconds since 1970: a generation is booked to when its request came, not to when it settled. */
+  /** Milliseconds since 1970: a generation counts at the time of its request, not of its settlement. */
   readonly startedAt: number
   readonly workspaceId: string
   readonly keyHash: string

@@ -25,7 +25,7 @@ export interface UsageGroup {
 }
 
 export interface UsageLimits {
-  /** After this much time the query is given up. */
+  /** The time limit of the query. */
   readonly timeoutMs: number
   readonly maxGroups: number
 }
@@ -44,7 +44,7 @@ export async function sumUsage(db: Db, asked: UsageQuery, limits: UsageLimits): 
   const query = isLabelled(asked) ? labelQuery(asked) : asked
   const startedAt = performance.now()
   const groups = new Map<string, Group>()
-  // One sum over everything is there although nothing was used.
+  // A sum without groups has a row even if nothing was used.
   if (query.dimensions.length === 0 && query.granularity === null)
     groups.set(JSON.stringify([null]), { bucket: null, values: [], sums: { ...EMPTY } })
   const [first, last] = await hoursOf(db, query)
@@ -128,7 +128,7 @@ async function readSlice(db: Db, query: UsageQuery, from: number, until: number)
   const split = query.granularity === 'hour' ? [at] : []
   const grouped = [...split, ...columns.map(([, column]) => column)]
   const read: Row[] = await (grouped.length === 0 ? rows : rows.groupBy(...grouped))
-  // Without groups SQL answers with one row of nulls where there is nothing.
+  // Without groups SQL returns one row of nulls if there are no rows.
   return read.filter(({ requests }) => requests > 0)
 }
 

@@ -8,7 +8,7 @@ import { compareCounters, compareDays, compareHours, compareLabels } from './rec
 
 export interface VerifyReport {
   path: string
-  /** Rows that are there. */
+  /** Stored rows. */
   generations: number
   /** Those of them that are not in the sums yet: the server adds them within a second, or at its next start. */
   unfolded: number
@@ -56,7 +56,7 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
     labels: 0,
     differences: [],
   }
-  // One transaction: a server that goes on writing does not move what is compared.
+  // One transaction, so that a running server does not change the data during the comparison.
   file.run('BEGIN')
   try {
     report.differences.push(...damage(database))

@@ -7,10 +7,10 @@ import { type Holds, mustBeWhole, type OpenHold } from './reserve.ts'
 /** Requests that wait until running ones give their reservations back. */
 export interface Waiting {
   claim<Needed extends Amounts>(request: ClaimRequest<Needed>): Claim<Needed> | Promise<Claim<Needed>>
-  /** Serves who waits at the counters of these holds, which have ended. */
+  /** Admits requests that wait at the counters of these ended holds. */
   serve(ended: readonly OpenHold[]): void
   count(): number
-  /** While no request may be taken: refuses every request that waits, a few in a turn. */
+  /** Rejects every waiting request, a few per turn, while no request may be admitted. */
   refuse(): void
   /** Refuses every request that still waits. */
   close(): void
@@ -20,11 +20,11 @@ export interface WaitingOptions {
   holds: Holds
   /** 0: no request waits. */
   waitMs: number
-  /** Throws while no request may be taken. */
+  /** Throws while no request may be admitted. */
   mustBeOpen(): void
 }
 
-/** One limit has at most so many requests waiting, and all limits together. Further ones are refused at once. */
+/** The most waiting requests per limit and in total. Further ones are rejected at once. */
 export const MOST_WAITING = 1_000
 const MOST_WAITING_IN_ALL = 10_000
 /** Waiting requests that are admitted or rejected in one turn, so that others are not delayed. */

@@ -10,7 +10,7 @@ export interface Writer<Settled extends Waiting> {
   /** Takes a journal row back, without a settlement. */
   forget(generationId: string): void
   isWritable(): boolean
-  /** Commits what waits, trying again for a while; throws when rows are left that could not be written. */
+  /** Commits the waiting rows with retries; throws if some cannot be written. */
   close(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export function createWriter<Settled extends Waiting>(options: WriterOptions<Set
     timer = setTimeout(run, milliseconds)
   }
 
-  /** Rows that are due and did not fit into the last commit go with the next: a crash forgets what is not journaled. */
+  /** Due rows that did not fit into the last commit are in the next: a crash loses rows that are not journaled. */
   function untilJournal(now: number): number {
     const dueInMs = (queue.dueAt() ?? now + JOURNAL_DELAY_MS) - now
     return Math.ceil(Math.max(0, dueInMs, committer.pauseMs(now)))

@@ -44,7 +44,7 @@ export function googlePage(models: readonly Offered[], query: URLSearchParams): 
   }
 }
 
-/** Google brings what is larger down to its most. */
+/** Google clamps larger values. */
 function sizeIn(written: string | null): number {
   if (written === null || written === '' || written === '0') return DEFAULT_SIZE
   if (!/^\d{1,9}$/.test(written)) throw badRequest('The query parameter pageSize must be a whole number')

@@ -63,7 +63,7 @@ export function reasoningOf(model: FactModel): SeedReasoning | null {
   }
 }
 
-/** OpenAI serves these on /responses alone. */
+/** OpenAI serves these only on /responses. */
 const RESPONSES_ONLY = /-pro(?:-\d{4}-\d{2}-\d{2})?$|codex|deep-research|^computer-use-preview/
 
 /** Models that a provider serves in another dialect than its own, which the facts do not say. */

@@ -28,7 +28,7 @@ interface Served {
   readonly facts: FactModel | ProfiledModel
 }
 
-/** Every model of every vendor, by its one id; labs come before those who resell, as in the vendors' list. */
+/** Every model of every vendor, by its id; labs come before resellers, as in the vendor table. */
 function gather(factProviders: FactProviders, listedModels: readonly ListedModel[]): Map<string, Served[]> {
   const listedAt = factProviders.get(LISTED_AT) ?? []
   const identities = createIdentities(
@@ -63,7 +63,7 @@ function withSupplement(told: readonly FactModel[], ours: readonly FactModel[]):
   return [...told.filter(({ id }) => !ids.has(id)), ...added]
 }
 
-/** Vertex writes a version behind an `@`, and marks what it hosts for others. */
+/** Vertex writes a version after an `@`, and marks models of other vendors. */
 function cloudNameOf(id: string, kind: ProviderKind | undefined): string {
   if (kind !== 'vertex') return id
   const version = id.indexOf('@')
@@ -141,7 +141,7 @@ function parametersAt(provider: string, model: FactModel, listing: ListedModel |
   return parametersOf(model, listing?.parameters).filter((name) => !lacked.includes(name))
 }
 
-/** The last part of a row; nothing where there are no profiles. */
+/** The last part of a row; empty without profiles. */
 function profilesOf(
   model: FactModel | ProfiledModel,
   priceOf: (cost: FactModel['cost']) => SeedPricing | null,

@@ -23,7 +23,7 @@ export interface FactModel {
   readonly maxOutput: number | null
   readonly cost: Readonly<Record<string, unknown>> | null
   readonly deprecated: boolean
-  /** The adapter and address that this model alone needs at its provider. */
+  /** The adapter and address of a model that differs from its provider's. */
   readonly override: {
     readonly npm: string | null
     readonly api: string | null

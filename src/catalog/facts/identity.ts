@@ -20,7 +20,7 @@ const FOLDERS = /^(?:hf:|@cf\/|tee\/|workers-ai\/|unsloth\/|accounts\/[^/]+\/(?:
 const GLUED =
   /^(?:databricks|zai-org|zai|nvidia-nvidia|openai(?=-gpt)|google(?=-gem)|xai(?=-grok)|arcee(?=-trinity)|aion-labs(?=-aion))-/
 
-/** Models that providers call by a name of their own; what is after the colon is the id. */
+/** Models with a provider-specific name; the part after the colon is the id. */
 const RENAMED = new Map(
   Object.entries({
     'llama-3.3-70b-versatile': 'meta-llama/llama-3.3-70b-instruct',
@@ -65,7 +65,7 @@ export function partsOf(upstreamId: string, provider: string): NameParts {
   return { author: authorOf(bare, prefix, provider), bare, variant, quantization }
 }
 
-/** Spellings that differ in dots and dashes alone are one name. */
+/** Spellings that differ only in dots and dashes are one name. */
 const folded = (name: string): string => name.toLowerCase().replace(/[._\s]+/g, '-')
 
 export interface Identities {

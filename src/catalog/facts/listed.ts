@@ -59,5 +59,5 @@ export const packListed = (listed: readonly ListedModel[]): Uint8Array<ArrayBuff
     })),
   })
 
-/** The list that is built into the program: names stay what they are, whenever the facts are refreshed. */
+/** The list in the program. Names do not change when the metadata is refreshed. */
 export const loadListed = (): ListedModel[] => readListed(unpacked(listedPath))

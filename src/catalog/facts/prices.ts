@@ -2,7 +2,7 @@ import { isObject } from '../../core/json.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
 import type { SeedPricing } from '../seed.ts'
 
-/** USD per million tokens in the facts → the API's bucket, USD per token. The first name that is there counts. */
+/** USD per million tokens in the metadata → the API's bucket, USD per token. The first present name counts. */
 export const TOKEN_BUCKETS = [
   ['prompt', ['input']],
   ['completion', ['output']],

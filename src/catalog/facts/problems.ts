@@ -2,14 +2,14 @@ import { isObject } from '../../core/json.ts'
 import { factsOf, vendors } from '../../providers/compatible.ts'
 import { TOKEN_BUCKETS } from './prices.ts'
 
-/** Where it is (`openai.models["gpt-4o"].cost.input`), and what is wrong. */
+/** The place (`openai.models["gpt-4o"].cost.input`) and the problem. */
 export interface DocumentProblem {
   readonly path: string
   readonly message: string
 }
 
 type Json = Record<string, unknown>
-/** Null: it is what it must be. */
+/** Null: valid. */
 type Check = (value: unknown) => string | null
 
 const MOST_TOLD = 10
@@ -92,13 +92,13 @@ function checkCost(cost: Json, tell: Tell): void {
     }
     check(tier, PRICES, path, tell)
     const size = isObject(tier['tier']) ? tier['tier']['size'] : undefined
-    // A tier that is left out would be a price that is too low.
+    // Without a tier the price of long prompts would be too low.
     if (isCount(size) !== null || size === 0)
       tell(`${path}.tier.size`, 'must be a whole number of at least 1')
   }
 }
 
-/** Of the members that are there; lists of modalities must be. */
+/** Checks present fields; lists of modalities are required. */
 function check(object: Json, checks: Readonly<Record<string, Check>>, path: string, tell: Tell): void {
   for (const [name, test] of Object.entries(checks)) {
     if (!Object.hasOwn(object, name) && test !== words) continue
@@ -124,7 +124,7 @@ const isPrice: Check = (value) =>
     ? null
     : `must be a number of at least 0: USD per million, 0 or from 0.000001 to ${LARGEST_PRICE}`
 
-/** `2026-06-30`, or without the day, or the year alone. That there is no such day is for the reader. */
+/** `2026-06-30`, also without the day or the month. The reader rejects days that do not exist. */
 const isDate: Check = orNull((value) =>
   typeof value === 'string' && /^\d{4}(-\d{2}){0,2}$/.test(value)
     ? null

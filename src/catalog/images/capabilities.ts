@@ -112,11 +112,11 @@ const CONVERSATION: ImageCapabilities = {
   passthrough: [],
 }
 
-/** Models of image routes alone, although facts say of some that they give text too. */
+/** Models that only image routes serve, although the metadata of some has text output too. */
 const NEVER_SPEAKS = /gpt-image|chatgpt-image|dall-e|imagen|flux/i
 const MOST_REFERENCES = 16
 
-/** What POST /images can ask of this endpoint, as far as it is known. */
+/** The known parameters of POST /images for this endpoint. */
 export function capabilitiesOf({ record, provider }: OfferedEndpoint): ImageCapabilities {
   const known = spokenTo(record.dialects?.[0] ?? provider.dialect, record)
   if (!record.inputModalities.includes('image') || known === IMAGEN) return known

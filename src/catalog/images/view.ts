@@ -7,7 +7,7 @@ import { addressOf, tagOf } from '../view.ts'
 import { capabilitiesOf, type Descriptor, supersetOf } from './capabilities.ts'
 import type { ImageEndpointView, ImageModelView, ImagePricing } from './schema.ts'
 
-/** The same model through the endpoints that give images, where there are any: for `narrowed`. */
+/** The same model with only its image endpoints, if any: for `narrowed`. */
 export const givesImages = ({ record }: OfferedEndpoint): boolean => record.outputModalities.includes('image')
 
 export function imageModelView(offered: Offered, basePath: string): ImageModelView {

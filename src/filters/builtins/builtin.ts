@@ -1,10 +1,10 @@
 import type { Span } from '../../core/content-filter.ts'
 
-/** What is looked for without a pattern of one's own. */
+/** A built-in filter. */
 export interface Builtin {
   /** RE2 syntax, never an empty match; joined as alternatives. */
   readonly patterns: readonly string[]
-  /** What of a match it is, where the pattern alone does not say; absent: all of it. */
+  /** The relevant part of a match, if the pattern cannot express it; absent: all of it. */
   refine?(text: string, match: Span): readonly Span[]
 }
 

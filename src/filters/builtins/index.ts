@@ -23,6 +23,6 @@ export const builtins: Builtins = {
   'regex-prompt-injection': promptInjection,
 }
 
-/** With names of people, where there is a list of them. */
+/** With names of people, if the settings name a list. */
 export const builtinsWith = (names: readonly string[]): Builtins =>
   names.length === 0 ? builtins : { ...builtins, 'person-name': personName(names) }

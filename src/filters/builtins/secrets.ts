@@ -9,7 +9,7 @@ const FORMATS = [
   String.raw`\bAIza[0-9A-Za-z_-]{35}`,
   String.raw`\bGOCSPX-[0-9A-Za-z_-]{28}`,
   String.raw`\bya29\.[0-9A-Za-z_-]{20,}`,
-  // Amazon: ids of keys, and secrets beside their name.
+  // Amazon: key ids, and secrets next to their name.
   String.raw`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`,
   String.raw`(?i:aws_?secret_?(?:access_?)?key)["']?\s{0,3}[:=]\s{0,3}["']?[A-Za-z0-9/+=]{40}`,
   // Azure storage and buses.
