@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DATABASE_FILE } from '../src/db/database.ts'
-import { sayReport, verifyFile } from '../src/ledger/verify.ts'
+import { formatReport, verifyFile } from '../src/ledger/verify.ts'
 import { ledgerProviders } from './ledger/asks.ts'
 import { bursts, burstTable } from './ledger/burst.ts'
 import { gatedKeys, openKeys } from './ledger/gates.ts'
@@ -170,6 +170,6 @@ function isVerified(folder: string): boolean {
   const startedAt = performance.now()
   const report = verifyFile(join(folder, 'data', DATABASE_FILE))
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-  console.log(`verify, ${seconds} s: ${sayReport(report).slice(-5).join('\n')}\n`)
+  console.log(`verify, ${seconds} s: ${formatReport(report).slice(-5).join('\n')}\n`)
   return report.differences.length === 0
 }

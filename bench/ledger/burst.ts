@@ -1,4 +1,4 @@
-import { sayUsd } from '../../src/core/money.ts'
+import { formatUsd } from '../../src/core/money.ts'
 import { openConnection } from '../connection.ts'
 import type { Reply } from '../reply-reader.ts'
 import type { Target } from '../target.ts'
@@ -68,7 +68,7 @@ async function burst(
       isCounted &&
       isExact &&
       spent <= limitNanoUsd &&
-      heldAfter === sayUsd(0) &&
+      heldAfter === formatUsd(0) &&
       answered + refused === CALLERS,
   }
 }
@@ -111,9 +111,9 @@ export const burstTable = (rows: readonly BurstRow[]): string[][] => [
     row.name,
     String(row.answered),
     String(row.refused),
-    sayUsd(row.limitNanoUsd),
-    sayUsd(row.spentNanoUsd),
-    sayUsd(Math.max(0, row.spentNanoUsd - row.limitNanoUsd)),
+    formatUsd(row.limitNanoUsd),
+    formatUsd(row.spentNanoUsd),
+    formatUsd(Math.max(0, row.spentNanoUsd - row.limitNanoUsd)),
     row.heldAfter,
     row.isGood ? 'yes' : `NO ${row.faults.join('; ')}`,
   ]),

@@ -66,11 +66,11 @@ function pricesOf(written: unknown): OtherPrice[] {
   return listOf(written)
     .toReversed()
     .flatMap(({ prices, constraint }) =>
-      isObject(prices) ? tiersOf(prices, isObject(constraint) ? sayConstraint(constraint) : 'before') : [],
+      isObject(prices) ? tiersOf(prices, isObject(constraint) ? constraintText(constraint) : 'before') : [],
     )
 }
 
-const sayConstraint = (constraint: Record<string, unknown>): string =>
+const constraintText = (constraint: Record<string, unknown>): string =>
   Object.entries(constraint)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')

@@ -63,18 +63,18 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
         waiting.delete(content.generationId)
         bytes -= weightOf(content)
       }
-      tell()
+      report()
     }
   }
 
   /** Nobody reads a line for each batch while a disk is full. */
-  function tell(isLast = false): void {
+  function report(isLast = false): void {
     if (dropped + lost === 0) return
     const waitMs = saidAt + SAID_EVERY_MS - performance.now()
     if (waitMs > 0 && !isLast) {
       telling ??= setTimeout(() => {
         telling = null
-        tell()
+        report()
       }, waitMs).unref()
       return
     }
@@ -135,7 +135,7 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
     },
     async close() {
       await begin()
-      tell(true)
+      report(true)
     },
   }
 }

@@ -122,7 +122,13 @@ function incomplete({ file }: Database): string[] {
 }
 
 /** What `sluice verify` prints of it. */
-export function sayBodies({ path, responses, contents, sealedBytes, differences }: BodiesReport): string[] {
+export function formatBodies({
+  path,
+  responses,
+  contents,
+  sealedBytes,
+  differences,
+}: BodiesReport): string[] {
   const what = `${responses} stored responses, ${contents} logged contents, ${sealedBytes} bytes sealed`
   const verdict =
     differences.length === 0

@@ -87,7 +87,7 @@ function append(map: Map<string, Priced[]>, key: string, priced: Priced): void {
 }
 
 /** "openai/gpt-4o at openai: prompt 0.0025 USD a token is 1000 times the median of its kind, 0.0000025" */
-export function sayWarning({ provider, model, bucket, price, median, of }: PriceWarning): string {
+export function warningText({ provider, model, bucket, price, median, of }: PriceWarning): string {
   const [high, low] = Number(price) > Number(median) ? [price, median] : [median, price]
   const times = Math.round(Number(high) / Number(low))
   const than = high === price ? 'times' : 'times below'

@@ -23,8 +23,8 @@ export interface Proposal {
 export async function proposalOf(document: unknown, inUse: CatalogInUse): Promise<Proposal> {
   const problems = documentProblems(document)
   if (problems.length > 0) {
-    const told = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
-    throw badRequest(`The document is rejected and the catalogue does not change: ${told}`)
+    const text = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
+    throw badRequest(`The document is rejected and the catalogue does not change: ${text}`)
   }
   await breath()
   const facts = readDocument(document)

@@ -134,9 +134,9 @@ export function endpointJson(
   const known = endpoint.json
   const measured = measurements.of(endpoint.record.id)
   // Measured values come last, so that they can be replaced without writing the rest again.
-  const told = measured === null ? '' : `,${JSON.stringify(measuredView(measured)).slice(1, -1)}`
+  const measuredText = measured === null ? '' : `,${JSON.stringify(measuredView(measured)).slice(1, -1)}`
   const plain = measured === null ? known : known.slice(0, known.lastIndexOf(',"latency_last_30m":'))
-  return `${plain}${told},"status":${JSON.stringify(status)}}`
+  return `${plain}${measuredText},"status":${JSON.stringify(status)}}`
 }
 const NOTHING_MEASURED: Measurements = { of: () => null }
 

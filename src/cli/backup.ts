@@ -37,12 +37,12 @@ export async function backupCommand(folder: string, options: Options, terminal: 
   } else {
     for (const path of manifest.lacking) terminal.note(`${path} is missing and was not backed up`)
     terminal.print(`${target}: ${manifest.files.length} files, ${bytes} bytes`)
-    terminal.print(sayKeyOf(manifest))
+    terminal.print(secretKeyNote(manifest))
   }
   return manifest.lacking.length === 0 ? EXIT.ok : EXIT.failed
 }
 
-function sayKeyOf({ secretKeyId, hasSecretKey }: Manifest): string {
+function secretKeyNote({ secretKeyId, hasSecretKey }: Manifest): string {
   if (hasSecretKey)
     return 'The secret key is included: anyone with this folder can decrypt the stored secrets'
   if (secretKeyId === null) return 'It has no encrypted data, so it needs no secret key'

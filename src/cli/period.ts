@@ -1,4 +1,4 @@
-import { sayInstant } from '../ledger/windows.ts'
+import { formatInstant } from '../ledger/windows.ts'
 import { CommandError, EXIT } from './terminal.ts'
 
 export interface Period {
@@ -21,7 +21,7 @@ export function periodOf(since: string, until: string | undefined, now: number):
   if (start >= end)
     throw new CommandError(
       EXIT.usage,
-      `--since ${since} (${sayInstant(start)}) is not before ${sayInstant(end)}: nothing lies between`,
+      `--since ${since} (${formatInstant(start)}) is not before ${formatInstant(end)}: nothing lies between`,
     )
   return { from: start, until: end }
 }

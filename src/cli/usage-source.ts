@@ -4,7 +4,7 @@ import { hasDays } from '../ledger/days.ts'
 import { hasLabels, OTHER, SAID_OTHER } from '../ledger/labels.ts'
 import { includeUnfolded } from '../ledger/unfolded.ts'
 import { type Dimension, sumUsage } from '../ledger/usage-sums.ts'
-import { sayInstant } from '../ledger/windows.ts'
+import { formatInstant } from '../ledger/windows.ts'
 import { type Client, isRecord } from './client.ts'
 import { allKeys } from './keys.ts'
 import type { Period } from './period.ts'
@@ -78,7 +78,7 @@ export async function localUsage(path: string, by: Split, period: Period): Promi
     )
     const lines = groups.map(({ bucket, values, sums }) => {
       const value = dimension === 'label' && values[0] === OTHER ? SAID_OTHER : String(values[0])
-      const id = bucket === null ? value : sayInstant(bucket).slice(0, 10)
+      const id = bucket === null ? value : formatInstant(bucket).slice(0, 10)
       return {
         id,
         name: names.get(id) ?? id,

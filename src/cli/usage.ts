@@ -1,7 +1,7 @@
 import { csvCell } from '../admin/audit/export.ts'
 import { GatewayError } from '../core/errors.ts'
-import { sayUsd, usdOf } from '../core/money.ts'
-import { sayInstant } from '../ledger/windows.ts'
+import { formatUsd, usdOf } from '../core/money.ts'
+import { formatInstant } from '../ledger/windows.ts'
 import { openClient } from './client.ts'
 import { type Period, periodOf } from './period.ts'
 import { CommandError, EXIT, printJson, type Terminal, table } from './terminal.ts'
@@ -88,8 +88,8 @@ function jsonOf(by: Split, { from, until }: Period, lines: readonly UsageLine[])
   })
   return {
     by,
-    from: sayInstant(from),
-    until: sayInstant(until),
+    from: formatInstant(from),
+    until: formatInstant(until),
     data: lines.map((line) => ({
       [by]: line.id,
       ...(by === 'key' || by === 'workspace' ? { name: line.name } : {}),
@@ -112,15 +112,15 @@ const numbersOf = (line: UsageLine, say: (nanoUsd: number) => string): string[] 
 
 /** RFC 4180, with plain numbers of USD. */
 function csvOf(by: Split, lines: readonly UsageLine[]): string {
-  const rows = lines.map((line) => [line.id, line.name, ...numbersOf(line, (usd) => sayUsd(usd).slice(1))])
+  const rows = lines.map((line) => [line.id, line.name, ...numbersOf(line, (usd) => formatUsd(usd).slice(1))])
   return [[by, 'name', ...NUMBERS], ...rows].map((row) => row.map(csvCell).join(',')).join('\r\n')
 }
 
 function tableOf(by: Split, { from, until }: Period, lines: readonly UsageLine[]): string {
-  const period = `from ${sayInstant(from)} until ${sayInstant(until)}`
+  const period = `from ${formatInstant(from)} until ${formatInstant(until)}`
   if (lines.length === 0) return `Nothing was used ${period}`
   const header = [by, ...NUMBERS].map((name) => name.toUpperCase().replaceAll('_', ' '))
-  const rows = [...lines, totalOf(lines)].map((line) => [nameOf(by, line), ...numbersOf(line, sayUsd)])
+  const rows = [...lines, totalOf(lines)].map((line) => [nameOf(by, line), ...numbersOf(line, formatUsd)])
   return `${table(header, rows)}\n${period}`
 }
 

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { sayBodies, verifyBodies } from '../bodies/verify.ts'
+import { formatBodies, verifyBodies } from '../bodies/verify.ts'
 import { settings } from '../config.ts'
 import { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
 import { FILES_FOLDER } from '../files/store.ts'
-import { sayFiles, verifyFiles } from '../files/verify.ts'
-import { sayReport, verifyFile } from '../ledger/verify.ts'
+import { formatFiles, verifyFiles } from '../files/verify.ts'
+import { formatReport, verifyFile } from '../ledger/verify.ts'
 import { CommandError, EXIT, printJson, type Terminal } from './terminal.ts'
 
 /** Needs no key, setting or lock: only a data folder (or its database file) that can be read. */
@@ -41,7 +41,11 @@ export function verifyAll(path: string): Verdict {
   return {
     isOk,
     json: { ok: isOk, ...report, ...(bodies && { bodies }), ...(files && { files }) },
-    lines: [...(bodies ? sayBodies(bodies) : []), ...(files ? sayFiles(files) : []), ...sayReport(report)],
+    lines: [
+      ...(bodies ? formatBodies(bodies) : []),
+      ...(files ? formatFiles(files) : []),
+      ...formatReport(report),
+    ],
   }
 }
 

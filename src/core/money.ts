@@ -77,7 +77,7 @@ export const usdOf = (nanoUsd: number): number => nanoUsd / NANO_PER_USD
 export const nanoUsdOf = (usd: number): number => Math.round(usd * NANO_PER_USD)
 
 /** "$0.10", "$12.50", "$0.000123": for sentences; at least two decimals, never an exponent. */
-export function sayUsd(nanoUsd: number): string {
+export function formatUsd(nanoUsd: number): string {
   const [whole = '0', fraction = ''] = formatPrice(
     BigInt(Math.max(0, nanoUsd)) * BigInt(ATTO_PER_NANO),
   ).split('.')

@@ -56,7 +56,7 @@ const placeOf = ({ table, column, rowId, workspaceId, sentTo = [] }: Place): Buf
   Buffer.from(
     [table, column, rowId, ...(workspaceId === undefined ? [] : [workspaceId]), ...sentTo].join('|'),
   )
-const sayPlace = ({ table, column, rowId }: Place): string => `${table}.${column} of ${rowId}`
+const formatPlace = ({ table, column, rowId }: Place): string => `${table}.${column} of ${rowId}`
 
 export function makeSealer(secretKey: Uint8Array): Sealer {
   if (secretKey.length !== KEY_BYTES) throw new RangeError('The secret key must be 32 bytes')
@@ -74,7 +74,7 @@ export function makeSealer(secretKey: Uint8Array): Sealer {
     },
     open(sealed, place) {
       const parts = /^v1\.([0-9a-f]{8})\.([\w-]{16})\.([\w-]{22,})$/.exec(sealed)
-      if (parts === null) throw new Error(`The sealed value in ${sayPlace(place)} is not readable`)
+      if (parts === null) throw new Error(`The sealed value in ${formatPlace(place)} is not readable`)
       const [, madeWith, nonce = '', body = ''] = parts
       if (madeWith !== keyId) throw otherKey(place, madeWith ?? '', keyId)
       const bytes = Buffer.from(body, 'base64url')
@@ -116,7 +116,7 @@ function makeBytesSealer(key: Buffer, keyId: string): Pick<Sealer, 'sealBytes' |
     openBytes(sealed, place) {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
       if (bytes[0] !== SEALED_VERSION || bytes.length < SEALED_OVERHEAD_BYTES)
-        throw new Error(`The sealed value in ${sayPlace(place)} is not readable`)
+        throw new Error(`The sealed value in ${formatPlace(place)} is not readable`)
       const madeWith = bytes.toString('hex', 1, 5)
       if (madeWith !== keyId) throw otherKey(place, madeWith, keyId)
       const aad = placeOf(place)
@@ -135,11 +135,11 @@ function makeBytesSealer(key: Buffer, keyId: string): Pick<Sealer, 'sealBytes' |
 
 const otherKey = (place: Place, madeWith: string, keyId: string): Error =>
   new Error(
-    `The sealed value in ${sayPlace(place)} was made with secret key ${madeWith}; this one is ${keyId}`,
+    `The sealed value in ${formatPlace(place)} was made with secret key ${madeWith}; this one is ${keyId}`,
   )
 
 const changed = (place: Place, cause: unknown): Error =>
-  new Error(`The sealed value in ${sayPlace(place)} was changed, or belongs elsewhere`, { cause })
+  new Error(`The sealed value in ${formatPlace(place)} was changed, or belongs elsewhere`, { cause })
 
 /** Reads 32 bytes written as 64 hex digits or as base64. Throws a sentence that does not repeat the text. */
 export function parseSecretKey(text: string, from: string): Uint8Array {

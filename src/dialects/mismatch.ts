@@ -84,7 +84,7 @@ function sentence({ type, schema, value }: ValueError): string {
     case ValueErrorType.StringMaxLength:
       return `must be ${allowed}, not of ${sizeOf(value)}`
     default:
-      return `must be ${allowed}, not ${typeof value === 'string' && !takesAnyString(schema) ? quoted(value) : sayKind(value)}`
+      return `must be ${allowed}, not ${typeof value === 'string' && !takesAnyString(schema) ? quoted(value) : kindText(value)}`
   }
 }
 
@@ -101,12 +101,12 @@ function expectation(schema: TSchema): string {
   const variants = variantsOf(schema)
   if (variants.length > 0) {
     return isEnum(variants)
-      ? sayOneOf(variants.map((variant) => JSON.stringify(variant.const)))
+      ? oneOfText(variants.map((variant) => JSON.stringify(variant.const)))
       : [...new Set(variants.map(expectation))].join(' or ')
   }
   switch (schema.type) {
     case 'string':
-      return schema.const === undefined ? sayString(schema) : JSON.stringify(schema.const)
+      return schema.const === undefined ? stringText(schema) : JSON.stringify(schema.const)
     case 'integer':
       return `a whole number${bounds(schema.minimum, schema.maximum)}`
     case 'number':
@@ -120,7 +120,7 @@ function expectation(schema: TSchema): string {
   }
 }
 
-function sayString(schema: TSchema): string {
+function stringText(schema: TSchema): string {
   if (schema.maxLength !== undefined) {
     return `a string of ${range(schema.minLength, schema.maxLength, 'character', 'characters')}`
   }
@@ -137,7 +137,7 @@ const range = (minimum = 0, maximum: number | undefined, one: string, many: stri
   if (maximum === undefined) return `at least ${minimum} ${minimum === 1 ? one : many}`
   return minimum === 0 ? `at most ${maximum} ${many}` : `${minimum} to ${maximum} ${many}`
 }
-const sayOneOf = (names: readonly string[]): string =>
+const oneOfText = (names: readonly string[]): string =>
   names.length === 1 ? `${names[0]}` : `one of ${names.join(', ')}`
 
 const allVariantsOf = (schema: TSchema): TSchema[] => (Array.isArray(schema.anyOf) ? schema.anyOf : [])
@@ -178,7 +178,7 @@ export const quoted = (value: string): string =>
   value.length <= 40 ? JSON.stringify(value) : `a string of ${value.length} characters`
 
 /** What came, in words, without repeating more than a number or a word. */
-export function sayKind(value: unknown): string {
+export function kindText(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   switch (typeof value) {

@@ -188,12 +188,12 @@ function messageOf(error: JsonObject): string {
   }
   if (isString(message)) return message
   if (isString(detail)) return detail
-  if (Array.isArray(detail)) return detail.map(sayDetail).filter(Boolean).join('; ')
+  if (Array.isArray(detail)) return detail.map(detailText).filter(Boolean).join('; ')
   return textOf(error['msg'])
 }
 
 /** A validation error of FastAPI servers: `{loc: ["body", "messages"], msg}`. */
-function sayDetail(detail: unknown): string {
+function detailText(detail: unknown): string {
   if (!isObject(detail) || !isString(detail['msg'])) return ''
   const { loc, msg } = detail
   return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg

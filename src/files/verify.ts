@@ -47,7 +47,7 @@ export function verifyFiles(databasePath: string, folder: string): FilesReport |
 }
 
 /** What `sluice verify` prints of it. */
-export function sayFiles({ path, files, bytes, differences }: FilesReport): string[] {
+export function formatFiles({ path, files, bytes, differences }: FilesReport): string[] {
   const what = `${files} uploaded files, ${bytes} bytes`
   const verdict =
     differences.length === 0

@@ -132,7 +132,7 @@ export function openTextScan(
     const due = placed.filter(({ start }) => start < to).sort((a, b) => a.start - b.start || b.end - a.end)
     const blocking = due.find(({ filter }) => filter.action === 'block')
     const end = blocking ? blocking.start : to
-    tell(due)
+    report(due)
     const pieces = rewritten(
       due.filter(({ start, filter }) => filter.action === 'redact' && start < end),
       end,
@@ -146,7 +146,7 @@ export function openTextScan(
     return pieces
   }
 
-  function tell(due: readonly Place[]): void {
+  function report(due: readonly Place[]): void {
     for (const place of due) {
       if (!isContinued(place)) found(place.filter, place.filter.action === 'redact' ? 1 : 0)
     }

@@ -11,14 +11,14 @@ const MAX_NAME_LENGTH = 64
  * A schema may carry `expects`, a text that describes its complete rule (`an integer from 1 to 100`).
  */
 export function problemsOf(schema: TSchema, value: unknown, where = ''): string {
-  const told = new Map<string, string>()
+  const problems = new Map<string, string>()
   for (const error of closestErrors(schema, value)) {
     const place = where + placeOf(error.path)
-    if (!told.has(place)) told.set(place, problemOf(error))
-    if (told.size >= MAX_PROBLEMS) break
+    if (!problems.has(place)) problems.set(place, problemOf(error))
+    if (problems.size >= MAX_PROBLEMS) break
   }
-  if (told.size === 0) return 'The request does not have the form that is expected here'
-  return [...told]
+  if (problems.size === 0) return 'The request does not have the form that is expected here'
+  return [...problems]
     .map(([place, problem]) => (place === '' ? `The body ${problem}` : `${place}: ${problem}`))
     .join('; ')
 }

@@ -38,7 +38,7 @@ export interface Queue<Settled extends Waiting> {
   /** Gives up a batch that can never be written. Its journal rows stay in the table. */
   giveUp(batch: Next<Settled>, error: unknown): void
   /** Calls `onLate` of the settlements that arrived before `before`. */
-  tellLate(before: number): void
+  reportLate(before: number): void
   settlements(): number
   /** When the next journal row is due; undefined: none waits. */
   dueAt(): number | undefined
@@ -111,7 +111,7 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
         endings.onGivenUp(settled, error)
       }
     },
-    tellLate(before) {
+    reportLate(before) {
       for (const settled of settlements) {
         if (settled.since > before) break
         if (settled.isLate) continue

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts'
 import { type CounterKey, counterKey, nameOf, type Scope } from './counters.ts'
 import { HOURLY_SUMS } from './rollups.ts'
-import { INTERVALS, sayInstant } from './windows.ts'
+import { formatInstant, INTERVALS } from './windows.ts'
 
 export interface Comparison {
   /** How many sums were compared. */
@@ -18,14 +18,14 @@ interface Amounts {
 }
 
 /** The sums to compare. Deleted rows count by their stored sums. */
-const sayRows = ({ file }: Database): string =>
+const formatRows = ({ file }: Database): string =>
   file.query('SELECT 1 FROM pruned_hourly LIMIT 1').get() === null
     ? 'the rows'
     : 'the rows, with those that were pruned,'
 
 /** Recomputes the counters from the rows, by day in SQL and by window here, and compares. */
 export function compareCounters(database: Database): Comparison {
-  const source = sayRows(database)
+  const source = formatRows(database)
   const summed = sumCounters(database)
   const differences: string[] = []
   const rows = database.file
@@ -41,7 +41,7 @@ export function compareCounters(database: Database): Comparison {
     for (const what of ['usage', 'byok'] as const) {
       if (counter[what] === sum[what]) continue
       differences.push(
-        `${sayCounter(key)}: the ${what === 'byok' ? 'BYOK ' : ''}counter is ${counter[what]} nano-dollars, ` +
+        `${formatCounter(key)}: the ${what === 'byok' ? 'BYOK ' : ''}counter is ${counter[what]} nano-dollars, ` +
           `${source} sum to ${sum[what]}`,
       )
     }
@@ -102,10 +102,10 @@ function sumCounters({ file }: Database): Map<string, { key: CounterKey; sum: Am
   return summed
 }
 
-const sayCounter = (key: CounterKey): string =>
+const formatCounter = (key: CounterKey): string =>
   key.interval === 'lifetime'
     ? `${key.scope} ${key.scopeId}, lifetime`
-    : `${key.scope} ${key.scopeId}, ${key.interval} from ${sayInstant(key.windowStart)}`
+    : `${key.scope} ${key.scopeId}, ${key.interval} from ${formatInstant(key.windowStart)}`
 
 type Sum = Record<(typeof HOURLY_SUMS)[number], number> & { name: string }
 
@@ -131,7 +131,7 @@ export function compareHours(database: Database): Comparison {
     if (known === undefined) rows.set(line.name, line)
     else for (const sum of HOURLY_SUMS) known[sum] += line[sum]
   }
-  return compareSums('hour', stored.iterate(), [...rows.values()], sayRows(database))
+  return compareSums('hour', stored.iterate(), [...rows.values()], formatRows(database))
 }
 
 /** Sums the hourly table by day and compares with the daily one. */
@@ -164,7 +164,7 @@ export function compareLabels(database: Database): Comparison {
        UNION ALL SELECT day, ${LABELLED}, ${HOURLY_SUMS.join(', ')} FROM pruned_labels
      ) GROUP BY 1`,
   )
-  return compareSums('label', stored.iterate(), rows.all(), sayRows(database))
+  return compareSums('label', stored.iterate(), rows.all(), formatRows(database))
 }
 
 function compareSums(

@@ -1,11 +1,11 @@
 import { badRequest, GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { MAX_NANO_USD, sayUsd } from '../core/money.ts'
+import { formatUsd, MAX_NANO_USD } from '../core/money.ts'
 import type { Counters } from './counters.ts'
 import { type Counted, type HeldWindow, keepHeldWindows } from './held-windows.ts'
 import type { Amounts, Hold, ReserveRequest, Room } from './ledger.ts'
 import type { ChargedScopes } from './row-values.ts'
-import { INTERVALS, resetsAt, sayInstant } from './windows.ts'
+import { formatInstant, INTERVALS, resetsAt } from './windows.ts'
 
 export interface OpenHold extends Hold {
   readonly sharedNanoUsd: number | null
@@ -165,7 +165,7 @@ const neededBy = ({ includeByok }: Gate, { amountNanoUsd, sharedNanoUsd }: Amoun
 export function mustBeWhole(amount: number): void {
   if (amount > MAX_NANO_USD) {
     throw badRequest(
-      `This request could cost more than ${sayUsd(MAX_NANO_USD)}, the most that is ever held: a smaller max_tokens ` +
+      `This request could cost more than ${formatUsd(MAX_NANO_USD)}, the most that is ever held: a smaller max_tokens ` +
         "needs less, and the model's price must be in USD per token",
     )
   }
@@ -191,10 +191,10 @@ function refusal(standing: Standing, amountNanoUsd: number, startedAt: number, h
   const isReached = usedNanoUsd + heldNanoUsd >= gate.limitNanoUsd
   const reset = resetsAt(gate.interval, startedAt)
   const message =
-    `${gate.label}'s ${interval}limit of ${sayUsd(gate.limitNanoUsd)} ` +
-    `${isReached ? 'is reached' : 'leaves too little room'}: ${sayUsd(usedNanoUsd)} is used and ` +
-    `${sayUsd(heldNanoUsd)} is held by running requests, and this request needs up to ${sayUsd(amountNanoUsd)}. ` +
-    `${reset === null ? 'It does not reset' : `It resets at ${sayInstant(reset)}`}; a higher limit holds at once` +
+    `${gate.label}'s ${interval}limit of ${formatUsd(gate.limitNanoUsd)} ` +
+    `${isReached ? 'is reached' : 'leaves too little room'}: ${formatUsd(usedNanoUsd)} is used and ` +
+    `${formatUsd(heldNanoUsd)} is held by running requests, and this request needs up to ${formatUsd(amountNanoUsd)}. ` +
+    `${reset === null ? 'It does not reset' : `It resets at ${formatInstant(reset)}`}; a higher limit holds at once` +
     (hint === undefined ? '' : `. ${hint}`)
   return new GatewayError(gate.status, message, {
     metadata: { error_type: gate.status === 402 ? 'payment_required' : 'permission_denied' },

@@ -21,7 +21,7 @@ export const retentionOf = (days: number, megabytes: number): Retention => ({
 })
 
 /** The retention, for messages about deleted rows; null: everything is kept. */
-export function sayRetention({ maxAgeMs, maxBytes }: Retention): string | null {
+export function formatRetention({ maxAgeMs, maxBytes }: Retention): string | null {
   const bounds = [
     ...(maxAgeMs === null ? [] : [`${maxAgeMs / DAY_MS} ${maxAgeMs === DAY_MS ? 'day' : 'days'}`]),
     ...(maxBytes === null ? [] : [`as long as the ledger holds less than ${maxBytes / 1_000_000} MB`]),

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sayUsd } from '../core/money.ts'
+import { formatUsd } from '../core/money.ts'
 import { DATABASE_FILE, type Database, isClosedToUs, openForReading, unreadable } from '../db/database.ts'
 import { appliedTags, newestTag } from '../db/migrations.ts'
 import { compareCounters, compareDays, compareHours, compareLabels } from './recount.ts'
@@ -81,11 +81,11 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
 }
 
 /** What `sluice verify` prints: a line for each difference, and a summary last. */
-export function sayReport(report: VerifyReport): string[] {
+export function formatReport(report: VerifyReport): string[] {
   const { differences, generations, unfolded, pruned, counters, hours, spentNanoUsd } = report
   const waiting = unfolded === 0 ? '' : `, ${unfolded} of them not in the sums yet`
   const rows = `${generations} generations${waiting}${pruned === 0 ? '' : ` and ${pruned} that were pruned`}`
-  const what = `${rows}, ${counters} counters and ${hours} hourly sums, ${sayUsd(spentNanoUsd)} in all`
+  const what = `${rows}, ${counters} counters and ${hours} hourly sums, ${formatUsd(spentNanoUsd)} in all`
   const verdict =
     differences.length === 0
       ? `ok: ${what}; everything agrees to the nano-dollar`

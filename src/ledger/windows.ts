@@ -51,4 +51,4 @@ export function resetsAt(interval: Interval, at: number): number | null {
 export const hourStart = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS
 
 /** `2026-11-22T00:00:00Z`: for sentences. */
-export const sayInstant = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+export const formatInstant = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`

@@ -134,7 +134,7 @@ function createCommitter<Settled extends Waiting>(
   function failed(batch: Next<Settled>, error: unknown): boolean {
     if (!isRowAtFault(error)) {
       failures += 1
-      queue.tellLate(performance.now() - lateMs)
+      queue.reportLate(performance.now() - lateMs)
       onFailure?.(error, queue.settlements(), failures)
       return false
     }

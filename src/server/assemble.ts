@@ -4,7 +4,7 @@ import { documentFetcher } from '../admin/models/service.ts'
 import { createOnce } from '../admin/once.ts'
 import { createCatalogLists } from '../catalog/callable.ts'
 import { createPriceRecorder, recordPrices as recordPricesOf } from '../catalog/history.ts'
-import { sayWarning } from '../catalog/outliers.ts'
+import { warningText } from '../catalog/outliers.ts'
 import type { CatalogStore } from '../catalog/store.ts'
 import { unusualPricesOf } from '../catalog/unusual-prices.ts'
 import { oidcSettings } from '../config/sign-on.ts'
@@ -187,7 +187,7 @@ function operatorDeps(
       surroundings: live.surroundings,
       settings: config.models,
       reroute,
-      unusual: (endpoints) => unusualPricesOf(endpoints, store).map(sayWarning),
+      unusual: (endpoints) => unusualPricesOf(endpoints, store).map(warningText),
     },
     providers: {
       defaults: live.defaults,

@@ -1,5 +1,5 @@
 import { scheduleRefresh } from '../admin/models/schedule.ts'
-import { sayWarning } from '../catalog/outliers.ts'
+import { warningText } from '../catalog/outliers.ts'
 import { unusualPrices } from '../catalog/unusual-prices.ts'
 import type { Config } from '../config.ts'
 import { probeJson } from '../net/content.ts'
@@ -54,6 +54,6 @@ function discover({ source, live, route }: GatewayRouting, log: Logger): { stop(
 function warnOfPrices({ source, live, store }: GatewayRouting, log: Logger): void {
   const warnings = unusualPrices(live.current(), source.ownPrices, store)
   if (warnings.length === 0) return
-  const prices = warnings.slice(0, MAX_WARNINGS).map(sayWarning)
+  const prices = warnings.slice(0, MAX_WARNINGS).map(warningText)
   log.warn({ count: warnings.length, prices }, 'prices are more than ten times off: are they per token?')
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createContentStore } from '../../src/bodies/contents.ts'
-import { sayBodies, verifyBodies } from '../../src/bodies/verify.ts'
+import { formatBodies, verifyBodies } from '../../src/bodies/verify.ts'
 import type { GenerationContent } from '../../src/core/generation-content.ts'
 import { makeSealer } from '../../src/db/seal.ts'
 import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
@@ -35,7 +35,7 @@ async function logged(generationId: string): Promise<void> {
 test('a whole file, while it is served', () => {
   const report = verifyBodies(started.path)
   expect(report).toMatchObject({ responses: 1, contents: 1, differences: [] })
-  expect(report && sayBodies(report)).toEqual([
+  expect(report && formatBodies(report)).toEqual([
     `${started.path}: ok: 1 stored responses, 1 logged contents, ${report?.sealedBytes} bytes sealed`,
   ])
 })

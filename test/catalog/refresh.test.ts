@@ -8,7 +8,7 @@ import { composeSeed } from '../../src/catalog/facts/compose.ts'
 import { readDocument } from '../../src/catalog/facts/document.ts'
 import { documentProblems } from '../../src/catalog/facts/problems.ts'
 import { supplement } from '../../src/catalog/facts/supplement.ts'
-import { sayWarning } from '../../src/catalog/outliers.ts'
+import { warningText } from '../../src/catalog/outliers.ts'
 import { packed } from '../../src/catalog/packed.ts'
 import { proposalOf, refreshedBy } from '../../src/catalog/refresh.ts'
 import type { Seed } from '../../src/catalog/seed.ts'
@@ -107,7 +107,7 @@ describe('what differs', () => {
       'lab/million prompt',
       'lab/tenth prompt',
     ])
-    expect(warnings.map(sayWarning)).toContain(
+    expect(warnings.map(warningText)).toContain(
       'lab/million at openai: prompt 1 USD a token is 1000000 times the median of its kind, 0.000001',
     )
   })

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { sayWarning } from '../../src/catalog/outliers.ts'
+import { warningText } from '../../src/catalog/outliers.ts'
 import { builtInStore } from '../../src/catalog/store.ts'
 import { unusualPrices } from '../../src/catalog/unusual-prices.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
@@ -22,7 +22,7 @@ const warned = async (more: Partial<Config>): Promise<string[]> => {
   const store = builtInStore()
   const settings = await config(more)
   const source = createRoutingSource(settings, () => ({ providers: [], models: [] }), undefined, store)
-  return unusualPrices(source.withDiscovered(NOTHING_DISCOVERED), source.ownPrices, store).map(sayWarning)
+  return unusualPrices(source.withDiscovered(NOTHING_DISCOVERED), source.ownPrices, store).map(warningText)
 }
 
 test('a price per million in the place of one per token is pointed out', async () => {

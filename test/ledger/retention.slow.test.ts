@@ -14,7 +14,7 @@ import {
 } from '../../src/ledger/retention.ts'
 import { rowOf } from '../../src/ledger/row.ts'
 import { chargedScopes } from '../../src/ledger/row-values.ts'
-import { sayReport, verifyLedger } from '../../src/ledger/verify.ts'
+import { formatReport, verifyLedger } from '../../src/ledger/verify.ts'
 import { withFaults } from './failing-file.ts'
 import {
   type DataFolder,
@@ -115,7 +115,9 @@ test.each(ages)(
     expect(verifyLedger(database)).toEqual({ ...before, generations: left, pruned: 600 - left })
     expect((await prune(database, pruning({ maxAgeMs }))).pruned).toBe(0)
     if (left === 301)
-      expect(sayReport(verifyLedger(database))[0]).toContain('ok: 301 generations and 299 that were pruned, ')
+      expect(formatReport(verifyLedger(database))[0]).toContain(
+        'ok: 301 generations and 299 that were pruned, ',
+      )
   },
 )
 

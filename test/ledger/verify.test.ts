@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DATABASE_FILE, type Database } from '../../src/db/database.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { sayReport, verifyFile, verifyFolder } from '../../src/ledger/verify.ts'
+import { formatReport, verifyFile, verifyFolder } from '../../src/ledger/verify.ts'
 import { type DataFolder, entryOf, makeFolder, NOON, openMigrated, settlementOf } from './fixture.ts'
 
 let folder: DataFolder
@@ -32,7 +32,7 @@ afterEach(() => {
 test('a ledger that adds up, while it is served', () => {
   const report = verifyFolder(folder.path)
   expect(report).toMatchObject({ generations: 3, spentNanoUsd: 300, hours: 3, differences: [] })
-  expect(sayReport(report)).toEqual([
+  expect(formatReport(report)).toEqual([
     `${folder.databasePath}: ok: 3 generations, ${report.counters} counters and 3 hourly sums, $0.0000003 in all; ` +
       'everything agrees to the nano-dollar',
   ])
@@ -99,7 +99,7 @@ const lies: { what: string; sql: string; says: string; lines: number }[] = [
 
 test.each(lies)('$what is told', ({ sql, says, lines }) => {
   database.file.run(sql)
-  const printed = sayReport(verifyFolder(folder.path))
+  const printed = formatReport(verifyFolder(folder.path))
   expect(printed.slice(0, -1).some((line) => line.includes(says))).toBe(true)
   expect(printed.length - 1).toBe(lines)
   expect(printed.at(-1)).toContain(`${lines} difference${lines === 1 ? '' : 's'} in `)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { INTERVALS, resetsAt, sayInstant, windowStart } from '../../src/ledger/windows.ts'
+import { formatInstant, INTERVALS, resetsAt, windowStart } from '../../src/ledger/windows.ts'
 
 const at = (text: string): number => Date.parse(text)
 
@@ -160,5 +160,5 @@ test('the time zone of the host does not move a window', () => {
 })
 
 test('instants are said in whole seconds of UTC', () => {
-  expect(sayInstant(at('2026-11-22T00:00:00.000Z'))).toBe('2026-11-22T00:00:00Z')
+  expect(formatInstant(at('2026-11-22T00:00:00.000Z'))).toBe('2026-11-22T00:00:00Z')
 })

@@ -12,7 +12,7 @@ import { upstreamReply } from '../upstream-reply.ts'
 import { unlessRefused } from './carried.ts'
 import { range } from './samples.ts'
 import { placesIn } from './schema-places.ts'
-import { growthOf, sayGrowth } from './timing.ts'
+import { growthOf, growthText } from './timing.ts'
 
 /** The lists of embeddings, ranking and images: requests from the schemas, replies by hand. */
 
@@ -29,7 +29,7 @@ async function steepIn<Request extends RoutedRequest, Result>(
   const steep: string[] = []
   for (const { name, body } of placesIn(schema, base, () => true)) {
     const reading = await growthOf(N, body, parse)
-    if (!reading.isLinear) steep.push(`read, ${name}: ${sayGrowth(reading)}`)
+    if (!reading.isLinear) steep.push(`read, ${name}: ${growthText(reading)}`)
     for (const dialect of DIALECTS) {
       const attempt = attemptFor(dialect)
       const writing = await growthOf(
@@ -38,7 +38,7 @@ async function steepIn<Request extends RoutedRequest, Result>(
         (request) =>
           unlessRefused(() => (request === null ? null : speakers[dialect]?.build(request, attempt))),
       )
-      if (!writing.isLinear) steep.push(`write to ${dialect}, ${name}: ${sayGrowth(writing)}`)
+      if (!writing.isLinear) steep.push(`write to ${dialect}, ${name}: ${growthText(writing)}`)
     }
   }
   return steep

@@ -9,7 +9,7 @@ import { REPLY } from '../dialects/chat/chunks.ts'
 import { guard, guardrailOf } from '../inference/filters/output/guarding.ts'
 import { upstreamReply } from '../upstream-reply.ts'
 import type { ReplyList } from './reply-lists.ts'
-import { growthOf, isQuick, sayGrowth } from './timing.ts'
+import { growthOf, growthText, isQuick } from './timing.ts'
 
 /** Everything that happens to a reply between the provider's bytes and each dialect of callers. */
 
@@ -113,7 +113,7 @@ async function steepSteps({ name, dialect, body, isStreamed }: ReplyList): Promi
   for (const { name: step, run } of replyStages) {
     if (await isQuick(() => run(large))) continue
     const growth = await growthOf(N, (n) => read(dialect, body(n), isStreamed), run)
-    if (!growth.isLinear) steep.push(`${step}, ${name}: ${sayGrowth(growth)}`)
+    if (!growth.isLinear) steep.push(`${step}, ${name}: ${growthText(growth)}`)
   }
   return steep
 }
@@ -130,5 +130,5 @@ async function steepReading(list: ReplyList): Promise<string[]> {
       }
     },
   )
-  return growth.isLinear ? [] : [`read, ${list.name}: ${sayGrowth(growth)}`]
+  return growth.isLinear ? [] : [`read, ${list.name}: ${growthText(growth)}`]
 }

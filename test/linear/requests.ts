@@ -5,7 +5,7 @@ import type { Ingress } from '../../src/dialects/dialect.ts'
 import { isExhaustive } from '../exhaustive.ts'
 import { stages, unlessRefused } from './carried.ts'
 import { type Place, placesIn } from './schema-places.ts'
-import { type Growth, growthOf, isQuick, sayGrowth } from './timing.ts'
+import { type Growth, growthOf, growthText, isQuick } from './timing.ts'
 
 /** Three times as many show slighter growth, and take a minute for each dialect. */
 const N = isExhaustive ? 3_000 : 1_000
@@ -54,7 +54,7 @@ async function steepIn({ name, body }: Place, ingress: Ingress): Promise<string[
   const measure = async (step: string, isEasy: boolean, grow: () => Promise<Growth>): Promise<void> => {
     if (isEasy) return
     const growth = await grow()
-    if (!growth.isLinear) steep.push(`${step}, ${name}: ${sayGrowth(growth)}`)
+    if (!growth.isLinear) steep.push(`${step}, ${name}: ${growthText(growth)}`)
   }
   await measure('read', await isQuick(() => read(large)), () => growthOf(N, body, read))
   const request = await read(large)

@@ -20,7 +20,7 @@ export interface Growth {
   isLinear: boolean
 }
 
-export const sayGrowth = ({ n, ms, msAt4n }: Growth): string =>
+export const growthText = ({ n, ms, msAt4n }: Growth): string =>
   `${ms.toFixed(1)} ms for ${n}, ${msAt4n.toFixed(1)} ms for ${4 * n}`
 
 /**

@@ -7,7 +7,7 @@ import { atomically, type Database } from '../../db/database.ts'
 import { generationFeedback } from '../../db/tables.ts'
 import { findGeneration } from '../../ledger/generations.ts'
 import { isBeforeAll } from '../../ledger/prune.ts'
-import { type Retention, sayRetention } from '../../ledger/retention.ts'
+import { formatRetention, type Retention } from '../../ledger/retention.ts'
 import type { GenerationRow } from '../../ledger/row.ts'
 import { type FeedbackBody, type Generation, generationView } from './schema.ts'
 
@@ -81,7 +81,7 @@ async function visible(deps: GenerationDeps, caller: Caller, id: string): Promis
 
 /** An id contains its time: a generation older than every stored row may have been pruned. */
 function whyGone({ database, retention }: GenerationDeps, id: string): string {
-  const kept = sayRetention(retention)
+  const kept = formatRetention(retention)
   if (kept === null || !/^gen-[0-9a-f]{32}$/.test(id) || !isBeforeAll(database, id)) return ''
   return `: it would be older than all that are kept. Records are kept ${kept}; what was used and spent is kept for ever, as sums`
 }

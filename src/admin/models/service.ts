@@ -1,5 +1,5 @@
 import { type CatalogDiff, type DiffRow, isUnchanged } from '../../catalog/diff.ts'
-import { sayWarning } from '../../catalog/outliers.ts'
+import { warningText } from '../../catalog/outliers.ts'
 import { type Proposal, proposalFor, proposalOf, refreshedBy } from '../../catalog/refresh.ts'
 import type { CatalogInUse, RefreshedCatalog } from '../../catalog/store.ts'
 import { badRequest, conflict, GatewayError, UpstreamError } from '../../core/errors.ts'
@@ -139,7 +139,7 @@ const diffView = ({ added, removed, priceChanges, otherChanges, warnings }: Cata
     after: after === null ? null : { ...after },
   })),
   other_changes: otherChanges.map(rowView),
-  warnings: warnings.map((warning) => ({ ...warning, message: sayWarning(warning) })),
+  warnings: warnings.map((warning) => ({ ...warning, message: warningText(warning) })),
 })
 
 const rowView = ({ provider, model }: DiffRow) => ({ provider, model })

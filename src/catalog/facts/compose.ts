@@ -37,9 +37,9 @@ function gather(factProviders: FactProviders, listedModels: readonly ListedModel
   )
   const byId = new Map<string, Served[]>()
   for (const { slug, facts = slug, kind } of [...vendors, ...cloudVendors]) {
-    const told = withSupplement(factProviders.get(facts) ?? [], supplement[slug] ?? [])
+    const listed = withSupplement(factProviders.get(facts) ?? [], supplement[slug] ?? [])
     const hasProfiles = kind === 'bedrock'
-    const models = hasProfiles ? joinProfiles(told) : told
+    const models = hasProfiles ? joinProfiles(listed) : listed
     const taken = new Set<string>()
     for (const model of models.sort(byPreference)) {
       if (model.id.startsWith('~') || dialectOf(model, slug) === undefined) continue
@@ -55,12 +55,12 @@ function gather(factProviders: FactProviders, listedModels: readonly ListedModel
   return new Map([...byId].sort(([left], [right]) => compare(left, right)))
 }
 
-/** Facts that tell a price hold before ours. */
-function withSupplement(told: readonly FactModel[], ours: readonly FactModel[]): FactModel[] {
-  const priced = new Set(told.flatMap(({ id, cost }) => (cost === null ? [] : [id])))
-  const added = ours.filter(({ id }) => !priced.has(id))
+/** Metadata with a price wins over the supplement. */
+function withSupplement(listed: readonly FactModel[], supplement: readonly FactModel[]): FactModel[] {
+  const priced = new Set(listed.flatMap(({ id, cost }) => (cost === null ? [] : [id])))
+  const added = supplement.filter(({ id }) => !priced.has(id))
   const ids = new Set(added.map(({ id }) => id))
-  return [...told.filter(({ id }) => !ids.has(id)), ...added]
+  return [...listed.filter(({ id }) => !ids.has(id)), ...added]
 }
 
 /** Vertex writes a version after an `@`, and marks models of other vendors. */
@@ -129,9 +129,9 @@ function priceAt(
   cost: FactModel['cost'],
   listing: ListedModel | undefined,
 ): SeedPricing | null {
-  const told = pricingOf(cost)
-  if (told === null) return null
-  const pricing = followsAnthropic(provider, modelId) ? withHourWrites(told) : told
+  const priced = pricingOf(cost)
+  if (priced === null) return null
+  const pricing = followsAnthropic(provider, modelId) ? withHourWrites(priced) : priced
   const webSearch = provider === LISTED_AT ? listing?.webSearch : null
   return webSearch ? { ...pricing, web_search: webSearch } : pricing
 }

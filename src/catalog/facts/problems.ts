@@ -33,9 +33,9 @@ export function documentProblems(document: unknown): DocumentProblem[] {
     if (!isObject(models)) problems.push({ path: `${place}.models`, message: 'must be an object of models' })
     for (const [id, model] of Object.entries(isObject(models) ? models : {})) {
       const at = `${place}.models[${JSON.stringify(shown(id))}]`
-      const tell = (path: string, message: string): void => void problems.push({ path: at + path, message })
-      if (!isName(id)) tell('', `must have an id of 1 to ${LONGEST_NAME} visible characters`)
-      else checkModel(id, model, tell)
+      const report = (path: string, message: string): void => void problems.push({ path: at + path, message })
+      if (!isName(id)) report('', `must have an id of 1 to ${LONGEST_NAME} visible characters`)
+      else checkModel(id, model, report)
       if (problems.length >= MOST_TOLD) return problems.slice(0, MOST_TOLD)
     }
   }
@@ -50,60 +50,61 @@ export function documentProblems(document: unknown): DocumentProblem[] {
 
 const shown = (name: string): string => (name.length > 80 ? `${name.slice(0, 80)}…` : name)
 
-type Tell = (path: string, message: string) => void
+type Report = (path: string, message: string) => void
 
-function checkModel(id: string, model: unknown, tell: Tell): void {
+function checkModel(id: string, model: unknown, report: Report): void {
   if (!isObject(model)) {
-    tell('', 'must be an object')
+    report('', 'must be an object')
     return
   }
-  if (model['id'] !== undefined && model['id'] !== id) tell('.id', 'must equal its key')
-  check(model, MEMBERS, '', tell)
+  if (model['id'] !== undefined && model['id'] !== id) report('.id', 'must equal its key')
+  check(model, MEMBERS, '', report)
   const { limit, modalities, provider, cost, reasoning_options: options } = model
   for (const [side, value] of Object.entries(isObject(limit) ? limit : {})) {
     const problem = isCount(value)
-    if (problem !== null) tell(`.limit.${shown(side)}`, problem)
+    if (problem !== null) report(`.limit.${shown(side)}`, problem)
   }
-  if (isObject(modalities)) check(modalities, { input: words, output: words }, '.modalities', tell)
-  if (isObject(provider)) check(provider, { npm: isText, api: isText, shape: isText }, '.provider', tell)
+  if (isObject(modalities)) check(modalities, { input: words, output: words }, '.modalities', report)
+  if (isObject(provider)) check(provider, { npm: isText, api: isText, shape: isText }, '.provider', report)
   for (const [index, option] of (Array.isArray(options) ? options : []).entries()) {
     const path = `.reasoning_options[${index}]`
-    if (isObject(option)) check(option, OPTION, path, tell)
-    else tell(path, 'must be an object')
+    if (isObject(option)) check(option, OPTION, path, report)
+    else report(path, 'must be an object')
   }
-  if (isObject(cost)) checkCost(cost, tell)
+  if (isObject(cost)) checkCost(cost, report)
 }
 
-function checkCost(cost: Json, tell: Tell): void {
-  check(cost, PRICES, '.cost', tell)
+function checkCost(cost: Json, report: Report): void {
+  check(cost, PRICES, '.cost', report)
   const { tiers, context_over_200k: over } = cost
-  if (isObject(over)) check(over, PRICES, '.cost.context_over_200k', tell)
-  else if (over !== undefined && over !== null) tell('.cost.context_over_200k', 'must be an object of prices')
+  if (isObject(over)) check(over, PRICES, '.cost.context_over_200k', report)
+  else if (over !== undefined && over !== null)
+    report('.cost.context_over_200k', 'must be an object of prices')
   if (tiers === undefined || tiers === null) return
   if (!Array.isArray(tiers)) {
-    tell('.cost.tiers', 'must be a list of tiers')
+    report('.cost.tiers', 'must be a list of tiers')
     return
   }
   for (const [index, tier] of tiers.entries()) {
     const path = `.cost.tiers[${index}]`
     if (!isObject(tier)) {
-      tell(path, 'must be an object of prices')
+      report(path, 'must be an object of prices')
       continue
     }
-    check(tier, PRICES, path, tell)
+    check(tier, PRICES, path, report)
     const size = isObject(tier['tier']) ? tier['tier']['size'] : undefined
     // Without a tier the price of long prompts would be too low.
     if (isCount(size) !== null || size === 0)
-      tell(`${path}.tier.size`, 'must be a whole number of at least 1')
+      report(`${path}.tier.size`, 'must be a whole number of at least 1')
   }
 }
 
 /** Checks present fields; lists of modalities are required. */
-function check(object: Json, checks: Readonly<Record<string, Check>>, path: string, tell: Tell): void {
+function check(object: Json, checks: Readonly<Record<string, Check>>, path: string, report: Report): void {
   for (const [name, test] of Object.entries(checks)) {
     if (!Object.hasOwn(object, name) && test !== words) continue
     const problem = test(object[name])
-    if (problem !== null) tell(`${path}.${name}`, problem)
+    if (problem !== null) report(`${path}.${name}`, problem)
   }
 }
 

@@ -6,7 +6,7 @@ import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } f
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
 import { bounded, oneOf, openObject, optional } from '../fields.ts'
-import { bodyCheck, sayKind } from '../mismatch.ts'
+import { bodyCheck, kindText } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField, readRouting, routingFields } from './fields.ts'
@@ -123,12 +123,12 @@ function checkInput(body: JsonObject): void {
     const place = `input[${index}]`
     if (kind === null) {
       throw badRequest(
-        `must be a text, a token id, a list of token ids, or an object with "content", not ${sayKind(first)}`,
+        `must be a text, a token id, a list of token ids, or an object with "content", not ${kindText(first)}`,
         'input[0]',
       )
     }
     if (kindOf(entry) !== kind)
-      throw badRequest(`must be ${KINDS[kind]}, as the first entry is, not ${sayKind(entry)}`, place)
+      throw badRequest(`must be ${KINDS[kind]}, as the first entry is, not ${kindText(entry)}`, place)
     if (entry === '') throw badRequest('must not be empty', place)
     if (kind === 'token' && !isTokenId(entry)) throw badRequest(TOKEN_IDS, place)
     if (Array.isArray(entry)) {

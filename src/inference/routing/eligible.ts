@@ -3,7 +3,7 @@ import { type Price, parsePrice } from '../../core/money.ts'
 import type { ProviderPreferences } from '../../core/request.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
-import { gives, KINDS, sayRoute } from './kinds.ts'
+import { formatRoute, gives, KINDS } from './kinds.ts'
 import type { PlanInput } from './plan-input.ts'
 
 /** Why an endpoint cannot serve a request: a rule (the API's vocabulary where it has one) and a sentence. */
@@ -20,7 +20,7 @@ const rules: readonly Rule[] = [
       ? null
       : {
           rule: 'modality',
-          sentence: `${modelId} gives ${outputModalities.join(', ')} and cannot be called for ${KINDS[apiType].purpose}${sayRoute(outputModalities)}`,
+          sentence: `${modelId} gives ${outputModalities.join(', ')} and cannot be called for ${KINDS[apiType].purpose}${formatRoute(outputModalities)}`,
         },
   (endpoint, provider, { refusal }) => {
     if (!refusal) return null

@@ -45,7 +45,7 @@ export const gives = (outputModalities: readonly string[], apiType: ApiType): bo
   outputModalities.length === 0 || outputModalities.some((name) => KINDS[apiType].outputs.includes(name))
 
 /** The routes that serve a model, as the end of a sentence; '' where none does. */
-export function sayRoute(outputModalities: readonly string[]): string {
+export function formatRoute(outputModalities: readonly string[]): string {
   const served = Object.values(KINDS).filter(({ outputs }) =>
     outputs.some((name) => outputModalities.includes(name)),
   )

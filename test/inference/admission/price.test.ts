@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { amountOf, formatPrice, parsePrice, roundedNanoUsd, sayUsd } from '../../../src/core/money.ts'
+import { amountOf, formatPrice, formatUsd, parsePrice, roundedNanoUsd } from '../../../src/core/money.ts'
 import type { Pricing, PricingTier } from '../../../src/core/pricing.ts'
 import { NO_USAGE, type Usage } from '../../../src/core/usage.ts'
 import {
@@ -24,7 +24,7 @@ describe('prices', () => {
     (text) => expect(() => parsePrice(text)).toThrow(RangeError),
   )
   test('amounts are said with at least two decimals and no exponent', () => {
-    expect([0, 100_000_000, 12_500_000_000, 1, 123_000].map(sayUsd)).toEqual([
+    expect([0, 100_000_000, 12_500_000_000, 1, 123_000].map(formatUsd)).toEqual([
       '$0.00',
       '$0.10',
       '$12.50',

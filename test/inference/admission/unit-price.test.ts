@@ -8,7 +8,7 @@ import { costOf, isPriced } from '../../../src/inference/admission/price.ts'
 import { embeddings } from '../../../src/inference/operations/embeddings.ts'
 import { imagesBound } from '../../../src/inference/operations/image-meter.ts'
 import { rerank } from '../../../src/inference/operations/rerank.ts'
-import { gives, sayRoute } from '../../../src/inference/routing/kinds.ts'
+import { formatRoute, gives } from '../../../src/inference/routing/kinds.ts'
 import { pricing, usd } from '../fixture.ts'
 
 /** What is not counted in tokens: images, seconds, characters, search units. */
@@ -120,7 +120,7 @@ describe('which route serves a model', () => {
     [['video'], ''],
   ]
   test.each(rows)('%j%s', (outputs, route) => {
-    expect(sayRoute(outputs)).toBe(route)
+    expect(formatRoute(outputs)).toBe(route)
   })
   test('one whose outputs nobody knows may be called on all', () => {
     expect(gives([], 'embeddings')).toBe(true)
