@@ -10,8 +10,6 @@ export interface Retention {
   readonly maxBytes: number | null
 }
 
-const KEEP_ALL: Retention = { maxAgeMs: null, maxBytes: null }
-
 const DAY_MS = 24 * 3_600_000
 
 /** From the settings, where 0 means forever and no limit. */

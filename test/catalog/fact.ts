@@ -1,0 +1,26 @@
+import type { FactModel } from '../../src/catalog/facts/document.ts'
+
+export const fact = (id: string, more: Partial<FactModel> = {}): FactModel => ({
+  id,
+  name: id,
+  baseModel: null,
+  releaseDate: '2025-01-01',
+  updated: null,
+  knowledge: null,
+  reasoning: false,
+  efforts: [],
+  takesReasoningBudget: false,
+  mayStopReasoning: false,
+  takesTemperature: true,
+  callsTools: false,
+  structuredOutput: null,
+  openWeights: false,
+  input: ['text'],
+  output: ['text'],
+  context: 1000,
+  maxOutput: 100,
+  cost: null,
+  deprecated: false,
+  override: null,
+  ...more,
+})
