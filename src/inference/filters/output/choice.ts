@@ -31,193 +31,234 @@ interface Thought {
   isReplaced: boolean
 }
 
+interface Choice {
+  readonly index: number
+  readonly scanners: Scanners
+  readonly drop: (name: string) => void
+  readonly open: Map<Spoken, Scan>
+  readonly calls: Map<number, ArgumentsScan>
+  readonly annotations: AnnotationQueue
+  transcript: Scan | null
+  thought: Thought | null
+}
+
 /** `drop` gets the names of omitted fields. */
 export function createChoiceOutput(
-  choice: number,
+  index: number,
   scanners: Scanners,
   drop: (name: string) => void,
 ): ChoiceOutput {
-  const open = new Map<Spoken, Scan>()
-  const calls = new Map<number, ArgumentsScan>()
-  let transcript: Scan | null = null
-  let thought: Thought | null = null
-  const annotations: AnnotationQueue = createAnnotationQueue(scanners)
-
-  function say(type: Spoken, pieces: readonly Piece[], event: InferenceEvent | null, out: InferenceEvent[]) {
-    const text = textOf(pieces)
-    if (event !== null && 'text' in event && event.text === text) out.push(event)
-    else if (text !== '') out.push({ type, choice, text })
-    if (type === 'text-delta') annotations.passed(pieces, out)
+  const state: Choice = {
+    index,
+    scanners,
+    drop,
+    open: new Map(),
+    calls: new Map(),
+    annotations: createAnnotationQueue(scanners),
+    transcript: null,
+    thought: null,
   }
-
-  function speak(event: Extract<ChoiceEvent, { type: Spoken }>, out: InferenceEvent[]): void {
-    if (event.text === '') {
-      out.push(event)
-      return
-    }
-    const scan = open.get(event.type) ?? scanners.open()
-    open.set(event.type, scan)
-    if (event.type === 'text-delta') annotations.came(event.text)
-    say(event.type, scan.push(event.text), event, out)
-  }
-
-  /** Pieces of details repeat the reasoning beside them: both are held back and released together. */
-  function think(event: Extract<ChoiceEvent, { type: 'reasoning-detail' }>, out: InferenceEvent[]): void {
-    const { detail } = event
-    const field = textFieldOf(detail)
-    const isSigned = isSignedDetail(detail)
-    if (field === null && !isSigned) {
-      out.push(event)
-      return
-    }
-    thought ??= { key: keyOf(detail), scan: scanners.open(), last: detail, isReplaced: false }
-    const { last } = thought
-    thought.last = detail
-    const text = field === null ? '' : String(detail[field])
-    const pieces = [...(text === '' ? [] : thought.scan.push(text)), ...(isSigned ? thought.scan.end() : [])]
-    thought.isReplaced ||= isChanged(pieces)
-    const isLost = isSigned && thought.isReplaced
-    if (isLost) drop('reasoning_details.signature')
-    if (isSigned) {
-      thought = null
-      leaveReasoning(out)
-    }
-    const said = textOf(pieces)
-    const { signature, ...unsigned } = detail
-    const kept: ReasoningDetail = isLost ? { ...unsigned, type: detail.type } : detail
-    if (said === text && !isLost) out.push(event)
-    else if (field === null && said !== '') {
-      out.push(pieceOf(last, said))
-      if (!isLost) out.push(event)
-    } else if (said !== '') out.push({ ...event, detail: { ...kept, [field ?? 'text']: said } })
-    else if (isSigned && !isLost) out.push({ ...event, detail: kept })
-  }
-
-  function leaveReasoning(out: InferenceEvent[]): void {
-    const scan = open.get('reasoning-delta')
-    open.delete('reasoning-delta')
-    if (scan) say('reasoning-delta', scan.end(), null, out)
-  }
-
-  function leaveThoughts(out: InferenceEvent[]): void {
-    leaveReasoning(out)
-    if (thought === null) return
-    const { scan, last } = thought
-    thought = null
-    const text = textOf(scan.end())
-    if (text !== '') out.push(pieceOf(last, text))
-  }
-
-  /** The rest of a thought, in the form of its last piece. */
-  function pieceOf(last: ReasoningDetail, text: string): InferenceEvent {
-    const { signature: _, ...detail } = last
-    const field = textFieldOf(last) ?? 'text'
-    return { type: 'reasoning-detail', choice, detail: { ...detail, type: last.type, [field]: text } }
-  }
-
-  /** All but what goes on. */
-  function leaveAll(out: InferenceEvent[], but: Spoken | 'calls' | null): void {
-    if (but !== 'reasoning-delta') leaveThoughts(out)
-    for (const [type, scan] of open) {
-      if (type === but || type === 'reasoning-delta') continue
-      open.delete(type)
-      say(type, scan.end(), null, out)
-    }
-    if (but !== 'text-delta') annotations.leave(out)
-    if (but === 'calls') return
-    for (const [index, call] of calls) {
-      calls.delete(index)
-      const json = call.end()
-      if (json !== '') out.push({ type: 'tool-call-delta', choice, index, json })
-    }
-  }
-
-  function call(event: Extract<ChoiceEvent, { type: 'tool-call-delta' }>, out: InferenceEvent[]): void {
-    const known = calls.get(event.index) ?? openArguments(scanners)
-    calls.set(event.index, known)
-    const json = known.push(event.json)
-    if (json === event.json) out.push(event)
-    else if (json !== '') out.push({ ...event, json })
-  }
-
-  /** The bytes of a sound are not listened to. */
-  function sound(event: Extract<ChoiceEvent, { type: 'audio-delta' }>, out: InferenceEvent[]): void {
-    const { transcript: said } = event.audio
-    if (typeof said !== 'string' || said === '') {
-      out.push(event)
-      return
-    }
-    transcript ??= scanners.open()
-    const text = textOf(transcript.push(said))
-    out.push(text === said ? event : { ...event, audio: { ...event.audio, transcript: text } })
-  }
-
-  function leave(out: InferenceEvent[]): void {
-    leaveAll(out, null)
-    const rest = transcript === null ? '' : textOf(transcript.end())
-    transcript = null
-    if (rest !== '') out.push({ type: 'audio-delta', choice, audio: { transcript: rest } })
-  }
-
-  function before(event: ChoiceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void {
-    switch (event.type) {
-      case 'text-delta':
-      case 'refusal-delta':
-        if (event.text !== '') leaveAll(out, event.type)
-        return
-      case 'reasoning-delta':
-        if (event.text === '') return
-        if (next?.type === 'reasoning-detail') leaveOtherThoughts(next.detail, out)
-        leaveAll(out, 'reasoning-delta')
-        return
-      case 'reasoning-detail':
-        if (textFieldOf(event.detail) === null && !isSignedDetail(event.detail)) leaveAll(out, 'calls')
-        else {
-          leaveOtherThoughts(event.detail, out)
-          leaveAll(out, 'reasoning-delta')
-        }
-        return
-      case 'tool-call-start':
-      case 'tool-call-delta':
-      case 'image':
-        leaveAll(out, 'calls')
-    }
-  }
-
-  function leaveOtherThoughts(detail: ReasoningDetail, out: InferenceEvent[]): void {
-    if (thought !== null && thought.key !== keyOf(detail)) leaveThoughts(out)
-  }
-
   return {
-    leave: (out) => leave(scanners.rewrites ? out : []),
-    before: (event, next, out) => before(event, next, scanners.rewrites ? out : []),
+    leave: (out) => leave(state, scanners.rewrites ? out : []),
+    before: (event, next, out) => before(state, event, next, scanners.rewrites ? out : []),
     take(event, next, out) {
       if (!scanners.rewrites) out.push(event)
       const to = scanners.rewrites ? out : []
-      before(event, next, to)
+      before(state, event, next, to)
       switch (event.type) {
         case 'text-delta':
         case 'reasoning-delta':
         case 'refusal-delta':
-          return speak(event, to)
+          return speak(state, event, to)
         case 'reasoning-detail':
-          return think(event, to)
+          return think(state, event, to)
         case 'tool-call-start':
         case 'image':
           to.push(event)
           return
         case 'tool-call-delta':
-          return call(event, to)
+          return call(state, event, to)
         case 'audio-delta':
-          return sound(event, to)
+          return sound(state, event, to)
         case 'annotation':
-          return annotations.take(event, to)
+          return state.annotations.take(event, to)
         case 'logprobs':
-          // They spell out the text that a filter may change.
+          // Log probabilities contain the text that a filter may change.
           if (scanners.rewrites) drop('logprobs')
       }
     },
   }
+}
+
+function say(
+  state: Choice,
+  type: Spoken,
+  pieces: readonly Piece[],
+  event: InferenceEvent | null,
+  out: InferenceEvent[],
+) {
+  const text = textOf(pieces)
+  if (event !== null && 'text' in event && event.text === text) out.push(event)
+  else if (text !== '') out.push({ type, choice: state.index, text })
+  if (type === 'text-delta') state.annotations.passed(pieces, out)
+}
+
+function speak(state: Choice, event: Extract<ChoiceEvent, { type: Spoken }>, out: InferenceEvent[]): void {
+  if (event.text === '') {
+    out.push(event)
+    return
+  }
+  const scan = state.open.get(event.type) ?? state.scanners.open()
+  state.open.set(event.type, scan)
+  if (event.type === 'text-delta') state.annotations.came(event.text)
+  say(state, event.type, scan.push(event.text), event, out)
+}
+
+/** Pieces of details repeat the reasoning beside them: both are held back and released together. */
+function think(
+  state: Choice,
+  event: Extract<ChoiceEvent, { type: 'reasoning-detail' }>,
+  out: InferenceEvent[],
+): void {
+  const { detail } = event
+  const field = textFieldOf(detail)
+  const isSigned = isSignedDetail(detail)
+  if (field === null && !isSigned) {
+    out.push(event)
+    return
+  }
+  state.thought ??= { key: keyOf(detail), scan: state.scanners.open(), last: detail, isReplaced: false }
+  const { last } = state.thought
+  state.thought.last = detail
+  const text = field === null ? '' : String(detail[field])
+  const pieces = [
+    ...(text === '' ? [] : state.thought.scan.push(text)),
+    ...(isSigned ? state.thought.scan.end() : []),
+  ]
+  state.thought.isReplaced ||= isChanged(pieces)
+  const isLost = isSigned && state.thought.isReplaced
+  if (isLost) state.drop('reasoning_details.signature')
+  if (isSigned) {
+    state.thought = null
+    leaveReasoning(state, out)
+  }
+  const passed = textOf(pieces)
+  const { signature, ...unsigned } = detail
+  const kept: ReasoningDetail = isLost ? { ...unsigned, type: detail.type } : detail
+  if (passed === text && !isLost) out.push(event)
+  else if (field === null && passed !== '') {
+    out.push(pieceOf(state.index, last, passed))
+    if (!isLost) out.push(event)
+  } else if (passed !== '') out.push({ ...event, detail: { ...kept, [field ?? 'text']: passed } })
+  else if (isSigned && !isLost) out.push({ ...event, detail: kept })
+}
+
+function leaveReasoning(state: Choice, out: InferenceEvent[]): void {
+  const scan = state.open.get('reasoning-delta')
+  state.open.delete('reasoning-delta')
+  if (scan) say(state, 'reasoning-delta', scan.end(), null, out)
+}
+
+function leaveThoughts(state: Choice, out: InferenceEvent[]): void {
+  leaveReasoning(state, out)
+  if (state.thought === null) return
+  const { scan, last } = state.thought
+  state.thought = null
+  const text = textOf(scan.end())
+  if (text !== '') out.push(pieceOf(state.index, last, text))
+}
+
+/** The rest of a thought, in the form of its last piece. */
+function pieceOf(choice: number, last: ReasoningDetail, text: string): InferenceEvent {
+  const { signature: _, ...detail } = last
+  const field = textFieldOf(last) ?? 'text'
+  return { type: 'reasoning-detail', choice, detail: { ...detail, type: last.type, [field]: text } }
+}
+
+/** Ends every text except the one that continues. */
+function leaveAll(state: Choice, out: InferenceEvent[], except: Spoken | 'calls' | null): void {
+  if (except !== 'reasoning-delta') leaveThoughts(state, out)
+  for (const [type, scan] of state.open) {
+    if (type === except || type === 'reasoning-delta') continue
+    state.open.delete(type)
+    say(state, type, scan.end(), null, out)
+  }
+  if (except !== 'text-delta') state.annotations.leave(out)
+  if (except === 'calls') return
+  for (const [index, call] of state.calls) {
+    state.calls.delete(index)
+    const json = call.end()
+    if (json !== '') out.push({ type: 'tool-call-delta', choice: state.index, index, json })
+  }
+}
+
+function call(
+  state: Choice,
+  event: Extract<ChoiceEvent, { type: 'tool-call-delta' }>,
+  out: InferenceEvent[],
+): void {
+  const known = state.calls.get(event.index) ?? openArguments(state.scanners)
+  state.calls.set(event.index, known)
+  const json = known.push(event.json)
+  if (json === event.json) out.push(event)
+  else if (json !== '') out.push({ ...event, json })
+}
+
+/** Scans the transcript; the audio itself is not scanned. */
+function sound(
+  state: Choice,
+  event: Extract<ChoiceEvent, { type: 'audio-delta' }>,
+  out: InferenceEvent[],
+): void {
+  const { transcript } = event.audio
+  if (typeof transcript !== 'string' || transcript === '') {
+    out.push(event)
+    return
+  }
+  state.transcript ??= state.scanners.open()
+  const text = textOf(state.transcript.push(transcript))
+  out.push(text === transcript ? event : { ...event, audio: { ...event.audio, transcript: text } })
+}
+
+function leave(state: Choice, out: InferenceEvent[]): void {
+  leaveAll(state, out, null)
+  const rest = state.transcript === null ? '' : textOf(state.transcript.end())
+  state.transcript = null
+  if (rest !== '') out.push({ type: 'audio-delta', choice: state.index, audio: { transcript: rest } })
+}
+
+function before(
+  state: Choice,
+  event: ChoiceEvent,
+  next: InferenceEvent | undefined,
+  out: InferenceEvent[],
+): void {
+  switch (event.type) {
+    case 'text-delta':
+    case 'refusal-delta':
+      if (event.text !== '') leaveAll(state, out, event.type)
+      return
+    case 'reasoning-delta':
+      if (event.text === '') return
+      if (next?.type === 'reasoning-detail') leaveOtherThoughts(state, next.detail, out)
+      leaveAll(state, out, 'reasoning-delta')
+      return
+    case 'reasoning-detail':
+      if (textFieldOf(event.detail) === null && !isSignedDetail(event.detail)) leaveAll(state, out, 'calls')
+      else {
+        leaveOtherThoughts(state, event.detail, out)
+        leaveAll(state, out, 'reasoning-delta')
+      }
+      return
+    case 'tool-call-start':
+    case 'tool-call-delta':
+    case 'image':
+      leaveAll(state, out, 'calls')
+  }
+}
+
+function leaveOtherThoughts(state: Choice, detail: ReasoningDetail, out: InferenceEvent[]): void {
+  if (state.thought !== null && state.thought.key !== keyOf(detail)) leaveThoughts(state, out)
 }
 
 const isSignedDetail = ({ signature }: JsonObject): boolean =>
