@@ -1,14 +1,15 @@
 import { Elysia, t } from 'elysia'
+import { budget } from '../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operationsOf } from '../../http/operation.ts'
 import { deleted, deletedReply } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import { workspaceParams } from '../workspaces/service.ts'
-import { budget, budgetBody, budgetParams, includesByok } from './schema.ts'
-import { deleteBudget, getBudget, listBudgets, putBudget } from './service.ts'
+import { budgetBody, budgetParams, deleteBudget, getBudget, listBudgets, putBudget } from './service.ts'
 
 const documented = operationsOf('Workspaces')
-const reply = { 200: t.Object({ data: budget, include_byok_in_budgets: includesByok }) }
+const includesByok = t.Boolean({ description: "Whether spending with the workspace's BYOK keys counts." })
+const reply = { 200: t.Object({ data: budget.view, include_byok_in_budgets: includesByok }) }
 
 export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
   new Elysia()
@@ -16,7 +17,7 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
     .get('/workspaces/:id/budgets', ({ caller, params }) => listBudgets(deps, caller, params.id), {
       caller: 'management',
       params: workspaceParams,
-      response: { 200: t.Object({ data: t.Array(budget), include_byok_in_budgets: includesByok }) },
+      response: { 200: t.Object({ data: t.Array(budget.view), include_byok_in_budgets: includesByok }) },
       detail: documented('listWorkspaceBudgets', 'List the budgets of a workspace'),
     })
     .get(

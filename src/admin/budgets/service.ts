@@ -1,3 +1,4 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { and, eq, gte, inArray, lte, notExists, or } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
@@ -6,17 +7,40 @@ import { newUuid } from '../../core/ids.ts'
 import { nanoUsdOf, usdOf } from '../../core/money.ts'
 import { selectRows } from '../../db/columns.ts'
 import { type Database, type Db, requireThat } from '../../db/database.ts'
-import { type WorkspaceRow, workspaceBudgets, workspaces } from '../../db/tables.ts'
-import { type ChangeDeps, change } from '../change.ts'
-import { findWorkspace } from '../workspaces/service.ts'
+import { viewOf } from '../../db/fields.ts'
+import { wordOf } from '../../db/kinds.ts'
 import {
-  type Budget,
-  type BudgetBody,
   type BudgetInterval,
   type BudgetRow,
-  budgetView,
-  INTERVALS,
-} from './schema.ts'
+  budget,
+  type WorkspaceRow,
+  workspaceBudgets,
+  workspaces,
+} from '../../db/tables.ts'
+import { type ChangeDeps, change } from '../change.ts'
+import { findWorkspace, workspaceParams } from '../workspaces/service.ts'
+
+/** From the shortest to the longest: a longer one must allow more. */
+const INTERVALS = ['daily', 'weekly', 'monthly', 'lifetime'] as const
+
+export const budgetParams = Type.Object({
+  ...workspaceParams.properties,
+  interval: wordOf(INTERVALS, {
+    description: 'When it starts anew: at 00:00 UTC, weeks on Monday, months on the 1st; lifetime: never.',
+  }),
+})
+export const budgetBody = Type.Object(
+  {
+    ...budget.create.properties,
+    include_byok_in_budgets: Type.Optional(
+      Type.Boolean({ description: 'For all budgets of the workspace; unchanged if it is omitted.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+type Budget = Static<typeof budget.view>
+const view = (row: BudgetRow): Budget => viewOf(budget, row)
 
 interface BudgetReply {
   data: Budget
@@ -31,7 +55,7 @@ export async function listBudgets(
 ): Promise<{ data: Budget[]; include_byok_in_budgets: boolean }> {
   const workspace = await findWorkspace({ database }, caller, id)
   const rows = await budgetsOf(database, workspace.id)
-  return { data: rows.map(budgetView), include_byok_in_budgets: workspace.include_byok_in_budgets }
+  return { data: rows.map(view), include_byok_in_budgets: workspace.include_byok_in_budgets }
 }
 
 export async function getBudget(
@@ -41,9 +65,9 @@ export async function getBudget(
   interval: BudgetInterval,
 ): Promise<BudgetReply> {
   const workspace = await findWorkspace({ database }, caller, id)
-  const row = (await budgetsOf(database, workspace.id)).find((budget) => budget.interval === interval)
+  const row = (await budgetsOf(database, workspace.id)).find((each) => each.interval === interval)
   if (row === undefined) throw notFound(`The workspace has no ${interval} budget`)
-  return { data: budgetView(row), include_byok_in_budgets: workspace.include_byok_in_budgets }
+  return { data: view(row), include_byok_in_budgets: workspace.include_byok_in_budgets }
 }
 
 /** Makes or changes the budget of an interval. The change holds for the next request. */
@@ -53,11 +77,11 @@ export async function putBudget(
   actor: Actor,
   id: string,
   interval: BudgetInterval,
-  body: BudgetBody,
+  body: Static<typeof budgetBody>,
 ): Promise<BudgetReply> {
   const workspace = await findWorkspace(deps, caller, id)
   const rows = await budgetsOf(deps.database, workspace.id)
-  const former = rows.find((budget) => budget.interval === interval)
+  const former = rows.find((each) => each.interval === interval)
   const now = new Date(deps.now())
   const row: BudgetRow = {
     id: former?.id ?? newUuid(),
@@ -91,7 +115,7 @@ export async function putBudget(
       }),
     tx.update(workspaces).set({ include_byok_in_budgets: includes }).where(eq(workspaces.id, workspace.id)),
   ])
-  return { data: budgetView(row), include_byok_in_budgets: includes }
+  return { data: view(row), include_byok_in_budgets: includes }
 }
 
 const beforeOf = (row: BudgetRow, workspace: WorkspaceRow) => ({
@@ -108,7 +132,7 @@ export async function deleteBudget(
   interval: BudgetInterval,
 ): Promise<void> {
   const workspace = await findWorkspace(deps, caller, id)
-  const row = (await budgetsOf(deps.database, workspace.id)).find((budget) => budget.interval === interval)
+  const row = (await budgetsOf(deps.database, workspace.id)).find((each) => each.interval === interval)
   if (row === undefined) return
   const gone = {
     action: 'budget.delete',

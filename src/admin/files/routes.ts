@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
 import { actorOf } from '../../http/actor.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
-import { fileReply } from '../../http/download.ts'
+import { fileReply as download } from '../../http/download.ts'
 import { operationsOf } from '../../http/operation.ts'
 import {
-  file,
   fileDeleted,
   fileList,
   fileParams,
   fileQuery,
+  fileReply,
   fileView,
   listFilesQuery,
   uploadForm,
@@ -37,7 +37,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         // Read as it arrives, after the caller is known.
         parse: 'none',
         query: fileQuery,
-        response: { 200: file },
+        response: { 200: fileReply },
         detail: documented('uploadFile', 'Upload a file', {
           description: 'Up to 100 MB, as the part `file` of a form. Requests name it by `file_id`.',
           form: uploadForm,
@@ -57,7 +57,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
         caller: 'any',
         params: fileParams,
         query: fileQuery,
-        response: { 200: file },
+        response: { 200: fileReply },
         detail: documented('getFile', 'Get the metadata of a file'),
       },
     )
@@ -65,7 +65,7 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
       '/files/:file_id/content',
       ({ caller, params, query }) => {
         const row = findFile(deps, caller, params.file_id, query.workspace_id)
-        return fileReply(deps.files.open(row.id), row.filename)
+        return download(deps.files.open(row.id), row.filename)
       },
       {
         caller: 'any',

@@ -1,23 +1,24 @@
 import { type Static, t } from 'elysia'
+import { viewOf } from '../../db/fields.ts'
+import { file } from '../../db/tables.ts'
 import type { FileRow } from '../../files/store.ts'
-import { instant, nullable, uuid } from '../../http/schemas.ts'
+import { inWorkspace, nullable } from '../../http/schemas.ts'
 
-const ofWorkspace = { workspace_id: t.Optional(uuid("Default: the caller's workspace.")) }
-export const fileQuery = t.Object(ofWorkspace, { additionalProperties: true })
+export const fileQuery = t.Object(inWorkspace, { additionalProperties: true })
 export const fileParams = t.Object({
   file_id: t.String({ minLength: 1, maxLength: 100, description: '`file_…`' }),
 })
 
 export const listFilesQuery = t.Object(
   {
-    ...ofWorkspace,
+    ...inWorkspace,
     limit: t.Optional(
       t.String({
         pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
         maxLength: 4,
         expects: 'an integer from 1 to 1000',
         documented: { type: 'integer', minimum: 1, maximum: 1000 },
-        description: 'How many files to answer with; default 100.',
+        description: 'How many files to return; default 100.',
       }),
     ),
     cursor: t.Optional(
@@ -30,21 +31,17 @@ export type ListFilesQuery = Static<typeof listFilesQuery>
 
 const shape = t.Literal('openrouter', { description: 'Tells clients which form this is.' })
 
-export const file = t.Object({
+export const fileReply = t.Object({
   _shape: shape,
-  id: t.String(),
   type: t.Literal('file'),
-  filename: t.String(),
-  mime_type: t.String({ description: 'By its content.' }),
-  size_bytes: t.Number({ documented: { type: 'integer' } }),
   downloadable: t.Boolean(),
-  created_at: instant('When it was uploaded.'),
+  ...file.view.properties,
 })
-export type File = Static<typeof file>
+type File = Static<typeof fileReply>
 
 export const fileList = t.Object({
   _shape: shape,
-  data: t.Array(file),
+  data: t.Array(fileReply),
   first_id: nullable(t.String()),
   last_id: nullable(t.String()),
   has_more: t.Boolean(),
@@ -60,11 +57,7 @@ export const uploadForm = t.Object({
 
 export const fileView = (row: FileRow): File => ({
   _shape: 'openrouter',
-  id: row.id,
   type: 'file',
-  filename: row.filename,
-  mime_type: row.mime_type,
-  size_bytes: row.size_bytes,
   downloadable: true,
-  created_at: row.created_at.toISOString(),
+  ...viewOf(file, row),
 })

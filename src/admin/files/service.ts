@@ -3,11 +3,13 @@ import type { Actor } from '../../core/actor.ts'
 import type { Caller } from '../../core/caller.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { newFileId } from '../../core/ids.ts'
-import { files } from '../../db/tables.ts'
+import { auditOf } from '../../db/fields.ts'
+import { file, files } from '../../db/tables.ts'
 import type { FileRow, FileStore } from '../../files/store.ts'
 import { type ChangeDeps, change } from '../change.ts'
+import { deleteRow } from '../resource.ts'
 import { workspaceOf } from '../workspace-of.ts'
-import { type File, type FileList, fileView, type ListFilesQuery } from './schema.ts'
+import { type FileList, fileView, type ListFilesQuery } from './schema.ts'
 
 export interface FileDeps extends ChangeDeps {
   files: FileStore
@@ -24,7 +26,7 @@ export async function uploadFile(
   actor: Actor,
   workspace: string | undefined,
   request: Request,
-): Promise<File> {
+) {
   const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
   deps.files.refuseBeyondQuota(workspaceId, 1)
   const received = await deps.files.receive(request, FILE_LIMIT)
@@ -41,7 +43,12 @@ export async function uploadFile(
   try {
     deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
     await received.keep(row.id)
-    const kept = { action: 'file.create', resourceId: row.id, workspaceId, after: settingsOf(row) } as const
+    const kept = {
+      action: 'file.create',
+      resourceId: row.id,
+      workspaceId,
+      after: auditOf(file, row),
+    } as const
     await change(deps, actor, kept, (tx) => {
       // Again, inside the transaction: the workspace may have been deleted during the upload.
       workspaceOf(caller, workspace, deps.snapshot.current())
@@ -54,13 +61,6 @@ export async function uploadFile(
   }
   return fileView(row)
 }
-
-const settingsOf = ({ filename, mime_type, size_bytes, sha256 }: FileRow) => ({
-  filename,
-  mime_type,
-  size_bytes,
-  sha256,
-})
 
 /** Oldest first. */
 export async function listFiles(deps: FileDeps, caller: Caller, query: ListFilesQuery): Promise<FileList> {
@@ -110,12 +110,6 @@ export async function deleteFile(
   workspace: string | undefined,
 ): Promise<void> {
   const row = findFile(deps, caller, id, workspace)
-  const gone = {
-    action: 'file.delete',
-    resourceId: row.id,
-    workspaceId: row.workspace_id,
-    before: settingsOf(row),
-  } as const
-  await change(deps, actor, gone, (tx) => [tx.delete(files).where(eq(files.id, row.id))])
+  await deleteRow(deps, actor, file, row)
   await deps.files.remove(row.id)
 }
