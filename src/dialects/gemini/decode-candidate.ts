@@ -121,13 +121,10 @@ function createGrounding(choice: number): Grounding {
   }
 
   function placesOf({ startIndex, endIndex }: JsonObject) {
-    const [start, end] = [asCount(startIndex), asCount(endIndex)]
+    const end = asCount(endIndex)
     if (end === undefined) return { startIndex: 0, endIndex: 0 }
-    const charactersTo = (end: number): number => Math.min(text.length, text.unitsTo(end))
-    return {
-      startIndex: start === undefined ? 0 : charactersTo(start),
-      endIndex: charactersTo(end),
-    }
+    const charactersTo = (bytes: number): number => Math.min(text.length, text.unitsTo(bytes))
+    return { startIndex: charactersTo(asCount(startIndex) ?? 0), endIndex: charactersTo(end) }
   }
 
   function addSupports(metadata: JsonObject, events: InferenceEvent[]): void {
