@@ -237,7 +237,7 @@ describe('a stopped folder', () => {
       what: 'a target in the data folder',
       args: (p) => ['backup', join(p, '../data/files/copy'), '--data', join(p, '../data')],
       code: 1,
-      says: 'is in the data folder',
+      says: 'is inside the data folder',
     },
     {
       what: 'a key that is not there to be included',
