@@ -37,7 +37,8 @@ function patternOf(minimum: number, maximum: number): string {
 
 export const MAX_OFFSET = 999_999_999
 
-const MAX_CURSOR_LENGTH = 2000
+/** The longest value that a list is sorted by is a name of 1,000 characters, each of 6 bytes as JSON. */
+const MAX_CURSOR_LENGTH = 10_000
 
 /**
  * The query of a list: which part, in which order, which matches, and the list's own `filters`. Other parameters are
@@ -55,8 +56,9 @@ export const listQuery = <Filters extends TProperties>(
       limit: queryInteger(1, 100, 'How many to answer with; default 50.'),
       cursor: t.Optional(
         t.String({
-          minLength: 1,
+          pattern: '^[A-Za-z0-9_-]+$',
           maxLength: MAX_CURSOR_LENGTH,
+          expects: 'the next_cursor of a page',
           description: '`next_cursor` of the previous page, with the same sort.',
         }),
       ),

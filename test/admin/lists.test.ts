@@ -25,6 +25,8 @@ const made = async (path: string, body: object): Promise<Record<string, unknown>
   return objectOf(objectOf(reply.json)['data'])
 }
 
+const cursorOf = (place: unknown): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+
 const NAMES = ['delta', 'Alpha', '50% off', 'charlie_1', 'bravo', 'alpha']
 
 beforeAll(async () => {
@@ -110,11 +112,12 @@ describe.each(LISTS)('GET %s', (path, least) => {
     ['a made-up cursor', 'cursor=abc', 'must be the next_cursor of a page'],
     [
       'a cursor that is JSON of something else',
-      `cursor=${btoa('{"a":1}')}`,
+      `cursor=${cursorOf({ a: 1 })}`,
       'must be the next_cursor of a page',
     ],
-    ['a cursor of another sort', `cursor=${btoa('["x",1,"y"]')}`, 'belongs to a list with another sort'],
-    ['cursor and offset', `offset=1&cursor=${btoa('["x",1,"y"]')}`, 'cannot be combined with offset'],
+    ['a cursor of another sort', `cursor=${cursorOf(['x', 1, 'y'])}`, 'belongs to a list with another sort'],
+    ['cursor and offset', `offset=1&cursor=${cursorOf(['x', 1, 'y'])}`, 'cannot be combined with offset'],
+    ['a cursor that no URL needs', 'cursor=%F0%9F%98%80', 'must be the next_cursor of a page'],
     ['an empty search', 'q=', 'query parameter q'],
   ])('refuses %s', async (_, query, message) => {
     const reply = await manage('GET', `${path}?${query}`)
@@ -146,6 +149,14 @@ describe('a search', () => {
     const rows = (await page(`/guardrails?cursor=${next}&limit=100`)).data
     expect(rows.filter((row) => row['workspace_id'] === otherId)).toEqual([])
   })
+})
+
+test('a page that ends at the longest name has a next one', async () => {
+  for (const first of ['a', 'b'])
+    await made('/keys', { name: `${first}${'\u0001'.repeat(999)}`, workspace_id: otherId })
+  const query = `workspace_id=${otherId}&sort=name&limit=1`
+  const { next } = await page(`/keys?${query}`)
+  expect(await page(`/keys?${query}&cursor=${next}`)).toMatchObject({ total: 2, next: null })
 })
 
 test('rows that are added or deleted between two pages neither repeat nor hide others', async () => {
