@@ -22,7 +22,7 @@ export const modelsOf = ({
 
 const MAX_SESSION_ID = 256
 
-/** The body wins over the header x-session-id, which is then not looked at. */
+/** The body takes precedence over the header x-session-id, which is then ignored. */
 export function sessionOf(sessionId: string | null | undefined, headers: Headers): string | undefined {
   if (sessionId) return sessionId
   const fromHeader = headers.get('x-session-id')

@@ -2,7 +2,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { anyObject, modelName, oneOf, openObject, optional } from './fields.ts'
 import { plugin } from './plugin-schema.ts'
 
-/** What the caller wants of the gateway itself, beside the model: routing preferences and bounds of tool loops. */
+/** Routing preferences and bounds of tool loops: fields for the gateway itself. */
 
 const slugs = (description: string) => optional(t.Array(t.String({ minLength: 1 }), { description }))
 
@@ -104,7 +104,7 @@ export const callerFields = {
   ),
 }
 
-/** Fields of a caller's body that speak to the gateway alone, in every dialect: never sent to a provider. */
+/** Fields of a caller's body for the gateway, in every dialect: never sent to a provider. */
 export const GATEWAY_FIELDS: readonly string[] = [
   'models',
   'provider',

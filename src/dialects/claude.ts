@@ -57,7 +57,7 @@ export function versionOf(upstreamId: string): number | undefined {
   return found ? Number(found[1]) + Number(found[2] ?? 0) / 100 : undefined
 }
 
-/** The share of the bound that an effort may think for, where thinking has a budget. */
+/** The thinking budget of each effort, as a share of the output bound. */
 const SHARES: Readonly<Record<Effort, number>> = {
   max: 0.95,
   xhigh: 0.95,
@@ -76,7 +76,7 @@ interface ThinkingLimits {
   readonly traits: Traits
   /** The bound on output tokens that is sent. */
   readonly bound: number
-  /** Some tool must be called. */
+  /** The model must call a tool. */
   readonly isForced: boolean
 }
 
@@ -137,7 +137,7 @@ function adaptive(
   }
 }
 
-/** Undefined: the bound is too small to think within. The API wants a budget below the bound. */
+/** Undefined: the bound leaves no room to think. The API requires a budget below the bound. */
 function budgetOf({ effort, maxTokens }: Reasoning, bound: number, drop: Drop): number | undefined {
   if (bound <= LEAST_BUDGET) return undefined
   const asked = maxTokens ?? Math.floor(bound * SHARES[effort ?? 'medium'])

@@ -21,7 +21,7 @@ export function failureIdEvent({ status, message }: PublicError): string {
   return `id: ${PREFIX}${Buffer.from(text.toWellFormed()).toString('base64url')}\n\n`
 }
 
-/** Throws a `GatewayError` 400 for a request that wants to resume a stream: no stream of these routes can be. */
+/** Throws a `GatewayError` 400 for a request to resume a stream, which these routes do not support. */
 export function refuseResumption(headers: Headers): void {
   const id = headers.get('last-event-id')
   if (!id) return

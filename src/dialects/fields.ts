@@ -16,7 +16,7 @@ export const optional = <T extends TSchema>(schema: T) => t.Optional(t.Union([sc
 export const oneOf = <const T extends readonly string[]>(values: T) =>
   t.Union(values.map((value) => t.Literal<T[number]>(value)))
 
-/** Any object; its content is not looked into. */
+/** Any object; its fields are not checked. */
 export const anyObject = (description: string) => t.Object({}, { ...OPEN, description })
 
 /** The name of a model. The longest real ones (ARNs, deployment paths) have some 200 characters. */

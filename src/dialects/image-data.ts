@@ -2,7 +2,7 @@ import { dataUrlHead } from '../core/data-url.ts'
 import { badRequest } from '../core/errors.ts'
 import { sniffMediaType } from '../core/media-type.ts'
 
-/** As many characters of base64 as hold the marks by which files are known. */
+/** Characters of base64 that hold the signature of a file. */
 const HEAD = 64
 
 const typeOf = (base64: string): string | null => sniffMediaType(Buffer.from(base64.slice(0, HEAD), 'base64'))

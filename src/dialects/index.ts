@@ -15,7 +15,7 @@ export const ingresses = {
   gemini: geminiIngress,
 } satisfies Partial<Record<DialectName, Ingress>>
 
-/** What providers may speak. */
+/** The dialects of providers. */
 export const egresses = {
   chat: chatEgress,
   responses: responsesEgress,

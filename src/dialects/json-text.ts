@@ -28,12 +28,12 @@ export function endOfString(text: string, from: number): number {
   return -1
 }
 
-/** Tells whether JSON text that comes in pieces is complete, looking at each character once. */
+/** Detects the end of JSON text that arrives in pieces, reading each character once. */
 export interface JsonEnd {
   push(piece: string): void
   /** An object or a list ended. A text, a number or a word is complete if it parses. */
   isComplete(): boolean
-  /** What came is an object, and it ended. */
+  /** The text is a complete object. */
   isObject(): boolean
 }
 

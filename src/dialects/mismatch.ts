@@ -40,7 +40,7 @@ function pathOf(pointer: string, at = ''): string {
   return path
 }
 
-/** Follows unions down to the variant that the value was meant to be. */
+/** Descends unions to the variant that the value is closest to. */
 function innermost(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union) return error
   const variants = variantsOf(error.schema)
@@ -173,11 +173,11 @@ function hasKind(variant: TSchema, value: unknown): boolean {
   }
 }
 
-/** A short value in quotes; a long one is only named, never repeated. */
+/** A short value in quotes; for a long one only its length. */
 export const quoted = (value: string): string =>
   value.length <= 40 ? JSON.stringify(value) : `a string of ${value.length} characters`
 
-/** What came, in words, without repeating more than a number or a word. */
+/** Describes a value without repeating more than a number or a word. */
 export function kindText(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'

@@ -33,7 +33,7 @@ const written = (json: string, carrier: Carrier | undefined): string =>
 /** True for strings of `seal`: they mean nothing to a provider. */
 export const isSealed = (text: unknown): text is string => typeof text === 'string' && text.startsWith(PREFIX)
 
-/** A string of `seal` that a client sent, readable for `unseal`; null where it cannot be opened. */
+/** A string of `seal` that a client sent, readable for `unseal`; null if it cannot be opened. */
 export function opened(text: string, carrier: Carrier): string | null {
   if (!text.startsWith(SEALED) || text.length > MOST_SEALED_CHARACTERS) return null
   const json = carrier.open(text.slice(SEALED.length))

@@ -7,16 +7,16 @@ import type { Closing, RoutingMetadata } from '../core/result.ts'
 import type { Usage } from '../core/usage.ts'
 import type { DialectCall } from './dialect.ts'
 
-/** Inference that is one question and one answer, beside conversations: embeddings, ranking, images, speech. */
+/** Inference other than conversations, with one request and one result: embeddings, ranking, images, speech. */
 
-/** How callers speak to us. */
+/** The caller's side of an operation. */
 export interface OperationIngress<Request extends RoutedRequest, Result> {
   /** Throws a `GatewayError` 400 that names the field's path. Unknown fields stay in `body`. */
   parse(body: JsonObject, headers: Headers): Request
   writeReply(result: Result, reply: OperationContext<Request>, closing: Closing): JsonObject
 }
 
-/** What a writer must know beside the result. */
+/** What a writer needs in addition to the result. */
 export interface OperationContext<Request> {
   generationId: string
   /** Unix seconds. */
@@ -31,7 +31,7 @@ export interface OperationContext<Request> {
   routing?(): RoutingMetadata | null
 }
 
-/** How we speak to providers, in one wire format. */
+/** The provider's side of an operation, in one wire format. */
 export interface Operation<Request extends RoutedRequest, Result> {
   /** Why this format cannot carry the request, to complete "<provider> …"; null: it can. */
   cannot?(request: Request): string | null
@@ -45,14 +45,14 @@ export interface Operation<Request extends RoutedRequest, Result> {
 
 export interface OperationReply<Result> {
   result: Result
-  /** The provider's own id of its reply; null where it gave none. */
+  /** The provider's own id of its reply; null if it has none. */
   upstreamId: string | null
   /** What the provider counted; null if it reported nothing. */
   usage: Usage | null
   native?: JsonObject
 }
 
-/** How images are asked for at a provider. */
+/** Requests images from a provider. */
 export interface ImageSpeaker {
   /** Why it cannot make them as asked, to complete "<provider> …"; null: it can. */
   cannot?(request: ImagesRequest): string | null
@@ -71,12 +71,12 @@ export interface ImageSpeaker {
 export type ImageNative =
   /** A draft. */
   | { type: 'partial'; base64: string; index: number }
-  /** Of the image that came last. */
+  /** Fields of the last image. */
   | { type: 'image'; fields: Record<string, unknown> }
-  /** Of the complete reply. */
+  /** Fields of the complete reply. */
   | { type: 'reply'; fields: Record<string, unknown> }
 
-/** How speech is asked for at a provider. */
+/** Requests speech from a provider. */
 export interface SpeechSpeaker {
   /** Why it cannot speak as asked, to complete "<provider> …"; null: it can. */
   cannot?(request: SpeechRequest): string | null

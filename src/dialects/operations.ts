@@ -23,12 +23,12 @@ import { egresses } from './index.ts'
 import type { ImageSpeaker, Operation, SpeechSpeaker } from './operation.ts'
 import { conversationImages } from './operations/conversation-images.ts'
 
-/** How an operation is asked for at providers of each dialect; absent: they do not have it. */
+/** The form of an operation in each dialect; absent: the dialect does not have it. */
 export type Speakers<Request extends RoutedRequest, Result> = Readonly<
   Partial<Record<DialectName, Operation<Request, Result>>>
 >
 
-/** Providers of dialects without a form of their own have OpenAI's `/embeddings` beside it, if they have any. */
+/** Providers of dialects without their own form have OpenAI's `/embeddings`, if they have embeddings. */
 export const embeddingsSpeakers: Speakers<EmbeddingsRequest, EmbeddingsResult> = {
   chat: chatEmbeddings,
   responses: chatEmbeddings,
@@ -71,12 +71,12 @@ const inConversation = conversationImages(({ dialect }: Attempt) => {
   return egress
 })
 
-/** Models of image routes alone, although catalogues say of some that they give text too. */
+/** Models with only an image route, although catalogues list text output for some. */
 const NEVER_SPEAKS = /gpt-image|chatgpt-image|dall-e|imagen|flux/i
 
 /**
- * How this endpoint is asked for images: in a conversation where the model is known to speak too, else on the image
- * route of its dialect; undefined where it has none.
+ * How this endpoint makes images: in a conversation if the model is known to write text too, else on the image
+ * route of its dialect; undefined if it has none.
  */
 export function imageSpeakerFor(
   dialect: DialectName,

@@ -1,26 +1,26 @@
 import { UpstreamError } from '../core/errors.ts'
 import { turnsByLength } from '../core/turn.ts'
 
-/** What a body is, by its first character: providers answer with what was not asked for, under any content type. */
+/** The form of a body by its first character: providers send unrequested forms, under any content type. */
 type BodyForm = 'json' | 'page' | 'events'
 
 export type Pulled = IteratorResult<Uint8Array, undefined>
 
-/** Nothing more is waited for, but the body has not ended by itself: half a line at its end counts for nothing. */
+/** The wait is over, but the body has not ended: half a line at its end does not count. */
 export const GAVE_UP: Pulled = { done: true, value: undefined }
 
-/** Pulls the bytes of one reply, and knows when waiting for more is of no use. */
+/** Pulls the bytes of one reply, and stops waiting when only usage or nothing can follow. */
 interface Puller {
-  /** The next bytes. Throws what the connection throws. */
+  /** The next bytes. Rethrows errors of the connection. */
   next(): Promise<Pulled>
   /**
-   * The same once the answer is complete, when nothing but accounts may follow: `GAVE_UP` after a reset, and
+   * The same once the answer is complete and only usage may follow: `GAVE_UP` after a reset, and
    * after `lingerMs` of waiting in all.
    */
   nextAfterFinish(): Promise<Pulled>
-  /** Reads on to the end of the body, `ms` at most, so that the connection can be used again; true: it has ended. */
+  /** Reads to the end of the body, for at most `ms`, so that the connection can be reused; true: it has ended. */
   drain(ms: number): Promise<boolean>
-  /** Closes the connection where the body has not ended. */
+  /** Closes the connection unless the body has ended. */
   leave(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export function createPuller(bytes: AsyncIterable<Uint8Array>, lingerMs: number)
   }
 
   return {
-    // Not a function of its own: it runs for every chunk.
+    // Inlined: it runs for every chunk.
     next: () => iterator.next(),
     nextAfterFinish() {
       lingersUntil ??= performance.now() + lingerMs
@@ -54,20 +54,20 @@ export function createPuller(bytes: AsyncIterable<Uint8Array>, lingerMs: number)
     async drain(ms) {
       const until = performance.now() + ms
       let pulled = await nextWithin(ms)
-      // What comes is dropped: nothing after the terminal marker counts.
+      // Bytes after the terminal marker are dropped.
       while (!pulled.done) pulled = await nextWithin(until - performance.now())
       return pulled !== GAVE_UP
     },
     async leave() {
       const left = iterator.return?.()
-      // A generator that waits for bytes answers only when they come: it is not waited for.
+      // A generator that waits for bytes returns only when they arrive, so its return is not awaited.
       if (isWaiting) left?.catch(() => undefined)
       else await left
     },
   }
 }
 
-/** Turns of the microtask queue within which a read answers whose bytes, or whose end, are there already. */
+/** Turns of the microtask queue in which a read settles if its bytes, or its end, have arrived. */
 const READY_TURNS = 8
 
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
@@ -97,10 +97,10 @@ function withTimer<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   })
 }
 
-/** What has arrived already is read without a turn of the event loop: megabytes of blanks would hold up everyone else. */
+/** Reads of buffered bytes take no turn of the event loop: megabytes of blanks would block all other requests. */
 const BLANK_TURN_BYTES = 512 * 1024
 
-/** Reads until the form shows. `head` is what was read for it. Throws `malformed` for `maxBytes` of nothing. */
+/** Reads until the form is known. `head`: the bytes read so far. Throws `malformed` after `maxBytes` of blanks. */
 export async function sniff(body: Puller, maxBytes: number): Promise<{ form: BodyForm; head: Uint8Array[] }> {
   const head: Uint8Array[] = []
   const turnAfter = turnsByLength(BLANK_TURN_BYTES)
@@ -118,7 +118,7 @@ export async function sniff(body: Puller, maxBytes: number): Promise<{ form: Bod
   }
 }
 
-/** The form of a body that is there as text. */
+/** The form of a body as text. */
 export const formOfText = (text: string): BodyForm => formOf(text.charCodeAt(text.search(/[^\s\ufeff]/)))
 
 const OPENING_BRACE = 0x7b

@@ -18,7 +18,7 @@ export interface Batches {
 
 /**
  * The frames of a body that is one JSON document, in one batch. Each step of a body of megabytes
- * takes long by itself: others have a turn in between.
+ * is slow, so other requests get a turn between them.
  */
 export const readBody = (text: string, status: number, decoder: ReplyDecoder): Batches =>
   text.length > LONG_TEXT_CHARACTERS
@@ -48,7 +48,7 @@ async function* readLongBody(
   return undefined
 }
 
-/** One batch. What is wrong with the body is thrown after the frame that came with it was given. */
+/** One batch. An error in the body is thrown after the frame that came with it. */
 function takeWhole(read: () => unknown, decoder: ReplyDecoder): { next(): Result } {
   let hasBegun = false
   let failure: { readonly error: unknown } | undefined

@@ -10,11 +10,11 @@ import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 import { createEventTaker } from './take-events.ts'
 
 export interface ReadOptions {
-  /** How long the rest is waited for after the finish reason. */
+  /** How long to wait for the rest after the finish reason. */
   lingerMs?: number
-  /** How long the end of the body is waited for after the terminal marker, so that the connection is kept. */
+  /** How long to wait for the end of the body after the terminal marker, so that the connection can be reused. */
   drainMs?: number
-  /** How a stream is cut into events; absent: server-sent events. */
+  /** Splits a stream into events; absent: server-sent events. */
   createParser?: () => StreamParser
 }
 
@@ -44,10 +44,10 @@ export function readStream(
   const taker = createEventTaker(decoder)
   const turnAfter = turnsByLength(TURN_BYTES)
   let stage: 'form' | 'events' | 'tail' | 'end' | 'told' | 'over' = 'form'
-  /** What was read last, and how much of it the parser has. */
+  /** The last read, and how much of it the parser has. */
   let input: Uint8Array = new Uint8Array()
   let fed = 0
-  /** The batches of a body that is no stream of events. */
+  /** The batches of a body that is not a stream of events. */
   let batches: Batches | null = null
   let hasBodyEnded = false
   let isReading = false
@@ -64,7 +64,7 @@ export function readStream(
     batches = readBody(text, status, decoder)
   }
 
-  /** Gives the parser what becomes one batch at most. */
+  /** Feeds the parser at most one batch. */
   function feed(bytes: Uint8Array): void {
     input = bytes
     fed = Math.min(BATCH_BYTES, bytes.length)
@@ -150,7 +150,7 @@ export function readStream(
   return {
     next,
     async return() {
-      // Whoever waits for a read is not waited for: the end of the connection ends it.
+      // A pending read is not awaited: closing the connection ends it.
       if (isReading) leave().catch(() => undefined)
       else await leave()
       return END
@@ -167,7 +167,7 @@ const goesOn = ({ events, plainText }: InferenceFrame): boolean =>
     return isContent(event) || event.type === 'response-end'
   })
 
-/** A reset in the middle of an answer is one more way to cut it short; before it, nothing was answered. */
+/** A reset in the middle of an answer truncates it; before any content it is a failed connection. */
 function inMidAnswer(error: unknown, decoder: ReplyDecoder): unknown {
   if (!decoder.hasContent() || !(error instanceof UpstreamError) || error.kind !== 'connect') return error
   return new UpstreamError('truncated', error.reason, { code: error.code, cause: error })

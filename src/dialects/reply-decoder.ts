@@ -7,11 +7,11 @@ import type { Shortcut } from './shortcut.ts'
 /** Reads the parts of one reply in one dialect, in order: the `data` of its events, or its complete body. */
 export interface ReplyDecoder {
   /**
-   * One event of a stream; undefined if it has no content. Throws `malformed` for what is not JSON. After
-   * `failure` or `isTerminated` no other may be given.
+   * One event of a stream; undefined if it has no content. Throws `malformed` if it is not JSON. After
+   * `failure` or `isTerminated` it must not be called again.
    */
   takeEvent(name: string, data: string): InferenceFrame | undefined
-  /** An event that the end of the body cut: not JSON means `truncated`. */
+  /** The last event of a body: if it is not JSON, the reply is `truncated`. */
   takeTail(name: string, data: string): InferenceFrame | undefined
   /** A body that is one JSON document. */
   takeBody(body: unknown): InferenceFrame | undefined
@@ -24,25 +24,25 @@ export interface ReplyDecoder {
   /** Every choice has its finish reason; only usage may follow. */
   isFinished(): boolean
   hasContent(): boolean
-  /** Reads events that are like one that was read before as text, without `takeEvent`; absent: none. */
+  /** Reads events like an earlier one as text, without `takeEvent`; absent: all events are parsed. */
   readonly shortcut?: Shortcut | undefined
 }
 
-/** No model calls so many tools, or answers in so many items: more would be an attempt to fill the memory. */
+/** No model makes so many calls or items: more would be an attempt to exhaust memory. */
 export const MOST_CALLS = 10_000
 const MOST_ITEMS = 10_000
 
-/** Throws `malformed` where a reply that has `count` of them would get one more. */
+/** Throws `malformed` if a reply with `count` calls would get one more. */
 export function checkCalls(count: number): void {
   if (count >= MOST_CALLS) throw tooMany('tool calls', MOST_CALLS)
 }
 
-/** The same of items, or blocks, of its output. */
+/** The same for items, or blocks, of its output. */
 export function checkItems(count: number): void {
   if (count >= MOST_ITEMS) throw tooMany('items of output', MOST_ITEMS)
 }
 
-/** No provider counts so many things; what is remembered of them is read again with each event. */
+/** No provider counts so many things; each event merges all of them again. */
 const MOST_USAGE_FIELDS = 256
 
 export function checkUsage(usage: object): void {
@@ -52,21 +52,21 @@ export function checkUsage(usage: object): void {
 const tooMany = (what: string, most: number): UpstreamError =>
   new UpstreamError('malformed', `the reply has more than ${most} ${what}`)
 
-/** Pieces of reasoning that are signed or encrypted. An answer has some dozen; toward callers each is sealed by itself. */
+/** Pieces of reasoning that are signed or encrypted. An answer has some dozens; each is sealed separately for callers. */
 export const MOST_SEALED_PIECES = 5_000
 
-/** Citations and pictures: each is shown by itself, and several times to callers of Responses. */
+/** Citations and images: each is written separately, and several times in Responses. */
 const MOST_ANNOTATIONS = 10_000
 
-/** The same before a list of sources is read. Throws `malformed` where there are more. */
+/** Checks a list of sources before it is read. Throws `malformed` if there are more. */
 export function checkAnnotations(count: number): void {
   if (count > MOST_ANNOTATIONS) throw tooMany('annotations and images', MOST_ANNOTATIONS)
 }
 
-/** With `logprobs`, in one event or body: a longer answer has them in the events of its stream. */
+/** Tokens with `logprobs` in one event or body: a longer answer has them in several events. */
 export const MOST_TOKENS_AT_ONCE = 40_000
 
-/** Counts such pieces of one reply. Throws `malformed` for one too many. */
+/** Counts these pieces of one reply. Throws `malformed` if there are too many. */
 type PieceCount = (frame: InferenceFrame) => void
 
 export function createPieceCount(): PieceCount {
@@ -93,7 +93,7 @@ const isSealedPiece = ({ signature, data }: ReasoningDetail): boolean =>
 
 /**
  * The JSON of an event or a body of a provider; undefined if the text is not JSON. Throws `malformed` for JSON that is
- * nested deeper than 128 levels or holds too much (`core/json.ts`), in whatever field.
+ * nested deeper than 128 levels or exceeds `core/json-excess.ts`, in any field.
  */
 export function parseReply(text: string, status: number): unknown {
   if (text !== checked) checkReply(text, status)
@@ -101,16 +101,16 @@ export function parseReply(text: string, status: number): unknown {
   return parseUnchecked(text)
 }
 
-/** The text that `checkAhead` has found nothing in, until it is parsed. */
+/** The text that `checkAhead` accepted, until it is parsed. */
 let checked: string | null = null
 
-/** Checks a long event in a step of its own: `parseReply` of the same text does not check it once more. */
+/** Checks a long event in a separate step: `parseReply` of the same text does not check it again. */
 export function checkAhead(text: string, status: number): void {
   checkReply(text, status)
   checked = text
 }
 
-/** The part of `parseReply` before the parser: for bodies between whose steps others have a turn. */
+/** The check of `parseReply`, for bodies that are read in steps with turns of the event loop in between. */
 export function checkReply(text: string, status: number): void {
   const excess = excessOf(text)
   if (excess === null) return

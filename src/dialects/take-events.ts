@@ -2,19 +2,19 @@ import type { FrameBatch, InferenceFrame } from '../core/events.ts'
 import { createPieceCount, type ReplyDecoder } from './reply-decoder.ts'
 import type { SseEvent, StreamParser } from './sse.ts'
 
-/** Has a decoder read events, in order. What fails among them is thrown after the frames before it. */
+/** Passes events to a decoder, in order. A failing event throws after the frames before it. */
 interface EventTaker {
-  /** The frames of all events that are complete, up to a long one. */
+  /** The frames of all complete events, up to a long one. */
   take(parser: StreamParser): FrameBatch
-  /** The frames of the last events, which the end of the body may have cut. */
+  /** The frames of the last events, which the end of the body may have truncated. */
   takeTail(events: readonly SseEvent[]): FrameBatch
-  /** An event of megabytes, the first that `take` will read now: it may be checked in a step of its own. */
+  /** An event of megabytes that the next `take` reads first: the caller may check it in a separate step. */
   readonly long: SseEvent | undefined
-  /** Thrown once the frames before it have been handed on. */
+  /** Thrown after the frames before it were returned. */
   readonly failure: { readonly error: unknown } | undefined
 }
 
-/** Of an event that takes milliseconds to read. */
+/** The length of an event that takes milliseconds to read. */
 export const LONG_TEXT_CHARACTERS = 256 * 1024
 
 export function createEventTaker(decoder: ReplyDecoder): EventTaker {
@@ -38,7 +38,7 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
     }
   }
 
-  /** Reads, as text, on to the next event that is unlike those before. */
+  /** Reads events as text up to the next one that differs from the template. */
   function readRuns(text: string, from: number): number {
     let end = from
     for (let frame = shortcut?.readRun(text, end); frame; frame = shortcut?.readRun(text, end)) {

@@ -101,7 +101,7 @@ export const characterPlaces = (): TextPlaces =>
     (text, count) => [...text].slice(0, count).join('').length,
   )
 
-/** Text that comes in pieces and goes from its beginning; taking costs as much as what is taken. */
+/** A queue of text: pieces are added at the end and taken from the front. Taking costs the length taken. */
 export interface TextQueue {
   add(text: string): void
   /** Takes a text away if the queue begins with it. */

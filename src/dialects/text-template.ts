@@ -68,7 +68,7 @@ export function cutTemplate(
   return undefined
 }
 
-/** What comes before and after the data of an event that is its name, at most, and one line of data. */
+/** The text around the data of an event that consists of an optional name and one line of data. */
 const LINES_BEFORE = /^(?:event:[^\r\n]*\r?\n)?data: ?$/
 const LINES_AFTER = /^(?:\n\n|\r\n\r\n)$/
 

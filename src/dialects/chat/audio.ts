@@ -43,7 +43,7 @@ const isSound = (type: string): boolean => type === '' || /^(?:audio|video)\/|oc
 const mediaTypeOf = (type: string, { format }: SpeechRequest): string =>
   type.startsWith('audio/') ? type : MEDIA_TYPES[format]
 
-/** An error object, or something that is no sound at all. */
+/** An error object, or content that is not audio. */
 async function noSound(reply: UpstreamReply): Promise<unknown> {
   await readJson(reply)
   return malformed('the reply is no sound')

@@ -92,7 +92,7 @@ function writeMessages(messages: readonly Message[], taken: Taken, drop: Drop): 
 }
 
 const isText = ({ type }: JsonObject): boolean => type === 'text'
-/** A result must say something. */
+/** A tool result must not be empty. */
 const SHOWN = 'The result is in the next message.'
 const UNSEEN = '(An image, which this model cannot see.)'
 

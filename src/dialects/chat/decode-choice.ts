@@ -4,7 +4,7 @@ import { defaultReason, finishReasonOf } from '../finish.ts'
 import { createToolCalls, type ToolCalls } from './decode-calls.ts'
 import { type Citations, readLogprobs } from './decode-details.ts'
 
-/** What is remembered of one choice between chunks. */
+/** The state of one choice between chunks. */
 export interface ChoiceState {
   readonly index: number
   /** Null until one comes. */

@@ -8,7 +8,7 @@ import { type Citations, createCitations } from './decode-details.ts'
 import { readUsage } from './usage.ts'
 import type { ChatNative } from './write-message.ts'
 
-/** What is remembered of one reply between its chunks. */
+/** The state of one reply between its chunks. */
 interface ReplyState {
   /** The HTTP status of the reply. */
   readonly status: number

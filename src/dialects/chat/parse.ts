@@ -81,7 +81,7 @@ const CATALOGUE_PARAMETERS = [
   'verbosity',
 ] as const
 
-/** Those of them that the caller set; null and an empty list are not set. */
+/** The parameters that the caller set; null and an empty list count as unset. */
 function parametersOf(body: JsonObject & ChatBody): string[] {
   const names: string[] = []
   for (const name of CATALOGUE_PARAMETERS) if (isSet(body[name])) names.push(name)
@@ -182,7 +182,7 @@ function readResponseFormat(format: ChatBody['response_format']): JsonObject | u
 /** Fields that the neutral request holds, or that each egress carries or drops by name itself. */
 const READ: ReadonlySet<string> = new Set([...Object.keys(chatBody.properties), ...GATEWAY_FIELDS])
 
-/** Fields of a chat body that only chat completions can carry. Null, false and an empty list ask for nothing. */
+/** Fields of a chat body that only chat completions can carry. Null, false and an empty list count as absent. */
 function ownFieldsOf(body: JsonObject): string[] | undefined {
   let names: string[] | undefined
   for (const name in body) {

@@ -30,7 +30,7 @@ interface ToolCallDelta {
   json: string
 }
 
-/** What the stream has sent so far of one choice. */
+/** The state of one choice: what the stream has sent so far. */
 export interface ChoiceState {
   hasRole: boolean
   /** Upstream sends its own reasoning details, so none is made from the text. */

@@ -12,7 +12,7 @@ interface OpenBlock {
   readonly block: Block
 }
 
-/** What is remembered of one reply between its events. */
+/** The state of one reply between its events. */
 interface MessageState {
   readonly blocks: Blocks
   /** By the index of upstream. */

@@ -3,7 +3,7 @@ import { asList, isObject, isString } from '../../core/json.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import { dropsInto } from '../dropped.ts'
 
-/** Collects, once each, the names of what only this dialect can carry. */
+/** Collects the names of fields that only this dialect can carry. */
 export interface Keep {
   (name: string): void
   /** Names the fields of `rest`, found at `place`, and returns `rest`. Other dialects have their own `cache_control`. */
@@ -38,7 +38,7 @@ export function unservedOf({ plugins }: JsonObject): string[] {
   return names
 }
 
-/** The prompt caching mark of a part, message or tool. */
+/** The `cache_control` marker of a part, message or tool. */
 export const cacheMarkOf = (extra: JsonObject | undefined): JsonObject =>
   isObject(extra?.cache_control) ? { cache_control: extra.cache_control } : {}
 

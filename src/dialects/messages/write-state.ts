@@ -35,7 +35,7 @@ export interface OpenCall {
   readonly isText: boolean
 }
 
-/** What a writer of blocks remembers. */
+/** The state of a writer of blocks. */
 export interface BlockState {
   readonly sink: BlockSink
   readonly hidesReasoning: boolean

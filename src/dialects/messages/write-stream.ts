@@ -18,7 +18,7 @@ import { PING, type StreamEvent, spliceText, viewStop, writeEvent } from './writ
 import { eventsOfMessage, isMessagesNative } from './write-native.ts'
 import { type BlockSink, type BlockState, newBlockState } from './write-state.ts'
 
-/** What is remembered of one stream. */
+/** The state of one stream. */
 interface StreamState {
   readonly reply: ReplyContext
   readonly blocks: BlockState

@@ -27,7 +27,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 /** Fields that refer to objects in the caller's own account at the provider: never sent. */
 const KEPT_ELSEWHERE = ['conversation', 'prompt']
 
-/** Fields of our API that OpenAI's does not have: its own servers answer 400. */
+/** Fields of our API that OpenAI's does not have: its servers reject them with a 400. */
 const EXTENSIONS = [
   'frequency_penalty',
   'presence_penalty',

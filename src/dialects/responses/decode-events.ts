@@ -28,7 +28,7 @@ import { failureOf } from './errors.ts'
 import { type ResponsesNative, shownOf } from './items.ts'
 import { readUsage } from './usage.ts'
 
-/** What is remembered of one response between its events. */
+/** The state of one response between its events. */
 interface ResponseState {
   readonly status: number
   readonly reply: Reply

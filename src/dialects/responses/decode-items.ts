@@ -78,7 +78,7 @@ export function finishItem(
   if (raw['type'] === ITEM.webSearchCall && isSearch(raw)) reply.searches++
 }
 
-/** To open a page that was found is no search. */
+/** Opening a search result is not a search. */
 const isSearch = ({ action }: JsonObject): boolean =>
   !isObject(action) || action['type'] === undefined || action['type'] === 'search'
 

@@ -38,7 +38,7 @@ export interface Conversation {
 interface Turn {
   readonly message: Message
   readonly outputs: Message[]
-  /** Parts of the message, while more may come; the message shows them as its content. */
+  /** Parts of the message, while more may follow; they become its content. */
   parts: ContentPart[] | undefined
   /** It has text or a refusal, and not only items of built-in tools. */
   hasSaid: boolean
@@ -252,7 +252,7 @@ function addReasoning(item: JsonObject, turns: Turn[]): void {
 const keepOwn = (item: JsonObject, { turns }: Reading): void =>
   addParts(openAssistant(turns), [{ type: 'unknown', data: item }])
 
-/** What another agent wrote is input; what is sealed for the provider stays for this dialect. */
+/** Text of another agent is input; content encrypted for the provider stays in this dialect. */
 const readAgentContent = (content: string | JsonObject[]): string | ContentPart[] =>
   typeof content === 'string'
     ? content

@@ -183,7 +183,7 @@ const CARRIED = new Set([
   'stop_server_tools_when',
 ])
 
-/** Asked for, and done by this gateway whatever the provider speaks. */
+/** Fields that the gateway itself applies, whatever the provider's dialect. */
 const INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content', TOKEN_LOGPROBS])
 
 /** Fields that only a provider of this dialect accepts, by name. */

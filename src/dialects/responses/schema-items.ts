@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { oneOf, openObject, optional } from '../fields.ts'
 
-/** The items of `input`. Unknown fields pass in each; fields that nothing here reads are not described. */
+/** The items of `input`. Unknown fields are allowed in each; fields that are not read here are not described. */
 
 const id = optional(t.String())
 const name = t.String({ minLength: 1 })

@@ -137,7 +137,7 @@ const withInput = <T extends TSchema>(item: T) => ({
   ...fields,
 })
 
-/** What is checked at once; the items are checked one by one, each against the form of its type. */
+/** Everything except the items, which are checked one by one, each against the schema of its type. */
 export const responsesBody = bounded(openObject(withInput(openObject({}))))
 export type ResponsesBody = typeof responsesBody.static
 

@@ -98,7 +98,7 @@ export interface Items {
   add<T extends OutputItem>(opened: Opened<T>): Opened<T>
   /** Ends the items that this writer opened, except calls that may continue. */
   leave(): string
-  /** Ends what is open. */
+  /** Closes the open items. */
   close(status: ItemStatus): string
 }
 

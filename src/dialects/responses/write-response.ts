@@ -50,7 +50,7 @@ const OWN = new Set([
   'error_type',
 ])
 
-/** Written for every stream twice, so it is one literal: the request, else a provider of this dialect, else the usual. */
+/** Written twice per stream, so it is one literal: fields of the request, else of a Responses provider, else defaults. */
 export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
   const { body } = reply.request
   const { status, output, closing, native } = shown
