@@ -1,11 +1,12 @@
 import type { Attempt } from '../core/attempt.ts'
-import type { JournalEntry } from '../core/generation.ts'
+import { type JournalEntry, type Label, TAG_LABEL, USER_LABEL } from '../core/generation.ts'
+import { isObject } from '../core/json.ts'
+import type { RoutedRequest } from '../core/request.ts'
 import { NO_USAGE } from '../core/usage.ts'
 import type { Admission } from './admission/admit.ts'
 import { pricingOf } from './admission/fit.ts'
 import { costOf } from './admission/price.ts'
 import type { Generation, Opening } from './generation.ts'
-import { labelsOf } from './labels.ts'
 
 /** What a crash is charged, should `attempt` have the request then. */
 export function journalEntry(
@@ -54,4 +55,25 @@ export function journalAttempt(generation: Generation, attempt: Attempt): void {
   const { id, opening, admission, deps } = generation
   generation.journal = journalEntry(id, opening, admission, attempt)
   deps.ledger.journal(generation.journal)
+}
+
+/** As the dialects that check `metadata` allow. */
+const MOST_TAGS = 16
+const MOST_NAME_CHARACTERS = 64
+/** In Messages it is the request's user. */
+const USER_FIELD = 'user_id'
+
+/** The labels of a request: its `user`, and each string of its `metadata`; undefined: none. */
+function labelsOf({ user, dialect, body }: RoutedRequest): readonly Label[] | undefined {
+  const { metadata } = body
+  if (user === undefined && !isObject(metadata)) return undefined
+  const labels: Label[] = user === undefined ? [] : [[USER_LABEL, user]]
+  for (const [name, value] of Object.entries(isObject(metadata) ? metadata : {})) {
+    if (labels.length > MOST_TAGS) break
+    if (typeof value !== 'string' || value === '' || name === '' || name.length > MOST_NAME_CHARACTERS)
+      continue
+    if (dialect === 'messages' && name === USER_FIELD) continue
+    labels.push([`${TAG_LABEL}${name}`, value])
+  }
+  return labels.length === 0 ? undefined : labels
 }

@@ -3,13 +3,14 @@ import type { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
 import type { EndedContent } from '../core/generation-content.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
-import { completionTokens, promptTokens } from '../core/usage.ts'
+import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import { pricingOf } from './admission/fit.ts'
+import { FREE } from './admission/price.ts'
 import type { ContentRecord } from './content-log/record.ts'
 import type { Generation } from './generation.ts'
 import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
-import { atNoCost } from './response-cache/free.ts'
+import type { KeptAnswer } from './response-cache/store.ts'
 import { routingMetadata } from './routing/metadata.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, isTold, whatToTell, withRouting } from './upstream/failure.ts'
@@ -130,3 +131,18 @@ export async function fail(generation: Generation, error: unknown): Promise<Gate
   const failure = isDisconnected ? callerClosed(error) : whatToTell(error, generation)
   return withRouting(failure, metadataOf(generation), { 'x-generation-id': id })
 }
+
+/** The row of a cache hit: no provider was called, so it has no usage and no cost. */
+const atNoCost = ({ settlement }: Settled, { sourceId }: KeptAnswer): Settled => ({
+  cost: FREE,
+  settlement: {
+    ...settlement,
+    isByok: false,
+    upstreamId: null,
+    usage: NO_USAGE,
+    usageSource: 'none',
+    costNanoUsd: 0,
+    cacheDiscountNanoUsd: null,
+    responseCacheSourceId: sourceId,
+  },
+})

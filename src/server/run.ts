@@ -8,7 +8,6 @@ import { createResponseCache } from '../inference/response-cache/store.ts'
 import { createHealth } from '../inference/routing/health.ts'
 import { createMeasurements, metered } from '../inference/routing/measurements.ts'
 import { createContextStore } from '../inference/upstream/context-cache/store.ts'
-import { sleep } from '../inference/upstream/sleep.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { createUpstream } from '../net/client.ts'
@@ -69,4 +68,20 @@ export function createRun({
         'a failure that no caller can receive any more',
       ),
   }
+}
+
+/** Resolves after `ms`; rejects with the signal's reason when that aborts. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const onAbort = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
 }

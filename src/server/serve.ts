@@ -7,7 +7,6 @@ import { hasManagementKey, makeFirstKeys } from './first-run.ts'
 import { type Gateway, openGateway } from './gateway.ts'
 import { openListener, refuseTaken } from './listener.ts'
 import { createLog, type Logger } from './log.ts'
-import { stopSignal } from './stop-signal.ts'
 import { MEGABYTE } from './units.ts'
 import { startUpkeep } from './upkeep.ts'
 import { welcome } from './welcome.ts'
@@ -15,6 +14,8 @@ import { welcome } from './welcome.ts'
 /** How long callers may take to read the last bytes after everything has ended. */
 const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
+/** Two presses of Ctrl-C are further apart. */
+const PASSED_ON_MS = 100
 const FEW_DESCRIPTORS =
   'few file descriptors are left: new connections are refused until some are free. Raise the limit (ulimit -n, LimitNOFILE)'
 const NO_MANAGEMENT_KEY =
@@ -87,6 +88,26 @@ function warnOfDescriptors(logger: Logger, maxInFlight: number): void {
   const about = { open_files: limit, running_requests: requestsWith(limit, maxInFlight) }
   logger.warn(about, 'the limit of open files is low: raise the hard limit (ulimit -Hn, LimitNOFILE)')
 }
+
+/**
+ * Resolves with the first SIGTERM or SIGINT; a second one exits at once. Ctrl-C arrives from the terminal and, within a
+ * millisecond or two, again from each `npx` or `bun run` that forwards it: together they count as one.
+ */
+const stopSignal = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    let first: { signal: NodeJS.Signals; at: number } | null = null
+    const onSignal = (signal: NodeJS.Signals): void => {
+      const at = performance.now()
+      if (first === null) {
+        first = { signal, at }
+        resolve(signal)
+        return
+      }
+      const isPassedOn = signal === 'SIGINT' && first.signal === signal && at - first.at < PASSED_ON_MS
+      if (!isPassedOn) process.exit(1)
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal))
+  })
 
 function publicAddress(config: Config, port: number): string {
   if (config.publicUrl !== null) return config.publicUrl.replace(/\/$/, '')

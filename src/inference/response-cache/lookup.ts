@@ -3,7 +3,6 @@ import { GatewayError } from '../../core/errors.ts'
 import { accountOf, type Plan, plan } from '../routing/plan.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import type { CacheAsked } from './asked.ts'
-import { hitHeaders, missHeaders } from './headers.ts'
 import { cacheKey } from './key.ts'
 import type { KeptAnswer, ResponseCache } from './store.ts'
 
@@ -57,3 +56,26 @@ function hitOf(answer: KeptAnswer, input: PlanInput): Hit | null {
     throw error
   }
 }
+
+type ReplyHeaders = Readonly<Record<string, string>>
+
+const missHeaders = (ttlSeconds: number): ReplyHeaders =>
+  underBothNames({ status: 'MISS', ttl: String(ttlSeconds) })
+
+/** `ttl`: the remaining seconds. */
+const hitHeaders = ({ sourceId, keptAt, expiresAt }: KeptAnswer, now: number): ReplyHeaders =>
+  underBothNames({
+    status: 'HIT',
+    age: String(Math.max(0, Math.floor((now - keptAt) / 1000))),
+    ttl: String(Math.max(0, Math.ceil((expiresAt - now) / 1000))),
+    'source-id': sourceId,
+  })
+
+/** As the routing metadata: the spec's name, and that of the real service. */
+const underBothNames = (fields: ReplyHeaders): ReplyHeaders =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => [
+      [`x-service-cache-${name}`, value],
+      [`x-openrouter-cache-${name}`, value],
+    ]),
+  )
