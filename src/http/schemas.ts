@@ -81,6 +81,9 @@ export const listQuery = <Filters extends TProperties>(
 }
 export type ListQuery = Static<ReturnType<typeof listQuery<Record<never, never>>>>
 
+/** The query of a list without parameters. */
+export const noQuery = t.Object({}, { additionalProperties: false })
+
 /** A reply with one page of a list. */
 export const pageReply = <View extends TSchema>(view: View) => ({
   200: t.Object({

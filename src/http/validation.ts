@@ -60,13 +60,16 @@ export const printable = (name: string): string =>
 function problemOf(error: ValueError): string {
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties:
-      return `is not known here; known are ${Object.keys(error.schema['properties'] ?? {}).join(', ')}`
+      return `is not known here; ${known(Object.keys(error.schema['properties'] ?? {}))}`
     case ValueErrorType.ObjectRequiredProperty:
       return 'is required'
     default:
       return `must be ${expected(error.schema)}`
   }
 }
+
+const known = (names: readonly string[]): string =>
+  names.length === 0 ? 'none is allowed' : `known are ${names.join(', ')}`
 
 /** What a schema allows, in words: `a string, not empty`, `one of "daily", "weekly" or null`. */
 function expected(schema: TSchema): string {

@@ -125,6 +125,22 @@ describe.each(LISTS)('GET %s', (path, least) => {
   })
 })
 
+test.each([
+  ['/providers/entries', 'none is allowed'],
+  ['/providers/configured', 'none is allowed'],
+  ['/models/overrides', 'none is allowed'],
+  ['/workspaces/default/budgets', 'none is allowed'],
+  ['/providers/credentials', 'known are provider'],
+  ['/files', 'known are workspace_id, limit, cursor'],
+  ['/activity', 'known are date'],
+])('GET %s refuses a parameter that it does not know', async (path, allowed) => {
+  const reply = await manage('GET', `${path}?colour=red`)
+  expect([reply.status, reply.text]).toEqual([
+    400,
+    expect.stringContaining(`query parameter colour: is not known here; ${allowed}`),
+  ])
+})
+
 describe('a search', () => {
   const namesOf = async (path: string): Promise<unknown[]> => (await page(path)).data.map(({ name }) => name)
 

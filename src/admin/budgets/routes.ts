@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { budget } from '../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { operationsOf } from '../../http/operation.ts'
-import { deleted, deletedReply } from '../../http/schemas.ts'
+import { deleted, deletedReply, noQuery } from '../../http/schemas.ts'
 import type { ChangeDeps } from '../change.ts'
 import { workspaceParams } from '../workspaces/service.ts'
 import { budgetBody, budgetParams, deleteBudget, getBudget, listBudgets, putBudget } from './service.ts'
@@ -17,6 +17,7 @@ export const budgetRoutes = (deps: ChangeDeps & CallerDeps) =>
     .get('/workspaces/:id/budgets', ({ caller, params }) => listBudgets(deps, caller, params.id), {
       caller: 'management',
       params: workspaceParams,
+      query: noQuery,
       response: { 200: t.Object({ data: t.Array(budget.view), include_byok_in_budgets: includesByok }) },
       detail: documented('listWorkspaceBudgets', 'List the budgets of a workspace'),
     })

@@ -8,7 +8,7 @@ import { readJsonBody } from '../../http/body.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
 import { keepOpen } from '../../http/incoming.ts'
 import { operationsOf } from '../../http/operation.ts'
-import { data, dataReply, deleted, deletedReply } from '../../http/schemas.ts'
+import { data, dataReply, deleted, deletedReply, noQuery } from '../../http/schemas.ts'
 import { problemsOf } from '../../http/validation.ts'
 import { change } from '../change.ts'
 import { listOverrides, type OverrideDeps, putOverride, removeOverride } from './overrides.ts'
@@ -106,6 +106,7 @@ const overrideRoutes = (deps: ModelAdminDeps) =>
     .use(callerOption(deps))
     .get('/models/overrides', () => data(listOverrides(deps)), {
       caller: 'management',
+      query: noQuery,
       response: dataReply(t.Array(overrideView)),
       detail: documented('listModelOverrides', 'List overrides of model metadata'),
     })

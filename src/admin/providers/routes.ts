@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
 import { CREATION, operationsOf } from '../../http/operation.ts'
-import { data, dataReply, deleted, deletedReply } from '../../http/schemas.ts'
+import { data, dataReply, deleted, deletedReply, noQuery } from '../../http/schemas.ts'
 import type { Once } from '../once.ts'
 import { listConfigured } from './configured.ts'
 import { tryProvider } from './connection.ts'
@@ -36,6 +36,7 @@ export const providerAdminRoutes = (deps: RouteDeps) =>
     .use(credentialRoutes(deps))
     .get('/providers/configured', () => ({ data: listConfigured(deps) }), {
       caller,
+      query: noQuery,
       response: dataReply(t.Array(configuredProvider)),
       detail: documented('listConfiguredProviders', 'Which providers are called, and where each comes from'),
     })
@@ -56,6 +57,7 @@ const entryRoutes = (deps: RouteDeps) =>
     .use(callerOption(deps))
     .get('/providers/entries', () => data(listEntries(deps)), {
       caller,
+      query: noQuery,
       response: dataReply(t.Array(entryView)),
       detail: documented('listProviderEntries', 'List the stored entries of providers'),
     })
