@@ -1,0 +1,271 @@
+import { describe, expect, test } from 'bun:test'
+import type { Message } from '../../../src/core/request.ts'
+import { buildChat } from '../../../src/dialects/chat/build.ts'
+import { REQUEST } from '../request.ts'
+import {
+  assistant,
+  attemptAt,
+  call,
+  fn,
+  result,
+  SOME_OF_OPENAI,
+  table,
+  text,
+  thinking,
+  USER,
+} from './vendor-attempt.ts'
+
+const withParameters = {
+  type: 'function',
+  function: { name: 'tide', parameters: { type: 'object', properties: {} } },
+}
+
+describe('Mistral', () => {
+  const reasoning = (efforts: string[] | null) => ({
+    supportedParameters: ['reasoning'],
+    reasoning: { efforts, takesBudget: false, mayBeOff: efforts !== null },
+  })
+  table('MISTRAL_API_KEY', [
+    {
+      name: 'its names of fields',
+      asked: { seed: 7, max_completion_tokens: 9, stream: true, stream_options: { include_usage: true } },
+      sent: { random_seed: 7, max_tokens: 9, stream: true },
+    },
+    { name: 'a temperature within', asked: { temperature: 1.5 }, sent: { temperature: 1.5 } },
+    {
+      name: 'a temperature beyond',
+      asked: { temperature: 1.9 },
+      sent: { temperature: 1.5 },
+      dropped: ['temperature'],
+    },
+    { name: 'its own name wins', asked: { seed: 7, random_seed: 8 }, sent: { random_seed: 8 } },
+    {
+      name: 'what it refuses is left out and named',
+      asked: { ...SOME_OF_OPENAI, top_k: 3, web_search_options: { search_context_size: 'low' } },
+      dropped: [...Object.keys(SOME_OF_OPENAI), 'top_k', 'web_search_options'],
+    },
+    { name: 'what asks for nothing is left out', asked: { logprobs: false, user: '', logit_bias: {} } },
+    {
+      name: 'what it has, and what we do not know, goes on',
+      asked: {
+        safe_prompt: true,
+        guardrails: [{ a: 1 }],
+        prompt_cache_key: 'k',
+        metadata: { a: 'b' },
+        prediction: { type: 'content', content: 'x' },
+        of_tomorrow: 1,
+      },
+      sent: {
+        safe_prompt: true,
+        guardrails: [{ a: 1 }],
+        prompt_cache_key: 'k',
+        metadata: { a: 'b' },
+        prediction: { type: 'content', content: 'x' },
+        of_tomorrow: 1,
+      },
+    },
+    {
+      name: 'any tool',
+      asked: { tools: [fn('tide')], tool_choice: 'required' },
+      sent: { tools: [withParameters], tool_choice: 'any' },
+    },
+    {
+      name: 'one tool',
+      asked: { tools: [fn('tide')], tool_choice: fn('tide'), parallel_tool_calls: false },
+      sent: { tools: [withParameters], tool_choice: fn('tide'), parallel_tool_calls: false },
+    },
+    {
+      name: 'ids of its own form stay, others become one of it, call and result alike',
+      asked: {
+        messages: [
+          USER,
+          assistant({ content: '', tool_calls: [call('uNfcQGgtW'), call('call_0123456789')] }),
+          result('uNfcQGgtW'),
+          result('call_0123456789'),
+        ],
+      },
+      sent: {
+        messages: [
+          USER,
+          assistant({ content: '', tool_calls: [call('uNfcQGgtW'), call('vUiPKJIsq')] }),
+          result('uNfcQGgtW'),
+          result('vUiPKJIsq'),
+        ],
+      },
+    },
+    {
+      name: 'fields of messages that it refuses, marks for caches',
+      asked: {
+        messages: [
+          { ...USER, name: 'ann' },
+          assistant({ content: 'A', refusal: null, annotations: [], audio: { id: 'x' } }),
+          { role: 'user', content: [{ ...text('B'), cache_control: { type: 'ephemeral' } }] },
+        ],
+        tools: [{ ...fn('tide'), cache_control: { type: 'ephemeral' } }],
+        cache_control: { type: 'ephemeral' },
+      },
+      sent: {
+        messages: [USER, assistant({ content: 'A' }), { role: 'user', content: [text('B')] }],
+        tools: [withParameters],
+      },
+      dropped: ['messages.name', 'messages.audio', 'cache_control'],
+    },
+    {
+      name: 'thoughts go back as parts',
+      asked: {
+        messages: [
+          USER,
+          assistant({
+            content: '144',
+            reasoning: 'Twelve dozens.',
+            reasoning_details: [
+              { type: 'reasoning.text', text: 'Twelve ', format: 'unknown', index: 0 },
+              { type: 'reasoning.text', text: 'dozens.', format: 'unknown', index: 0 },
+            ],
+          }),
+          USER,
+          assistant({ content: null, reasoning_content: 'Call.', tool_calls: [call('abcdefghi')] }),
+          result('abcdefghi'),
+        ],
+      },
+      sent: {
+        messages: [
+          USER,
+          assistant({ content: [thinking('Twelve dozens.'), text('144')] }),
+          USER,
+          assistant({ content: [thinking('Call.')], tool_calls: [call('abcdefghi')] }),
+          result('abcdefghi'),
+        ],
+      },
+    },
+    {
+      name: 'parts that are thoughts already stay, signed ones of others cannot go',
+      asked: {
+        messages: [
+          assistant({ content: [thinking('T'), text('A')], reasoning: 'T' }),
+          USER,
+          assistant({
+            content: 'B',
+            reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1' }],
+          }),
+          USER,
+        ],
+      },
+      sent: {
+        messages: [
+          assistant({ content: [thinking('T'), text('A')] }),
+          USER,
+          assistant({ content: 'B' }),
+          USER,
+        ],
+      },
+      dropped: ['messages.reasoning_details'],
+    },
+    {
+      name: 'a model that does not reason gets no thoughts',
+      asked: { messages: [assistant({ content: 'A', reasoning: 'T' }), USER] },
+      facts: { supportedParameters: [] },
+      sent: { messages: [assistant({ content: 'A' }), USER] },
+      dropped: ['messages.reasoning'],
+    },
+    {
+      name: 'files and sounds',
+      asked: {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'file', file: { file_data: 'https://x.example/a.pdf', filename: 'a.pdf' } },
+              { type: 'file', file: { file_id: 'f1' } },
+              { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+            ],
+          },
+        ],
+      },
+      sent: {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'document_url', document_url: 'https://x.example/a.pdf', document_name: 'a.pdf' },
+              { type: 'file', file_id: 'f1' },
+              { type: 'input_audio', input_audio: 'UklGRg==' },
+            ],
+          },
+        ],
+      },
+    },
+    {
+      name: 'a user who speaks right after a tool',
+      asked: {
+        messages: [
+          USER,
+          assistant({ content: '', tool_calls: [call('abcdefghi')] }),
+          result('abcdefghi'),
+          USER,
+        ],
+      },
+      sent: {
+        messages: [
+          USER,
+          assistant({ content: '', tool_calls: [call('abcdefghi')] }),
+          result('abcdefghi'),
+          assistant({ content: 'OK.' }),
+          USER,
+        ],
+      },
+      dropped: ['messages.role'],
+    },
+    {
+      name: 'a begun answer is a prefix',
+      asked: { messages: [USER, assistant({ content: 'Sure' })] },
+      sent: { messages: [USER, assistant({ content: 'Sure', prefix: true })] },
+    },
+    ...(['minimal', 'low', 'medium', 'high', 'max'] as const).map((effort) => ({
+      name: `effort ${effort}`,
+      asked: { reasoning: { effort } },
+      sent: { reasoning_effort: 'high' },
+    })),
+    { name: 'reasoning on', asked: { reasoning: { enabled: true } }, sent: { reasoning_effort: 'high' } },
+    { name: 'reasoning off', asked: { reasoning: { enabled: false } }, sent: { reasoning_effort: 'none' } },
+    {
+      name: 'an effort that the model has',
+      asked: { reasoning_effort: 'medium' },
+      facts: reasoning(['none', 'low', 'medium', 'high']),
+      sent: { reasoning_effort: 'medium' },
+    },
+    {
+      name: 'a model that always reasons is asked by its mode',
+      asked: { reasoning: { effort: 'high', max_tokens: 9 } },
+      facts: reasoning(null),
+      sent: { prompt_mode: 'reasoning' },
+      dropped: ['reasoning.effort', 'reasoning.max_tokens'],
+    },
+    {
+      name: 'and cannot be kept from it',
+      asked: { reasoning: { enabled: false } },
+      facts: reasoning(null),
+      dropped: ['reasoning.enabled'],
+    },
+    {
+      name: 'the mode in its own words',
+      asked: { prompt_mode: null, reasoning: { enabled: true } },
+      facts: reasoning(null),
+      sent: { prompt_mode: 'reasoning' },
+    },
+  ])
+
+  test('thoughts of callers of other dialects go back too', () => {
+    const messages: Message[] = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'A', reasoning: 'T' },
+      { role: 'user', content: 'Hi' },
+    ]
+    const { body, dropped } = buildChat(
+      { ...REQUEST, dialect: 'messages', messages },
+      attemptAt('MISTRAL_API_KEY'),
+    )
+    expect(body.messages).toEqual([USER, assistant({ content: [thinking('T'), text('A')] }), USER])
+    expect(dropped).toEqual([])
+  })
+})

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import type { Attempt } from '../../../src/core/attempt.ts'
+import type { JsonObject } from '../../../src/core/events.ts'
+import type { EndpointRecord } from '../../../src/core/snapshot.ts'
+import { buildChat } from '../../../src/dialects/chat/build.ts'
+import { parseChat } from '../../../src/dialects/chat/parse.ts'
+import { environmentProviders } from '../../../src/providers/environment.ts'
+import { defaults } from '../../providers/defaults.ts'
+
+/** How Mistral, Perplexity, DeepSeek and others take the dialect otherwise, from the quirks of their rows. */
+
+export function attemptAt(key: string, facts: Partial<EndpointRecord> = {}): Attempt {
+  const [provider] = environmentProviders({ [key]: 'secret-1' }, defaults).providers
+  const credential = provider?.credentials[0]
+  if (!provider || !credential) throw new Error(`${key} turns nothing on`)
+  const endpoint: EndpointRecord = {
+    id: 'v/m',
+    providerSlug: provider.slug,
+    modelId: 'v/m',
+    upstreamId: 'm',
+    contextLength: null,
+    maxCompletionTokens: null,
+    inputModalities: [],
+    outputModalities: [],
+    supportedParameters: null,
+    pricing: null,
+    quantization: null,
+    isZdr: false,
+    ...facts,
+  }
+  const model = { id: 'v/m', canonicalSlug: 'v/m', name: 'M', created: 0, endpoints: [endpoint] }
+  return { model, endpoint, provider, credential, dialect: 'chat' }
+}
+
+export interface Row {
+  name: string
+  asked: JsonObject
+  facts?: Partial<EndpointRecord>
+  sent?: JsonObject
+  dropped?: string[]
+}
+
+export const USER = { role: 'user', content: 'Hi' }
+
+export const assistant = (more: JsonObject) => ({ role: 'assistant', ...more })
+
+export const fn = (name: string) => ({ type: 'function', function: { name } })
+
+export const call = (id: string) => ({ id, type: 'function', function: { name: 'tide', arguments: '{}' } })
+
+export const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: '14:20', name: 'tide' })
+
+export const text = (said: string) => ({ type: 'text', text: said })
+
+export const thinking = (said: string) => ({ type: 'thinking', thinking: [text(said)] })
+
+export function table(key: string, rows: Row[]): void {
+  test.each(rows.map((row) => [row.name, row] as const))('%s', (_, { asked, facts, sent, dropped }) => {
+    const request = parseChat({ messages: [USER], ...asked }, new Headers())
+    const before = JSON.stringify(request)
+    const built = buildChat(request, attemptAt(key, facts))
+    expect(JSON.stringify(request)).toBe(before)
+    expect(built.body).toEqual({ model: 'm', messages: [USER], ...sent })
+    expect(built.dropped.sort()).toEqual((dropped ?? []).sort())
+  })
+}
+
+export const SOME_OF_OPENAI = {
+  logit_bias: { '1': 1 },
+  top_logprobs: 2,
+  logprobs: true,
+  min_p: 0.1,
+  service_tier: 'flex',
+  user: 'u',
+  verbosity: 'low',
+}

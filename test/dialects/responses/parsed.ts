@@ -1,0 +1,1 @@
+export const FUNCTION = { type: 'function', name: 'tide', parameters: { type: 'object', properties: {} } }

@@ -1,0 +1,1 @@
+export const BEGIN = ['created', 'in_progress']
