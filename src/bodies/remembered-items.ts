@@ -19,7 +19,7 @@ export interface RememberedItemsOptions {
   mostBytes?: number
   /** What may wait in memory to be written. */
   mostWaitingBytes?: number
-  /** Items that could not be written, or for which there was no room in the queue. */
+  /** Items that were not stored, because of an error or a full queue. */
   onLost(error: unknown, items: number): void
 }
 

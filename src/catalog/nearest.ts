@@ -1,4 +1,4 @@
-/** How many characters of a name are looked at: a hostile one must not cost more. */
+/** The most characters of a name that are compared, so that a hostile one costs no more. */
 const MOST = 96
 const LEAST_LIKENESS = 0.35
 

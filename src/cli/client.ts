@@ -8,7 +8,7 @@ const TIMEOUT_MS = 15_000
 export interface Client {
   /** The server's address, without the API's path. */
   readonly root: string
-  /** `path` is below /api/v1. Throws a `CommandError` with the server's own sentence. */
+  /** `path` is below /api/v1. Throws a `CommandError` with the server's message. */
   call(
     method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,

@@ -16,7 +16,7 @@ export interface Stored {
 
 const NOTHING: Stored = { providers: [], leftOut: [] }
 
-/** The stored credentials, read without a lock. None where they cannot be read: other checks say why. */
+/** The stored credentials, read without a lock. Empty if they cannot be read: other checks report why. */
 export async function readStored(config: Config, defaults: ProviderDefaults): Promise<Stored> {
   const file = join(config.data, DATABASE_FILE)
   if (!existsSync(file)) return NOTHING

@@ -50,7 +50,7 @@ async function answersAsSluice(host: string, port: number, basePath: string): Pr
   return answer?.status === 200
 }
 
-/** Who can call, and whether the start would refuse that. */
+/** Checks from where the server can be reached, and whether it would start so. */
 export function checkReach({ host }: Config, exposed: string | null): Finding {
   const check = 'reach'
   if (exposed !== null) return { check, status: 'problem', detail: exposed }
@@ -69,7 +69,7 @@ export function checkOpenFiles(
   return { check, status: 'warning', detail: `only ${enough}: raise it (ulimit -Hn, LimitNOFILE)` }
 }
 
-/** Compares with the providers' clocks, and with the last write: a clock that went back books to past windows. */
+/** Compares the clock with those of providers and with the last write: a clock that was set back charges past windows. */
 export function checkClock({ data }: Config, serverTimes: readonly number[]): Finding {
   const check = 'clock'
   const now = Date.now()

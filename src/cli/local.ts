@@ -8,7 +8,7 @@ import { CommandError, EXIT, type Terminal } from './terminal.ts'
 
 export type Options = Readonly<Record<string, unknown>>
 
-/** With `--data` and `--config` before the environment. */
+/** `--data` and `--config` win over the environment. */
 export const configOf = (options: Options, terminal: Terminal): Promise<Config> => {
   const { data, config } = options
   return loadConfig({

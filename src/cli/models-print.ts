@@ -3,10 +3,10 @@ import { table } from './terminal.ts'
 
 type Answer = Readonly<Record<string, unknown>>
 
-/** Lines of each kind of change that are shown; `--json` has all. */
+/** The most lines per kind of change; `--json` has all. */
 const MOST_LINES = 40
 
-/** What a refresh would change, for people. */
+/** Prints the changes of a refresh. */
 export function changeLines(answer: Answer): string[] {
   const head = `Facts of ${answer['facts_at']} from ${answer['source']}`
   if (answer['unchanged'] === true) return [`${head}: nothing differs from what is in use`]

@@ -39,7 +39,7 @@ function instantOf(text: string, flag: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)
   const at = isDay ? Date.parse(`${text}T00:00:00Z`) : isTime ? Date.parse(text) : Number.NaN
-  // A day that the month does not have would roll over.
+  // `Date` turns a day that the month does not have into one of the next month.
   if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text.slice(0, 10))) return at
   throw new CommandError(
     EXIT.usage,

@@ -113,7 +113,7 @@ async function findStored(database: Database, reference: string): Promise<Creden
   )
 }
 
-/** The secret, from where other users of the machine cannot read it. */
+/** Reads the secret from a source that other users of the machine cannot read. */
 async function readSecret(options: Options, terminal: Terminal): Promise<string> {
   const { fromEnv, keyStdin } = options
   if ((typeof fromEnv === 'string') === (keyStdin === true)) {

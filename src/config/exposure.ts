@@ -4,8 +4,8 @@ import type { Config } from '../config.ts'
 import { isLoopback } from './readers.ts'
 
 /**
- * A server that others can reach must not start with secrets that it would first have to make and print.
- * `hasKeys`: a former start has left keys in the database. Null: it may listen; else the sentence for the operator.
+ * A server that other machines can reach must not start if it would have to create and print secrets. `hasKeys`: the
+ * database has keys of an earlier start. Returns the message for the operator; null: it may listen.
  */
 export function exposureProblem(config: Config, hasKeys: boolean): string | null {
   if (isLoopback(config.host)) return null
@@ -17,6 +17,6 @@ export function exposureProblem(config: Config, hasKeys: boolean): string | null
   if (missing.length === 0) return null
   return (
     `SLUICE_HOST ${config.host} is reachable from other machines, so ${missing.join(', ')} must be set ` +
-    '(`openssl rand -hex 32` makes a value for each), or start once on 127.0.0.1, which makes and prints them'
+    '(`openssl rand -hex 32` makes a value for each), or start once on 127.0.0.1, which creates and prints them'
   )
 }

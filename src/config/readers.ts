@@ -82,7 +82,7 @@ const isHostName = (name: string): boolean => hostNamePattern.test(name) && !loo
 export const hostOrRange = (entry: string): string | null =>
   addressRange(entry) ?? (isHostName(entry.replace(/^\*\./, '')) ? entry.toLowerCase() : null)
 
-/** As browsers write it in `Origin`, or `*`; apps in a shell have schemes of their own (`app://obsidian.md`). */
+/** An origin as in the header `Origin`, or `*`. Desktop apps have their own schemes (`app://obsidian.md`). */
 export function webOrigin(entry: string): string | null {
   if (entry === '*') return entry
   const origin = entry.toLowerCase().replace(/\/$/, '')

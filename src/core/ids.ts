@@ -42,7 +42,7 @@ function randomTail(): string {
 
 /** The id of one generation; also the `id` of every chat reply and chunk. Unique forever. */
 export const newGenerationId = (): string => `gen-${timeOrdered()}`
-/** What replies of a dialect call their generation: the same unique part under the prefix that its clients know. */
+/** The id of a generation in replies of a dialect: the same unique part with the prefix that its clients expect. */
 export const replyIdOf = (generationId: string, prefix: 'resp_' | 'msg_'): string =>
   generationId.replace(/^gen-/, prefix)
 /** The inverse: the generation's own id for a `resp_…` or `msg_…` id; any other id unchanged. */

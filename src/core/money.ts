@@ -73,7 +73,7 @@ export function roundedNanoUsd(amount: Amount): number {
 /** A number of USD with at most 9 decimals, for JSON bodies. */
 export const usdOf = (nanoUsd: number): number => nanoUsd / NANO_PER_USD
 
-/** The nearest nano-dollar of a USD number that came in JSON. */
+/** The nearest nano-dollar of a USD number from JSON. */
 export const nanoUsdOf = (usd: number): number => Math.round(usd * NANO_PER_USD)
 
 /** "$0.10", "$12.50", "$0.000123": for sentences; at least two decimals, never an exponent. */

@@ -54,7 +54,7 @@ export interface EndpointRecord {
   readonly modelId: string
   /** What the provider calls it. */
   readonly upstreamId: string
-  /** The dialects that this model is served in, best first, where they are not those of its provider. */
+  /** The dialects that this model is served in, best first, if they differ from those of its provider. */
   readonly dialects?: readonly [DialectName, ...DialectName[]]
   /** Null: unknown. */
   readonly contextLength: number | null

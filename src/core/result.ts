@@ -36,13 +36,13 @@ export interface ReplyContext {
   providerName: string
   /** What was asked: some replies repeat it. */
   request: InferenceRequest
-  /** The caller asked not to be shown the reasoning. */
+  /** The caller asked to hide the reasoning. */
   hideReasoning: boolean
   /** How it was routed so far, for an error event; null where the caller did not opt in. */
   routing?(): RoutingMetadata | null
 }
 
-/** What is known once the reply has ended and is on the ledger. */
+/** The outcome of a settled reply. */
 export interface Closing {
   finishes: Finish[]
   /** When it ended, in Unix seconds. */

@@ -8,7 +8,7 @@ export const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmed
 export const turnAfterLong = (begunAt: number): Promise<void> | undefined =>
   performance.now() - begunAt > LONG_STEP_MS ? turnOfLoop() : undefined
 
-/** Yields to the event loop after every `most` characters or bytes of a read in many small steps. */
+/** Yields to the event loop after every `most` characters or bytes of a read in small steps. */
 export function turnsByLength(most: number): (length: number) => Promise<void> | undefined {
   let since = 0
   return (length) => {

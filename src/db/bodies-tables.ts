@@ -90,7 +90,7 @@ export const rememberedItems = table(
   ],
 )
 
-/** Where an item is found that a later request names by its id. */
+/** Finds an item that a later request references by its id. */
 export const responseItems = table(
   'response_items',
   {

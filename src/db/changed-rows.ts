@@ -11,7 +11,7 @@ export type Part =
   | 'presets-of-workspace'
   | 'own-keys-of-workspace'
 
-/** Which rows of which part were written. */
+/** The written rows by part of the snapshot. */
 export type ChangedRows = ReadonlyMap<Part, ReadonlySet<string>>
 
 export interface WrittenRows {

@@ -6,7 +6,7 @@ export interface FilesReport {
   path: string
   files: number
   bytes: number
-  /** One sentence each; empty when nothing is wrong. */
+  /** One sentence per problem; empty if there is none. */
   differences: string[]
 }
 

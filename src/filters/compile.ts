@@ -102,7 +102,7 @@ const allCompiled = (
   known: Builtins,
 ): Compiled[] => [...own.map((entry) => compiledBuiltin(entry, known)), ...patterns.map(compiledPattern)]
 
-/** Those that only record are watched apart: nothing is held back for them. */
+/** Filters that only record run separately: no text is held back for them. */
 function outputFilters(
   own: readonly BuiltinEntry[],
   patterns: readonly PatternEntry[],

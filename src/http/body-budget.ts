@@ -7,7 +7,7 @@ export interface BodyLease {
   /** A key's hash or a person; '' as long as the caller is not known. */
   owner: string
   bytes: number
-  /** Whether the request is not answered yet. */
+  /** True until the request has its reply. */
   isOpen: boolean
   /** Whether its run, which may outlast the reply's head, holds the body. */
   isRunning: boolean

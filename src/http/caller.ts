@@ -143,10 +143,10 @@ export const uncountedCallerOption = ({ rateLimit: _, ...deps }: CallerDeps) => 
  * the body is read, malformed JSON (400) and a body over 1 MB (413) after that; bodies of other methods are ignored.
  */
 export const callerOption = (deps: CallerDeps) =>
-  // Known by its name, so that it is made once: what counts and what does not are two.
+  // Elysia deduplicates plugins by name: the counted and the uncounted option need different names.
   routes({ name: deps.rateLimit ? 'caller' : 'caller-uncounted' }).macro({
     caller: (kind: CallerKind) => ({
-      // Elysia parses first, then transforms, validates and resolves: each of them may be the first to run.
+      // Elysia parses, transforms, validates and resolves in this order, but skips unused steps: any may be the first.
       async parse({ incoming }: { incoming: Incoming }) {
         await callerOf(deps, incoming, kind)
         if (!METHODS_WITH_BODY.has(incoming.request.method)) return null

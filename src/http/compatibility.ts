@@ -17,7 +17,7 @@ const isSdk = (request: Request): boolean =>
   request.headers.get('user-agent')?.startsWith(SDK_USER_AGENT) ?? false
 
 // The stream helper of OpenAI's JavaScript client (7.55, 2026) throws at events that its types do not know; the
-// specification demands one, `response.reasoning.delta`, that repeats what others say. The SDK hands it on as `UNKNOWN`.
+// specification demands one, `response.reasoning.delta`, that repeats other events. The SDK passes it on as `UNKNOWN`.
 const KNOWING = ['OpenAI/JS ', SDK_USER_AGENT]
 
 /** The caller's client has no type for events that OpenAI does not send, and may break on them. */

@@ -15,7 +15,7 @@ export interface Operation {
   status?: 200 | 201 | 303
   /** Schema of the JSON body, for routes that read and check it themselves. */
   body?: TSchema
-  /** Schema of the body where it may be `multipart/form-data` too, or is nothing else. */
+  /** Schema of the body as `multipart/form-data`, if the operation accepts it. */
   form?: TSchema
   /** Schema of the 200 reply, for routes whose `response` does not say it. */
   reply?: TSchema
@@ -26,7 +26,7 @@ export interface Operation {
   /** With `stream: true` in the body the 200 reply is a server-sent event stream. */
   streams?: boolean
   headers?: readonly HeaderParameter[]
-  /** What a success may say in its headers. */
+  /** Headers of a successful reply. */
   replyHeaders?: Readonly<Record<string, ReplyHeader>>
   /** Schema of the errors, where they are not in the envelope. */
   error?: TSchema
@@ -74,7 +74,7 @@ export const CACHE_HEADERS: readonly HeaderParameter[] = [
   },
 ]
 
-/** Of every inference that has a generation. */
+/** Headers of every inference reply with a generation. */
 export const GENERATION_REPLY_HEADERS: Readonly<Record<string, ReplyHeader>> = {
   'X-Generation-Id': {
     description: 'The id for GET /generation. Failures after a provider was called have it too.',

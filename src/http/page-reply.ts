@@ -14,7 +14,7 @@ export const HTML = 'text/html; charset=utf-8'
 export const SCRIPT = 'text/javascript; charset=utf-8'
 export const STYLE = 'text/css; charset=utf-8'
 
-/** A page of ours, or a file that one loads. */
+/** A page of this server, or a file that a page loads. */
 export const pageReply = (body: string | Blob, type: string): Response =>
   new Response(body, {
     headers: {

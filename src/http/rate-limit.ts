@@ -49,7 +49,7 @@ export interface RefusedRate {
   policy: string
   limit: number
   remaining: number
-  /** Infinity: no waiting helps. */
+  /** Infinity: waiting does not help. */
   waitMs: number
   /** Now, in milliseconds since 1970. */
   at: number

@@ -71,7 +71,7 @@ function problemOf(error: ValueError): string {
 const known = (names: readonly string[]): string =>
   names.length === 0 ? 'none is allowed' : `known are ${names.join(', ')}`
 
-/** What a schema allows, in words: `a string, not empty`, `one of "daily", "weekly" or null`. */
+/** Describes what a schema allows: `a string, not empty`, `one of "daily", "weekly" or null`. */
 function expected(schema: TSchema): string {
   if (typeof schema['expects'] === 'string') return schema['expects']
   if (Object.hasOwn(schema, 'const')) return JSON.stringify(schema['const'])

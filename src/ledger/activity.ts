@@ -59,7 +59,7 @@ export async function listActivity(db: Db, filter: ActivityFilter, now: number):
     filter.workspaceId === undefined ? undefined : eq(usage.workspace_id, filter.workspaceId),
   ]
   const { day, model, endpoint_id, provider_name, workspace_id } = usage
-  // The first columns of the primary key in its order: so SQLite sums as it reads, and sorts nothing.
+  // The first columns of the primary key in its order, so that SQLite sums without sorting.
   const parts = [
     ...(label === null ? [] : [usageLabels.value]),
     model,

@@ -19,7 +19,7 @@ interface App {
   readonly usedDay: number
 }
 
-/** So many applications are known. A caller can make them up, so those that called longest ago make room. */
+/** The most cached applications. Callers can invent names, so the least recently used ones are evicted. */
 const MOST_APPS = 10_000
 const ROOM_SHARE = 1 / 10
 

@@ -57,7 +57,7 @@ export function prepareFolding(database: Database): Folding {
     finish()
   }
 
-  /** Sums the rows themselves: those in memory may not be all. */
+  /** Sums the stored rows, because memory may not have all of them. */
   function foldAfter(last: number): void {
     for (let from = last; ; ) {
       const read = table.rowsAfter(from, ROWS_A_READ)

@@ -7,7 +7,7 @@ import { type ChargedScopes, chargedScopes } from './row-values.ts'
 
 export type JournalRow = typeof journal.$inferSelect
 
-/** What is journaled of a request, and the scopes that it is booked to. */
+/** A journaled request and the scopes that it is charged to. */
 export interface Journaled {
   readonly entry: JournalEntry
   readonly charged: ChargedScopes | null

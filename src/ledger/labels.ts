@@ -22,7 +22,7 @@ export interface LabelBounds {
 
 /** Sums by label and day, in memory until they are written. */
 export interface LabelSums {
-  /** Adds a row by the labels that are stored in it. */
+  /** Adds a row to the sums of its labels. */
   add(row: Summed): void
   /** How many lines `write` adds to. */
   count(): number
@@ -34,7 +34,7 @@ export interface LabelSums {
 export const OTHER = ''
 /** How reports name it. */
 export const SAID_OTHER = '(other)'
-/** So many different labels of one key are summed on a day, and of all keys together. */
+/** The most distinct labels per day, of one key and of all keys. */
 const MOST_OF_KEY = 10_000
 const MOST_OF_DAY = 100_000
 const REMEMBERED = 20_000
@@ -49,7 +49,7 @@ type Line = typeof usageLabels.$inferSelect
 /** Prepares the statement once; each fold has sums of its own. */
 export const prepareLabels = (database: Database): (() => LabelSums) => prepareSums(database, usageLabels)
 
-/** The same for rows that are pruned. */
+/** The same for deleted rows. */
 export const preparePrunedLabels = (database: Database): (() => LabelSums) =>
   prepareSums(database, prunedLabels)
 

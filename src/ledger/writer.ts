@@ -31,7 +31,7 @@ export interface WriterOptions<Settled> extends Endings<Settled> {
 
 /** The most rows in one transaction: all requests wait while it runs. */
 const MAX_ROWS = 64
-/** No settlement waits longer than this for others to join it. */
+/** The longest time that a settlement waits for others to share its commit. */
 const MAX_GATHER_MS = 5
 /**
  * A journal row waits this long: a request that is settled by then needs none. Models begin to answer after a few

@@ -181,7 +181,7 @@ function modelOf(
   }
 }
 
-/** How others write it: `author/name` as a provider's own name. */
+/** Names of the form `author/name` that providers use for it, other than its id. */
 function aliasesOf(id: string, records: readonly FactModel[]): string[] {
   const written = records
     .map((model) => model.id)

@@ -47,7 +47,7 @@ function tokenPrices(cost: Readonly<Record<string, unknown>>): Partial<SeedPrici
   return prices
 }
 
-/** A tier holds for prompts of more tokens than its size; ours counts from the first token that is over. */
+/** A tier applies to prompts of more tokens than its size; `minPromptTokens` is one more. */
 function tiersOf(cost: Readonly<Record<string, unknown>>): NonNullable<SeedPricing['tiers']> {
   const listed = Array.isArray(cost['tiers']) ? cost['tiers'].filter(isObject) : []
   const rows = listed.flatMap((row) => {

@@ -9,7 +9,7 @@ export type Descriptor =
 
 export interface ImageCapabilities {
   readonly parameters: Readonly<Record<string, Descriptor>>
-  /** Drafts or words come before the image. */
+  /** Streams drafts or text before the image. */
   readonly streams: boolean
   /** Fields that go to the provider as they are. */
   readonly passthrough: readonly string[]

@@ -6,7 +6,7 @@ const noRanges: readonly string[] = []
 export type LogFormat = 'auto' | 'json' | 'text'
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/** Where the server listens, where its data is, and how it logs and stops. */
+/** Address, data folder, logging and shutdown. */
 export const serverSettings = {
   host: setting({
     variable: 'SLUICE_HOST',
