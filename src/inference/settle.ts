@@ -10,10 +10,10 @@ import type { ContentRecord } from './content-log/record.ts'
 import type { Generation } from './generation.ts'
 import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
-import type { KeptAnswer } from './response-cache/store.ts'
+import type { CachedReply } from './response-cache/store.ts'
 import { routingMetadata } from './routing/metadata.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
-import { callerClosed, isTold, whatToTell, withRouting } from './upstream/failure.ts'
+import { callerClosed, errorForCaller, isReported, withRouting } from './upstream/failure.ts'
 
 /** Resolves once the row is committed. A second call answers the first one's settlement. */
 export function settle(generation: Generation, ending: Ending): Promise<Closing> {
@@ -26,7 +26,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
   const attempt = generation.current ?? admission.attempts[0]
   if (attempt === undefined) throw new Error('a plan without attempts')
   if (ending === 'complete') generation.answered = attempt
-  const said = content && ended(generation, content, ending)
+  const logged = content && ended(generation, content, ending)
   const { settlement, cost } = settledBy(generation, ending, attempt)
   try {
     await deps.ledger.settle(admission.hold, settlement)
@@ -36,7 +36,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
   }
   generation.context?.settled(ending === 'failed' ? null : countedOf(settlement))
   if (ending === 'complete') generation.onComplete?.()
-  if (said) deps.contents.add(said)
+  if (logged) deps.contents.add(logged)
   deps.onSettled(settlement, caller, generation.opening.incoming)
   const { totalNanoUsd, promptNanoUsd, completionNanoUsd } = cost
   const { isByok } = settlement
@@ -122,18 +122,18 @@ const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number
 export async function fail(generation: Generation, error: unknown): Promise<GatewayError> {
   const { deps, cancellation, content, id } = generation
   const isDisconnected = cancellation.reason instanceof CallerDisconnected
-  content?.fail(whatToTell(error, generation))
+  content?.fail(errorForCaller(error, generation))
   try {
     await settle(generation, isDisconnected ? 'disconnected' : 'failed')
   } catch (lost) {
-    if (!isTold(lost, error)) deps.onLost(lost, id)
+    if (!isReported(lost, error)) deps.onLost(lost, id)
   }
-  const failure = isDisconnected ? callerClosed(error) : whatToTell(error, generation)
+  const failure = isDisconnected ? callerClosed(error) : errorForCaller(error, generation)
   return withRouting(failure, metadataOf(generation), { 'x-generation-id': id })
 }
 
 /** The row of a cache hit: no provider was called, so it has no usage and no cost. */
-const atNoCost = ({ settlement }: Settled, { sourceId }: KeptAnswer): Settled => ({
+const atNoCost = ({ settlement }: Settled, { sourceId }: CachedReply): Settled => ({
   cost: FREE,
   settlement: {
     ...settlement,

@@ -76,16 +76,16 @@ export function readConfigured(config: Config, store?: Pick<CatalogStore, 'curre
   }
   const environment = environmentProviders(config.environment, defaults)
   const file = readEntries(config.providers, config.environment, defaults)
-  const said = readModels(config, file, store)
-  const problems = [...environment.problems, ...file.problems, ...said.problems]
+  const ofModels = readModels(config, file, store)
+  const problems = [...environment.problems, ...file.problems, ...ofModels.problems]
   if (problems.length > 0) throw new ConfigError(problems.map(({ path, message }) => `${path} ${message}`))
   return {
     defaults,
     environment: environment.providers,
     entries: file.providers,
     models: file.models,
-    overrides: said.overrides,
-    benchmarks: said.benchmarks,
+    overrides: ofModels.overrides,
+    benchmarks: ofModels.benchmarks,
   }
 }
 
@@ -177,9 +177,9 @@ export function createRoutingSource(
       const offers = [demoOffer, ...localModels, ...own]
       const priced = offers.map((offer) => ({ ...offer, endpoint: price(offer.endpoint) }))
       const catalog = withPrices(store.current().catalog, price)
-      const said = [...storedOverrides(), ...overrides]
+      const allOverrides = [...storedOverrides(), ...overrides]
       const directoryOf = (of: readonly ProviderRecord[]) =>
-        createDirectory(catalog, of, priced, said, benchmarks)
+        createDirectory(catalog, of, priced, allOverrides, benchmarks)
       const withByok: Routing['withByok'] = (slugs) => {
         const all = [...providers, ...uncredentialled(config.environment, defaults, slugs)]
         return { providers: all, models: directoryOf(all) }

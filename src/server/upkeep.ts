@@ -63,7 +63,7 @@ function pruneRows({
   ledger,
   retention,
 }: Pick<Deps, 'log' | 'now' | 'database' | 'ledger' | 'retention'>): { stop(): Promise<void> } {
-  let isTold = false
+  let isWarned = false
   return startPruning(database, {
     retention,
     now,
@@ -71,9 +71,9 @@ function pruneRows({
     onPruned({ pruned, freedPages, isOverCap }) {
       if (pruned > 0)
         log.info({ generations: pruned, freed_pages: freedPages }, 'pruned old rows of the ledger')
-      if (isOverCap && !isTold)
+      if (isOverCap && !isWarned)
         log.warn('the ledger is larger than SLUICE_LEDGER_MAX_MB, and what is left in it is not pruned')
-      isTold = isOverCap
+      isWarned = isOverCap
     },
     onError: (error) =>
       log.error({ err: error }, 'old rows of the ledger could not be pruned; trying again later'),

@@ -129,10 +129,10 @@ const NO_RULES = new Set([
 ])
 
 function rulesOf(row: Row): string {
-  const said = Object.entries(row).filter(
+  const rules = Object.entries(row).filter(
     ([name, value]) => !NO_RULES.has(name) && value !== null && !(Array.isArray(value) && value.length === 0),
   )
-  return said.length === 0 ? '' : new Bun.CryptoHasher('sha256').update(JSON.stringify(said)).digest('hex')
+  return rules.length === 0 ? '' : new Bun.CryptoHasher('sha256').update(JSON.stringify(rules)).digest('hex')
 }
 
 const setOf = (list: readonly string[] | null): ReadonlySet<string> | null =>

@@ -6,11 +6,11 @@ import type { Ending } from '../reply/meter.ts'
 /** The logged failure: the error that the caller got, nothing further. Null for a complete reply. */
 export function failureOf(
   ending: Ending,
-  told: GatewayError | null,
+  error: GatewayError | null,
   tries: readonly AttemptOutcome[],
 ): GenerationFailure | null {
   // A complete reply that was blocked has a reason.
-  if (ending === 'complete' && told === null) return null
+  if (ending === 'complete' && error === null) return null
   const before = { raw: null, previous_errors: tries.slice(0, -1).map(failedAttempt) }
   const last = tries.at(-1)?.providerName ?? null
   if (ending === 'disconnected')
@@ -20,12 +20,12 @@ export function failureOf(
       provider_name: last,
       status: null,
     }
-  const provider = told?.metadata?.provider_name ?? null
+  const provider = error?.metadata?.provider_name ?? null
   return {
     ...before,
-    message: told?.message ?? 'The answer broke off',
+    message: error?.message ?? 'The answer broke off',
     provider_name: provider,
-    status: told?.status ?? null,
+    status: error?.status ?? null,
   }
 }
 

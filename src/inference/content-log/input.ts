@@ -10,37 +10,37 @@ type Input = GenerationContent['input']
  * first message.
  */
 export function inputOf({ apiType, asked, body }: Pick<RoutedRequest, 'apiType' | 'asked' | 'body'>): Input {
-  const said = asked ?? body
+  const source = asked ?? body
   switch (apiType) {
     case 'completions':
-      return { messages: listOf(said['messages']) }
+      return { messages: listOf(source['messages']) }
     case 'messages':
-      return { messages: [...systemOf(said['system']), ...listOf(said['messages'])] }
+      return { messages: [...systemOf(source['system']), ...listOf(source['messages'])] }
     case 'gemini':
-      return { messages: [...systemOf(partsOf(said['systemInstruction'])), ...listOf(said['contents'])] }
+      return { messages: [...systemOf(partsOf(source['systemInstruction'])), ...listOf(source['contents'])] }
     case 'responses':
-      return responsesInput(said)
+      return responsesInput(source)
     case 'embeddings':
     case 'moderation':
-      return textOr(said['input'])
+      return textOr(source['input'])
     case 'rerank':
-      return { messages: [pick(said, ['query', 'documents'])] }
+      return { messages: [pick(source, ['query', 'documents'])] }
     case 'image':
-      return said['input_references'] === undefined && said['mask'] === undefined
-        ? textOr(said['prompt'])
-        : { messages: [pick(said, ['prompt', 'input_references', 'mask'])] }
+      return source['input_references'] === undefined && source['mask'] === undefined
+        ? textOr(source['prompt'])
+        : { messages: [pick(source, ['prompt', 'input_references', 'mask'])] }
     case 'tts':
-      return said['instructions'] === undefined && said['input_references'] === undefined
-        ? textOr(said['input'])
-        : { messages: [pick(said, ['input', 'instructions', 'input_references'])] }
+      return source['instructions'] === undefined && source['input_references'] === undefined
+        ? textOr(source['input'])
+        : { messages: [pick(source, ['input', 'instructions', 'input_references'])] }
     case 'stt':
-      return { messages: [pick(said, ['prompt', 'input_audio'])] }
+      return { messages: [pick(source, ['prompt', 'input_audio'])] }
   }
 }
 
-function responsesInput(said: JsonObject): Input {
-  const { input } = said
-  const system = systemOf(said['instructions'])
+function responsesInput(source: JsonObject): Input {
+  const { input } = source
+  const system = systemOf(source['instructions'])
   if (system.length === 0) return textOr(input)
   return {
     messages: [

@@ -54,7 +54,7 @@ function createRecord({ caller, request, generationId, tries }: RecordInput): Co
   let result: InferenceResult = { created: null, choices: [], natives: [] }
   let answer: unknown
   let sound: Sound | null = null
-  let told: GatewayError | null = null
+  let callerError: GatewayError | null = null
   let room = MOST_CHARACTERS - FRAME_CHARACTERS
   let isCut = false
   let isOver = false
@@ -74,27 +74,27 @@ function createRecord({ caller, request, generationId, tries }: RecordInput): Co
     take(whole) {
       result = whole
     },
-    say(said) {
-      answer = said
+    say(reply) {
+      answer = reply
     },
     hear(mediaType, chunks) {
       sound = createSound(mediaType)
       return sound.through(chunks)
     },
     fail(failure) {
-      if (!isOver) told ??= failure
+      if (!isOver) callerError ??= failure
     },
     end(ending) {
       isOver = true
-      const said: Said = {
+      const exchange: Exchange = {
         input: inputOf(request),
         recording: recordingOf(request),
         completion: answer ?? completionOf(result.choices),
         reasoning: hidesReasoning(request) ? null : reasoningOf(result.choices),
         sound,
-        error: failureOf(ending, told, tries),
+        error: failureOf(ending, callerError, tries),
       }
-      return { generationId, workspaceId: caller.workspace.id, ...waiting(said) }
+      return { generationId, workspaceId: caller.workspace.id, ...waiting(exchange) }
     },
   }
 }
@@ -102,7 +102,7 @@ function createRecord({ caller, request, generationId, tries }: RecordInput): Co
 /** Larger than any body except forms with files, which are truncated before they are queued. */
 const MOST_HELD = 25_000_000
 
-interface Said {
+interface Exchange {
   readonly input: GenerationContent['input']
   readonly recording: Recording | null
   readonly completion: unknown
@@ -112,10 +112,10 @@ interface Said {
 }
 
 /** References to prompt and reply, which are truncated and written later, behind the reply. */
-function waiting(said: Said): Pick<EndedContent, 'weight' | 'content'> {
-  const { recording, reasoning, sound, error } = said
-  const input = held(said.input)
-  const completion = held(said.completion)
+function waiting(exchange: Exchange): Pick<EndedContent, 'weight' | 'content'> {
+  const { recording, reasoning, sound, error } = exchange
+  const input = held(exchange.input)
+  const completion = held(exchange.completion)
   return {
     weight:
       input.weight +
@@ -127,7 +127,7 @@ function waiting(said: Said): Pick<EndedContent, 'weight' | 'content'> {
       return {
         input: await withRecording(limitedInput(input.value), recording),
         output: {
-          completion: textOf(sound?.said() ?? limited(completion.value)),
+          completion: textOf(sound?.logged() ?? limited(completion.value)),
           reasoning: reasoning === null ? null : shortened(reasoning, MOST_CHARACTERS),
         },
         error,
@@ -150,8 +150,8 @@ function limitedInput(input: unknown): GenerationContent['input'] {
   return typeof prompt === 'string' ? { prompt } : { messages: Array.isArray(messages) ? messages : [] }
 }
 
-const textOf = (said: unknown): string | null =>
-  typeof said === 'string' || said === null ? said : JSON.stringify(said)
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' || value === null ? value : JSON.stringify(value)
 
 /** Reasoning that the caller excluded is not logged. */
 const hidesReasoning = (request: RoutedRequest): boolean =>

@@ -5,7 +5,7 @@ import { cutMark, MOST_CHARACTERS } from './limited.ts'
 export interface Sound {
   through(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   bytes(): number
-  said(): JsonObject
+  logged(): JsonObject
 }
 
 /** Base64 has four characters for three bytes. */
@@ -41,7 +41,7 @@ export function createSound(mediaType: string): Sound {
       },
     }),
     bytes: () => size,
-    said: () => ({
+    logged: () => ({
       media_type: mediaType,
       data: Buffer.concat(noted).toString('base64') + (isCut ? cutMark('the rest') : ''),
     }),

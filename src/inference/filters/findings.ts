@@ -19,7 +19,7 @@ export function withFindings({ settlement, cost }: Settled, scanners: Scanners):
 }
 
 /** The same meter, and what filters did to the answer. */
-export const told = <Kind extends Metering>(meter: Kind, scanners: Scanners): Kind => ({
+export const reporting = <Kind extends Metering>(meter: Kind, scanners: Scanners): Kind => ({
   ...meter,
   get pipeline() {
     return scanners.report.stages()

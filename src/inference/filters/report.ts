@@ -51,8 +51,8 @@ export function createReport(of: 'input' | 'output' = 'input'): FilterReport {
         const key = `${name}/${row.guardrail.id}/${row.guardrail.scope}`
         stages.set(key, [...(stages.get(key) ?? []), row])
       }
-      const told = [...stages].map(([key, own]) => stageOf(key.split('/')[0] ?? '', own, side))
-      return [...told, ...[...limits].map((summary) => limitStage(summary, side))]
+      const parts = [...stages].map(([key, own]) => stageOf(key.split('/')[0] ?? '', own, side))
+      return [...parts, ...[...limits].map((summary) => limitStage(summary, side))]
     },
   }
 }

@@ -14,11 +14,11 @@ export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
     ...NO_USAGE,
     inputTokens: inputs.reduce((sum, input) => sum + FRAME_TOKENS + tokensOf(input), 0),
   }),
-  count: (request, _, told, pricing) =>
-    told === null
+  count: (request, _, reported, pricing) =>
+    reported === null
       ? { usage: embeddings.bound(request, pricing), source: 'estimated' }
-      : { usage: told, source: 'provider' },
-  said: ({ embeddings }) => embeddings,
+      : { usage: reported, source: 'provider' },
+  logged: ({ embeddings }) => embeddings,
 }
 
 /** Some models put a mark before and behind each text. */

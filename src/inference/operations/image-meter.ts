@@ -88,11 +88,11 @@ function count(
   ending: Ending,
   request: ImagesRequest,
   images: number,
-  told: Usage | null,
+  reported: Usage | null,
   pricing: Pricing,
 ): Counted {
   if (ending === 'failed') return { usage: NO_USAGE, source: 'none' }
-  if (told !== null) return { usage: { ...told, images }, source: 'provider' }
+  if (reported !== null) return { usage: { ...reported, images }, source: 'provider' }
   const input = inputOf(imagesBound(request))
   // The images themselves are the provider's figure where they alone have a price.
   if (images > 0 && pricing.prompt === 0n && isPerImage(pricing)) {

@@ -13,11 +13,11 @@ export const moderations: Task<ModerationRequest, ModerationResult> = {
     ...NO_USAGE,
     inputTokens: texts.reduce((sum, text) => sum + FRAME_TOKENS + textTokens(text), 0),
   }),
-  count: (request, _, told, pricing) =>
-    told === null
+  count: (request, _, reported, pricing) =>
+    reported === null
       ? { usage: moderations.bound(request, pricing), source: 'estimated' }
-      : { usage: told, source: 'provider' },
-  said: ({ results }) => results,
+      : { usage: reported, source: 'provider' },
+  logged: ({ results }) => results,
 }
 
 const FRAME_TOKENS = 2

@@ -3,7 +3,7 @@ import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
 import { CallerDisconnected, onDisconnect } from '../upstream/abort.ts'
-import { whatToTell } from '../upstream/failure.ts'
+import { errorForCaller } from '../upstream/failure.ts'
 
 const SLOW_READER_MS = 60_000
 
@@ -68,7 +68,7 @@ export function relayBytes(
       }
     } catch (error) {
       if (isOver) return
-      content?.fail(whatToTell(error, generation))
+      content?.fail(errorForCaller(error, generation))
       await settle(generation, 'truncated').catch(lost)
       finish()
       // Without a reason: Bun prints those it is given.

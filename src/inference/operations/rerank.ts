@@ -24,19 +24,19 @@ export const rerank: Task<RerankRequest, RerankResult> = {
       searchUnits: Math.ceil(chunks / DOCUMENTS_PER_UNIT),
     }
   },
-  count(request, _, told, pricing) {
+  count(request, _, reported, pricing) {
     const bound = rerank.bound(request, pricing)
-    if (told === null) {
+    if (reported === null) {
       // Units are a word of those who charge by them: they tell them.
       const { searchUnits: _units, ...tokens } = bound
       return { usage: tokens, source: 'estimated' }
     }
-    const areTokensMissing = promptTokens(told) === 0 && pricing.prompt > 0n
+    const areTokensMissing = promptTokens(reported) === 0 && pricing.prompt > 0n
     return areTokensMissing
-      ? { usage: { ...told, inputTokens: bound.inputTokens }, source: 'estimated' }
-      : { usage: told, source: 'provider' }
+      ? { usage: { ...reported, inputTokens: bound.inputTokens }, source: 'estimated' }
+      : { usage: reported, source: 'provider' }
   },
-  said: (result, { topN }) => ranked(result, topN),
+  logged: (result, { topN }) => ranked(result, topN),
 }
 
 const CHUNK_TOKENS = 500

@@ -6,13 +6,13 @@ import type { Operation, OperationContext, OperationReply } from '../../dialects
 import { readErrorReply } from '../../dialects/read-error.ts'
 import { textReply } from '../../http/text-reply.ts'
 import { admitUnits, tokensOfUnits } from '../admission/admit.ts'
-import { answerBlocked, told } from '../filters/findings.ts'
+import { answerBlocked, reporting } from '../filters/findings.ts'
 import { createScanners, type Scanners } from '../filters/scanners.ts'
 import type { Generation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
 import { jsonHeaders } from '../reply/headers.ts'
 import type { Metering } from '../reply/meter.ts'
-import { keepReply, keptReply } from '../response-cache/operation.ts'
+import { keepReply, storedReply } from '../response-cache/operation.ts'
 import { KINDS } from '../routing/kinds.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
@@ -34,7 +34,7 @@ export async function runOperation<Request extends RoutedRequest, Result>(
     opening,
     {
       refusal: refusalOf(request, task),
-      meter: scanners === null ? meter : told(meter, scanners),
+      meter: scanners === null ? meter : reporting(meter, scanners),
       tokens: (attempts) => tokensOfUnits(bound, attempts),
       admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),
     },
@@ -69,7 +69,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
   const { request, meter, content } = generation
   try {
     const answered: Answered<OperationReply<Result>> =
-      keptReply<Result>(generation) ?? (await tryAttempts(askingFor(task), generation))
+      storedReply<Result>(generation) ?? (await tryAttempts(askingFor(task), generation))
     const { result, upstreamId, usage } = answered.answer
     const dropped = [...answered.dropped]
     generation.dropped = dropped
@@ -77,7 +77,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     const shown = scanners === null ? result : passed(result, task, scanners, dropped)
     const blocked = scanners?.isBlocked ? answerBlocked(scanners) : null
     if (blocked) content?.fail(blocked)
-    else content?.say(task.said(shown, request))
+    else content?.say(task.logged(shown, request))
     const closing = await settle(generation, 'complete')
     if (blocked) throw blocked
     keepReply(generation, answered)

@@ -94,9 +94,10 @@ function speechBound({ input }: SpeechRequest, pricing: Pricing): Usage {
   }
 }
 
-function countSpeech(request: SpeechRequest, told: Usage | null, pricing: Pricing): Counted {
+function countSpeech(request: SpeechRequest, reported: Usage | null, pricing: Pricing): Counted {
   const bound = speechBound(request, pricing)
-  if (told !== null && pricing.inputCharacter === undefined) return { usage: told, source: 'provider' }
+  if (reported !== null && pricing.inputCharacter === undefined)
+    return { usage: reported, source: 'provider' }
   // Characters are counted, not guessed.
   if (bound.audioOutputTokens === 0) return { usage: bound, source: 'provider' }
   const audioOutputTokens = Math.ceil(characterCount(request.input) * USUAL_TOKENS_PER_CHARACTER)

@@ -16,7 +16,7 @@ export interface Task<Request extends RoutedRequest, Result> {
   /** The usage of a reply: `reported` by the provider, else counted or estimated. */
   count(request: Request, result: Result, reported: Usage | null, pricing: Pricing): Counted
   /** The text of a reply, for the content log. */
-  said(result: Result, request: Request): unknown
+  logged(result: Result, request: Request): unknown
   /** Equal requests have equal replies, so that they may be cached. */
   readonly isRepeatable?: boolean
   /** The reply as content filters let it pass; absent: it contains no text. `drop` gets the names of omitted fields. */

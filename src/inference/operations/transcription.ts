@@ -17,23 +17,23 @@ export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
       outputTokens: Math.ceil(seconds * WORD_TOKENS_PER_SECOND) + 64,
     }
   },
-  said: ({ text }) => text,
-  count(request, { text }, told, pricing) {
+  logged: ({ text }) => text,
+  count(request, { text }, reported, pricing) {
     const bound = transcription.bound(request, pricing)
     if (pricing.audioSecond !== undefined) {
-      const seconds = told?.audioSeconds
+      const seconds = reported?.audioSeconds
       return seconds === undefined
-        ? { usage: { ...(told ?? NO_USAGE), ...secondsOf(bound) }, source: 'estimated' }
+        ? { usage: { ...(reported ?? NO_USAGE), ...secondsOf(bound) }, source: 'estimated' }
         : { usage: { ...NO_USAGE, audioSeconds: seconds }, source: 'provider' }
     }
-    if (told !== null && promptTokens(told) + completionTokens(told) > 0) {
-      return { usage: told, source: 'provider' }
+    if (reported !== null && promptTokens(reported) + completionTokens(reported) > 0) {
+      return { usage: reported, source: 'provider' }
     }
-    const seconds = told?.audioSeconds
+    const seconds = reported?.audioSeconds
     const audioInputTokens =
       seconds === undefined ? bound.audioInputTokens : Math.ceil(seconds * USUAL_TOKENS_PER_SECOND)
     return {
-      usage: { ...(told ?? NO_USAGE), audioInputTokens, outputTokens: estimateTokens(text.length) },
+      usage: { ...(reported ?? NO_USAGE), audioInputTokens, outputTokens: estimateTokens(text.length) },
       source: 'estimated',
     }
   },

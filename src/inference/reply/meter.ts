@@ -179,23 +179,23 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
 /** The provider's figures if it reported any, else our count of the delivered text. A reported 0 stays 0. */
 function count(
   ending: Ending,
-  told: Usage | null,
+  reported: Usage | null,
   delivered: { textLength: number; reasoningLength: number },
   promptTokensEstimate: number,
 ): Counted {
   if (ending === 'failed') return NOTHING
   const outputTokens = estimateTokens(delivered.textLength)
   const reasoningTokens = estimateTokens(delivered.reasoningLength)
-  if (told === null) {
+  if (reported === null) {
     return {
       usage: { ...NO_USAGE, inputTokens: promptTokensEstimate, outputTokens, reasoningTokens },
       source: 'estimated',
     }
   }
-  const isRunningTotal = ending !== 'complete' && completionTokens(told) < outputTokens + reasoningTokens
-  if (!isRunningTotal) return { usage: told, source: 'provider' }
-  const inputTokens = promptTokens(told) === 0 ? promptTokensEstimate : told.inputTokens
-  return { usage: { ...told, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }
+  const isRunningTotal = ending !== 'complete' && completionTokens(reported) < outputTokens + reasoningTokens
+  if (!isRunningTotal) return { usage: reported, source: 'provider' }
+  const inputTokens = promptTokens(reported) === 0 ? promptTokensEstimate : reported.inputTokens
+  return { usage: { ...reported, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }
 }
 
 /** readings.md, Money: a failure before any content is free; an estimate is more than 0 and never more than the hold. */

@@ -6,7 +6,7 @@ import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
 import { type CallerDisconnected, onDisconnect } from '../upstream/abort.ts'
-import { inStream, isTold, whatToTell } from '../upstream/failure.ts'
+import { errorForCaller, inStream, isReported } from '../upstream/failure.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import type { Ending, Meter } from './meter.ts'
 import type { ResponseRecorder } from './recorder.ts'
@@ -185,10 +185,10 @@ const lostBy =
 async function failed(streaming: Streaming, error: unknown): Promise<void> {
   const { generation, unansweredWriter } = streaming
   const ending = streaming.iterator ? 'truncated' : 'failed'
-  generation.content?.fail(whatToTell(error, generation))
+  generation.content?.fail(errorForCaller(error, generation))
   // Even an end that cannot be settled must not look clean.
   await settle(generation, ending).catch(
-    (unsettled: unknown) => isTold(unsettled, error) || lostBy(streaming)(unsettled),
+    (unsettled: unknown) => isReported(unsettled, error) || lostBy(streaming)(unsettled),
   )
   streaming.unsent += await writtenFailure(streaming, error, ending, streaming.writer ?? unansweredWriter())
   streaming.hasEnded = true
@@ -200,7 +200,7 @@ async function writtenFailure(
   ending: Ending,
   to: StreamWriter,
 ): Promise<string> {
-  const text = to.fail(inStream(whatToTell(error, streaming.generation)))
+  const text = to.fail(inStream(errorForCaller(error, streaming.generation)))
   if (streaming.recorder) await record(streaming, ending, to)
   return text
 }

@@ -17,9 +17,9 @@ const MOST_TTL_SECONDS = 86_400
  * require zero data retention never uses the cache.
  */
 export function cacheAsked(headers: Headers, { key, workspace }: Caller): CacheAsked | undefined {
-  const said = headerOf(headers, SWITCH)?.trim().toLowerCase()
+  const value = headerOf(headers, SWITCH)?.trim().toLowerCase()
   const usual = workspace.responseCache
-  if (said !== 'true' && (said === 'false' || !usual?.isOn)) return undefined
+  if (value !== 'true' && (value === 'false' || !usual?.isOn)) return undefined
   if (retainsNothing(key)) return undefined
   return {
     ttlSeconds: secondsOf(headerOf(headers, TTL)) ?? usual?.ttlSeconds ?? DEFAULT_TTL_SECONDS,

@@ -4,7 +4,7 @@ import { accountOf, type Plan, plan } from '../routing/plan.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import type { CacheAsked } from './asked.ts'
 import { cacheKey } from './key.ts'
-import type { KeptAnswer, ResponseCache } from './store.ts'
+import type { CachedReply, ResponseCache } from './store.ts'
 
 /** What the cache has for one request. */
 export interface Lookup {
@@ -19,7 +19,7 @@ export interface Lookup {
 }
 
 interface Hit {
-  readonly answer: KeptAnswer
+  readonly answer: CachedReply
   /** Whose answer it is, as they are now. */
   readonly attempt: Attempt
   /** Of them alone. */
@@ -45,7 +45,7 @@ export function lookUp(asked: CacheAsked, cache: ResponseCache, input: PlanInput
   }
 }
 
-function hitOf(answer: KeptAnswer, input: PlanInput): Hit | null {
+function hitOf(answer: CachedReply, input: PlanInput): Hit | null {
   try {
     const planned = plan({ ...input, cooldownOf: () => null })
     const attempt = planned.attempts.find((each) => accountOf(each) === answer.account)
@@ -63,10 +63,10 @@ const missHeaders = (ttlSeconds: number): ReplyHeaders =>
   underBothNames({ status: 'MISS', ttl: String(ttlSeconds) })
 
 /** `ttl`: the remaining seconds. */
-const hitHeaders = ({ sourceId, keptAt, expiresAt }: KeptAnswer, now: number): ReplyHeaders =>
+const hitHeaders = ({ sourceId, cachedAt, expiresAt }: CachedReply, now: number): ReplyHeaders =>
   underBothNames({
     status: 'HIT',
-    age: String(Math.max(0, Math.floor((now - keptAt) / 1000))),
+    age: String(Math.max(0, Math.floor((now - cachedAt) / 1000))),
     ttl: String(Math.max(0, Math.ceil((expiresAt - now) / 1000))),
     'source-id': sourceId,
   })

@@ -10,7 +10,7 @@ interface Kept<Result> {
 }
 
 /** Null: nothing is kept, so it is asked for. */
-export function keptReply<Result>({ cached }: Generation): Answered<OperationReply<Result>> | null {
+export function storedReply<Result>({ cached }: Generation): Answered<OperationReply<Result>> | null {
   const hit = cached?.hit
   if (!hit) return null
   const kept: Kept<Result> = JSON.parse(Buffer.from(hit.answer.bytes).toString())

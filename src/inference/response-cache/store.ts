@@ -1,14 +1,14 @@
 import type { Clock, Ticker } from '../reply/ticker.ts'
 
 /** A complete reply that may be served again. */
-export interface KeptAnswer {
+export interface CachedReply {
   /** The generation that it was. */
   readonly sourceId: string
   /** Who gave it: `accountOf` its attempt. */
   readonly account: string
   readonly bytes: Uint8Array
   /** Milliseconds since 1970. */
-  readonly keptAt: number
+  readonly cachedAt: number
   readonly expiresAt: number
 }
 
@@ -17,9 +17,9 @@ export interface ResponseCache {
   /** No larger answer is kept. */
   readonly mostBytes: number
   /** Undefined: no reply is cached, or it has expired. */
-  find(key: string): KeptAnswer | undefined
+  find(key: string): CachedReply | undefined
   /** From now on, in place of what was there; what was not used for longest makes room. */
-  keep(key: string, answer: Pick<KeptAnswer, 'sourceId' | 'account' | 'bytes'>, ttlSeconds: number): void
+  keep(key: string, answer: Pick<CachedReply, 'sourceId' | 'account' | 'bytes'>, ttlSeconds: number): void
   drop(key: string): void
   heldBytes(): number
 }
@@ -39,7 +39,7 @@ const SWEEP_MS = 1_000
 
 export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOptions): ResponseCache {
   /** The longest unused first. */
-  const entries = new Map<string, KeptAnswer>()
+  const entries = new Map<string, CachedReply>()
   let held = 0
   let clock: Clock | null = null
 
@@ -69,7 +69,7 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
       const known = entries.get(key)
       if (known === undefined) return undefined
       // An entry from the future was stored before the clock was set back: its age is unknown.
-      if (known.expiresAt <= now() || known.keptAt > now()) {
+      if (known.expiresAt <= now() || known.cachedAt > now()) {
         drop(key)
         return undefined
       }
@@ -78,8 +78,8 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
       return known
     },
     keep(key, { sourceId, account, bytes }, ttlSeconds) {
-      const keptAt = now()
-      const answer = { sourceId, account, bytes, keptAt, expiresAt: keptAt + ttlSeconds * 1000 }
+      const cachedAt = now()
+      const answer = { sourceId, account, bytes, cachedAt, expiresAt: cachedAt + ttlSeconds * 1000 }
       drop(key)
       entries.set(key, answer)
       held += sizeOf(answer)
@@ -95,4 +95,4 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
   }
 }
 
-const sizeOf = ({ bytes }: KeptAnswer): number => bytes.byteLength + ENTRY_BYTES
+const sizeOf = ({ bytes }: CachedReply): number => bytes.byteLength + ENTRY_BYTES

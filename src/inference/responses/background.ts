@@ -9,7 +9,7 @@ import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { TextStream } from '../reply/text-stream.ts'
 import { createBlockCutter, createEventLog, type EventLog } from './event-log.ts'
 import { type Keeping, keep, modelOf, newResponse, outputIds } from './recorder.ts'
-import { inProgress, type KeptReply, keptReply, queued } from './stored-reply.ts'
+import { inProgress, queued, type StoredReply, storedReply } from './stored-reply.ts'
 import { isTerminal, terminalEvent } from './terminal-event.ts'
 
 /** A response that runs without its caller's connection. */
@@ -109,7 +109,7 @@ async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDep
 }
 
 /** Reads the reply to its end, as a caller would. The recorder gets the ending. */
-async function relay(reply: TextStream, events: EventLog | null, kept: Promise<KeptReply>): Promise<void> {
+async function relay(reply: TextStream, events: EventLog | null, kept: Promise<StoredReply>): Promise<void> {
   const completedBy = createBlockCutter()
   for (let piece = await reply.next(); piece !== null; piece = await reply.next()) {
     const text = completedBy(piece)
@@ -128,7 +128,7 @@ interface BackgroundRecorder extends ResponseRecorder {
   /** From `queued` to `in_progress`. */
   goOn(): Promise<void>
   /** How it ended; resolves once that is stored, or could not be. */
-  readonly kept: Promise<KeptReply>
+  readonly kept: Promise<StoredReply>
 }
 
 /** Stores the response when it is admitted, and moves it on. */
@@ -136,7 +136,7 @@ function backgroundRecorder(
   keeping: Keeping,
   firstReply: (context: ReplyContext) => JsonObject,
 ): BackgroundRecorder {
-  const kept = Promise.withResolvers<KeptReply>()
+  const kept = Promise.withResolvers<StoredReply>()
   const { store, onLost } = keeping
   let begun: { response: StoredResponse; first: JsonObject } | null = null
   const known = () => {
@@ -162,7 +162,7 @@ function backgroundRecorder(
     goOn,
     async end(ending, written) {
       const { response, first } = known()
-      const last = keptReply(ending, written ?? first)
+      const last = storedReply(ending, written ?? first)
       const { status, reply } = last
       try {
         // Not if the disk was full a while ago.

@@ -29,11 +29,11 @@ const compaction: Task<InferenceRequest, Compaction> = {
     cohere: noCompact,
   },
   bound,
-  count: (request, _, told, pricing) =>
-    told === null
+  count: (request, _, reported, pricing) =>
+    reported === null
       ? { usage: bound(request, pricing), source: 'estimated' }
-      : { usage: told, source: 'provider' },
-  said: ({ output }) => output,
+      : { usage: reported, source: 'provider' },
+  logged: ({ output }) => output,
 }
 
 const LEAST_OUTPUT_TOKENS = 4_096

@@ -131,16 +131,16 @@ export function createEventLog(
  * reader gets the end under the number after its last one.
  */
 export function storedEvents(response: StoredResponse, store: ResponseStore): EventSource {
-  let isTold = false
+  let isEnded = false
   return {
     async after(sequence) {
       const stretch = await storedAfter(response, store, sequence)
-      if (stretch !== null || isTold) return stretch
+      if (stretch !== null || isEnded) return stretch
       const seen = sequence < 0 ? null : await store.eventsFrom(response, sequence)
       if (seen !== null && isTerminal(eventsOf(seen.text).at(-1) ?? '')) return null
       const ended = await store.find(response.id, response.workspaceId)
       if (ended === null) return null
-      isTold = true
+      isEnded = true
       const { reply } = await store.open(ended)
       return { text: terminalEvent(ended.status, reply, sequence + 1), last: sequence + 1 }
     },

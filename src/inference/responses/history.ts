@@ -26,9 +26,9 @@ export async function turnsUpTo(
   const turns: Turn[] = []
   let bytes = 0
   for (let next: StoredResponse | null = response; next !== null; ) {
-    const said = await store.open(next)
-    turns.push({ response: next, ...said })
-    bytes += said.clearBytes
+    const opened = await store.open(next)
+    turns.push({ response: next, ...opened })
+    bytes += opened.clearBytes
     if (bytes > INFERENCE_BODY_LIMIT) throw tooLong()
     const previous: string | null = next.previousResponseId
     if (previous === null) break

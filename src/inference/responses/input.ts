@@ -84,14 +84,14 @@ async function resolved(
   if (!items.some(isReference)) return [...items]
   const own: JsonObject[] = []
   const stored = storedItems(workspaceId, kept)
-  const said = new Set(turns.flatMap((turn) => [...itemsById(turn).keys()]))
+  const seen = new Set(turns.flatMap((turn) => [...itemsById(turn).keys()]))
   let references = 0
   for (const [index, item] of items.entries()) {
     if (!isReference(item)) own.push(item)
-    else if (!said.has(item.id)) {
+    else if (!seen.has(item.id)) {
       if (++references > MOST_REFERENCES)
         throw badRequest(`refers to more than ${MOST_REFERENCES} items: send the items themselves`, 'input')
-      said.add(item.id)
+      seen.add(item.id)
       own.push(await stored(item.id, index))
     }
   }

@@ -8,7 +8,7 @@ import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { ResolvedInput } from './input.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
 import type { StateAsked } from './state.ts'
-import { keptReply } from './stored-reply.ts'
+import { storedReply } from './stored-reply.ts'
 
 /** What is known of a response before it is run. */
 export interface Keeping {
@@ -32,7 +32,7 @@ export function foregroundRecorder(keeping: Keeping): ResponseRecorder {
     async end(ending, reply) {
       if (context === null || reply === null) return
       const { generationId } = context
-      const kept = keptReply(ending, reply)
+      const kept = storedReply(ending, reply)
       try {
         await keep(keeping, newResponse(keeping, context, kept.status, modelOf(kept.reply)), kept.reply)
       } catch (error) {

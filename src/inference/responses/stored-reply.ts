@@ -3,13 +3,13 @@ import { isFinal, isResponseStatus, type ResponseStatus } from '../../core/respo
 import type { Ending } from '../reply/meter.ts'
 
 /** A stored reply: its status, and the Response object with it. */
-export interface KeptReply {
+export interface StoredReply {
   readonly status: ResponseStatus
   readonly reply: JsonObject
 }
 
 /** The status of a reply that has ended: its own, or `cancelled` after a client disconnect or a cancellation. */
-export function keptReply(ending: Ending, reply: JsonObject): KeptReply {
+export function storedReply(ending: Ending, reply: JsonObject): StoredReply {
   if (ending === 'disconnected') return { status: 'cancelled', reply: cancelled(reply) }
   const { status } = reply
   if (isResponseStatus(status) && isFinal(status)) return { status, reply }

@@ -13,8 +13,9 @@ import type { PublicError, RoutingMetadata } from '../../core/result.ts'
 import type { Generation } from '../generation.ts'
 import { ShutdownError } from './abort.ts'
 
-/** True if a settlement was refused, and the refusal is what the caller gets. */
-export const isTold = (lost: unknown, told: unknown): boolean => lost === told && lost instanceof GatewayError
+/** True if the settlement failed with the error that the caller gets. */
+export const isReported = (lost: unknown, reported: unknown): boolean =>
+  lost === reported && lost instanceof GatewayError
 
 /** Another endpoint may answer where this one could not: all but the caller's own mistakes. */
 export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'caller'
@@ -165,7 +166,7 @@ export const inStream = (error: GatewayError): PublicError => ({
 })
 
 /** The error that the caller gets, whatever broke. Private causes stay in `cause`. */
-export function whatToTell(
+export function errorForCaller(
   error: unknown,
   { cancellation, current, tries }: Pick<Generation, 'cancellation' | 'current' | 'tries'>,
 ): GatewayError {

@@ -27,24 +27,24 @@ export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): A
   let text: StringScan | null = null
   let token = ''
 
-  function between(json: string, from: number): { said: string; at: number } {
-    let said = ''
+  function between(json: string, from: number): { passed: string; at: number } {
+    let passed = ''
     for (let at = from; at < json.length; at++) {
       const character = json.charAt(at)
       if (!STRUCTURE.test(character)) {
         token += character
-        if (token.length > LONGEST_TOKEN) said += wholeToken()
+        if (token.length > LONGEST_TOKEN) passed += wholeToken()
         continue
       }
-      said += wholeToken()
+      passed += wholeToken()
       if (scanners.isBlocked) break
-      said += character
+      passed += character
       if (character !== '"') continue
       state = 'string'
       text = openString(scanners)
-      return { said, at: at + 1 }
+      return { passed, at: at + 1 }
     }
-    return { said, at: json.length }
+    return { passed, at: json.length }
   }
 
   function wholeToken(): string {
@@ -57,29 +57,29 @@ export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): A
   }
 
   function push(json: string): string {
-    let said = ''
+    let passed = ''
     for (let at = 0; at < json.length && !scanners.isBlocked; ) {
       if (state === 'begin') {
         const first = json.slice(at).search(/\S/)
-        if (first === -1) return said + json.slice(at)
+        if (first === -1) return passed + json.slice(at)
         state = /[{[]/.test(json.charAt(at + first)) ? 'between' : 'free'
       }
       if (state === 'free') {
         free ??= open()
-        return said + textOf(free.push(json.slice(at)))
+        return passed + textOf(free.push(json.slice(at)))
       }
       if (state === 'string' && text !== null) {
         const read = text.push(json, at)
-        said += read.said
+        passed += read.passed
         at = read.at
         if (read.isEnd) state = 'between'
         continue
       }
       const read = between(json, at)
-      said += read.said
+      passed += read.passed
       at = read.at
     }
-    return said
+    return passed
   }
 
   return {
@@ -94,7 +94,7 @@ export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): A
 
 interface StringScan {
   /** Reads up to the closing quotation mark, or to the end of the piece. */
-  push(json: string, from: number): { said: string; at: number; isEnd: boolean }
+  push(json: string, from: number): { passed: string; at: number; isEnd: boolean }
   /** The string was broken off. */
   end(): string
 }
@@ -144,12 +144,12 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
   let broken = ''
 
   function written(pieces: readonly Piece[]): string {
-    let said = ''
+    let passed = ''
     for (const { kind, text, length } of pieces) {
       const own = unsent.take(length)
-      said += kind === 'kept' ? own : JSON.stringify(text).slice(1, -1)
+      passed += kind === 'kept' ? own : JSON.stringify(text).slice(1, -1)
     }
-    return said
+    return passed
   }
 
   /** The text of an escape; '' while it is incomplete. */
@@ -181,10 +181,10 @@ function openString(scanners: Pick<Scanners, 'open' | 'isBlocked'>): StringScan 
         if (json.charAt(next) === '\\') broken = '\\'
         else isEnd = next < json.length
       }
-      let said = written(scan.push(own))
-      if (isEnd) said += written(scan.end())
-      if (isEnd && !scanners.isBlocked) said += '"'
-      return { said, at: Math.min(at, json.length), isEnd }
+      let passed = written(scan.push(own))
+      if (isEnd) passed += written(scan.end())
+      if (isEnd && !scanners.isBlocked) passed += '"'
+      return { passed, at: Math.min(at, json.length), isEnd }
     },
     end: () => written(scan.end()) + broken,
   }

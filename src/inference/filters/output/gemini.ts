@@ -37,8 +37,8 @@ export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput
 }
 
 /** Parts that neutral events carry, with the fields that may be beside them. */
-const TOLD_PARTS = ['text', 'functionCall', 'inlineData', 'fileData']
-const isUntold = (part: unknown): boolean => isObject(part) && !TOLD_PARTS.some((name) => name in part)
+const NEUTRAL_PARTS = ['text', 'functionCall', 'inlineData', 'fileData']
+const isUntold = (part: unknown): boolean => isObject(part) && !NEUTRAL_PARTS.some((name) => name in part)
 
 const TOLD_FIELDS: ReadonlySet<string> = new Set(['groundingMetadata', 'citationMetadata', 'logprobsResult'])
 /** Fields with text of the reply that is not scanned. */

@@ -19,7 +19,7 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
 
   function item(event: JsonObject, whole: JsonObject, out: InferenceEvent[]): void {
     const { output_index: at } = event
-    if (!TOLD.has(whole['type'])) {
+    if (!NEUTRAL.has(whole['type'])) {
       const next = scanners.whole(event)
       if (isObject(next)) out.push(native(next))
     } else if (event['type'] === 'response.output_item.added') {
@@ -49,10 +49,10 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
       if (isObject(response)) {
         const shown = wholeResponse(response)
         if (scanners.isBlocked) return
-        const told: InferenceEvent = { type: 'native', dialect: 'responses', data: { response: shown } }
+        const native: InferenceEvent = { type: 'native', dialect: 'responses', data: { response: shown } }
         // The reason for an incomplete response comes at the end, where a filter may replace it.
-        if (isObject(response['incomplete_details'])) last.push(told)
-        else out.push(told)
+        if (isObject(response['incomplete_details'])) last.push(native)
+        else out.push(native)
       }
       if (!isObject(event)) return
       if (isObject(event['item'])) item(event, event['item'], out)
@@ -89,7 +89,7 @@ const ASKED: ReadonlySet<string> = new Set([
 ])
 
 /** Items whose content neutral events tell. */
-const TOLD = new Set<unknown>(['message', 'reasoning', 'function_call', 'custom_tool_call'])
+const NEUTRAL = new Set<unknown>(['message', 'reasoning', 'function_call', 'custom_tool_call'])
 
 function emptied(item: JsonObject): JsonObject {
   switch (item['type']) {

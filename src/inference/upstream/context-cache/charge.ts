@@ -18,13 +18,13 @@ export function withWriting(frames: InferenceFrames, context: KeptContext, claim
     if (context.making === 'open' && !claim.isSettled) context.making = claim
     return context.making === claim ? { ...event, usage: asWritten(event.usage, context.tokens) } : event
   }
-  const told = (frame: InferenceFrame): InferenceFrame =>
+  const withWritten = (frame: InferenceFrame): InferenceFrame =>
     frame.events.some(({ type }) => type === 'usage')
       ? { ...frame, events: frame.events.map(written) }
       : frame
   return {
     async *[Symbol.asyncIterator]() {
-      for await (const batch of frames) yield batch.map(told)
+      for await (const batch of frames) yield batch.map(withWritten)
     },
   }
 }
