@@ -71,8 +71,8 @@ export async function listPage<Row extends object, View>(
 }
 
 const contains = (columns: readonly Column[], text: string): SQL | undefined => {
-  const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-  return or(...columns.map((column) => sql`lower(${column}) like ${pattern} escape '\\'`))
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  return or(...columns.map((column) => sql`lower(${column}) like lower(${pattern}) escape '\\'`))
 }
 
 const CURSOR = 'query parameter cursor'

@@ -108,6 +108,11 @@ describe.each(LISTS)('GET %s', (path, least) => {
     }
   })
 
+  test.each([cursorOf(['id', 'x', 1]), cursorOf(['-created_at', 'x', 'y']), cursorOf(['name', 1e300, 'y'])])(
+    'a cursor of other types is no failure of the server (%s)',
+    async (cursor) => expect((await manage('GET', `${path}?cursor=${cursor}`)).status).toBeLessThan(500),
+  )
+
   test.each([
     ['a made-up cursor', 'cursor=abc', 'must be the next_cursor of a page'],
     [
@@ -149,6 +154,13 @@ describe('a search', () => {
     expect(await namesOf('/guardrails?q=%25')).toEqual(['50% off'])
     expect(await namesOf('/guardrails?q=_')).toEqual(['charlie_1'])
     expect(await namesOf('/guardrails?q=%5C')).toEqual([])
+  })
+
+  test('finds letters beyond ASCII', async () => {
+    await made('/guardrails', { name: 'École', workspace_id: otherId })
+    expect(await namesOf(`/guardrails?q=${encodeURIComponent('ÉCOLE')}&workspace_id=${otherId}`)).toEqual([
+      'École',
+    ])
   })
 
   test('is counted, and paged with a sort', async () => {
