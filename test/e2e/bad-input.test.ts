@@ -144,7 +144,7 @@ const CONTRADICTIONS: readonly Row[] = [
     'a choice of a tool that is not there',
     '/messages',
     messages({ tools: [blockTool], tool_choice: { type: 'tool', name: 'moon' } }),
-    'tool_choice.name: must be the name of one of the tools; "moon" is none',
+    'tool_choice.name: must be the name of one of the tools, not "moon"',
   ),
   row(
     'more thinking than answer',
