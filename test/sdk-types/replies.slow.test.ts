@@ -45,7 +45,7 @@ const CALLERS: readonly Caller[] = [
   },
 ]
 
-/** Events that the API document adds to those of the packages (readings.md), and errors in mid-stream. */
+/** Events that the API document adds to those of the packages (docs/compatibility.md), and errors in mid-stream. */
 const ADDED = new Set(['response.reasoning.delta', 'response.debug', 'error', 'ping'])
 const isAdded = (event: JsonObject): boolean =>
   ADDED.has(String(event['type'])) || event['error'] !== undefined

@@ -154,7 +154,7 @@ function completeTexts(native: JsonObject, texts: Record<ThoughtPart['kind'], st
   return { summary: Array.isArray(native.summary) ? native.summary.map(viewSummary) : [] }
 }
 
-/** Real clients break on the bare strings of the specification's text (readings.md, Streams). */
+/** Real clients break on the bare strings of the specification's text (docs/compatibility.md). */
 const viewSummary = (part: unknown): unknown => (isString(part) ? { type: 'summary_text', text: part } : part)
 
 const thoughtsOf = (parts: unknown): string[] =>

@@ -54,7 +54,7 @@ const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
 /** False for what costs nothing, whatever is asked. */
 export const isPriced = (pricing: Pricing): boolean => !isFree(pricing)
 
-/** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (readings.md, Money). */
+/** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (docs/compatibility.md). */
 export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
   const input = inputAmount(usage, pricing, rates)

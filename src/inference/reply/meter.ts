@@ -198,7 +198,7 @@ function count(
   return { usage: { ...reported, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }
 }
 
-/** readings.md, Money: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
+/** docs/compatibility.md: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
 function costFor(
   ending: Ending,
   { usage, source }: Counted,
