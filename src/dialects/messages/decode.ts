@@ -35,7 +35,7 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
     const repeated = name === 'error' ? undefined : shortcut?.repeat(data)
     if (repeated) return repeated
-    if (name === 'ping' || (data.trim() === '' && name !== 'error')) return undefined
+    if (name === 'ping' || isPing(data) || (data.trim() === '' && name !== 'error')) return undefined
     if (isDone(data)) {
       state.isTerminated = true
       return undefined
@@ -92,6 +92,9 @@ export function createMessagesDecoder({ status, fast }: DecodeOptions): ReplyDec
     hasContent: () => hasContent,
   }
 }
+
+/** Servers that leave out the names of events send hundreds of thousands of them: they are not parsed. */
+const isPing = (data: string): boolean => data === '{"type":"ping"}' || data === '{"type": "ping"}'
 
 const TEXT_FORM = createTextForm({
   field: 'text',
