@@ -47,11 +47,8 @@ export function watchLoop(): LoopWatch {
         threadMs: threadMs() - begun.threadMs,
         processMs: processMs() - begun.processMs,
       }
-      // Garbage of this request is collected here, not within a step of the next one.
-      Bun.gc(true)
       longest = { cpuMs: 0, wallMs: 0 }
       begun = { threadMs: threadMs(), processMs: processMs() }
-      last = { at: performance.now(), threadMs: begun.threadMs }
       return stop
     },
     stop: () => clearInterval(timer),
