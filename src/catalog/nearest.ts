@@ -1,4 +1,4 @@
-/** The most characters of a name that are compared, so that a hostile one costs no more. */
+/** Characters of a name that are compared. Names from requests may be long; the rest of one is ignored. */
 const MOST = 96
 const LEAST_LIKENESS = 0.35
 

@@ -155,7 +155,7 @@ async function budgetsOf({ db }: Database, workspaceId: string): Promise<BudgetR
 const byInterval = (a: BudgetRow, b: BudgetRow): number =>
   INTERVALS.indexOf(a.interval) - INTERVALS.indexOf(b.interval)
 
-/** Budgets of shorter intervals that allow as much as this one, and of longer ones that allow no more. */
+/** Budgets in conflict with this one: shorter ones that are not smaller, and longer ones that are not larger. */
 function disorderly(db: Db, { workspace_id, interval, limit_nano_usd: limit }: BudgetRow) {
   const at = INTERVALS.indexOf(interval)
   const [shorter, longer] = [INTERVALS.slice(0, at), INTERVALS.slice(at + 1)]
