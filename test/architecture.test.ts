@@ -240,7 +240,7 @@ describe('each thing has its place', () => {
 
   test('synchronous SQL: administration awaits the database', () => {
     // Routing is built from stored providers and overrides as the Snapshot is: at once.
-    const built = ['admin/providers/stored.ts', 'admin/models/overrides.ts']
+    const built = ['admin/providers/stored.ts', 'admin/providers/models/overrides.ts']
     const isAllowed = (file: string): boolean => !file.startsWith('admin/') || built.includes(file)
     expect(linesWith(/\bsync\b|\.(get|all|run)\(\)/, isAllowed)).toEqual([])
   })

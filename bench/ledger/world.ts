@@ -1,5 +1,5 @@
 import { asc } from 'drizzle-orm'
-import { defaultGuardrail } from '../../src/admin/guardrails/default.ts'
+import { defaultGuardrail } from '../../src/admin/resources/guardrails/default.ts'
 import { newUserId, newUuid } from '../../src/core/ids.ts'
 import { hashKey, labelOf, newKey } from '../../src/core/keys.ts'
 import { atomically, type Database } from '../../src/db/database.ts'

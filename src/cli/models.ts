@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { documentFetcher, refreshCatalog } from '../admin/models/service.ts'
+import { documentFetcher, refreshCatalog } from '../admin/providers/models/service.ts'
 import { openCatalogStore } from '../catalog/store.ts'
 import { loadConfig } from '../config.ts'
 import { GatewayError } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-import { csvCell } from '../admin/audit/export.ts'
+import { csvCell } from '../admin/identity/audit/export.ts'
 import { GatewayError } from '../core/errors.ts'
 import { formatUsd, usdOf } from '../core/money.ts'
 import { formatInstant } from '../ledger/windows.ts'

@@ -1,4 +1,4 @@
-import type { OidcSettings } from '../admin/auth/oidc/client.ts'
+import type { OidcSettings } from '../admin/identity/auth/oidc/client.ts'
 import type { Config } from '../config.ts'
 
 /** The identity provider of the settings; null without one. */

@@ -1,4 +1,4 @@
-import { scheduleRefresh } from '../admin/models/schedule.ts'
+import { scheduleRefresh } from '../admin/providers/models/schedule.ts'
 import { warningText } from '../catalog/outliers.ts'
 import { unusualPrices } from '../catalog/unusual-prices.ts'
 import type { Config } from '../config.ts'

@@ -1,4 +1,4 @@
-import { storedOverrides } from '../admin/models/overrides.ts'
+import { storedOverrides } from '../admin/providers/models/overrides.ts'
 import { createStoredSource, type StoredSource } from '../admin/providers/stored.ts'
 import { createApp } from '../app.ts'
 import { type CatalogStore, openCatalogStore } from '../catalog/store.ts'

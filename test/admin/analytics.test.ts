@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { queryAnalytics } from '../../src/admin/analytics/service.ts'
+import { queryAnalytics } from '../../src/admin/reports/analytics/service.ts'
 import { createApp } from '../../src/app.ts'
 import { hashKey } from '../../src/core/keys.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'

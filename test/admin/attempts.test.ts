@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createAttempts } from '../../src/admin/auth/attempts.ts'
+import { createAttempts } from '../../src/admin/identity/auth/attempts.ts'
 
 const START = Date.UTC(2026, 6, 1)
 const MINUTE = 60_000

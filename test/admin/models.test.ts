@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { scheduleRefresh } from '../../src/admin/models/schedule.ts'
+import { scheduleRefresh } from '../../src/admin/providers/models/schedule.ts'
 import { openCatalogStore } from '../../src/catalog/store.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { before, document, factModel } from '../catalog/facts-fixture.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ensureOwner } from '../../src/admin/organization/owner.ts'
+import { ensureOwner } from '../../src/admin/identity/organization/owner.ts'
 import { createApp } from '../../src/app.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'

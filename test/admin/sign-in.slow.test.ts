@@ -148,7 +148,7 @@ describe('failures are limited', () => {
   test('thirty of one address, whatever the account; a /64 of IPv6 is one address', async () => {
     let hash = 0
     gateway.deps.auth.passwords.matches = async () => hash++ < 0
-    const { createPasswords } = await import('../../src/admin/auth/passwords.ts')
+    const { createPasswords } = await import('../../src/admin/identity/auth/passwords.ts')
     try {
       for (let time = 0; time < 30; time++) {
         address = `2001:db8:1:2::${time.toString(16)}`

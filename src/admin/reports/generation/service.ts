@@ -1,0 +1,87 @@
+import type { Caller } from '../../../core/caller.ts'
+import { notFound } from '../../../core/errors.ts'
+import type { ContentLog, GenerationContent } from '../../../core/generation-content.ts'
+import { generationIdOf, newUuid } from '../../../core/ids.ts'
+import type { Snapshot, WorkspaceRecord } from '../../../core/snapshot.ts'
+import { atomically, type Database } from '../../../db/database.ts'
+import { generationFeedback } from '../../../db/tables.ts'
+import { findGeneration } from '../../../ledger/generations.ts'
+import { isBeforeAll } from '../../../ledger/prune.ts'
+import { formatRetention, type Retention } from '../../../ledger/retention.ts'
+import type { GenerationRow } from '../../../ledger/row.ts'
+import { type FeedbackBody, type Generation, generationView } from './schema.ts'
+
+export interface GenerationDeps {
+  database: Database
+  retention: Retention
+}
+
+/**
+ * By the generation's id or a reply's (`resp_…`, `msg_…`). An inference key sees its own workspace; another workspace's generation is as unknown as
+ * one that never was.
+ */
+export const getGeneration = async (deps: GenerationDeps, caller: Caller, id: string): Promise<Generation> =>
+  generationView(await visible(deps, caller, id))
+
+export interface ContentDeps extends GenerationDeps {
+  contents: Pick<ContentLog, 'find'>
+  snapshot: { current(): Snapshot }
+}
+
+/**
+ * What was asked and answered, where the workspace logged it. To whom the generation is known, a 404 says why there is
+ * none; another workspace's is as unknown as one that never was.
+ */
+export async function getContent(deps: ContentDeps, caller: Caller, id: string): Promise<GenerationContent> {
+  const generation = await visible(deps, caller, id)
+  const workspace = deps.snapshot.current().workspacesById.get(generation.workspace_id)
+  // What a deleted workspace has left goes with the next sweep, and is not shown until then.
+  const content = workspace && (await deps.contents.find(generation.id, workspace.id))
+  if (content) return content
+  throw notFound(
+    `The generation is known, and its content was not logged: ${whyNot(workspace)}. A stored response is read with GET /responses/{id}`,
+  )
+}
+
+function whyNot(workspace: WorkspaceRecord | undefined): string {
+  if (workspace === undefined) return 'its workspace is deleted'
+  if (workspace.contentLogging === undefined)
+    return 'its workspace logs no prompts and answers (is_observability_io_logging_enabled of PATCH /workspaces/{id} turns that on, for requests from then on)'
+  return 'its workspace logs, and not this one: it is older than that or than its retention, or its key (io_logging_api_key_ids) or itself (io_logging_sampling_rate) is not among those that are logged, or there was no room for it'
+}
+
+/** What a caller says of an answer, kept beside it. The row says by which key, so that the audit log need not. */
+export async function giveFeedback(
+  deps: GenerationDeps & { now(): number },
+  caller: Caller,
+  { generation_id: id, category, comment = null }: FeedbackBody,
+): Promise<void> {
+  const { database, now } = deps
+  const generation = await visible(deps, caller, id)
+  await atomically(database, (tx) => [
+    tx.insert(generationFeedback).values({
+      id: newUuid(),
+      generation_id: generation.id,
+      workspace_id: generation.workspace_id,
+      key_hash: caller.key.hash,
+      category,
+      comment,
+      created_at: new Date(now()),
+    }),
+  ])
+}
+
+async function visible(deps: GenerationDeps, caller: Caller, id: string): Promise<GenerationRow> {
+  const workspaceId = caller.key.kind === 'management' ? null : caller.workspace.id
+  const generationId = generationIdOf(id)
+  const row = await findGeneration(deps.database.db, generationId, workspaceId)
+  if (row === undefined) throw notFound(`There is no generation with this id${whyGone(deps, generationId)}`)
+  return row
+}
+
+/** An id contains its time: a generation older than every stored row may have been pruned. */
+function whyGone({ database, retention }: GenerationDeps, id: string): string {
+  const kept = formatRetention(retention)
+  if (kept === null || !/^gen-[0-9a-f]{32}$/.test(id) || !isBeforeAll(database, id)) return ''
+  return `: it would be older than all that are kept. Records are kept ${kept}; what was used and spent is kept for ever, as sums`
+}
