@@ -20,7 +20,7 @@ import type { Running } from './admission/running.ts'
 import type { ContentRecord } from './content-log/record.ts'
 import type { Meter, Metering } from './reply/meter.ts'
 import type { Ticker } from './reply/ticker.ts'
-import type { CacheAsked } from './response-cache/asked.ts'
+import type { CacheOptions } from './response-cache/cache-options.ts'
 import type { Lookup } from './response-cache/lookup.ts'
 import type { ResponseCache } from './response-cache/store.ts'
 import type { Health } from './routing/health.ts'
@@ -82,7 +82,7 @@ export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   readonly request: Request
   readonly wantsMetadata: boolean
   /** Absent: the response cache is not used. */
-  readonly cache?: CacheAsked | undefined
+  readonly cache?: CacheOptions | undefined
   /** Aborts when the caller's connection goes away. */
   readonly signal: AbortSignal
   /** Milliseconds since 1970. */
@@ -122,9 +122,9 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   /** The attempt that runs or ran last. */
   current: Attempt | null
   /** A provider has accepted the request, so a disconnect from now on may be billed. */
-  isAsked: boolean
+  isSent: boolean
   /** When a provider's reply began, though perhaps without content; null: none has. */
-  begunAt: number | null
+  replyStartedAt: number | null
   /** Contents fetched from the request's URLs; null: none was fetched. */
   contents: UrlContents | null
   /** The owner of cached prompt prefixes at providers; null: none may be cached. */

@@ -25,7 +25,7 @@ import { type Lookup, lookUp } from './response-cache/lookup.ts'
 import { routingMetadata } from './routing/metadata.ts'
 import { type Plan, plan } from './routing/plan.ts'
 import type { PlanInput } from './routing/plan-input.ts'
-import { drawsOf } from './routing/stickiness.ts'
+import { randomFor } from './routing/stickiness.ts'
 import { CallerDisconnected, ShutdownError } from './upstream/abort.ts'
 import { callerClosed, shuttingDown, withRouting } from './upstream/failure.ts'
 
@@ -37,7 +37,7 @@ interface Admitting {
 }
 
 /** What one kind of inference is made of. */
-export interface Course<Kind extends Metering> extends Admitting {
+export interface BeginOptions<Kind extends Metering> extends Admitting {
   /** Which dialects can carry the request; absent: all. */
   readonly refusal?: PlanInput['refusal']
   readonly meter: Kind
@@ -57,7 +57,7 @@ interface Planned {
  */
 export function begin<Kind extends Metering, Request extends RoutedRequest>(
   opening: Opening<Request>,
-  course: Course<Kind>,
+  course: BeginOptions<Kind>,
   deps: RunDeps,
 ): Generation<Kind, Request> | Promise<Generation<Kind, Request>> {
   const planning = planningOf(opening, course, deps)
@@ -85,7 +85,7 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
 
 const planningOf = (
   { request, caller, snapshot, startedAt }: Opening,
-  { refusal }: Pick<Course<Metering>, 'refusal'>,
+  { refusal }: Pick<BeginOptions<Metering>, 'refusal'>,
   { health, measurements, random }: RunDeps,
 ): PlanInput => ({
   request,
@@ -95,7 +95,7 @@ const planningOf = (
   cooldownOf: health.cooldownOf,
   latencyMs: health.latencyMs,
   measured: measurements.of,
-  random: drawsOf(request, random),
+  random: randomFor(request, random),
   refusal,
 })
 
@@ -189,8 +189,8 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     tries,
     sentBodies: 'echoUpstreamBody' in request && request.echoUpstreamBody === true ? [] : null,
     current: null,
-    isAsked: false,
-    begunAt: null,
+    isSent: false,
+    replyStartedAt: null,
     contents: null,
     contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
     context: null,

@@ -64,7 +64,7 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
       journal: generation.journal,
       attempt,
       tries,
-      isAsked: generation.isAsked,
+      isSent: generation.isSent,
       pricing: pricingOf(attempt),
       holdNanoUsd: heldFor(attempt, admission),
       router: plan.strategy,

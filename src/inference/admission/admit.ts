@@ -46,8 +46,8 @@ export function admit(
   claiming: Claiming,
 ): Admitted {
   const { maxOutputTokens, choiceCount: choices = 1 } = request
-  const speaks = request.modalities?.includes('audio') === true
-  const priced = { prompt, maxOutputTokens, choices, speaks }
+  const hasAudioOutput = request.modalities?.includes('audio') === true
+  const priced = { prompt, maxOutputTokens, choices, hasAudioOutput }
   const fit: Fit = (group, room, isLast) => fitConversation(group, priced, room, isLast)
   const hint = maxOutputTokens === undefined ? UNBOUNDED_HINT : BOUNDED_HINT
   const promptTokensEstimate = tokensIn(prompt)

@@ -7,7 +7,7 @@ import { type PromptBound, tokensIn } from './price.ts'
  * An upper guess of the prompt's tokens, for reservations: three bytes of UTF-8 a token (English has four and
  * more, CJK about three) and fixed figures for what is not text. It never reads the network and costs one pass.
  */
-export function estimatePrompt(request: InferenceRequest, mayBeApart = false): PromptBound {
+export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = false): PromptBound {
   const media = { audio: 0, image: 0 }
   let images = 0
   let recordings = 0
@@ -37,7 +37,7 @@ export function estimatePrompt(request: InferenceRequest, mayBeApart = false): P
     image: media.image,
     media: { images, recordings },
     marked: markedOf(request),
-    mayBeApart,
+    mayCacheSeparately,
     searches: searchesOf(request),
   }
 }

@@ -25,13 +25,13 @@ export interface Priced {
   readonly maxOutputTokens: number | undefined
   readonly choices: number
   /** The answer may be sound. */
-  readonly speaks: boolean
+  readonly hasAudioOutput: boolean
 }
 
 /** An answer that nothing bounds is reserved at this length. */
 const UNKNOWN_BOUND_TOKENS = 16_384
 /** A request without a bound reserves at most this share of what its limits leave, and those beside it find the rest. */
-const MOST_OF_ROOM = 1 / 4
+const UNBOUNDED_SHARE = 1 / 4
 /** But the answer may always have this length, where there is so much money. */
 const FLOOR_BOUND_TOKENS = 4_096
 /** A shorter answer than this is not worth sending in place of a refusal. */
@@ -50,25 +50,26 @@ export function pricingOf(attempt: Attempt): Pricing {
  * tokens, so 1,024 will do.
  */
 export function fitConversation(group: Attempt[], priced: Priced, room: Room, isLast: boolean): Fitted {
-  const { prompt, maxOutputTokens, choices, speaks } = priced
-  const costAt = (bound: number | undefined): number => dearest(group, prompt, bound, choices, speaks)
-  const whole = costAt(maxOutputTokens)
+  const { prompt, maxOutputTokens, choices, hasAudioOutput } = priced
+  const costAt = (bound: number | undefined): number =>
+    highestCost(group, prompt, bound, choices, hasAudioOutput)
+  const fullCost = costAt(maxOutputTokens)
   // An amount that no counter can hold means a wrong price: the ledger rejects it.
-  if (maxOutputTokens !== undefined || room.nanoUsd === Number.POSITIVE_INFINITY || whole > MAX_NANO_USD)
-    return { attempts: group, amountNanoUsd: whole, fits: whole <= room.nanoUsd }
-  const shareNanoUsd = Math.floor(room.nanoUsd * MOST_OF_ROOM)
+  if (maxOutputTokens !== undefined || room.nanoUsd === Number.POSITIVE_INFINITY || fullCost > MAX_NANO_USD)
+    return { attempts: group, amountNanoUsd: fullCost, fits: fullCost <= room.nanoUsd }
+  const shareNanoUsd = Math.floor(room.nanoUsd * UNBOUNDED_SHARE)
   const floor = costAt(FLOOR_BOUND_TOKENS)
   const bounded = (bound: number, fits: boolean): Fitted => ({
     attempts: group.map((attempt) => boundedBy(attempt, bound, prompt)),
     amountNanoUsd: costAt(bound),
     fits,
   })
-  const within = (nanoUsd: number): number => largestBound(group, prompt, nanoUsd, choices, speaks)
-  if (whole <= room.nanoUsd && whole <= Math.max(shareNanoUsd, floor)) {
+  const within = (nanoUsd: number): number => largestBound(group, prompt, nanoUsd, choices, hasAudioOutput)
+  if (fullCost <= room.nanoUsd && fullCost <= Math.max(shareNanoUsd, floor)) {
     const attempts = group.map((attempt) =>
       longestOf(attempt) === undefined ? { ...attempt, outputBound: UNKNOWN_BOUND_TOKENS } : attempt,
     )
-    return { attempts, amountNanoUsd: whole, fits: true }
+    return { attempts, amountNanoUsd: fullCost, fits: true }
   }
   if (floor <= room.nanoUsd) return bounded(Math.max(FLOOR_BOUND_TOKENS, within(shareNanoUsd)), true)
   if (!isLast && floor <= room.unspentNanoUsd) return bounded(FLOOR_BOUND_TOKENS, false)
@@ -98,17 +99,17 @@ const largestBound = (
   prompt: PromptBound,
   nanoUsd: number,
   choices: number,
-  speaks: boolean,
+  hasAudioOutput: boolean,
 ): number => {
   const bounds = attempts.map((attempt) =>
-    outputBoundWithin(pricingOf(attempt), prompt, nanoUsd, kindsOf(attempt, prompt, speaks)),
+    outputBoundWithin(pricingOf(attempt), prompt, nanoUsd, kindsOf(attempt, prompt, hasAudioOutput)),
   )
   return Math.floor(Math.min(...bounds) / choices)
 }
 
 /** Sound is answered where it is asked for; a model that paints may do so unasked. */
-const kindsOf = (attempt: Attempt, prompt: PromptBound, speaks: boolean): Kinds => ({
-  audio: speaks,
+const kindsOf = (attempt: Attempt, prompt: PromptBound, hasAudioOutput: boolean): Kinds => ({
+  audio: hasAudioOutput,
   image: attempt.endpoint.outputModalities.includes('image'),
   writes: writingOf(attempt, prompt),
 })
@@ -116,28 +117,28 @@ const kindsOf = (attempt: Attempt, prompt: PromptBound, speaks: boolean): Kinds 
 /** Anthropic, Bedrock and Google cache what `cache_control` marks; further providers decide themselves. */
 function writingOf(
   { dialect, endpoint }: Attempt,
-  { marked, mayBeApart }: PromptBound,
+  { marked, mayCacheSeparately }: PromptBound,
 ): CacheWriting | undefined {
   const { inputCacheWrite, inputCacheWriteHour } = endpoint.pricing ?? {}
   if (inputCacheWrite === undefined && inputCacheWriteHour === undefined) return undefined
   const writesMarked = dialect === 'messages' || dialect === 'converse' || dialect === 'gemini'
   if (marked === undefined && writesMarked) return undefined
-  if (dialect === 'gemini') return mayBeApart ? 'apart' : undefined
+  if (dialect === 'gemini') return mayCacheSeparately ? 'apart' : undefined
   return marked === 'hour' ? 'for-an-hour' : 'for-minutes'
 }
 
-function dearest(
+function highestCost(
   attempts: readonly Attempt[],
   prompt: PromptBound,
   bound: number | undefined,
   choices: number,
-  speaks: boolean,
+  hasAudioOutput: boolean,
 ): number {
   let most = 0
   for (const attempt of attempts) {
     const longest = longestOf(attempt)
     const output = Math.min(bound ?? longest ?? UNKNOWN_BOUND_TOKENS, longest ?? Number.POSITIVE_INFINITY)
-    const kinds = kindsOf(attempt, prompt, speaks)
+    const kinds = kindsOf(attempt, prompt, hasAudioOutput)
     most = Math.max(most, holdOf(pricingOf(attempt), prompt, output * choices, kinds))
   }
   return most

@@ -43,7 +43,7 @@ function ratesFor(pricing: Pricing, prompt: number): Rates {
 
 /** What a tier does not tell holds as without it, but where the tier prices writes: an hour is never the cheaper one. */
 const hourBeside = (tier: PricingTier | undefined, { inputCacheWriteHour }: Pricing): Price | undefined =>
-  inputCacheWriteHour === undefined ? undefined : dearest(inputCacheWriteHour, tier?.inputCacheWrite)
+  inputCacheWriteHour === undefined ? undefined : higher(inputCacheWriteHour, tier?.inputCacheWrite)
 
 /** An absent or zero reasoning price means that reasoning is billed as completion. */
 const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
@@ -132,7 +132,7 @@ export interface PromptBound {
   /** The caller marked some of it (`cache_control`) as worth keeping, for so long; absent: nothing. */
   readonly marked?: 'minutes' | 'hour' | undefined
   /** What is marked may be kept by a call of its own, where the provider keeps it so. */
-  readonly mayBeApart?: boolean
+  readonly mayCacheSeparately?: boolean
   /** How often the provider may search the web for it; absent: not at all. */
   readonly searches?: number
 }
@@ -151,40 +151,40 @@ export interface Kinds {
 /** How a prompt is written to a cache. `apart`: by a call of its own, and then read from it. */
 export type CacheWriting = 'for-minutes' | 'for-an-hour' | 'apart'
 
-export const WORDS_ALONE: Kinds = { audio: false, image: false }
+export const TEXT_ONLY: Kinds = { audio: false, image: false }
 
 /** The most that a request can cost here if the prompt is as long as estimated and the answer as long as allowed. */
 export function holdOf(
   pricing: Pricing,
   prompt: PromptBound,
   outputBound: number,
-  kinds: Kinds = WORDS_ALONE,
+  kinds: Kinds = TEXT_ONLY,
 ): number {
   const rates = ratesFor(pricing, tokensIn(prompt))
-  const text = dearestTextRate(rates, kinds.writes)
+  const text = highestTextRate(rates, kinds.writes)
   let amount = amountOf(prompt.text, text)
   // Not every provider counts them apart: then they are the prompt's, and written as it is.
-  amount = added(amount, amountOf(prompt.audio, dearest(text, pricing.audio)))
-  amount = added(amount, amountOf(prompt.image, dearest(text, pricing.imageInput)))
-  amount = added(amount, amountOf(outputBound, dearestOutputRate(pricing, rates, kinds)))
+  amount = added(amount, amountOf(prompt.audio, higher(text, pricing.audio)))
+  amount = added(amount, amountOf(prompt.image, higher(text, pricing.imageInput)))
+  amount = added(amount, amountOf(outputBound, highestOutputRate(pricing, rates, kinds)))
   amount = added(amount, amountOf(1, pricing.request))
   return roundedNanoUsd(added(amount, amountOf(prompt.searches ?? 0, pricing.webSearch ?? 0n)))
 }
 
-function dearestTextRate(rates: Rates, writes: CacheWriting | undefined): Price {
+function highestTextRate(rates: Rates, writes: CacheWriting | undefined): Price {
   if (writes === undefined) return rates.prompt
-  const written = dearest(rates.prompt, rates.inputCacheWrite)
+  const written = higher(rates.prompt, rates.inputCacheWrite)
   if (writes === 'apart') return written + (rates.inputCacheRead ?? rates.prompt)
-  return writes === 'for-an-hour' ? dearest(written, rates.inputCacheWriteHour) : written
+  return writes === 'for-an-hour' ? higher(written, rates.inputCacheWriteHour) : written
 }
 
-function dearestOutputRate(pricing: Pricing, rates: Rates, { audio, image }: Kinds): Price {
-  const words = dearest(rates.completion, reasoningRate(pricing, rates))
-  const spoken = audio ? dearest(words, pricing.audioOutput) : words
-  return image ? dearest(spoken, pricing.imageOutput) : spoken
+function highestOutputRate(pricing: Pricing, rates: Rates, { audio, image }: Kinds): Price {
+  const textRate = higher(rates.completion, reasoningRate(pricing, rates))
+  const withAudio = audio ? higher(textRate, pricing.audioOutput) : textRate
+  return image ? higher(withAudio, pricing.imageOutput) : withAudio
 }
 
-const dearest = (price: Price, other: Price | undefined): Price =>
+const higher = (price: Price, other: Price | undefined): Price =>
   other !== undefined && other > price ? other : price
 
 /** The longest answer whose hold is within `nanoUsd`; Infinity when output is free and the rest fits, 0 when nothing does. */
@@ -192,11 +192,11 @@ export function outputBoundWithin(
   pricing: Pricing,
   prompt: PromptBound,
   nanoUsd: number,
-  kinds: Kinds = WORDS_ALONE,
+  kinds: Kinds = TEXT_ONLY,
 ): number {
   const fixed = holdOf(pricing, prompt, 0, kinds)
   if (fixed > nanoUsd) return 0
-  const rate = dearestOutputRate(pricing, ratesFor(pricing, tokensIn(prompt)), kinds)
+  const rate = highestOutputRate(pricing, ratesFor(pricing, tokensIn(prompt)), kinds)
   if (rate === 0n) return Number.POSITIVE_INFINITY
   return Number((BigInt(nanoUsd - fixed) * 1_000_000_000n) / rate)
 }

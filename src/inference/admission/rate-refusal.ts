@@ -16,7 +16,7 @@ export interface RateStanding {
 }
 
 /** The end of a running request is unknown, so retry soon. */
-const ASK_AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 
 /** The 429 of a gate: whose, which limit, what is used and held, and when there is room. `at` is in milliseconds. */
 export function tooMany(standing: RateStanding, at: number): GatewayError {
@@ -27,7 +27,7 @@ export function tooMany(standing: RateStanding, at: number): GatewayError {
       policy: gate.measure,
       limit: gate.limit,
       remaining: Math.max(0, gate.limit - rounded(used)),
-      waitMs: waitMs ?? ASK_AGAIN_MS,
+      waitMs: waitMs ?? RETRY_MS,
       at,
       isPerMinute: gate.measure !== 'concurrent-requests',
     }),
@@ -39,15 +39,15 @@ function sentence(standing: RateStanding): string {
   const { label, limit } = gate
   const model = gate.model === undefined ? '' : ` of ${gate.model}`
   if (waitMs === null) {
-    return `${label} may have ${say(limit, 'request')} running at once, and ${say(used)} are. The next one is taken when one of them has ended; ${RAISED}`
+    return `${label} may have ${formatCount(limit, 'request')} running at once, and ${formatCount(used)} are. The next one is taken when one of them has ended; ${RAISED}`
   }
   if (gate.measure === 'requests') {
-    return `${label} may make ${say(limit, 'request')}${model} a minute; used up: ${say(rounded(used))}, still running: ${say(held)}. The next one is taken in ${secondsOf(waitMs)} s; ${RAISED}`
+    return `${label} may make ${formatCount(limit, 'request')}${model} a minute; used up: ${formatCount(rounded(used))}, still running: ${formatCount(held)}. The next one is taken in ${secondsOf(waitMs)} s; ${RAISED}`
   }
   if (waitMs === Number.POSITIVE_INFINITY) {
-    return `${label} may use ${say(limit, 'token')}${model} a minute, and this prompt alone is about ${say(amount)}: waiting does not help, a shorter prompt does; ${RAISED}`
+    return `${label} may use ${formatCount(limit, 'token')}${model} a minute, and this prompt alone is about ${formatCount(amount)}: waiting does not help, a shorter prompt does; ${RAISED}`
   }
-  return `${label} may use ${say(limit, 'token')}${model} a minute; used up: ${say(rounded(used))}, of that held by running requests: ${say(held)}, needed: ${say(amount)}. It is taken in ${secondsOf(waitMs)} s; ${RAISED}`
+  return `${label} may use ${formatCount(limit, 'token')}${model} a minute; used up: ${formatCount(rounded(used))}, of that held by running requests: ${formatCount(held)}, needed: ${formatCount(amount)}. It is taken in ${secondsOf(waitMs)} s; ${RAISED}`
 }
 
 const RAISED = 'a higher limit holds at once'
@@ -55,7 +55,7 @@ const RAISED = 'a higher limit holds at once'
 /** What has filled up in part is not there yet. */
 const rounded = (used: number): number => Math.ceil(used - 1e-6)
 
-const say = (count: number, unit?: string): string => {
+const formatCount = (count: number, unit?: string): string => {
   const number = count.toLocaleString('en')
   return unit === undefined ? number : `${number} ${unit}${count === 1 ? '' : 's'}`
 }

@@ -31,8 +31,9 @@ export function beginConversation(
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
   const { request, caller, startedAt } = opening
-  const mayBeApart = deps.contexts !== null && mayKeep(request.preferences) && !retainsNothing(caller.key)
-  const prompt = estimatePrompt(request, mayBeApart)
+  const mayCacheSeparately =
+    deps.contexts !== null && mayKeep(request.preferences) && !retainsNothing(caller.key)
+  const prompt = estimatePrompt(request, mayCacheSeparately)
   return begin<Conversation['meter'], InferenceRequest>(
     // An echo is of what was sent to a provider, which is nothing where the reply comes from the cache.
     request.echoUpstreamBody && opening.cache ? { ...opening, cache: undefined } : opening,
@@ -71,9 +72,9 @@ export async function wholeReply(
 }
 
 async function kept(recorder: ResponseRecorder, reply: JsonObject): Promise<void> {
-  const begunAt = performance.now()
+  const startedAt = performance.now()
   await recorder.end('complete', reply)
-  await turnAfterLong(begunAt)
+  await turnAfterLong(startedAt)
 }
 
 /** The reply as the text of a stream, in the caller's dialect. Rejects before anything was sent, with what the caller gets. */

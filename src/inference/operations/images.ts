@@ -17,7 +17,7 @@ import { streamResponse } from '../reply/stream.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { countedContent } from '../request/url-contents.ts'
 import { fail, settle } from '../settle.ts'
-import { type Asking, send, tryAttempts } from '../upstream/attempts.ts'
+import { type CallCodec, callEndpoint, tryAttempts } from '../upstream/attempts.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from '../upstream/first-content.ts'
 import { createImageMeter, type ImageMeter, imagesBound } from './image-meter.ts'
 import { readReference, withContent } from './image-urls.ts'
@@ -75,7 +75,7 @@ const framesOf = (
 ): InferenceFrames =>
   withContent(speakerOf(attempt).read(reply, request, attempt), attempt, deps, cancellation)
 
-const asking = <Answer>(read: Asking<Answer, Painting>['read']): Asking<Answer, Painting> => ({
+const asking = <Answer>(read: CallCodec<Answer, Painting>['read']): CallCodec<Answer, Painting> => ({
   build: (attempt, { request }): DialectCall => speakerOf(attempt).build(request, attempt),
   read,
   readError: (_, status, headers, text) => readErrorReply(status, headers, text),
@@ -92,11 +92,11 @@ async function collected(
 }
 
 /** Some models make one image per call: further images of a request are further calls beside it. */
-const whole: Asking<InferenceFrame[], Painting> = asking(async (reply, attempt, generation) => {
+const whole: CallCodec<InferenceFrame[], Painting> = asking(async (reply, attempt, generation) => {
   const first = await collected(generation, reply, attempt)
   const copies = speakerOf(attempt).isSingle ? generation.request.count - 1 : 0
   const others = Array.from({ length: copies }, async () =>
-    collected(generation, (await send(whole, attempt, generation)).reply, attempt),
+    collected(generation, (await callEndpoint(whole, attempt, generation)).reply, attempt),
   )
   // Fewer images than were asked for are an answer.
   const more = (await Promise.allSettled(others)).flatMap((other) =>
@@ -134,7 +134,7 @@ async function wholeImages(generation: Painting): Promise<JsonObject> {
 const isVisible = ({ events }: InferenceFrame): boolean =>
   events.some(({ type }) => type !== 'response-start' && type !== 'usage')
 
-const streamed: Asking<InferenceFrames, Painting> = asking(async (reply, attempt, generation) => {
+const streamed: CallCodec<InferenceFrames, Painting> = asking(async (reply, attempt, generation) => {
   const { first, all } = await untilContent(framesOf(generation, reply, attempt), isVisible)
   return { answer: all, upstreamId: upstreamIdOf(first) }
 })

@@ -12,7 +12,7 @@ import { type Incoming, keepOpen, routes } from '../../http/incoming.ts'
 import { withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
-import { cacheAsked } from '../response-cache/asked.ts'
+import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
 import {
   embeddingsOperation,
@@ -125,7 +125,7 @@ export const operate = <Request extends RoutedRequest, Result>(
     async (asking) => prepare(await readInferenceBody(asking)),
     async (body, headers, filter) => task.ingress.parse(await filter(body), headers),
     (opening) => {
-      const cache = task.isRepeatable ? cacheAsked(incoming.request.headers, opening.caller) : undefined
+      const cache = task.isRepeatable ? cacheOptionsOf(incoming.request.headers, opening.caller) : undefined
       return runOperation({ ...opening, cache }, task, deps.run)
     },
   )

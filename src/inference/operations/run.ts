@@ -16,7 +16,7 @@ import { keepReply, storedReply } from '../response-cache/operation.ts'
 import { KINDS } from '../routing/kinds.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
-import { type Answered, type Asking, tryAttempts } from '../upstream/attempts.ts'
+import { type Answered, type CallCodec, tryAttempts } from '../upstream/attempts.ts'
 import type { Task } from './task.ts'
 import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
 
@@ -69,7 +69,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
   const { request, meter, content } = generation
   try {
     const answered: Answered<OperationReply<Result>> =
-      storedReply<Result>(generation) ?? (await tryAttempts(askingFor(task), generation))
+      storedReply<Result>(generation) ?? (await tryAttempts(codecFor(task), generation))
     const { result, upstreamId, usage } = answered.answer
     const dropped = [...answered.dropped]
     generation.dropped = dropped
@@ -106,9 +106,9 @@ function passed<Request extends RoutedRequest, Result>(
   }
 }
 
-function askingFor<Request extends RoutedRequest, Result>({
+function codecFor<Request extends RoutedRequest, Result>({
   speakers,
-}: Task<Request, Result>): Asking<OperationReply<Result>, Generation<UnitMeter, Request>> {
+}: Task<Request, Result>): CallCodec<OperationReply<Result>, Generation<UnitMeter, Request>> {
   const operationOf = ({ dialect }: Attempt): Operation<Request, Result> => {
     const operation = speakers[dialect]
     if (!operation) throw new Error(`planned in the dialect ${dialect}, which does not have it`)

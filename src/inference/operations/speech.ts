@@ -10,10 +10,10 @@ import { admitUnits, tokensOfUnits } from '../admission/admit.ts'
 import { textTokens } from '../admission/estimate.ts'
 import type { Generation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
-import { wholeHeaders } from '../reply/headers.ts'
+import { generationHeaders } from '../reply/headers.ts'
 import type { Counted } from '../reply/meter.ts'
 import { fail } from '../settle.ts'
-import { type Asking, tryAttempts } from '../upstream/attempts.ts'
+import { type CallCodec, tryAttempts } from '../upstream/attempts.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { refusalOf } from './run.ts'
 import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
@@ -42,7 +42,7 @@ export async function runSpeech(opening: Opening<SpeechRequest>, deps: RunDeps):
   const audio = await spoken(generation)
   return new Response(
     relayBytes(generation, generation.content?.hear(audio.mediaType, audio.chunks) ?? audio.chunks),
-    { headers: wholeHeaders(generation, audio.mediaType) },
+    { headers: generationHeaders(generation, audio.mediaType) },
   )
 }
 
@@ -66,7 +66,7 @@ function speakerOf({ dialect }: Attempt): SpeechSpeaker {
   return speaker
 }
 
-const speaking: Asking<Spoken, Speaking> = {
+const speaking: CallCodec<Spoken, Speaking> = {
   build: (attempt, { request }) => speakerOf(attempt).build(request, attempt),
   read: async (reply, attempt, { request }) => ({
     answer: await speakerOf(attempt).read(reply, request),

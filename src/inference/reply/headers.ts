@@ -2,7 +2,7 @@ import { replyHeaders } from '../../http/reply-headers.ts'
 import type { Generation } from '../generation.ts'
 
 /** The headers of a reply that is not streamed. Anthropic's clients read the id of a request from a header of its own name. */
-export function wholeHeaders(
+export function generationHeaders(
   { id, request, opening, cached }: Generation,
   contentType: string,
 ): Record<string, string> {
@@ -14,11 +14,11 @@ export function wholeHeaders(
 
 /** The headers of a JSON reply. */
 export const jsonHeaders = (generation: Generation): Record<string, string> =>
-  wholeHeaders(generation, 'application/json')
+  generationHeaders(generation, 'application/json')
 
 /** The headers of a reply in pieces, which proxies must pass on as they come. */
 export function streamHeaders(generation: Generation, mediaType: string): Record<string, string> {
-  const headers = wholeHeaders(generation, mediaType)
+  const headers = generationHeaders(generation, mediaType)
   headers['cache-control'] = 'no-cache, no-transform'
   headers['x-accel-buffering'] = 'no'
   return headers

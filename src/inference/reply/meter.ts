@@ -45,7 +45,7 @@ export interface SettlementContext {
   attempt: Attempt
   tries: readonly AttemptOutcome[]
   /** Somebody has the request and has not refused it. */
-  isAsked: boolean
+  isSent: boolean
   pricing: Pricing
   /** What may be charged at most where we estimate. */
   holdNanoUsd: number
@@ -144,7 +144,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
   const { journal, endedAt, attempt } = context
   const { finish, startedAt } = delivered
   // Nothing is charged for a disconnect before any provider accepted the request.
-  const isInVain = ending === 'disconnected' && !context.isAsked
+  const isInVain = ending === 'disconnected' && !context.isSent
   const counted = isInVain ? NOTHING : delivered.counted
   const cost = isInVain ? FREE : costFor(ending, counted, context)
   const contentAt = delivered.firstContentAt ?? endedAt

@@ -61,8 +61,8 @@ async function untilStarted(stream: TextStream, keepAlive: string): Promise<stri
   const until = ticker.now() + SILENCE_MS
   for (let waitMs = BEGUN_MS; waitMs > 0; waitMs = Math.min(BEGUN_MS, until - ticker.now())) {
     if ((await ticker.within(starting, waitMs)) !== TIMED_OUT) return null
-    const { begunAt } = generation
-    const text = begunAt !== null && now() - begunAt >= BEGUN_MS ? stream.begin() : ''
+    const { replyStartedAt } = generation
+    const text = replyStartedAt !== null && now() - replyStartedAt >= BEGUN_MS ? stream.begin() : ''
     if (text !== '') return text
   }
   return keepAlive

@@ -19,7 +19,7 @@ import { withFilters } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
 import { jsonHeaders } from '../reply/headers.ts'
 import { streamResponse } from '../reply/stream.ts'
-import { cacheAsked } from '../response-cache/asked.ts'
+import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
 import { withCarried } from './carried.ts'
 import { withFiles } from './file-ids.ts'
@@ -103,7 +103,7 @@ export async function infer(
     wantsMetadata,
     ingress: options.ingress ?? ingresses[dialect],
     recorder: undefined,
-    cache: cacheAsked(incoming.request.headers, caller),
+    cache: cacheOptionsOf(incoming.request.headers, caller),
     signal,
     startedAt,
   }

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../core/snapshot.ts'
 import { isReachable, type OutboundAllow, refusedHost } from '../../net/address.ts'
 import type { Names } from '../../net/names.ts'
 import { isOnOwnNetwork } from '../../providers/index.ts'
-import { providersAsked } from '../routing/plan.ts'
+import { requestedProviders } from '../routing/plan.ts'
 import { checkUserUrls, MOST_NAMES, type UserNames } from './user-urls.ts'
 
 export interface UserUrlDeps {
@@ -30,7 +30,7 @@ export function checkUrls(
 ): Promise<void> | undefined {
   const named = checkUserUrls(request.body, deps.outboundAllow)
   if (named === null) return undefined
-  const places = providersAsked({ request, caller, snapshot }).map((provider) =>
+  const places = requestedProviders({ request, caller, snapshot }).map((provider) =>
     isOnOwnNetwork(provider, deps.outboundAllow),
   )
   const unsure = [...new Set(places.filter((place) => typeof place === 'string'))]

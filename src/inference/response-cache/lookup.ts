@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { accountOf, type Plan, plan } from '../routing/plan.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
-import type { CacheAsked } from './asked.ts'
+import type { CacheOptions } from './cache-options.ts'
 import { cacheKey } from './key.ts'
 import type { CachedReply, ResponseCache } from './store.ts'
 
@@ -30,7 +30,7 @@ interface Hit {
  * Looks up a cached reply to the same request. A caller gets it only if its plan contains the account that produced it:
  * guardrails, preferences and prices still apply. Cache hits are served even while the provider is down.
  */
-export function lookUp(asked: CacheAsked, cache: ResponseCache, input: PlanInput): Lookup {
+export function lookUp(asked: CacheOptions, cache: ResponseCache, input: PlanInput): Lookup {
   const { request, caller, now } = input
   const key = cacheKey(request, caller)
   if (asked.isRefreshed) cache.drop(key)

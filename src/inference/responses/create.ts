@@ -18,14 +18,14 @@ import { withFiles } from '../request/file-ids.ts'
 import { withPreset } from '../request/preset.ts'
 import { answer } from '../request/receive.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
-import { cacheAsked } from '../response-cache/asked.ts'
+import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
 import { inOwnWords, type ResolvedInput, resolveInput } from './input.ts'
 import { foregroundRecorder, type Keeping } from './recorder.ts'
 import { rememberingRecorder } from './remembering.ts'
-import { type StateAsked, stateAsked } from './state.ts'
+import { type StateOptions, stateOptionsOf } from './state.ts'
 
 /** What the routes of the Responses API need beside what every inference needs. */
 export interface ResponsesDeps extends UserUrlDeps {
@@ -47,7 +47,7 @@ export interface ResponsesDeps extends UserUrlDeps {
 export interface Received {
   readonly startedAt: number
   readonly caller: Caller
-  readonly asked: StateAsked
+  readonly asked: StateOptions
   readonly resolved: ResolvedInput
   readonly opening: Omit<Opening<InferenceRequest>, 'signal' | 'cache'>
 }
@@ -64,7 +64,7 @@ export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<
   const { store, remembered } = deps.responses
   // Before anything of it is kept.
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
-  const asked = stateAsked(filtered.body)
+  const asked = stateOptionsOf(filtered.body)
   const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, { store, remembered })
   const inference = await parsed(resolved, filtered, caller, incoming, deps)
   if (presetId !== null) inference.presetId = presetId
@@ -105,7 +105,7 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
     ? foregroundRecorder(keeping)
     : rememberingRecorder(opening.request, caller, remembered)
   // With a previous response, its turns are part of the input, and the reply names its id: never cached.
-  const cache = asked.previousResponseId === null ? cacheAsked(request.headers, caller) : undefined
+  const cache = asked.previousResponseId === null ? cacheOptionsOf(request.headers, caller) : undefined
   const response = await answer({ ...input, recorder, cache, signal: request.signal }, deps.run)
   deferLine(incoming)
   return response

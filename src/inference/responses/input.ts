@@ -5,7 +5,7 @@ import type { ResponseStore, StoredResponse } from '../../core/stored-response.t
 import { INFERENCE_BODY_LIMIT } from '../../http/body.ts'
 import { itemsById, itemsOf, ONLY_STORED, type Turn, turnsBefore } from './history.ts'
 import { inputItems, isReference } from './items.ts'
-import type { StateAsked } from './state.ts'
+import type { StateOptions } from './state.ts'
 
 /** Where items are that a request refers to. */
 export interface Kept {
@@ -31,7 +31,7 @@ export interface ResolvedInput {
  */
 export async function resolveInput(
   body: JsonObject,
-  asked: StateAsked,
+  asked: StateOptions,
   workspaceId: string,
   kept: Kept,
 ): Promise<ResolvedInput> {
@@ -71,7 +71,7 @@ function checkCalls(earlier: readonly JsonObject[], own: readonly JsonObject[]):
 }
 
 /** The reply reports the effective `store`: a background response is stored. */
-const withState = (body: JsonObject, { store }: StateAsked): JsonObject =>
+const withState = (body: JsonObject, { store }: StateOptions): JsonObject =>
   store && body['store'] !== true ? { ...body, store } : body
 
 /** Drops references to items that the conversation contains already, and repeated references. */

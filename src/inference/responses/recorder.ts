@@ -7,14 +7,14 @@ import type { ResponseStore, StoredResponse } from '../../core/stored-response.t
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { ResolvedInput } from './input.ts'
 import { idOf, outputItems, shownItem } from './items.ts'
-import type { StateAsked } from './state.ts'
+import type { StateOptions } from './state.ts'
 import { storedReply } from './stored-reply.ts'
 
 /** What is known of a response before it is run. */
 export interface Keeping {
   readonly store: ResponseStore
   readonly caller: Caller
-  readonly asked: StateAsked
+  readonly asked: StateOptions
   readonly resolved: ResolvedInput
   readonly startedAt: number
   readonly retentionMs: number

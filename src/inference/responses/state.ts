@@ -2,7 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 
 /** The fields of a request about stored state. */
-export interface StateAsked {
+export interface StateOptions {
   /** Keep the response. */
   readonly store: boolean
   /** Answer at once, and run on without the caller's connection. */
@@ -15,7 +15,7 @@ export interface StateAsked {
  * Reads the fields of state; the dialect rejects wrong types. A background response must be stored to be retrieved, so
  * `background` implies `store`, and `store: false` with it is rejected, as at OpenAI.
  */
-export function stateAsked(body: JsonObject): StateAsked {
+export function stateOptionsOf(body: JsonObject): StateOptions {
   const { store, background, stream, previous_response_id: previous } = body
   const isBackground = background === true
   if (isBackground && store === false)

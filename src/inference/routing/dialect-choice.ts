@@ -3,10 +3,10 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { isKnownToReason } from '../../dialects/responses/build-reasoning.ts'
 import { dialectsOf } from './eligible.ts'
-import type { AskedOfModel } from './plan-input.ts'
+import type { RequestFeatures } from './plan-input.ts'
 
 interface Choosing {
-  readonly request: RoutedRequest & AskedOfModel
+  readonly request: RoutedRequest & RequestFeatures
   refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
 }
 
@@ -37,7 +37,7 @@ export function dialectFor(
  * - for parameters that Responses does not have, unless chat would refuse the request: they are dropped by name then.
  */
 function prefersResponses(
-  request: RoutedRequest & AskedOfModel,
+  request: RoutedRequest & RequestFeatures,
   { quirks }: ProviderRecord,
   endpoint: EndpointRecord,
 ): boolean {
@@ -53,10 +53,10 @@ function prefersResponses(
 
 /** True if the request has a parameter that chat completions carry to this model and Responses cannot. */
 function needsChat(
-  { sampling = {}, choiceCount = 1, body }: RoutedRequest & AskedOfModel,
+  { sampling = {}, choiceCount = 1, body }: RoutedRequest & RequestFeatures,
   { supportedParameters }: EndpointRecord,
 ): boolean {
-  const asked: Readonly<Record<string, boolean>> = {
+  const isSet: Readonly<Record<string, boolean>> = {
     seed: sampling.seed !== undefined,
     stop: sampling.stop !== undefined,
     logit_bias: sampling.logitBias !== undefined,
@@ -64,7 +64,7 @@ function needsChat(
     presence_penalty: Boolean(sampling.presencePenalty),
     prediction: body['prediction'] !== undefined && body['prediction'] !== null,
   }
-  const isTaken = (name: string): boolean =>
+  const isSupported = (name: string): boolean =>
     supportedParameters === null || supportedParameters.includes(name)
-  return choiceCount > 1 || Object.keys(asked).some((name) => asked[name] && isTaken(name))
+  return choiceCount > 1 || Object.keys(isSet).some((name) => isSet[name] && isSupported(name))
 }

@@ -51,7 +51,7 @@ const OPEN_MS = 30_000
 const OPEN_CAP_MS = 300_000
 const PROBE_MS = 1_000
 const COOL_WITHOUT_HINT_MS = 5_000
-const LATENCIES_KEPT = 32
+const MAX_LATENCIES = 32
 
 const newState = (): State => ({
   consecutive: 0,
@@ -109,7 +109,7 @@ export function createHealth(clock: () => number): Health {
       state.coolUntil = 0
       secondOf(state, now()).successes += 1
       state.latencies.push(firstContentMs)
-      if (state.latencies.length > LATENCIES_KEPT) state.latencies.shift()
+      if (state.latencies.length > MAX_LATENCIES) state.latencies.shift()
     },
     failed(attempt, error) {
       const state = stateOf(attempt)
@@ -145,7 +145,7 @@ function secondOf(state: State, at: number): Second {
   return fresh
 }
 
-function lately(state: State, at: number): { failures: number; successes: number } {
+function recentCounts(state: State, at: number): { failures: number; successes: number } {
   const oldest = Math.floor(at / 1000) - WINDOW_SECONDS
   const sum = { failures: 0, successes: 0 }
   for (const known of state.seconds) {
@@ -158,13 +158,13 @@ function lately(state: State, at: number): { failures: number; successes: number
 
 function shouldOpen(state: State, at: number): boolean {
   if (state.consecutive >= CONSECUTIVE_TO_OPEN) return true
-  const { failures, successes } = lately(state, at)
+  const { failures, successes } = recentCounts(state, at)
   return failures + successes >= SAMPLES_TO_OPEN && failures >= successes
 }
 
 /** The rule for a model's only endpoint: twenty failures within 30 s and not one success. */
 const isHopeless = (state: State, at: number): boolean =>
-  state.consecutive >= SAMPLES_TO_OPEN && lately(state, at).failures >= SAMPLES_TO_OPEN
+  state.consecutive >= SAMPLES_TO_OPEN && recentCounts(state, at).failures >= SAMPLES_TO_OPEN
 
 function open(state: State, at: number): void {
   if (state.openUntil > at + PROBE_MS && !isHopeless(state, at)) return

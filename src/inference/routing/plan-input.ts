@@ -7,12 +7,12 @@ import type { EndpointRecord, Snapshot } from '../../core/snapshot.ts'
 import type { Cooldown } from './health.ts'
 
 /** The parts of a conversation that decide in which dialect it is sent; absent for other requests. */
-export type AskedOfModel = Partial<
+export type RequestFeatures = Partial<
   Pick<InferenceRequest, 'sampling' | 'tools' | 'choiceCount' | 'modalities' | 'reasoning'>
 >
 
 export interface PlanInput {
-  request: RoutedRequest & AskedOfModel
+  request: RoutedRequest & RequestFeatures
   caller: Caller
   snapshot: Snapshot
   now: number

@@ -89,7 +89,7 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
 }
 
 /** Every provider that the caller's models may lead to, before preferences, guardrails and health choose. */
-export function providersAsked(
+export function requestedProviders(
   input: Pick<PlanInput, 'request' | 'caller' | 'snapshot'>,
 ): readonly ProviderRecord[] {
   const found = requestedModels(input).flatMap((name) => resolve(name, input)?.routes ?? [])
@@ -177,11 +177,20 @@ function withCredentials(
   if (byokKey) return [{ model, endpoint, provider, credential: byokKey.credential, byokKey, dialect }]
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
-  return drawn(credentials, random).map((credential) => ({ model, endpoint, provider, credential, dialect }))
+  return shuffledByWeight(credentials, random).map((credential) => ({
+    model,
+    endpoint,
+    provider,
+    credential,
+    dialect,
+  }))
 }
 
 /** Weighted credentials share requests by weight (default 1). Without any weight they keep their order. */
-function drawn(credentials: readonly CredentialRecord[], random: () => number): readonly CredentialRecord[] {
+function shuffledByWeight(
+  credentials: readonly CredentialRecord[],
+  random: () => number,
+): readonly CredentialRecord[] {
   if (credentials.length < 2 || credentials.every(({ weight }) => weight === undefined)) return credentials
   // Efraimidis and Spirakis: see byWeight in order.ts.
   return credentials

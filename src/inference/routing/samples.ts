@@ -8,15 +8,15 @@ export interface Samples {
 }
 
 const WINDOW_MS = 30 * 60_000
-const LEAST_KEPT = 16
-const MOST_KEPT = 256
+const INITIAL_CAPACITY = 16
+const MAX_CAPACITY = 256
 const FRESH_MS = 1_000
 
 /** `better`: whether a smaller value is the better one (a latency) or a larger one (a speed). */
 export function createSamples(better: 'smaller' | 'larger'): Samples {
   // Most endpoints see a few requests: room is made as it is needed.
-  let times = new Float64Array(LEAST_KEPT)
-  let values = new Float64Array(LEAST_KEPT)
+  let times = new Float64Array(INITIAL_CAPACITY)
+  let values = new Float64Array(INITIAL_CAPACITY)
   let added = 0
   let known: { at: number; added: number; percentiles: Percentiles | null } | null = null
 
@@ -28,7 +28,7 @@ export function createSamples(better: 'smaller' | 'larger'): Samples {
     values.set(oldValues)
   }
 
-  const reckon = (at: number): Percentiles | null => {
+  const compute = (at: number): Percentiles | null => {
     const recent: number[] = []
     for (let index = 0; index < Math.min(added, values.length); index++) {
       if ((times[index] ?? 0) > at - WINDOW_MS) recent.push(values[index] ?? 0)
@@ -39,7 +39,7 @@ export function createSamples(better: 'smaller' | 'larger'): Samples {
 
   return {
     add(at, value) {
-      if (added === values.length && added < MOST_KEPT) grow()
+      if (added === values.length && added < MAX_CAPACITY) grow()
       const slot = added % values.length
       times[slot] = at
       values[slot] = value
@@ -49,7 +49,7 @@ export function createSamples(better: 'smaller' | 'larger'): Samples {
       const isFresh = known !== null && at - known.at < FRESH_MS && at >= known.at
       if (isFresh && known !== null && (known.added === added || known.percentiles !== null))
         return known.percentiles
-      known = { at, added, percentiles: reckon(at) }
+      known = { at, added, percentiles: compute(at) }
       return known.percentiles
     },
   }

@@ -4,9 +4,9 @@ import type { RoutedRequest } from '../../core/request.ts'
  * The random numbers by which endpoints share the requests: of one conversation they are the same each time, so that it
  * goes to the same endpoint as long as the choice is the same, and finds its beginning in that one's cache.
  */
-export function drawsOf(request: RoutedRequest, random: () => number): () => number {
+export function randomFor(request: RoutedRequest, random: () => number): () => number {
   const name = conversationOf(request)
-  return name === undefined ? random : drawsFor(name)
+  return name === undefined ? random : seededRandom(name)
 }
 
 /**
@@ -20,7 +20,7 @@ function conversationOf({ sessionId, apiType, body, user }: RoutedRequest): stri
   return apiType === 'messages' && user !== '' ? user : undefined
 }
 
-function drawsFor(name: string): () => number {
+function seededRandom(name: string): () => number {
   let state = Number(BigInt(Bun.hash(name)) & 0xffffffffn)
   return () => {
     // mulberry32

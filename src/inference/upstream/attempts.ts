@@ -12,23 +12,17 @@ import { accountOf } from '../routing/plan.ts'
 import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
 
 /** How one kind of request is sent to an endpoint, and its reply read until fail-over is no longer possible. */
-export interface Asking<Answer, Asked extends Generation> {
-  build(attempt: Attempt, generation: Asked): DialectCall | Promise<DialectCall>
+export interface CallCodec<Answer, Run extends Generation> {
+  build(attempt: Attempt, generation: Run): DialectCall | Promise<DialectCall>
   /** Reads a 2xx reply; throws `UpstreamError` for what is no answer. */
   read(
     reply: UpstreamReply,
     attempt: Attempt,
-    generation: Asked,
+    generation: Run,
   ): Promise<{ answer: Answer; upstreamId: string | null }>
-  readError(
-    attempt: Attempt,
-    status: number,
-    headers: Headers,
-    text: string,
-    generation: Asked,
-  ): UpstreamError
+  readError(attempt: Attempt, status: number, headers: Headers, text: string, generation: Run): UpstreamError
   /** True where the call may have been refused for what `build` builds otherwise the next time. */
-  mayBuildAgain?(error: UpstreamError, generation: Asked, built: DialectCall): boolean
+  mayBuildAgain?(error: UpstreamError, generation: Run, built: DialectCall): boolean
 }
 
 export interface Answered<Answer> {
@@ -50,9 +44,9 @@ const MOST_BUILT_AGAIN = 3
  * Tries the attempts of a generation in order until one answers. Throws a `GatewayError` when none does, or when the
  * request itself is at fault; rethrows the reason of a cancellation.
  */
-export async function tryAttempts<Answer, Asked extends Generation>(
-  asking: Asking<Answer, Asked>,
-  generation: Asked,
+export async function tryAttempts<Answer, Run extends Generation>(
+  codec: CallCodec<Answer, Run>,
+  generation: Run,
 ): Promise<Answered<Answer>> {
   const { deps, cancellation, tries } = generation
   const queue = [...generation.attempts]
@@ -64,7 +58,7 @@ export async function tryAttempts<Answer, Asked extends Generation>(
     const count: number = (triesOf?.get(account) ?? 0) + 1
     if (count > TRIES_PER_ENDPOINT) continue
     try {
-      return await tryOne(asking, attempt, generation)
+      return await tryOne(codec, attempt, generation)
     } catch (caught) {
       const error = asUpstreamError(caught)
       if (!error || cancellation.reason !== null) throw caught
@@ -107,10 +101,10 @@ function pauseBefore(
   return waitedMs + pauseMs <= OWN_WAITING_MS ? pauseMs : null
 }
 
-async function tryOne<Answer, Asked extends Generation>(
-  asking: Asking<Answer, Asked>,
+async function tryOne<Answer, Run extends Generation>(
+  codec: CallCodec<Answer, Run>,
   attempt: Attempt,
-  generation: Asked,
+  generation: Run,
 ): Promise<Answered<Answer>> {
   const { deps, current, cancellation, tries } = generation
   const startedAt = deps.now()
@@ -118,15 +112,15 @@ async function tryOne<Answer, Asked extends Generation>(
   generation.current = attempt
   deps.health.trying(attempt)
   try {
-    const { reply, dropped } = await send(asking, attempt, generation)
-    const { answer, upstreamId } = await asking.read(reply, attempt, generation)
+    const { reply, dropped } = await callEndpoint(codec, attempt, generation)
+    const { answer, upstreamId } = await codec.read(reply, attempt, generation)
     const latencyMs = deps.now() - startedAt
     tries.push(outcomeOf(attempt, upstreamId, reply.status, null, latencyMs))
     deps.health.succeeded(attempt, latencyMs)
     return { attempt, answer, dropped }
   } catch (caught) {
     const error = asUpstreamError(caught)
-    if (cancellation.reason === null) generation.isAsked = false
+    if (cancellation.reason === null) generation.isSent = false
     const code = error?.code ?? error?.kind ?? null
     tries.push(outcomeOf(attempt, null, error?.status ?? null, code, deps.now() - startedAt))
     throw caught
@@ -152,47 +146,47 @@ const outcomeOf = (
 })
 
 /** Builds and sends one call, again if the endpoint rejected a part that may be left out. Throws the rejection. */
-export async function send<Answer, Asked extends Generation>(
-  asking: Asking<Answer, Asked>,
+export async function callEndpoint<Answer, Run extends Generation>(
+  codec: CallCodec<Answer, Run>,
   attempt: Attempt,
-  generation: Asked,
+  generation: Run,
 ): Promise<{ reply: UpstreamReply; dropped: string[] }> {
   for (let builtAgain = 0; ; builtAgain++) {
-    const begunAt = performance.now()
-    const building = asking.build(attempt, generation)
+    const startedAt = performance.now()
+    const building = codec.build(attempt, generation)
     const built = building instanceof Promise ? await building : building
     // What is written next is as long as what was translated.
-    const turn = turnAfterLong(begunAt)
+    const turn = turnAfterLong(startedAt)
     if (turn) await turn
     generation.sentBodies?.push(built.body)
-    const reply = await ask(built, attempt, generation.deps, generation.cancellation, { generation })
+    const reply = await sendCall(built, attempt, generation.deps, generation.cancellation, { generation })
     if (isGood(reply)) return { reply, dropped: built.dropped }
-    const error = await refusalOf(reply, attempt, generation.deps, (status, headers, text) =>
-      asking.readError(attempt, status, headers, text, generation),
+    const error = await readErrorResponse(reply, attempt, generation.deps, (status, headers, text) =>
+      codec.readError(attempt, status, headers, text, generation),
     )
     const mayBuildAgain =
-      builtAgain < MOST_BUILT_AGAIN && asking.mayBuildAgain?.(error, generation, built) === true
+      builtAgain < MOST_BUILT_AGAIN && codec.mayBuildAgain?.(error, generation, built) === true
     if (!mayBuildAgain) throw error
-    generation.isAsked = false
+    generation.isSent = false
   }
 }
 
-interface AskOptions {
+interface SendOptions {
   /** Marked as asked when the call is sent; absent: the call is of no generation. */
-  generation?: Pick<Generation, 'isAsked'>
+  generation?: Pick<Generation, 'isSent'>
   /** Absent: those of the provider. */
   places?: { group: string; maxInFlight: number }
 }
 
-type AskDeps = Pick<RunDeps, 'upstream' | 'now' | 'tokens'>
+type SendDeps = Pick<RunDeps, 'upstream' | 'now' | 'tokens'>
 
 /** Sends one call to the provider of the attempt, in one of the provider's places or of others. */
-export async function ask(
+export async function sendCall(
   built: DialectCall,
   { provider, credential }: Attempt,
-  deps: AskDeps,
+  deps: SendDeps,
   cancellation: Cancellation,
-  { generation, places }: AskOptions = {},
+  { generation, places }: SendOptions = {},
 ): Promise<UpstreamReply> {
   const kind = providers[provider.kind]
   const preparing = kind.prepare(provider, credential, built, {
@@ -202,7 +196,7 @@ export async function ask(
     tokens: deps.tokens,
   })
   const call = preparing instanceof Promise ? await preparing : preparing
-  if (generation) generation.isAsked = true
+  if (generation) generation.isSent = true
   return deps.upstream.send(call, {
     group: places?.group ?? provider.slug,
     maxInFlight: places?.maxInFlight ?? provider.maxInFlight,
@@ -215,7 +209,7 @@ export async function ask(
 export const isGood = ({ status }: UpstreamReply): boolean => status >= 200 && status < 300
 
 /** The error of a reply with an error status. */
-export async function refusalOf(
+export async function readErrorResponse(
   reply: UpstreamReply,
   { credential }: Attempt,
   { tokens }: Pick<RunDeps, 'tokens'>,

@@ -8,17 +8,17 @@ import { guarded } from '../filters/output/apply.ts'
 import type { Conversation } from '../generation.ts'
 import { withContents } from '../request/url-contents.ts'
 import { type Gather, throughCache } from '../response-cache/conversation.ts'
-import { type Asking, tryAttempts } from './attempts.ts'
+import { type CallCodec, tryAttempts } from './attempts.ts'
 import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from './first-content.ts'
 
 /** Settings let no provider through whose dialect has no code. */
-const spoken: Partial<Record<DialectName, Egress>> = egresses
+const egressByDialect: Partial<Record<DialectName, Egress>> = egresses
 
 function egressOf({ dialect }: Attempt): Egress {
-  const egress = spoken[dialect]
+  const egress = egressByDialect[dialect]
   if (!egress) throw new Error(`no code speaks the dialect ${dialect}`)
   return egress
 }
@@ -44,11 +44,11 @@ async function fromProviders(generation: Conversation): Promise<Dispatched> {
  */
 const WANTS_RESPONSES = /\bv1\/responses\b/
 
-const conversation: Asking<InferenceFrames, Conversation> = {
+const conversation: CallCodec<InferenceFrames, Conversation> = {
   build(attempt, generation) {
-    const spokenTo = spokenToBy(attempt, generation)
-    const egress = egressOf(spokenTo)
-    const whole = withContents(generation, spokenTo, egress)
+    const accepted = inAcceptedDialect(attempt, generation)
+    const egress = egressOf(accepted)
+    const whole = withContents(generation, accepted, egress)
     if (whole instanceof Promise)
       return whole.then((fetched) =>
         throughContexts(built(fetched, attempt, generation), attempt, generation),
@@ -57,17 +57,17 @@ const conversation: Asking<InferenceFrames, Conversation> = {
   },
   async read(reply, attempt, generation) {
     generation.suspect?.refused()
-    const read = egressOf(spokenToBy(attempt, generation)).read(reply, generation.request.stream)
+    const read = egressOf(inAcceptedDialect(attempt, generation)).read(reply, generation.request.stream)
     const use = generation.context
     const frames = use?.context ? withWriting(read, use.context, use.claim) : read
     const { first, all } = await untilContent(frames, isAnswer, generation)
     return { answer: all, upstreamId: upstreamIdOf(first) }
   },
   readError: (attempt, status, headers, text, generation) =>
-    egressOf(spokenToBy(attempt, generation)).readError(status, headers, text),
+    egressOf(inAcceptedDialect(attempt, generation)).readError(status, headers, text),
   mayBuildAgain(error, generation, { lessers = [] }) {
     const { context: use, current } = generation
-    if (current !== null && learnt(current, error, lessers, generation)) return true
+    if (current !== null && recordRefusal(current, error, lessers, generation)) return true
     const { status } = error
     // Whatever the words: it may well be the cache, and without it the call is one like all others.
     if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
@@ -76,12 +76,12 @@ const conversation: Asking<InferenceFrames, Conversation> = {
   },
 }
 
-const spokenToBy = (attempt: Attempt, { refused }: Conversation): Attempt =>
+const inAcceptedDialect = (attempt: Attempt, { refused }: Conversation): Attempt =>
   refused?.get(attempt)?.instead ?? attempt
 
 function built(whole: InferenceRequest, attempt: Attempt, generation: Conversation): DialectCall {
-  const spokenTo = spokenToBy(attempt, generation)
-  const call = called(whole, spokenTo, egressOf(spokenTo))
+  const accepted = inAcceptedDialect(attempt, generation)
+  const call = called(whole, accepted, egressOf(accepted))
   const parts = generation.refused?.get(attempt)?.parts ?? []
   if (parts.length === 0) return call
   const left = (call.lessers ?? []).filter(({ without }) => parts.includes(without))
@@ -93,7 +93,7 @@ function built(whole: InferenceRequest, attempt: Attempt, generation: Conversati
 }
 
 /** True if the next call to the same endpoint is another one. */
-function learnt(
+function recordRefusal(
   attempt: Attempt,
   { status, reason }: UpstreamError,
   lessers: readonly Lesser[],

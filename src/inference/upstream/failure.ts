@@ -79,7 +79,7 @@ export function publicError(
       status,
     }))
   }
-  const cause = forLog(error, attempt)
+  const cause = redactedError(error, attempt)
   if (error.kind === 'caller') {
     return new GatewayError(callerStatus(error), cause.reason, { cause, metadata })
   }
@@ -143,7 +143,7 @@ function withoutEnd(text: string, secret: string): string {
 }
 
 /** The same failure without the keys that a provider repeats in its text: they belong in no log. */
-function forLog(error: UpstreamError, attempt: Attempt): UpstreamError {
+function redactedError(error: UpstreamError, attempt: Attempt): UpstreamError {
   const { kind, status, code, errorType, retryAfterMs, cause } = error
   const reason = withoutSecrets(error.reason, attempt)
   if (reason === error.reason) return error

@@ -13,7 +13,7 @@ export interface Dispatched {
 export async function untilContent(
   frames: InferenceFrames,
   isFirst: (frame: InferenceFrame) => boolean,
-  generation?: Pick<Generation, 'begunAt' | 'deps'>,
+  generation?: Pick<Generation, 'replyStartedAt' | 'deps'>,
 ): Promise<{ first: FrameBatch; all: InferenceFrames }> {
   const iterator = frames[Symbol.asyncIterator]()
   let first: FrameBatch = []
@@ -27,7 +27,7 @@ export async function untilContent(
       for (const frame of value) more.push(frame)
     }
     if (value.some(isFirst)) break
-    if (generation && value.some(begins)) generation.begunAt ??= generation.deps.now()
+    if (generation && value.some(begins)) generation.replyStartedAt ??= generation.deps.now()
   }
   first = more ?? first
   return { first, all: continued(first, iterator) }

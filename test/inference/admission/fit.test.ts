@@ -22,7 +22,7 @@ const hi: Priced = {
   prompt: { text: 8, audio: 0, image: 0 },
   maxOutputTokens: undefined,
   choices: 1,
-  speaks: false,
+  hasAudioOutput: false,
 }
 const room = (nanoUsd: number, unspentNanoUsd = nanoUsd) => ({ nanoUsd, unspentNanoUsd, gate: null })
 const boundsOf = (attempts: readonly Attempt[]) => attempts.map(({ outputBound }) => outputBound)

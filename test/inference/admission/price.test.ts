@@ -8,7 +8,7 @@ import {
   holdOf,
   type Kinds,
   outputBoundWithin,
-  WORDS_ALONE,
+  TEXT_ONLY,
 } from '../../../src/inference/admission/price.ts'
 import { pricing, usd } from '../fixture.ts'
 
@@ -250,7 +250,7 @@ describe('holds', () => {
       inputCacheWrite: usd('0.0000013'),
       inputCacheWriteHour: usd('0.000002'),
     })
-    const at = (writes?: CacheWriting, prices = written) => holdOf(prices, TEN, 0, { ...WORDS_ALONE, writes })
+    const at = (writes?: CacheWriting, prices = written) => holdOf(prices, TEN, 0, { ...TEXT_ONLY, writes })
     expect(at()).toBe(10_000)
     expect(at('for-minutes')).toBe(13_000)
     expect(at('for-an-hour')).toBe(20_000)
@@ -259,7 +259,7 @@ describe('holds', () => {
     expect(at('for-minutes', pricing('0.000001', '0'))).toBe(10_000)
     expect(at('for-an-hour', pricing('0.000001', '0'))).toBe(10_000)
     expect(at('apart', pricing('0.000001', '0'))).toBe(20_000)
-    const kinds: Kinds = { ...WORDS_ALONE, writes: 'apart' }
+    const kinds: Kinds = { ...TEXT_ONLY, writes: 'apart' }
     const bound = outputBoundWithin(written, TEN, 50_000, kinds)
     expect(holdOf(written, TEN, bound, kinds)).toBeLessThanOrEqual(50_000)
     expect(holdOf(written, TEN, bound + 1, kinds)).toBeGreaterThan(50_000)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { GuardrailRecord } from '../../../src/core/guardrail.ts'
-import { type CacheAsked, cacheAsked } from '../../../src/inference/response-cache/asked.ts'
+import { type CacheOptions, cacheOptionsOf } from '../../../src/inference/response-cache/cache-options.ts'
 import { cacheKey } from '../../../src/inference/response-cache/key.ts'
 import { caller, guardrail } from '../fixture.ts'
 
@@ -89,7 +89,7 @@ describe('who asks for it', () => {
   type Asked = [
     headers: Record<string, string>,
     workspace: typeof on | undefined,
-    asked: CacheAsked | undefined,
+    asked: CacheOptions | undefined,
   ]
   const fresh = (ttlSeconds: number) => ({ ttlSeconds, isRefreshed: false })
   const name = 'x-openrouter-cache'
@@ -120,13 +120,13 @@ describe('who asks for it', () => {
   for (const [headers, responseCache, asked] of rows) {
     test(`${JSON.stringify(headers)} where the workspace says ${JSON.stringify(responseCache)}`, () => {
       const workspace = { ...someone.workspace, ...(responseCache ? { responseCache } : {}) }
-      expect(cacheAsked(new Headers(headers), { ...someone, workspace })).toEqual(asked)
+      expect(cacheOptionsOf(new Headers(headers), { ...someone, workspace })).toEqual(asked)
     })
   }
 
   test('who wants that nobody retains anything keeps nothing here', () => {
     const who = guarded(guardrail({ zdrAuthors: new Set(['openai']) }))
-    expect(cacheAsked(new Headers({ [name]: 'true' }), who)).toBeUndefined()
-    expect(cacheAsked(new Headers({ [name]: 'true' }), guarded(guardrail({})))).toEqual(fresh(300))
+    expect(cacheOptionsOf(new Headers({ [name]: 'true' }), who)).toBeUndefined()
+    expect(cacheOptionsOf(new Headers({ [name]: 'true' }), guarded(guardrail({})))).toEqual(fresh(300))
   })
 })

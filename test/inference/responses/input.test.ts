@@ -3,7 +3,7 @@ import { badRequest } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { inOwnWords, resolveInput } from '../../../src/inference/responses/input.ts'
 import { inputItems, isReference, shownItem } from '../../../src/inference/responses/items.ts'
-import { type StateAsked, stateAsked } from '../../../src/inference/responses/state.ts'
+import { type StateOptions, stateOptionsOf } from '../../../src/inference/responses/state.ts'
 import { response, type Store, startStore } from '../../bodies/fixture.ts'
 
 const user = (text: string): JsonObject => ({ role: 'user', content: text })
@@ -65,7 +65,7 @@ test.each(shown)('%o is shown with a type and an id', (item, as) => {
   expect(shownItem(item, 'resp_00ff', 17)).toEqual(as)
 })
 
-const asked: [body: JsonObject, state: Partial<StateAsked>][] = [
+const asked: [body: JsonObject, state: Partial<StateOptions>][] = [
   [{}, { store: false, background: false, stream: false, previousResponseId: null }],
   [
     { store: null, background: null, previous_response_id: '' },
@@ -86,11 +86,11 @@ const asked: [body: JsonObject, state: Partial<StateAsked>][] = [
   ],
 ]
 test.each(asked)('%o asks for %o', (body, state) => {
-  expect(stateAsked(body)).toMatchObject(state)
+  expect(stateOptionsOf(body)).toMatchObject(state)
 })
 
 test('background without being stored is refused', () => {
-  expect(() => stateAsked({ background: true, store: false })).toThrow('store: must not be false')
+  expect(() => stateOptionsOf({ background: true, store: false })).toThrow('store: must not be false')
 })
 
 describe('a body that refers to what was said', () => {
@@ -111,7 +111,7 @@ describe('a body that refers to what was said', () => {
   afterEach(() => started.stop())
 
   const resolve = (body: JsonObject) =>
-    resolveInput(body, stateAsked(body), 'workspace-a', { store: started.store, remembered: null })
+    resolveInput(body, stateOptionsOf(body), 'workspace-a', { store: started.store, remembered: null })
   const conversation = [user('1'), said('msg_a1', 'One'), user('2'), said('msg_a2', 'Two')]
 
   test('is left as it came where it refers to nothing', async () => {
@@ -149,7 +149,7 @@ describe('a body that refers to what was said', () => {
     const find = async (id: string) => ({ type: 'message', id })
     const remembered = { find, add: () => undefined, close: async () => undefined }
     const many = input.map((item, i) => ({ ...item, id: `rs_${i}` }))
-    const refused = resolveInput({ input: many }, stateAsked({}), 'workspace-a', {
+    const refused = resolveInput({ input: many }, stateOptionsOf({}), 'workspace-a', {
       store: started.store,
       remembered,
     })

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/events.ts'
 import { parseChat } from '../../../src/dialects/chat/parse.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
 import { parseResponses } from '../../../src/dialects/responses/parse.ts'
-import { drawsOf } from '../../../src/inference/routing/stickiness.ts'
+import { randomFor } from '../../../src/inference/routing/stickiness.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const chat = (more: JsonObject) => parseChat({ model: 'm', messages, ...more }, new Headers())
@@ -20,9 +20,9 @@ describe('a conversation has the same draws each time', () => {
     ['prompt_cache_key, responses', codex({ prompt_cache_key: 'a' }), codex({ prompt_cache_key: 'b' })],
     ['user_id, messages', claude({ metadata: { user_id: 'a' } }), claude({ metadata: { user_id: 'b' } })],
   ])('%s', (_, one, other) => {
-    const draws = three(drawsOf(one, any))
-    expect(three(drawsOf(one, any))).toEqual(draws)
-    expect(three(drawsOf(other, any))).not.toEqual(draws)
+    const draws = three(randomFor(one, any))
+    expect(three(randomFor(one, any))).toEqual(draws)
+    expect(three(randomFor(other, any))).not.toEqual(draws)
     expect(new Set(draws).size).toBe(3)
     for (const draw of draws) expect(draw >= 0 && draw < 1).toBe(true)
   })
@@ -30,7 +30,7 @@ describe('a conversation has the same draws each time', () => {
 
 test('the session wins', () => {
   const both = chat({ session_id: 'a', prompt_cache_key: 'b' })
-  expect(three(drawsOf(both, any))).toEqual(three(drawsOf(chat({ session_id: 'a' }), any)))
+  expect(three(randomFor(both, any))).toEqual(three(randomFor(chat({ session_id: 'a' }), any)))
 })
 
 test.each([
@@ -38,5 +38,5 @@ test.each([
   ['a user of chat, who may have many conversations', chat({ user: 'u' })],
   ['an empty key', chat({ prompt_cache_key: '' })],
 ])('chance decides: %s', (_, request) => {
-  expect(three(drawsOf(request, any))).toEqual([0.5, 0.5, 0.5])
+  expect(three(randomFor(request, any))).toEqual([0.5, 0.5, 0.5])
 })

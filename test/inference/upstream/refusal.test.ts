@@ -3,7 +3,7 @@ import type { Attempt } from '../../../src/core/attempt.ts'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import type { UpstreamReply } from '../../../src/core/reply.ts'
 import { egresses } from '../../../src/dialects/index.ts'
-import { refusalOf } from '../../../src/inference/upstream/attempts.ts'
+import { readErrorResponse } from '../../../src/inference/upstream/attempts.ts'
 import { createTokens } from '../../../src/providers/token.ts'
 import { endpoint, model, provider } from '../fixture.ts'
 
@@ -25,7 +25,7 @@ const unreadable = (status: number, failure: unknown): UpstreamReply => ({
 })
 
 const refusal = (reply: UpstreamReply) =>
-  refusalOf(reply, attempt, { tokens: createTokens() }, (status, headers, text) =>
+  readErrorResponse(reply, attempt, { tokens: createTokens() }, (status, headers, text) =>
     egresses.chat.readError(status, headers, text),
   )
 

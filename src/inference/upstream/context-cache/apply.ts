@@ -26,7 +26,7 @@ export interface ContextUse {
   settled(usage: Usage | null): void
 }
 
-export interface ContextAsked {
+export interface ContextScope {
   readonly preferences: ProviderPreferences
   readonly attempt: Attempt
   /** The only owner that may read the cache. Null: nothing may be cached. */
@@ -36,7 +36,7 @@ export interface ContextAsked {
 /** The call with the longest of its beginnings read from a cache that is kept; null: it does not come into question. */
 export function throughContext(
   call: DialectCall,
-  { preferences, attempt, owner }: ContextAsked,
+  { preferences, attempt, owner }: ContextScope,
   contexts: ContextStore | null,
   make: (making: DialectCall) => Promise<MadeContext>,
 ): ContextUse | null {

@@ -3,7 +3,7 @@ import { cancellationOf } from '../../../core/cancellation.ts'
 import { UpstreamError } from '../../../core/errors.ts'
 import { parseJson } from '../../../core/json.ts'
 import type { DialectCall, Egress, MadeContext } from '../../../dialects/dialect.ts'
-import { ask, isGood, refusalOf } from '../attempts.ts'
+import { isGood, readErrorResponse, sendCall } from '../attempts.ts'
 import { Busy, TooShort } from './store.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function makeContext(
   making: DialectCall,
   attempt: Attempt,
   egress: Egress,
-  deps: Parameters<typeof ask>[2],
+  deps: Parameters<typeof sendCall>[2],
 ): Promise<MadeContext> {
   try {
     return await made(making, attempt, egress, deps)
@@ -29,13 +29,13 @@ async function made(
   making: DialectCall,
   attempt: Attempt,
   { contextCache, readError }: Egress,
-  deps: Parameters<typeof ask>[2],
+  deps: Parameters<typeof sendCall>[2],
 ): Promise<MadeContext> {
   // Places of its own: it takes none of those of requests.
   const places = { group: `${attempt.provider.slug} contexts`, maxInFlight: MOST_AT_ONCE }
   const cancellation = cancellationOf(AbortSignal.timeout(MOST_MS))
-  const reply = await ask(making, attempt, deps, cancellation, { places })
-  if (!isGood(reply)) throw await refusalOf(reply, attempt, deps, readError)
+  const reply = await sendCall(making, attempt, deps, cancellation, { places })
+  if (!isGood(reply)) throw await readErrorResponse(reply, attempt, deps, readError)
   const context = contextCache?.read(parseJson(await reply.text(CONTEXT_LIMIT_BYTES)))
   if (!context) throw new UpstreamError('malformed', 'the reply names no cache')
   return context

@@ -2,7 +2,7 @@ import type { Caller } from '../../core/caller.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
 
 /** What a request, or its workspace for it, wants of the cache. */
-export interface CacheAsked {
+export interface CacheOptions {
   /** How long the answer is kept, should it be a new one. */
   readonly ttlSeconds: number
   /** What is kept is forgotten first: the answer is a new one. */
@@ -16,7 +16,7 @@ const MOST_TTL_SECONDS = 86_400
  * Undefined: the request does not use the cache. Its header overrides the setting of the workspace. A key whose guardrails
  * require zero data retention never uses the cache.
  */
-export function cacheAsked(headers: Headers, { key, workspace }: Caller): CacheAsked | undefined {
+export function cacheOptionsOf(headers: Headers, { key, workspace }: Caller): CacheOptions | undefined {
   const value = headerOf(headers, SWITCH)?.trim().toLowerCase()
   const usual = workspace.responseCache
   if (value !== 'true' && (value === 'false' || !usual?.isOn)) return undefined
