@@ -136,5 +136,9 @@ export function checkTail(name: string, data: string, status: number): void {
 export const notJson = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
 
+/** A 200 with `{}`, with nothing in it, or with another dialect's answer. `noun`: what a reply holds. */
+export const noAnswer = (noun: string, status: number): UpstreamError =>
+  new UpstreamError('malformed', `the reply holds no ${noun}`, { status })
+
 export const unfinished = (status: number): UpstreamError =>
   new UpstreamError('truncated', 'the reply ended without a finish', { status })

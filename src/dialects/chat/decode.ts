@@ -1,20 +1,21 @@
-import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import { asList, asObject, isObject } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
+import type { DecodeOptions } from '../event-decoder.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { type ReadOptions as ReplyOptions, readReply } from '../read-reply.ts'
-import { checkTail, isDone, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
+import {
+  checkTail,
+  isDone,
+  noAnswer,
+  notJson,
+  parseReply,
+  type ReplyDecoder,
+  unfinished,
+} from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
 import { endReply, isFinished, newReply, readChunk } from './decode-chunk.ts'
-
-interface DecodeOptions {
-  /** The HTTP status of the reply. */
-  status: number
-  /** False: every chunk is parsed. The same events come, without `plainText`. */
-  fast: boolean
-}
 
 function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newReply(status)
@@ -47,11 +48,9 @@ function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   }
 
   function end(): InferenceFrame {
-    if (state.choices.length === 0) throw noAnswer(status)
+    if (state.choices.length === 0) throw noAnswer('choices', status)
     const saysSomething = state.choices.some((each) => each.hasContent || each.finishReason !== null)
-    if (!isFinished(state) && !(isTerminated && saysSomething) && !isBody) {
-      throw unfinished(status)
-    }
+    if (!isFinished(state) && !(isTerminated && saysSomething) && !isBody) throw unfinished(status)
     return { events: endReply(state) }
   }
 
@@ -64,7 +63,7 @@ function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
     takeBody(body) {
       isBody = true
       const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body
-      if (!isErrorBody(only) && !hasChoices(only)) throw noAnswer(status)
+      if (!isErrorBody(only) && !hasChoices(only)) throw noAnswer('choices', status)
       const events: InferenceEvent[] = []
       readChunk(only, state, true, events)
       return frameOf(events)
@@ -97,10 +96,6 @@ function mayRepeat(chunk: unknown): boolean {
 
 const frameOf = (events: InferenceEvent[]): InferenceFrame | undefined =>
   events.length > 0 ? { events } : undefined
-
-/** A 200 with `{}`, `choices: []` or nothing at all. */
-const noAnswer = (status: number): UpstreamError =>
-  new UpstreamError('malformed', 'the reply holds no choices', { status })
 
 const hasChoices = (body: unknown): boolean =>
   isObject(body) &&

@@ -1,15 +1,10 @@
 import { UpstreamError } from '../../core/errors.ts'
-import {
-  type Finish,
-  type InferenceEvent,
-  type InferenceFrame,
-  isContent,
-  type JsonObject,
-} from '../../core/events.ts'
+import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asFilledText, asList, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { createEventDecoder, newProgress, type ReplyProgress } from '../event-decoder.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
-import { errorInReply, isErrorBody } from '../read-error.ts'
-import { checkTail, isDone, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
+import { isErrorBody } from '../read-error.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import {
   addArguments,
   addPlan,
@@ -23,80 +18,32 @@ import {
 } from './decode-content.ts'
 import { readUsage } from './usage.ts'
 
-interface ReplyState {
-  readonly status: number
+interface ReplyState extends ReplyProgress {
   readonly content: Content
-  hasStarted: boolean
-  hasContent: boolean
-  /** After `message-end`, or OpenAI's `[DONE]`, which Cohere sends after it. */
-  isTerminated: boolean
-  isBody: boolean
+  /** The finish reason in Cohere's words. */
   native: string | null
-  failure: UpstreamError | null
 }
 
 /**
- * Reads the events of a Cohere v2 stream, or one body. `message-end` is the terminal marker; events of unknown
- * types are skipped, `debug` among them.
+ * Reads the events of a Cohere v2 stream, or one body. `message-end` is the terminal marker; Cohere sends OpenAI's
+ * `[DONE]` after it. Events of unknown types are skipped, `debug` among them.
  */
 export function createCohereDecoder(status: number): ReplyDecoder {
-  const state: ReplyState = {
-    status,
-    content: newContent(),
-    hasStarted: false,
-    hasContent: false,
-    isTerminated: false,
-    isBody: false,
-    native: null,
-    failure: null,
-  }
-
-  function takeEvent(name: string, data: string): InferenceFrame | undefined {
-    if (data.trim() === '' && name !== 'error') return undefined
-    if (isDone(data)) {
-      state.isTerminated = true
-      return undefined
-    }
-    const event = parseReply(data, status)
-    if (name === 'error' || isErrorBody(event)) {
-      state.failure = errorInReply(event ?? [data], status)
-      return undefined
-    }
-    if (!isObject(event)) {
-      throw notJson(status)
-    }
-    return frameOf(state, (events) => readEvent(event, state, events))
-  }
-
-  return {
-    takeEvent,
-    takeTail(name, data) {
-      checkTail(name, data, status)
-      return takeEvent(name, data)
+  const state: ReplyState = { ...newProgress(status), content: newContent(), native: null }
+  return createEventDecoder({
+    progress: state,
+    noun: 'message',
+    isError: (name, event) => name === 'error' || isErrorBody(event),
+    readEvent: (event, _, events) => readEvent(event, state, events),
+    readBody(body, events) {
+      if (isErrorBody(body) || !isObject(body) || !isObject(body['message'])) return false
+      readWhole(body, body['message'], state, events)
+      return true
     },
-    takeBody(body) {
-      if (isErrorBody(body)) {
-        state.failure = errorInReply(body, status)
-        return undefined
-      }
-      if (!isObject(body) || !isObject(body['message'])) throw noAnswer(status)
-      const { message } = body
-      state.isBody = true
-      return frameOf(state, (events) => readWhole(body, message, state, events))
-    },
-    end: () => endReply(state),
-    failure: () => state.failure,
-    isTerminated: () => state.isTerminated,
     isFinished: () => state.native !== null,
-    hasContent: () => state.hasContent,
-  }
-}
-
-function frameOf(state: ReplyState, read: (events: InferenceEvent[]) => void): InferenceFrame | undefined {
-  const events: InferenceEvent[] = []
-  read(events)
-  state.hasContent ||= events.some(isContent)
-  return events.length > 0 ? { events } : undefined
+    isEmpty: () => !state.hasStarted && !state.hasContent && state.native === null,
+    readEnd: (events) => readLast(state, events),
+  })
 }
 
 function readEvent(event: JsonObject, state: ReplyState, events: InferenceEvent[]): void {
@@ -178,17 +125,10 @@ function readEnd(from: JsonObject, state: ReplyState, events: InferenceEvent[]):
   state.failure = new UpstreamError(kind, reason, { status: state.status, code: finish_reason })
 }
 
-function endReply(state: ReplyState): InferenceFrame {
-  const { content, native, status } = state
-  if (!state.hasStarted && !state.hasContent && native === null) throw noAnswer(status)
-  if (native === null && !state.isBody && !(state.isTerminated && state.hasContent)) {
-    throw unfinished(status)
-  }
-  const events: InferenceEvent[] = []
+function readLast({ content, native }: ReplyState, events: InferenceEvent[]): void {
   const hasCalls = content.calls.size > 0
   for (const at of content.calls.keys()) endCall(at, native === 'MAX_TOKENS', content, events)
   events.push({ type: 'response-end', finishes: [finishOf(native, hasCalls)] })
-  return { events }
 }
 
 function finishOf(native: string | null, hasCalls: boolean): Finish {
@@ -196,7 +136,3 @@ function finishOf(native: string | null, hasCalls: boolean): Finish {
   const reason = native === 'ERROR_TOXIC' ? 'content_filter' : finishReasonOf(native, hasCalls)
   return { choice: 0, reason, native }
 }
-
-/** A 200 with `{}`, or with another dialect's answer. */
-const noAnswer = (status: number): UpstreamError =>
-  new UpstreamError('malformed', 'the reply holds no message', { status })

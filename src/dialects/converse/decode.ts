@@ -1,14 +1,9 @@
 import { UpstreamError } from '../../core/errors.ts'
-import {
-  type FinishReason,
-  type InferenceEvent,
-  type InferenceFrame,
-  isContent,
-  type JsonObject,
-} from '../../core/events.ts'
+import type { FinishReason, InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import { asList, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { frameOf, newProgress, type ReplyProgress } from '../event-decoder.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
-import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
+import { noAnswer, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
 import { type Block, type Blocks, newBlocks, openBlock, readBlock } from './decode-block.ts'
 import { isException, readException } from './errors.ts'
 import { EXCEPTION } from './event-stream.ts'
@@ -16,39 +11,35 @@ import { readServiceTier, readUsage } from './usage.ts'
 
 /** Reads the events of ConverseStream, or the one body of Converse. */
 export function createConverseDecoder(status: number): ReplyDecoder {
-  const state = newMessage()
-  let hasContent = false
-  let failure: UpstreamError | null = null
-
-  function frameOf(events: InferenceEvent[]): InferenceFrame | undefined {
-    hasContent ||= events.some(isContent)
-    return events.length > 0 ? { events } : undefined
+  const state: MessageState = {
+    ...newProgress(status),
+    blocks: newBlocks(),
+    open: new Map(),
+    stopReason: null,
   }
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
     const event = parseReply(data, status)
-    if (!isObject(event)) {
-      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
-    }
+    if (!isObject(event)) throw notJson(status)
     if (name === EXCEPTION) {
-      failure = readException(event)
+      state.failure = readException(event)
       return undefined
     }
     const events: InferenceEvent[] = []
     readEvent(name, event, state, events)
-    return frameOf(events)
+    return frameOf(events, state)
   }
 
   function takeBody(body: unknown): InferenceFrame | undefined {
     const message = messageIn(body)
     if (!isObject(body) || message === undefined) {
-      if (!isException(body)) throw noAnswer(status)
-      failure = readException(isObject(body) ? { ...body, type: body['__type'] } : {})
+      if (!isException(body)) throw noAnswer('message', status)
+      state.failure = readException(isObject(body) ? { ...body, type: body['__type'] } : {})
       return undefined
     }
     const events: InferenceEvent[] = []
     readReplyBody(body, message, state, events)
-    return frameOf(events)
+    return frameOf(events, state)
   }
 
   return {
@@ -56,18 +47,16 @@ export function createConverseDecoder(status: number): ReplyDecoder {
     takeTail: takeEvent,
     takeBody,
     end() {
-      if (!state.hasStarted) throw noAnswer(status)
-      if (state.stopReason === null) {
-        throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
-      }
+      if (!state.hasStarted) throw noAnswer('message', status)
+      if (state.stopReason === null) throw unfinished(status)
       const events: InferenceEvent[] = []
       endMessage(state, events)
       return { events }
     },
-    failure: () => failure,
+    failure: () => state.failure,
     isTerminated: () => state.isTerminated,
     isFinished: () => state.stopReason !== null,
-    hasContent: () => hasContent,
+    hasContent: () => state.hasContent,
   }
 }
 
@@ -77,27 +66,13 @@ function messageIn(body: unknown): JsonObject | undefined {
   return isObject(message) && Array.isArray(message['content']) ? message : undefined
 }
 
-/** A 200 with `{}`, or with another dialect's answer. */
-const noAnswer = (status: number): UpstreamError =>
-  new UpstreamError('malformed', 'the reply holds no message', { status })
-
 /** The state of one reply between its events. */
-interface MessageState {
+interface MessageState extends ReplyProgress {
   readonly blocks: Blocks
   /** By `contentBlockIndex`. */
   readonly open: Map<number, Block>
-  hasStarted: boolean
-  isTerminated: boolean
   stopReason: string | null
 }
-
-const newMessage = (): MessageState => ({
-  blocks: newBlocks(),
-  open: new Map(),
-  hasStarted: false,
-  isTerminated: false,
-  stopReason: null,
-})
 
 /** Words of Converse that other dialects do not have. */
 const REASONS: Readonly<Record<string, FinishReason>> = { guardrail_intervened: 'content_filter' }

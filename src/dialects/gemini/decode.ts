@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import { asCount, asFilledText, asText, fieldsOf, isObject, objectsIn } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { parseReply, type ReplyDecoder } from '../reply-decoder.ts'
+import { noAnswer, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
 import { type CandidateState, finishOf, newCandidate, readCandidate } from './decode-candidate.ts'
 import { brokenOff } from './errors.ts'
 import { readUsage } from './usage.ts'
@@ -39,9 +39,7 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
     if (data.trim() === '') return undefined
     const chunk = parseReply(data, status)
-    if (chunk === undefined && name !== 'error') {
-      throw new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
-    }
+    if (chunk === undefined && name !== 'error') throw notJson(status)
     if (name === 'error') state.failure = errorInReply(chunk ?? [data], status)
     else return takeChunks(chunk)
     return undefined
@@ -156,13 +154,9 @@ const isFinished = ({ candidates, blockReason }: ReplyState): boolean =>
 
 function endReply(state: ReplyState, isOneBody: boolean): InferenceFrame {
   const { candidates, blockReason, status } = state
-  if (candidates.length === 0 && blockReason === null) {
-    throw new UpstreamError('malformed', 'the reply holds no candidates', { status })
-  }
+  if (candidates.length === 0 && blockReason === null) throw noAnswer('candidates', status)
   const saysSomething = candidates.some(({ hasContent }) => hasContent)
-  if (!isFinished(state) && !(isOneBody && saysSomething)) {
-    throw new UpstreamError('truncated', 'the reply ended without a finish', { status })
-  }
+  if (!isFinished(state) && !(isOneBody && saysSomething)) throw unfinished(status)
   const events: InferenceEvent[] = []
   for (const { calls } of candidates) calls.close(events)
   const finishes =

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asList, asObject, asText, isObject, isString, isText } from '../../core/json.ts'
+import { newProgress, type ReplyProgress } from '../event-decoder.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { checkItems, checkUsage } from '../reply-decoder.ts'
 import { type Block, type Blocks, newBlocks, openBlock } from './decode-block.ts'
@@ -13,28 +14,22 @@ interface OpenBlock {
 }
 
 /** The state of one reply between its events. */
-interface MessageState {
+interface MessageState extends ReplyProgress {
   readonly blocks: Blocks
   /** By the index of upstream. */
   readonly open: Map<number, OpenBlock>
   /** How many blocks were started. */
   started: number
-  /** A unary reply: its blocks are emitted as one message. */
-  isWhole: boolean
   usage: JsonObject
-  hasStarted: boolean
-  isTerminated: boolean
   stopReason: string | null
 }
 
-export const newMessage = (): MessageState => ({
+export const newMessage = (status: number): MessageState => ({
+  ...newProgress(status),
   blocks: newBlocks(),
   open: new Map(),
   started: 0,
-  isWhole: false,
   usage: {},
-  hasStarted: false,
-  isTerminated: false,
   stopReason: null,
 })
 
@@ -73,7 +68,6 @@ export function readEvent(event: JsonObject, state: MessageState, events: Infere
 
 /** Reads a complete `message`. */
 export function readMessage(message: JsonObject, state: MessageState, events: InferenceEvent[]): void {
-  state.isWhole = true
   startMessage(message, message, state, events)
   const content = asList(message['content'])
   for (const [index, block] of content.entries()) {
@@ -101,9 +95,9 @@ export function endMessage(state: MessageState, events: InferenceEvent[]): void 
   events.push({ type: 'response-end', finishes: [finish] })
 }
 
-/** For a writer of this dialect. */
-function tell(event: JsonObject, { isWhole }: MessageState, events: InferenceEvent[]): void {
-  if (!isWhole) events.push({ type: 'native', dialect: 'messages', data: { event } })
+/** For a writer of this dialect. A body is emitted as one message instead. */
+function tell(event: JsonObject, { isBody }: MessageState, events: InferenceEvent[]): void {
+  if (!isBody) events.push({ type: 'native', dialect: 'messages', data: { event } })
 }
 
 function startMessage(

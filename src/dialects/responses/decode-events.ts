@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asFilledText, asList, asObject, asText, isObject, isString, textOf } from '../../core/json.ts'
+import { newProgress, type ReplyProgress } from '../event-decoder.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { checkItems } from '../reply-decoder.ts'
 import {
@@ -29,27 +30,22 @@ import { type ResponsesNative, shownOf } from './items.ts'
 import { readUsage } from './usage.ts'
 
 /** The state of one response between its events. */
-interface ResponseState {
-  readonly status: number
+export interface ResponseState extends ReplyProgress {
   readonly reply: Reply
   /** By `output_index`: some servers give an item another id in each event (GitHub Copilot, 2026). */
   readonly items: Map<unknown, Item>
-  hasStarted: boolean
   hasUsage: boolean
   finish: Finish | null
-  failure: UpstreamError | null
   /** Of the last delta of visible text. */
   textPart: Part | null
 }
 
 export const newResponse = (status: number): ResponseState => ({
-  status,
+  ...newProgress(status),
   reply: newReply(),
   items: new Map(),
-  hasStarted: false,
   hasUsage: false,
   finish: null,
-  failure: null,
   textPart: null,
 })
 
@@ -238,6 +234,7 @@ function endResponse(
     state.failure = status === 'cancelled' ? cancelled(state.status) : failureOf(error, state.status)
   } else {
     state.finish = finishOf(response, state.reply.calls > 0)
+    state.isTerminated = true
   }
 }
 
