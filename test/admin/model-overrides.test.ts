@@ -40,6 +40,13 @@ describe('what is said of a model by the API', () => {
     expect((await gateway.call('/model/ours/best')).status).toBe(404)
   })
 
+  test('two at once for the same model are stored one after the other', async () => {
+    const both = await Promise.all(['One', 'Two'].map((name) => put({ id: 'openai/gpt-4o', name })))
+    expect(both).toMatchObject([{ status: 200 }, { status: 200 }])
+    expect(both[1]?.['override_id']).toBe(both[0]?.['override_id'])
+    expect(await listed()).toHaveLength(2)
+  })
+
   test('a price per million in the place of one per token is pointed out', async () => {
     const saved = await put({ id: 'openai/gpt-4o', pricing: { prompt: '2.5', completion: '0.00001' } })
     expect(saved['warnings']).toEqual([

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../core/events.ts'
 import { newUuid } from '../../../core/ids.ts'
 import type { ConfigProblem } from '../../../core/problem.ts'
 import type { EndpointRecord } from '../../../core/snapshot.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, isTaken } from '../../../db/database.ts'
 import { modelOverrides } from '../../../db/tables.ts'
 import { type ChangeDeps, change } from '../../change.ts'
 
@@ -97,9 +97,15 @@ export async function putOverride(
     ...(before === undefined ? {} : { before: before.entry }),
     after: entry,
   } as const
-  await change(deps, actor, told, (tx) => [
-    tx.insert(modelOverrides).values(row).onConflictDoUpdate({ target: modelOverrides.id, set: row }),
-  ])
+  try {
+    await change(deps, actor, told, (tx) => [
+      tx.insert(modelOverrides).values(row).onConflictDoUpdate({ target: modelOverrides.id, set: row }),
+    ])
+  } catch (thrown) {
+    // Another request stored an entry of this model first: this one replaces it.
+    if (before === undefined && isTaken(thrown, 'model')) return await putOverride(deps, actor, entry)
+    throw thrown
+  }
   deps.overrides.reroute()
   return { ...viewOf(row), warnings: warningsOf(deps, override) }
 }
