@@ -213,6 +213,8 @@ describe('sessions', () => {
     expect(all.filter(({ is_current }) => is_current)).toHaveLength(1)
     const other = all.find(({ user_agent }) => user_agent === 'second/1')
     expect(other).toMatchObject({ address: '192.0.2.1', is_current: false })
+    const refused = await ada.ask({ path: '/api/v1/auth/sessions?limit=1' })
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('query parameter limit')])
     const end = { method: 'DELETE', path: `/api/v1/auth/sessions/${other?.['id']}` }
     const owner = await ownersBrowser()
     expect((await owner.ask(end)).status).toBe(404)

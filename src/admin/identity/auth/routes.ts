@@ -1,6 +1,6 @@
 import { Elysia, t } from 'elysia'
 import { operationsOf } from '../../../http/operation.ts'
-import { data, dataReply, deleted, deletedReply } from '../../../http/schemas.ts'
+import { data, dataReply, deleted, deletedReply, noQuery } from '../../../http/schemas.ts'
 import { type VisitorDeps, visitorOptions } from '../../../http/visitor.ts'
 import { acceptInvitation } from '../organization/invitations.ts'
 import type { AuthDeps } from './deps.ts'
@@ -26,37 +26,35 @@ const whoEntered = dataReply(signedIn)
 export const authRoutes = (deps: AuthDeps & VisitorDeps) =>
   new Elysia().use(enteringRoutes(deps)).use(sessionRoutes(deps))
 
-const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
-  const entered = (
-    set: { headers: Record<string, unknown> },
-    { cookie, userId }: Opened & { userId: string },
-  ) => {
-    set.headers['set-cookie'] = cookie
-    return data(signedInView(deps, userId))
+async function methodsOf({ auth: { oidc, site }, database }: AuthDeps) {
+  const start = `${site.address}/api/v1/auth/oidc/start`
+  return {
+    password: true,
+    oidc: oidc === null ? null : { issuer: oidc.settings.issuer, start },
+    needs_setup: await needsSetup(database),
   }
-  return new Elysia()
+}
+
+/** Sets the cookie of an opened session; the reply shows the person who is signed in by it. */
+function entered(
+  deps: AuthDeps,
+  set: { headers: Record<string, unknown> },
+  { cookie, userId }: Opened & { userId: string },
+) {
+  set.headers['set-cookie'] = cookie
+  return data(signedInView(deps, userId))
+}
+
+const enteringRoutes = (deps: AuthDeps & VisitorDeps) =>
+  new Elysia()
     .use(visitorOptions(deps))
-    .get(
-      '/auth/methods',
-      async () => ({
-        password: true,
-        oidc:
-          deps.auth.oidc === null
-            ? null
-            : {
-                issuer: deps.auth.oidc.settings.issuer,
-                start: `${deps.auth.site.address}/api/v1/auth/oidc/start`,
-              },
-        needs_setup: await needsSetup(deps.database),
-      }),
-      {
-        response: { 200: signInMethods },
-        detail: documented('listSignInMethods', 'List the ways to sign in', { access: 'anyone' }),
-      },
-    )
+    .get('/auth/methods', () => methodsOf(deps), {
+      response: { 200: signInMethods },
+      detail: documented('listSignInMethods', 'List the ways to sign in', { access: 'anyone' }),
+    })
     .post(
       '/auth/sign-in',
-      async ({ visitor, body, set }) => entered(set, await signIn(deps, visitor, body)),
+      async ({ visitor, body, set }) => entered(deps, set, await signIn(deps, visitor, body)),
       {
         visitor: true,
         body: signInBody,
@@ -68,19 +66,23 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         }),
       },
     )
-    .post('/auth/setup', async ({ visitor, body, set }) => entered(set, await setUp(deps, visitor, body)), {
-      visitor: true,
-      body: setupBody,
-      response: whoEntered,
-      detail: documented(
-        'setUpOwner',
-        'Set the e-mail address and the password of the owner, with the token of a set-up link',
-        { errors: [403, 404, 409], access: 'anyone' },
-      ),
-    })
+    .post(
+      '/auth/setup',
+      async ({ visitor, body, set }) => entered(deps, set, await setUp(deps, visitor, body)),
+      {
+        visitor: true,
+        body: setupBody,
+        response: whoEntered,
+        detail: documented(
+          'setUpOwner',
+          'Set the e-mail address and the password of the owner, with the token of a set-up link',
+          { errors: [403, 404, 409], access: 'anyone' },
+        ),
+      },
+    )
     .post(
       '/auth/accept-invitation',
-      async ({ visitor, body, set }) => entered(set, await acceptInvitation(deps, visitor, body)),
+      async ({ visitor, body, set }) => entered(deps, set, await acceptInvitation(deps, visitor, body)),
       {
         visitor: true,
         body: acceptBody,
@@ -92,6 +94,10 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         ),
       },
     )
+
+const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
+  new Elysia()
+    .use(visitorOptions(deps))
     .post(
       '/auth/sign-out',
       async ({ visitor, incoming, set }) => {
@@ -109,11 +115,6 @@ const enteringRoutes = (deps: AuthDeps & VisitorDeps) => {
         }),
       },
     )
-}
-
-const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
-  new Elysia()
-    .use(visitorOptions(deps))
     .get('/auth/session', ({ session }) => data(signedInView(deps, session.userId)), {
       signedIn: true,
       response: whoEntered,
@@ -123,6 +124,7 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
     })
     .get('/auth/sessions', ({ session }) => data(listSessions(deps, session.userId, session.id)), {
       signedIn: true,
+      query: noQuery,
       response: dataReply(t.Array(sessionView)),
       detail: documented('listSessions', 'List your sessions', { access: 'session' }),
     })
@@ -141,8 +143,7 @@ const sessionRoutes = (deps: AuthDeps & VisitorDeps) =>
       '/auth/password',
       async ({ session, visitor, body, set }) => {
         const opened = await changePassword(deps, visitor, session, body)
-        set.headers['set-cookie'] = opened.cookie
-        return await data(signedInView(deps, session.userId))
+        return entered(deps, set, { ...opened, userId: session.userId })
       },
       {
         signedIn: true,
