@@ -34,8 +34,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/admin/tenancy/rows.ts',
   'test/admin/tenancy/world.ts',
   'test/architecture.test.ts',
-  'test/catalog/directory.test.ts',
-  'test/catalog/lists.test.ts',
   'test/cli/backup.test.ts',
   'test/clients/clients.test.ts',
   'test/config.test.ts',
@@ -73,9 +71,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/http/openapi.test.ts',
   'test/ledger/holds.property.test.ts',
   'test/ledger/retention.slow.test.ts',
-  'test/providers/discovery.test.ts',
-  'test/providers/entries.test.ts',
-  'test/providers/vendors.test.ts',
 ]
 
 interface Counted {

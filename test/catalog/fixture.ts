@@ -1,4 +1,4 @@
-/** Two providers whose facts are known by heart: `lab` on this machine, `cloud` far away. */
+/** Two providers with a few models: `lab` on this machine, `cloud` elsewhere. */
 export const providers = [
   {
     slug: 'lab',

@@ -1,106 +1,13 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { probeJson } from '../../src/net/content.ts'
-import { type Discovered, discover, localServers, watchLocalServers } from '../../src/providers/discovery.ts'
+import { discover, localServers } from '../../src/providers/discovery.ts'
 import { readEntries } from '../../src/providers/entries.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
 import { defaults } from './defaults.ts'
+import { at, LLAMA_CPP, LM_STUDIO, OLLAMA, type Pages, serve, stopAll, VLLM } from './local-servers.ts'
 
-const stops: (() => unknown)[] = []
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
+afterEach(stopAll)
 
-type Pages = Record<string, unknown>
-
-function serve(pages: Pages): number {
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch(request) {
-      const page = pages[new URL(request.url).pathname]
-      return page === undefined ? new Response('not here', { status: 404 }) : Response.json(page)
-    },
-  })
-  stops.push(() => server.stop(true))
-  return server.port ?? 0
-}
-
-/** A port where nothing listens. */
-function closedPort(): number {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  server.stop(true)
-  return server.port ?? 0
-}
-
-const OLLAMA: Pages = {
-  '/api/version': { version: '0.12.3' },
-  '/api/tags': {
-    models: [
-      {
-        name: 'llama3.2:latest',
-        model: 'llama3.2:latest',
-        size: 1,
-        details: { quantization_level: 'Q4_K_M' },
-      },
-      { name: 'qwen3:8b', model: 'qwen3:8b', details: {} },
-    ],
-  },
-}
-const LM_STUDIO: Pages = {
-  '/api/v0/models': {
-    object: 'list',
-    data: [
-      {
-        id: 'qwen2-vl-7b',
-        object: 'model',
-        type: 'vlm',
-        publisher: 'mlx',
-        arch: 'qwen2_vl',
-        compatibility_type: 'mlx',
-        quantization: '4bit',
-        state: 'not-loaded',
-        max_context_length: 32_768,
-      },
-      {
-        id: 'openai/gpt-oss-20b',
-        object: 'model',
-        type: 'llm',
-        compatibility_type: 'gguf',
-        state: 'loaded',
-        max_context_length: 131_072,
-      },
-      {
-        id: 'nomic',
-        object: 'model',
-        type: 'embeddings',
-        compatibility_type: 'gguf',
-        state: 'loaded',
-        max_context_length: 2_048,
-      },
-    ],
-  },
-}
-const LLAMA_CPP: Pages = {
-  '/props': {
-    default_generation_settings: { n_ctx: 8192 },
-    total_slots: 1,
-    model_path: '/m/a.gguf',
-    build_info: 'b1',
-    modalities: { vision: true },
-  },
-  '/v1/models': { object: 'list', data: [{ id: '/m/a.gguf', object: 'model', owned_by: 'llamacpp' }] },
-}
-const VLLM: Pages = {
-  '/version': { version: '0.11.0' },
-  '/v1/models': {
-    object: 'list',
-    data: [{ id: 'Qwen/Qwen3-8B', object: 'model', owned_by: 'vllm', max_model_len: 40_960 }],
-  },
-}
-
-/** Each server at a port of ours; those that are not given are closed. */
-const at = (ports: Record<string, number>) =>
-  localServers.map((server) => ({ ...server, port: ports[server.slug] ?? closedPort() }))
 const look = (
   ports: Record<string, number>,
   configured: Parameters<typeof discover>[0]['configured'] = () => [],
@@ -168,7 +75,7 @@ describe('a server that identifies itself', () => {
     ])
   })
 
-  test('costs nothing, keeps nothing, and takes no traffic from a catalogue model', async () => {
+  test('is free, is ZDR, and takes no requests from a catalogue model', async () => {
     const { models } = await look({ ollama: serve(OLLAMA), vllm: serve(VLLM) })
     expect(models).toHaveLength(3)
     for (const { endpoint, mayJoinCatalog } of models) {
@@ -179,17 +86,17 @@ describe('a server that identifies itself', () => {
   })
 })
 
-describe('what is not there', () => {
+describe('nothing is found at', () => {
   test.each<[name: string, slug: string, pages: Pages]>([
     ['nothing but 404', 'ollama', {}],
     ["Ollama's version without its tags", 'ollama', { '/api/version': { version: '1' } }],
     [
-      'some web page at the port of Ollama',
+      'some other web page at the port of Ollama',
       'ollama',
       { '/api/version': 'hello', '/api/tags': { models: [{ name: 'x' }] } },
     ],
     [
-      'a server of the OpenAI shape that is no LM Studio',
+      'an OpenAI-compatible server other than LM Studio',
       'lmstudio',
       { '/api/v0/models': { data: [{ id: 'x' }] } },
     ],
@@ -209,7 +116,7 @@ describe('what is not there', () => {
     expect(await look({ [slug]: serve(pages) })).toEqual({ providers: [], models: [] })
   })
 
-  test('nothing listens', async () => {
+  test('a closed port', async () => {
     expect(await look({})).toEqual({ providers: [], models: [] })
   })
 
@@ -222,7 +129,7 @@ describe('what is not there', () => {
     expect(found).toEqual({ providers: [], models: [] })
   })
 
-  test('a server that the operator set up is theirs', async () => {
+  test('a server that the operator has configured', async () => {
     const port = serve(OLLAMA)
     for (const entry of [
       { slug: 'mine', base_url: `http://127.0.0.1:${port}/v1` },
@@ -234,82 +141,5 @@ describe('what is not there', () => {
     }
     const { providers } = environmentProviders({ OPENAI_API_KEY: 'k' }, defaults)
     expect((await look({ ollama: port }, () => providers)).providers).toHaveLength(1)
-  })
-})
-
-describe('watching', () => {
-  test('reports only changes, until it is stopped', async () => {
-    const tags: { name: string }[] = [{ name: 'a:1b' }]
-    const port = serve({ '/api/version': { version: '1' }, '/api/tags': { models: tags } })
-    const told: Discovered[] = []
-    let looks = 0
-    let resolveNext: (() => void) | undefined
-    const next = (): Promise<void> => new Promise((resolve) => (resolveNext = resolve))
-    const watch = watchLocalServers({
-      probe: async (url) => {
-        const page = await probeJson(url)
-        if (url.endsWith('/api/tags')) {
-          looks += 1
-          resolveNext?.()
-        }
-        return page
-      },
-      defaults,
-      configured: () => [],
-      servers: at({ ollama: port }),
-      onChange: (found) => told.push(found),
-      intervalMs: 1,
-    })
-    stops.push(watch.stop)
-    await watch.first
-    expect(told.map(({ models }) => models.map(({ endpoint }) => endpoint.upstreamId))).toEqual([['a:1b']])
-    for (let round = 0; round < 3; round += 1) await next()
-    expect(told).toHaveLength(1)
-    tags.push({ name: 'b:2b' })
-    for (let round = 0; round < 3; round += 1) await next()
-    expect(told.at(-1)?.models.map(({ endpoint }) => endpoint.upstreamId)).toEqual(['a:1b', 'b:2b'])
-    tags.splice(0)
-    for (let round = 0; round < 3; round += 1) await next()
-    expect(told.at(-1)).toEqual({ providers: [], models: [] })
-    expect(told).toHaveLength(3)
-    await next()
-    watch.stop()
-    const before = looks
-    // A look that was under way may end; none begins.
-    await Bun.sleep(20)
-    expect(looks).toBeLessThanOrEqual(before + 1)
-  })
-
-  test('a failing listener is reported, and the watch goes on', async () => {
-    const port = serve(OLLAMA)
-    const errors: unknown[] = []
-    const watch = watchLocalServers({
-      probe: probeJson,
-      defaults,
-      configured: () => [],
-      servers: at({ ollama: port }),
-      onChange: () => {
-        throw new Error('listener')
-      },
-      onError: (error) => errors.push(error),
-    })
-    stops.push(watch.stop)
-    await watch.first
-    expect(errors.map(String)).toEqual(['Error: listener'])
-  })
-
-  test('without a server nothing is reported', async () => {
-    let told = 0
-    const watch = watchLocalServers({
-      probe: async () => null,
-      defaults,
-      configured: () => [],
-      onChange: () => {
-        told += 1
-      },
-    })
-    await watch.first
-    watch.stop()
-    expect(told).toBe(0)
   })
 })

@@ -6,9 +6,9 @@ import { egresses } from '../../src/dialects/index.ts'
 import { factsOf, type Vendor, vendors } from '../../src/providers/compatible.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
 import { providers } from '../../src/providers/index.ts'
-import { streamOf } from '../dialects/converse/frames.ts'
 import { FIXTURES, loadRecordings, type Recording, TRANSCRIPTS } from '../recordings.ts'
 import { defaults } from './defaults.ts'
+import { FOREIGN, PLAIN_STREAM, REFUSALS, USUAL_REFUSAL } from './vendor-replies.ts'
 
 const ACCOUNT_PARTS = {
   CLOUDFLARE_ACCOUNT_ID: 'account-1',
@@ -16,156 +16,17 @@ const ACCOUNT_PARTS = {
   SNOWFLAKE_ACCOUNT: 'org-account',
   AWS_REGION: 'eu-central-1',
 }
-/** Folders of recordings that are not called as the vendor is here. */
+
+/** Folders of recordings whose name is not the vendor's slug. */
 const FOLDERS: Readonly<Record<string, string>> = {
   moonshotai: 'moonshot',
   'amazon-bedrock': 'bedrock',
   'ollama-cloud': 'ollama',
   'z-ai': 'zai',
 }
-/** How vendors say that a credential is wrong: their own shapes, from their documentation and recordings. */
-const REFUSALS: Readonly<Record<string, { status: number; body: unknown; says: string }>> = {
-  mistral: { status: 401, body: { detail: 'Unauthorized' }, says: 'Unauthorized' },
-  xai: {
-    status: 400,
-    body: { code: 'Client specified an invalid argument', error: 'Incorrect API key provided' },
-    says: 'Incorrect API key',
-  },
-  cohere: { status: 401, body: { id: 'x', message: 'invalid api token' }, says: 'invalid api token' },
-  perplexity: {
-    status: 401,
-    body: { error: { message: 'Invalid API key', type: 'invalid_api_key', code: 401 } },
-    says: 'Invalid API key',
-  },
-  anthropic: {
-    status: 401,
-    body: {
-      type: 'error',
-      error: { type: 'authentication_error', message: 'invalid x-api-key' },
-      request_id: 'r',
-    },
-    says: 'invalid x-api-key',
-  },
-  'amazon-bedrock': {
-    status: 403,
-    body: { message: 'The security token included in the request is invalid.' },
-    says: 'security token',
-  },
-  google: {
-    status: 400,
-    body: [{ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }],
-    says: 'API key not valid',
-  },
-}
-const USUAL_REFUSAL = {
-  status: 401,
-  body: {
-    error: {
-      message: 'Incorrect API key provided',
-      type: 'invalid_request_error',
-      param: null,
-      code: 'invalid_api_key',
-    },
-  },
-  says: 'Incorrect API key provided',
-}
-const PLAIN_STREAM = [
-  '{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}',
-  '{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}',
-  '[DONE]',
-]
-  .map((data) => `data: ${data}\n\n`)
-  .join('')
 
-const PLAIN_GEMINI_STREAM = [
-  '{"candidates":[{"content":{"parts":[{"text":"Hello"}],"role":"model"},"index":0}]}',
-  '{"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP","index":0}]}',
-]
-  .map((data) => `data: ${data}\r\n\r\n`)
-  .join('')
-
-const PLAIN_MESSAGES_STREAM = [
-  '{"type":"message_start","message":{"id":"m1","type":"message","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}',
-  '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}',
-  '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}',
-  '{"type":"message_stop"}',
-]
-  .map((data) => `data: ${data}\n\n`)
-  .join('')
-
-const PLAIN_CONVERSE_STREAM = streamOf([
-  { messageStart: { role: 'assistant' } },
-  { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Hello' } } },
-  { messageStop: { stopReason: 'end_turn' } },
-])
-
-const PLAIN_COHERE_STREAM = [
-  '{"type":"message-start","id":"m1","delta":{"message":{"role":"assistant"}}}',
-  '{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":"Hello"}}}}',
-  '{"type":"message-end","delta":{"finish_reason":"COMPLETE"}}',
-]
-  .map((data) => `data: ${data}\n\n`)
-  .join('')
-
-/** Vendors that speak another dialect than chat: where they are called, with what, and what they answer. */
-const FOREIGN: Readonly<
-  Record<
-    string,
-    { path: string; header: string; body: unknown; plain: string | Uint8Array<ArrayBuffer>; api: string }
-  >
-> = {
-  messages: {
-    path: '/messages',
-    header: 'x-api-key',
-    body: {
-      model: 'its-own-name',
-      max_tokens: 11,
-      system: 'Be brief.',
-      messages: [{ role: 'user', content: 'Hi' }],
-      stream: true,
-    },
-    plain: PLAIN_MESSAGES_STREAM,
-    api: 'anthropic-messages',
-  },
-  gemini: {
-    path: '/models/its-own-name:streamGenerateContent',
-    header: 'x-goog-api-key',
-    body: {
-      systemInstruction: { parts: [{ text: 'Be brief.' }] },
-      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
-      generationConfig: { maxOutputTokens: 11 },
-    },
-    plain: PLAIN_GEMINI_STREAM,
-    api: 'gemini',
-  },
-  cohere: {
-    path: '/chat',
-    header: 'authorization',
-    body: {
-      model: 'its-own-name',
-      stream: true,
-      max_tokens: 11,
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: 'Hi' },
-      ],
-    },
-    plain: PLAIN_COHERE_STREAM,
-    api: 'cohere-chat',
-  },
-  converse: {
-    path: '/model/its-own-name/converse-stream',
-    header: 'authorization',
-    body: {
-      messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
-      system: [{ text: 'Be brief.' }],
-      inferenceConfig: { maxTokens: 11 },
-    },
-    plain: PLAIN_CONVERSE_STREAM,
-    api: 'bedrock-converse',
-  },
-}
 const spoken: Partial<Record<string, Egress>> = egresses
+
 const egressOf = (dialect = 'chat'): Egress => {
   const egress = spoken[dialect]
   if (!egress) throw new Error(`no code speaks ${dialect}`)
@@ -179,6 +40,7 @@ const recordings = [...loadRecordings(TRANSCRIPTS), ...loadRecordings(FIXTURES)]
     status === 200 &&
     !expected.error,
 )
+
 const recordingOf = (vendor: Vendor): Recording | undefined =>
   recordings.find(
     ({ provider, api, expected }) =>
@@ -194,9 +56,13 @@ interface Seen {
   type: string | null
   body: Record<string, unknown>
 }
+
 let seen: Seen[] = []
+
 let answer: () => Response = () => new Response()
+
 let server: Bun.Server<undefined>
+
 beforeAll(() => {
   server = Bun.serve({
     hostname: '127.0.0.1',
@@ -213,9 +79,10 @@ beforeAll(() => {
     },
   })
 })
+
 afterAll(() => server.stop(true))
 
-/** The vendor as the environment turns it on, at the replaying server. */
+/** The vendor as the environment configures it, with the address of the replaying server. */
 function moved(vendor: Vendor): ProviderRecord {
   const [key] = vendor.keys
   const base = `http://127.0.0.1:${server.port}/moved/v9/`
@@ -223,7 +90,7 @@ function moved(vendor: Vendor): ProviderRecord {
   expect(found.problems).toEqual([])
   const [provider, ...others] = found.providers
   expect(others).toEqual([])
-  if (provider === undefined) throw new Error(`${key} does not turn ${vendor.slug} on`)
+  if (provider === undefined) throw new Error(`${key} does not configure ${vendor.slug}`)
   return provider
 }
 
@@ -302,7 +169,7 @@ async function readText(response: Response, { dialect }: Vendor): Promise<string
   return text
 }
 
-test('there are at least 30 vendors, each with a name, a key and facts of its own', () => {
+test('there are at least 30 vendors, each with its own name, key and facts', () => {
   expect(vendors.length).toBeGreaterThanOrEqual(30)
   for (const field of ['slug', 'name', 'baseUrl'] as const) {
     expect(new Set(vendors.map((vendor) => vendor[field])).size).toBe(vendors.length)
@@ -324,7 +191,7 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
     expect([url.search, url.hash, url.username, url.port]).toEqual(['', '', '', ''])
   })
 
-  test('is called at its path, with its credential, in the words that it knows', async () => {
+  test('gets its path, its credential and the parameters that it accepts', async () => {
     const foreign = FOREIGN[vendor.dialect ?? 'chat']
     answer = () =>
       new Response(foreign?.plain ?? PLAIN_STREAM, { headers: { 'content-type': 'text/event-stream' } })
@@ -362,7 +229,7 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
     const response = await call(moved(vendor))
     const error = egressOf(vendor.dialect).readError(response.status, response.headers, await response.text())
     expect(error.kind).toBe('credential')
-    expect(error.reason).toContain(refusal.says)
+    expect(error.reason).toContain(refusal.reason)
   })
 
   const recording = recordingOf(vendor)
