@@ -1,96 +1,44 @@
 import type { ContentLog, EndedContent } from '../core/generation-content.ts'
 import type { ContentRow, ContentStore } from './contents.ts'
+import { turn } from './room.ts'
+import { createWriteQueue } from './write-queue.ts'
 
 export interface ContentLogOptions {
   store: ContentStore
-  /** What was dropped since the last time, for want of room in the queue. */
+  /** Contents dropped since the last call, because the queue was full. */
   onDropped(contents: number): void
-  /** How many could not be written since the last time, and are lost; why, of the last of them. */
+  /** Contents lost since the last call, because they could not be written; the error of the last one. */
   onLost(error: unknown, contents: number): void
   /** Called after each write: the file may have grown beyond its bound. Never rejects. */
   onWritten(): Promise<void>
-  /** What the queue may hold in memory. */
+  /** The most bytes that may wait in memory. */
   mostBytes?: number
 }
 
-/** Some hundreds of long conversations. More than the disk takes for a while is dropped, not held. */
+/** Some hundreds of long conversations. If the disk is slower than that for a while, further contents are dropped. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** What comes within this time is written together. */
 const GATHER_MS = 50
-/** The most bytes in one transaction: all requests wait while it runs. */
-const BATCH_BYTES = 1024 * 1024
-const BATCH_ROWS = 64
-/** Dropped contents are logged at once, and then at most this often. */
-const SAID_EVERY_MS = 10_000
+/** Dropped contents are reported at once, and then at most this often. */
+const REPORT_EVERY_MS = 10_000
 /** Memory of one content in addition to its text. */
 const OVERHEAD_BYTES = 512
 
 /**
- * The queue between answers and the file. An answer only leaves a reference here; all else (putting the content together,
- * packing, sealing, writing) is done later, with a turn of the event loop between any two contents.
+ * The queue between answers and the file. An answer only leaves a reference here; assembling the content, packing,
+ * sealing and writing happen later, with a turn of the event loop between any two contents.
  */
 export function createContentLog(options: ContentLogOptions): ContentLog {
-  const { store, mostBytes = MOST_BYTES } = options
-  /** In the order of their coming; each stays until it is written, so that it is found. */
-  const waiting = new Map<string, EndedContent>()
-  let bytes = 0
-  let dropped = 0
-  let lost = 0
-  let lastError: unknown
-  let saidAt = Number.NEGATIVE_INFINITY
-  let telling: ReturnType<typeof setTimeout> | null = null
-  let timer: ReturnType<typeof setTimeout> | null = null
-  let writing: Promise<void> = Promise.resolve()
-  const weightOf = ({ weight }: EndedContent): number => weight + OVERHEAD_BYTES
-
-  /** The oldest that wait, as many as one transaction takes. */
-  function nextBatch(): EndedContent[] {
-    const batch: EndedContent[] = []
-    let size = 0
-    for (const content of waiting.values()) {
-      if (batch.length === BATCH_ROWS || size >= BATCH_BYTES) break
-      batch.push(content)
-      size += content.weight
-    }
-    return batch
-  }
-
-  async function writeAll(): Promise<void> {
-    timer = null
-    for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
+  const { store, mostBytes = MOST_BYTES, onWritten } = options
+  const losses = createLossReport(options)
+  const queue = createWriteQueue<EndedContent>({
+    bytesOf: ({ weight }) => weight + OVERHEAD_BYTES,
+    mostBytes,
+    gatherMs: GATHER_MS,
+    async write(batch) {
       await writeBatch(batch)
-      for (const content of batch) {
-        waiting.delete(content.generationId)
-        bytes -= weightOf(content)
-      }
-      report()
-    }
-  }
-
-  /** Nobody reads a line for each batch while a disk is full. */
-  function report(isLast = false): void {
-    if (dropped + lost === 0) return
-    const waitMs = saidAt + SAID_EVERY_MS - performance.now()
-    if (waitMs > 0 && !isLast) {
-      telling ??= setTimeout(() => {
-        telling = null
-        report()
-      }, waitMs).unref()
-      return
-    }
-    if (telling !== null) clearTimeout(telling)
-    telling = null
-    saidAt = performance.now()
-    if (dropped > 0) options.onDropped(dropped)
-    if (lost > 0) options.onLost(lastError, lost)
-    dropped = 0
-    lost = 0
-  }
-
-  function lose(error: unknown, contents: number): void {
-    lost += contents
-    lastError = error
-  }
+      losses.report()
+    },
+  })
 
   async function writeBatch(batch: readonly EndedContent[]): Promise<void> {
     const rows: ContentRow[] = []
@@ -98,7 +46,7 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
       try {
         rows.push(await store.seal(content))
       } catch (error) {
-        lose(error, 1)
+        losses.lost(error, 1)
       }
       await turn()
     }
@@ -106,38 +54,62 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
     try {
       await store.write(rows)
     } catch (error) {
-      return lose(error, rows.length)
+      return losses.lost(error, rows.length)
     }
-    await options.onWritten()
-  }
-
-  function begin(): Promise<void> {
-    if (timer !== null) clearTimeout(timer)
-    writing = writing.then(writeAll)
-    return writing
+    await onWritten()
   }
 
   return {
     add(content) {
-      const weight = weightOf(content)
-      if (bytes + weight > mostBytes) {
-        dropped += 1
-        return
-      }
-      waiting.set(content.generationId, content)
-      bytes += weight
-      timer ??= setTimeout(begin, GATHER_MS)
+      if (!queue.add(content.generationId, content)) losses.dropped()
     },
     async find(generationId, workspaceId) {
-      const content = waiting.get(generationId)
+      const content = queue.get(generationId)
       if (content === undefined) return store.find(generationId, workspaceId)
       return content.workspaceId === workspaceId ? content.content() : null
     },
     async close() {
-      await begin()
-      report(true)
+      await queue.flush()
+      losses.report(true)
     },
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Counts contents that were not stored, and reports them now and then: a full disk must not log a line per batch. */
+function createLossReport({ onDropped, onLost }: ContentLogOptions) {
+  let dropped = 0
+  let lost = 0
+  let lastError: unknown
+  let reportedAt = Number.NEGATIVE_INFINITY
+  let timer: ReturnType<typeof setTimeout> | null = null
+
+  function report(isLast = false): void {
+    if (dropped + lost === 0) return
+    const waitMs = reportedAt + REPORT_EVERY_MS - performance.now()
+    if (waitMs > 0 && !isLast) {
+      timer ??= setTimeout(() => {
+        timer = null
+        report()
+      }, waitMs).unref()
+      return
+    }
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    reportedAt = performance.now()
+    if (dropped > 0) onDropped(dropped)
+    if (lost > 0) onLost(lastError, lost)
+    dropped = 0
+    lost = 0
+  }
+
+  return {
+    report,
+    dropped() {
+      dropped += 1
+    },
+    lost(error: unknown, contents: number) {
+      lost += contents
+      lastError = error
+    },
+  }
+}

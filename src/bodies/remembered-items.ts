@@ -7,6 +7,7 @@ import { atomically, type Database } from '../db/database.ts'
 import type { Place, Sealer } from '../db/seal.ts'
 import { pack, unpack } from './pack.ts'
 import { deleteOldestItems, turn } from './room.ts'
+import { createWriteQueue } from './write-queue.ts'
 
 export interface RememberedItemsOptions {
   /** The file of sealed bodies, migrated. */
@@ -15,9 +16,9 @@ export interface RememberedItemsOptions {
   /** Milliseconds since 1970. */
   now(): number
   keepMs: number
-  /** What the table may hold, in sealed bytes. */
+  /** The most sealed bytes in the table. */
   mostBytes?: number
-  /** What may wait in memory to be written. */
+  /** The most bytes that may wait in memory. */
   mostWaitingBytes?: number
   /** Items that were not stored, because of an error or a full queue. */
   onLost(error: unknown, items: number): void
@@ -27,10 +28,7 @@ const MOST_BYTES = 256 * 1024 * 1024
 const MOST_WAITING_BYTES = 32 * 1024 * 1024
 /** A larger item is not remembered. */
 const MOST_ITEM_BYTES = 4 * 1024 * 1024
-/** What comes within this time is written together. */
 const GATHER_MS = 200
-const ROWS_PER_BATCH = 64
-const BYTES_PER_BATCH = 1024 * 1024
 const COUNT_EVERY_MS = 10 * 60_000
 
 type Row = typeof rememberedItems.$inferInsert
@@ -41,7 +39,7 @@ interface Waiting {
   readonly at: number
 }
 
-/** An item that is moved to another row or another workspace cannot be opened. */
+/** An item that was moved to another row or another workspace cannot be opened. */
 const placeOf = (rowId: string, workspaceId: string): Place => ({
   table: 'remembered_items',
   column: 'sealed',
@@ -50,44 +48,24 @@ const placeOf = (rowId: string, workspaceId: string): Place => ({
 })
 const rowIdOf = (id: string, workspaceId: string): string => `${workspaceId}/${id}`
 
-/** An answer waits for nothing here: items lie in memory, where they are found, until they are sealed and written. */
+/** An answer never waits for this store: items are found in memory until they are sealed and written. */
 export function createRememberedItems(options: RememberedItemsOptions): RememberedItems {
-  const { bodies, sealer, now, keepMs, mostWaitingBytes = MOST_WAITING_BYTES } = options
-  const waiting = new Map<string, Waiting>()
+  const { bodies, sealer, now, keepMs, mostWaitingBytes = MOST_WAITING_BYTES, onLost } = options
   const makeRoom = roomMaker(bodies, options.mostBytes ?? MOST_BYTES, now)
-  let waitingBytes = 0
-  let timer: ReturnType<typeof setTimeout> | null = null
-  let writing: Promise<void> = Promise.resolve()
-
-  function nextBatch(): Waiting[] {
-    const batch: Waiting[] = []
-    let bytes = 0
-    for (const item of waiting.values()) {
-      if (batch.length === ROWS_PER_BATCH || bytes >= BYTES_PER_BATCH) break
-      batch.push(item)
-      bytes += item.json.length
-    }
-    return batch
-  }
-
-  async function writeAll(): Promise<void> {
-    timer = null
-    for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
+  const queue = createWriteQueue<Waiting>({
+    bytesOf: ({ json }) => json.length,
+    mostBytes: mostWaitingBytes,
+    gatherMs: GATHER_MS,
+    async write(batch) {
       try {
-        await write(batch)
+        await store(batch)
       } catch (error) {
-        options.onLost(error, batch.length)
+        onLost(error, batch.length)
       }
-      for (const item of batch) {
-        // The same item may have come once more meanwhile.
-        if (waiting.get(item.rowId) !== item) continue
-        waiting.delete(item.rowId)
-        waitingBytes -= item.json.length
-      }
-    }
-  }
+    },
+  })
 
-  async function write(batch: readonly Waiting[]): Promise<void> {
+  async function store(batch: readonly Waiting[]): Promise<void> {
     const rows: Row[] = []
     for (const { rowId, workspaceId, json, at } of batch) {
       const { bytes } = await pack(json)
@@ -107,39 +85,31 @@ export function createRememberedItems(options: RememberedItemsOptions): Remember
     await makeRoom(rows.reduce((sum, { sealed }) => sum + sealed.byteLength, 0))
   }
 
-  function begin(): Promise<void> {
-    if (timer !== null) clearTimeout(timer)
-    writing = writing.then(writeAll)
-    return writing
-  }
-
   return {
     add(workspaceId, items) {
       for (const item of items) {
         const { id } = item
         if (typeof id !== 'string' || id === '') continue
-        // Serialising an oversized item would hold the thread for nothing.
+        // Serialising an oversized item would block the thread for nothing.
         const json = hasLonger(item, MOST_ITEM_BYTES) ? null : JSON.stringify(item)
         const rowId = rowIdOf(id, workspaceId)
-        if (json === null || json.length > MOST_ITEM_BYTES || waitingBytes + json.length > mostWaitingBytes) {
-          options.onLost(new Error('there is no room for it'), 1)
-          continue
-        }
-        waitingBytes += json.length - (waiting.get(rowId)?.json.length ?? 0)
-        waiting.set(rowId, { rowId, workspaceId, json, at: now() })
+        const isQueued =
+          json !== null &&
+          json.length <= MOST_ITEM_BYTES &&
+          queue.add(rowId, { rowId, workspaceId, json, at: now() })
+        if (!isQueued) onLost(new Error('there is no room for it'), 1)
       }
-      if (waiting.size > 0) timer ??= setTimeout(begin, GATHER_MS)
     },
     async find(id, workspaceId) {
       const rowId = rowIdOf(id, workspaceId)
-      const held = waiting.get(rowId)
-      return held === undefined ? readItem(rowId, workspaceId, options) : parsed(held.json)
+      const waiting = queue.get(rowId)
+      return waiting === undefined ? readItem(rowId, workspaceId, options) : parsed(waiting.json)
     },
-    close: begin,
+    close: queue.flush,
   }
 }
 
-/** True where a text within the value is longer than `most`. */
+/** True if a text within the value is longer than `most`. */
 function hasLonger(value: unknown, most: number): boolean {
   if (typeof value === 'string') return value.length > most
   if (typeof value !== 'object' || value === null) return false

@@ -14,7 +14,7 @@ export interface Waiting {
 export interface Endings<Settled> {
   /** Its row is committed. */
   onWritten(settled: Settled): void
-  /** It waits for long: called once. The row is kept all the same. */
+  /** It has waited too long: called once. The row stays in the queue. */
   onLate(settled: Settled): void
   /** It can never be written. */
   onGivenUp(settled: Settled, error: unknown): void
@@ -25,7 +25,7 @@ export interface Next<Settled> extends Batch {
   readonly waiting: readonly Settled[]
 }
 
-/** What waits to be written, kept until it is known to be. */
+/** Rows that wait for a commit. Each stays here until a commit with it has returned. */
 export interface Queue<Settled extends Waiting> {
   settle(settled: Settled, at: number): void
   /** Written once it is due; dropped if the settlement comes first. */
@@ -40,7 +40,7 @@ export interface Queue<Settled extends Waiting> {
   /** Calls `onLate` of the settlements that arrived before `before`. */
   reportLate(before: number): void
   settlements(): number
-  /** When the next journal row is due; undefined: none waits. */
+  /** When the next journal row is due; undefined without one. */
   dueAt(): number | undefined
   isEmpty(): boolean
 }
@@ -50,17 +50,8 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
   const unwritten = new Map<string, Journaled>()
   /** Generations whose journal row is in the table. */
   const inTable = new Set<string>()
-  /** Those of them whose row must go although nothing is settled. */
+  /** Those of them whose row must be deleted without a settlement. */
   const forgotten = new Set<string>()
-
-  function dueEntries(at: number, maxRows: number): Journaled[] {
-    const due: Journaled[] = []
-    for (const journaled of unwritten.values()) {
-      if (journaled.dueAt > at || due.length === maxRows) break
-      due.push(journaled)
-    }
-    return due
-  }
 
   return {
     settle(settled, since) {
@@ -84,7 +75,7 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
       return {
         waiting,
         settled: waiting.map(({ row }) => row),
-        journaled: dueEntries(at, maxRows),
+        journaled: dueEntries(unwritten, at, maxRows),
         forgotten: [...forgotten],
       }
     },
@@ -120,8 +111,17 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
       }
     },
     settlements: () => settlements.length,
-    // They come in the order in which they are due.
     dueAt: () => unwritten.values().next().value?.dueAt,
     isEmpty: () => settlements.length + unwritten.size + forgotten.size === 0,
   }
+}
+
+/** They lie in the order in which they are due. */
+function dueEntries(unwritten: ReadonlyMap<string, Journaled>, at: number, maxRows: number): Journaled[] {
+  const due: Journaled[] = []
+  for (const journaled of unwritten.values()) {
+    if (journaled.dueAt > at || due.length === maxRows) break
+    due.push(journaled)
+  }
+  return due
 }
