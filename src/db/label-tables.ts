@@ -19,7 +19,7 @@ const labelColumns = () => ({
   ...usageSums(),
 })
 
-/** Folded from the rows, by UTC day. Bounded by day and key, see `ledger/labels.ts`. Kept forever. */
+/** Folded from the rows, by UTC day. Bounded by day and key, see `ledger/label-bounds.ts`. Kept forever. */
 export const usageLabels = table('usage_labels', labelColumns(), (t) => [
   primaryKey({
     columns: [

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { spending } from '../db/tables.ts'
-import type { CounterKey, Scope, Spent } from './counters.ts'
+import type { CounterKey, Scope, Spent } from './counter-key.ts'
 import { byokUsageOf, type Summed, usageOf } from './summed.ts'
 import { INTERVALS, windowStart } from './windows.ts'
 

@@ -1,8 +1,9 @@
 import type { SqliteFile } from '../db/database.ts'
 import { type Database, transact } from '../db/database.ts'
 import { type Bookings, prepareBookings } from './bookings.ts'
-import type { CounterKey, Spent } from './counters.ts'
-import { type LabelBounds, type LabelSums, prepareBounds, prepareLabels } from './labels.ts'
+import type { CounterKey, Spent } from './counter-key.ts'
+import { type LabelBounds, prepareBounds } from './label-bounds.ts'
+import { type LabelSums, prepareLabels } from './labels.ts'
 import { prepareRollups, type Rollups } from './rollups.ts'
 import { type StoredSummed, SUMMED_COLUMNS, type Summed, summedOf } from './summed.ts'
 

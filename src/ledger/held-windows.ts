@@ -1,5 +1,5 @@
 import type { Gate } from '../core/gate.ts'
-import { type CounterKey, counterKey, nameOf } from './counters.ts'
+import { type CounterKey, counterKey, nameOf } from './counter-key.ts'
 import { type ChargedScopes, chargedScopes } from './row-values.ts'
 import { windowStart } from './windows.ts'
 

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts'
-import { type CounterKey, counterKey, nameOf, type Scope } from './counters.ts'
+import { type CounterKey, counterKey, nameOf, type Scope } from './counter-key.ts'
 import { HOURLY_SUMS } from './rollups.ts'
 import { formatInstant, INTERVALS } from './windows.ts'
 
