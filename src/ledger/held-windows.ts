@@ -20,7 +20,7 @@ export interface HeldWindow {
   hasShared: boolean
 }
 
-interface HeldWindows {
+export interface HeldWindows {
   /** By the place of the gate in its list. */
   readonly counted: readonly Counted[]
   readonly windows: readonly HeldWindow[]
@@ -38,8 +38,8 @@ const NONE: HeldWindows = { counted: [], windows: [], charged: null }
 const KEPT_COUNTERS = 10_000
 
 /**
- * What the gates of a list look at, found once for each list and day: a key asks with the same list again and again,
- * and to find it anew for each request was most of what gates cost.
+ * The counters that the gates of a list look at, found once for each list and day: requests of one key come with the
+ * same list, and finding the counters for each request was most of what gates cost.
  */
 export function keepHeldWindows(): (gates: readonly Gate[], at: number) => HeldWindows {
   const byName = new Map<string, Counted>()
