@@ -1,218 +1,121 @@
 import { UpstreamError } from '../core/errors.ts'
 
-/** One dispatched event: its name ('' where none was given) and its `data:` lines, joined by line feeds. */
+/** One event: its name ('' if the server gave none) and its `data:` lines, joined by line feeds. */
 export interface SseEvent {
   readonly name: string
   readonly data: string
 }
 
-/** Turns bytes, cut anywhere, into events. One for each stream. */
+/** Turns bytes, split anywhere, into events. One for each stream. */
 export interface StreamParser {
-  /** Gives bytes to read. Their events come by `next`, and all are taken before more bytes are given. */
+  /** Adds bytes. `next` returns their events; call it until it returns undefined before the next `feed`. */
   feed(bytes: Uint8Array): void
-  /** The next event that is complete. Throws `UpstreamError` `malformed` beyond the cap. */
+  /** The next complete event. Throws `UpstreamError` `malformed` beyond the cap. */
   next(): SseEvent | undefined
   /**
-   * The body ended cleanly. What its last lines hold without the final blank line is an event too: some servers
-   * leave it out (and a half of one is for the consumer to recognise).
+   * The body ended without an error. Last lines without the final blank line are an event too, because some servers
+   * leave it out. The consumer must recognise a truncated one.
    */
   end(): SseEvent[]
-  /** For streams of text: the text that the last event stood in, its blank line included; undefined: in several reads. */
+  /** For streams of text: the text of the last event with its blank line; undefined if it came in several reads. */
   stood?(): string | undefined
-  /** For streams of text: has `read` look at it where the next event begins, and answer how far it has read. */
+  /** For streams of text: calls `read` where the next event begins; `read` returns how far it has read. */
   skip?(read: (text: string, from: number) => number): void
 }
 
 interface SseParser extends StreamParser {
-  /** `feed`, and all that `next` gives then. */
+  /** `feed`, and all events that `next` then returns. */
   push(bytes: Uint8Array): SseEvent[]
   /** The same for text that is already decoded. */
   pushText(text: string): SseEvent[]
 }
 
 /**
- * The size of a complete reply: an image comes in one event, in base64 (more than 8 MB: openai-node#2433, 2026),
- * and the last event repeats a finished response. A line without an end must not fill the memory.
+ * As much as a complete reply: an image is one event, in base64 (more than 8 MB: openai-node#2433, 2026), and the
+ * last event repeats a finished response. The bound keeps a line without an end from filling the memory.
  */
 export const MAX_EVENT_CHARACTERS = 32 * 1024 * 1024
 
-/** Lines of one event: each is a link of the text, and no server writes JSON of so many. */
+/** Lines of one event. Each adds a link to the concatenated text, and no server writes JSON of so many lines. */
 export const MAX_EVENT_LINES = 100_000
 
 const SPACE = 32
 const LF = 10
 
+interface ParserState {
+  readonly maxEventCharacters: number
+  /** The last text fed, how much of it has been read, and where its next line ends (-1: there is no other). */
+  text: string
+  at: number
+  cr: number
+  lf: number
+  /** A line whose end has not come. */
+  partial: string
+  endedInCr: boolean
+  /** The complete event that `next` returns. */
+  event: SseEvent | null
+  /** Where the event under way began, and the one before it; -1: before `text`. */
+  begun: number
+  stoodFrom: number
+  /** Of the event under way. */
+  name: string
+  data: string | null
+  lines: number
+  /** The event under way is bare JSON: its lines are data as they are. */
+  isBare: boolean
+}
+
+const newState = (maxEventCharacters: number): ParserState => ({
+  maxEventCharacters,
+  text: '',
+  at: 0,
+  cr: -1,
+  lf: -1,
+  partial: '',
+  endedInCr: false,
+  event: null,
+  begun: 0,
+  stoodFrom: -1,
+  name: '',
+  data: null,
+  lines: 0,
+  isBare: false,
+})
+
 /**
- * Server-sent events as WHATWG HTML §9.2.6 reads them: LF, CRLF or CR ends a line, a leading byte order mark and
- * comments are skipped, `id:` and `retry:` too. More than the standard: the final blank line may be missing,
- * blanks before a field's name are forgiven, and bare JSON between events (an error that a server wrote past its
- * own framing) is an event, because skipping it would make a broken stream look complete.
+ * Server-sent events as WHATWG HTML §9.2.6 reads them: LF, CRLF or CR ends a line; a leading byte order mark, comments,
+ * `id:` and `retry:` are skipped. More lenient than the standard: the final blank line may be missing, and blanks before
+ * a field's name are skipped. Bare JSON between events (an error that a server wrote outside its own framing) is an
+ * event, because without it a broken stream would look complete.
  */
 export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseParser {
   const decoder = new TextDecoder()
-  /** What was fed last, how much of it has been read, and the next line ends in it (-1: there is no other). */
-  let text = ''
-  let at = 0
-  let cr = -1
-  let lf = -1
-  let event: SseEvent | null = null
-  /** Where the event under way began, and the one before it; -1: before `text`. */
-  let begun = 0
-  let stoodFrom = -1
-  /** A line whose end has not come. */
-  let partial = ''
-  let name = ''
-  let data: string | null = null
-  let lines = 0
-  /** Bare JSON under way: its lines are taken as they are. */
-  let isBare = false
-  let endedInCr = false
-
-  function dispatch(): void {
-    if (data !== null || name !== '') event = { name, data: data ?? '' }
-    name = ''
-    data = null
-    lines = 0
-    isBare = false
-  }
-
-  function append(value: string): void {
-    data = data === null ? value : `${data}\n${value}`
-    if (data.length > maxEventCharacters) throw tooLong(maxEventCharacters)
-    if (++lines > MAX_EVENT_LINES)
-      throw new UpstreamError('malformed', `an event of the stream has more than ${MAX_EVENT_LINES} lines`)
-  }
-
-  /** Reads the line in place: most lines are complete and are sliced from their text once. */
-  function takeLine(text: string, from: number, to: number): void {
-    if (from === to) {
-      dispatch()
-    } else if (text.startsWith('data:', from)) {
-      if (isBare) dispatch()
-      append(valueBetween(text, from + 5, to))
-    } else if (isBare) {
-      append(text.slice(from, to))
-    } else if (text.startsWith('event:', from)) {
-      name = valueBetween(text, from + 6, to)
-    } else {
-      takeOtherLine(text.slice(from, to))
-    }
-  }
-
-  function takeOtherLine(line: string): void {
-    const trimmed = line.trimStart()
-    if (trimmed.startsWith('{') || trimmed.startsWith('[')) {
-      if (data !== null) dispatch()
-      isBare = true
-      append(line)
-    } else if (trimmed !== line) {
-      if (trimmed !== '') takeLine(trimmed, 0, trimmed.length)
-    } else {
-      takeField(line)
-    }
-  }
-
-  function takeField(line: string): void {
-    const colon = line.indexOf(':')
-    const field = colon === -1 ? line : line.slice(0, colon)
-    const value = colon === -1 ? '' : valueBetween(line, colon + 1, line.length)
-    if (field === 'event') name = value
-    else if (field === 'data') append(value)
-  }
-
-  function takeEnded(text: string, from: number, to: number): void {
-    if (partial === '') {
-      takeLine(text, from, to)
-      return
-    }
-    const line = partial + text.slice(from, to)
-    partial = ''
-    takeLine(line, 0, line.length)
-  }
-
-  const isBetweenEvents = (): boolean => partial === '' && data === null && name === ''
-
-  function feedText(more: string): void {
-    text = more
-    at = 0
-    if (endedInCr && more !== '') {
-      endedInCr = false
-      if (more.charCodeAt(0) === LF) at = 1
-    }
-    // Only the new text is searched for line ends, so a long line that comes byte by byte costs no more.
-    cr = UNKNOWN
-    lf = UNKNOWN
-    begun = isBetweenEvents() ? at : -1
-  }
-
-  /** Reads the next line; false where it has no end. */
-  function readLine(): boolean {
-    if (cr !== -1 && cr < at) cr = text.indexOf('\r', at)
-    if (lf !== -1 && lf < at) lf = text.indexOf('\n', at)
-    if (cr === -1 && lf === -1) return false
-    const isCr = cr !== -1 && (lf === -1 || cr < lf)
-    const to = isCr ? cr : lf
-    const from = at
-    at = to + 1
-    if (isCr) {
-      if (at === text.length) endedInCr = true
-      else if (text.charCodeAt(at) === LF) at++
-    }
-    takeEnded(text, from, to)
-    return true
-  }
-
-  function next(): SseEvent | undefined {
-    while (at < text.length && readLine()) {
-      if (event !== null) return taken()
-      if (isBetweenEvents()) begun = at
-    }
-    if (at < text.length) partial += at === 0 ? text : text.slice(at)
-    text = ''
-    at = 0
-    if (partial.length > maxEventCharacters) throw tooLong(maxEventCharacters)
-    return undefined
-  }
-
-  function taken(): SseEvent | undefined {
-    const complete = event ?? undefined
-    event = null
-    stoodFrom = begun
-    begun = isBetweenEvents() ? at : -1
-    return complete
-  }
-
-  function takenAll(): SseEvent[] {
-    const events: SseEvent[] = []
-    for (let each = next(); each; each = next()) events.push(each)
-    return events
-  }
-
+  const state = newState(maxEventCharacters)
   return {
-    feed: (bytes) => feedText(decoder.decode(bytes, STREAM)),
-    next,
-    stood: () => (stoodFrom === -1 ? undefined : text.slice(stoodFrom, at)),
+    feed: (bytes) => feed(decoder.decode(bytes, STREAM), state),
+    next: () => next(state),
+    stood: () => (state.stoodFrom === -1 ? undefined : state.text.slice(state.stoodFrom, state.at)),
     skip(read) {
-      if (begun !== at || at === text.length) return
-      at = read(text, at)
-      begun = at
+      if (state.begun !== state.at || state.at === state.text.length) return
+      state.at = read(state.text, state.at)
+      state.begun = state.at
     },
     push(bytes) {
-      feedText(decoder.decode(bytes, STREAM))
-      return takenAll()
+      feed(decoder.decode(bytes, STREAM), state)
+      return takeAll(state)
     },
     pushText(more) {
-      feedText(more)
-      return takenAll()
+      feed(more, state)
+      return takeAll(state)
     },
     end() {
-      feedText(decoder.decode())
-      const events = takenAll()
-      if (partial !== '') takeEnded('', 0, 0)
-      const tail = taken()
+      feed(decoder.decode(), state)
+      const events = takeAll(state)
+      if (state.partial !== '') endLine('', 0, 0, state)
+      const tail = taken(state)
       if (tail) events.push(tail)
-      dispatch()
-      const last = taken()
+      dispatch(state)
+      const last = taken(state)
       if (last) events.push(last)
       return events
     },
@@ -220,12 +123,136 @@ export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseP
 }
 
 const STREAM = { stream: true } as const
-/** A place before every other: the next one is to be searched for. */
+/** A place before every other: the next line end must be searched for. */
 const UNKNOWN = -2
 
-/** One space behind the colon is no part of the value. */
+function feed(more: string, state: ParserState): void {
+  state.text = more
+  state.at = 0
+  if (state.endedInCr && more !== '') {
+    state.endedInCr = false
+    if (more.charCodeAt(0) === LF) state.at = 1
+  }
+  // Only the new text is searched for line ends, so a long line that comes byte by byte costs no more.
+  state.cr = UNKNOWN
+  state.lf = UNKNOWN
+  state.begun = isBetweenEvents(state) ? state.at : -1
+}
+
+const isBetweenEvents = ({ partial, data, name }: ParserState): boolean =>
+  partial === '' && data === null && name === ''
+
+function next(state: ParserState): SseEvent | undefined {
+  while (state.at < state.text.length && readLine(state)) {
+    if (state.event !== null) return taken(state)
+    if (isBetweenEvents(state)) state.begun = state.at
+  }
+  const { text, at } = state
+  if (at < text.length) state.partial += at === 0 ? text : text.slice(at)
+  state.text = ''
+  state.at = 0
+  checkLength(state.partial, state)
+  return undefined
+}
+
+function taken(state: ParserState): SseEvent | undefined {
+  const complete = state.event ?? undefined
+  state.event = null
+  state.stoodFrom = state.begun
+  state.begun = isBetweenEvents(state) ? state.at : -1
+  return complete
+}
+
+function takeAll(state: ParserState): SseEvent[] {
+  const events: SseEvent[] = []
+  for (let each = next(state); each; each = next(state)) events.push(each)
+  return events
+}
+
+/** Reads the next line; false if its end has not come. */
+function readLine(state: ParserState): boolean {
+  const { text, at } = state
+  if (state.cr !== -1 && state.cr < at) state.cr = text.indexOf('\r', at)
+  if (state.lf !== -1 && state.lf < at) state.lf = text.indexOf('\n', at)
+  const { cr, lf } = state
+  if (cr === -1 && lf === -1) return false
+  const isCr = cr !== -1 && (lf === -1 || cr < lf)
+  const to = isCr ? cr : lf
+  state.at = to + 1
+  if (isCr) {
+    if (to + 1 === text.length) state.endedInCr = true
+    else if (text.charCodeAt(to + 1) === LF) state.at++
+  }
+  endLine(text, at, to, state)
+  return true
+}
+
+function endLine(text: string, from: number, to: number, state: ParserState): void {
+  if (state.partial === '') {
+    takeLine(text, from, to, state)
+    return
+  }
+  const line = state.partial + text.slice(from, to)
+  state.partial = ''
+  takeLine(line, 0, line.length, state)
+}
+
+/** Reads the line in place: most lines are complete and are sliced from their text once. */
+function takeLine(text: string, from: number, to: number, state: ParserState): void {
+  if (from === to) {
+    dispatch(state)
+  } else if (text.startsWith('data:', from)) {
+    if (state.isBare) dispatch(state)
+    append(valueBetween(text, from + 5, to), state)
+  } else if (state.isBare) {
+    append(text.slice(from, to), state)
+  } else if (text.startsWith('event:', from)) {
+    state.name = valueBetween(text, from + 6, to)
+  } else {
+    takeOtherLine(text.slice(from, to), state)
+  }
+}
+
+function takeOtherLine(line: string, state: ParserState): void {
+  const trimmed = line.trimStart()
+  if (trimmed.startsWith('{') || trimmed.startsWith('[')) {
+    if (state.data !== null) dispatch(state)
+    state.isBare = true
+    append(line, state)
+  } else if (trimmed !== line) {
+    if (trimmed !== '') takeLine(trimmed, 0, trimmed.length, state)
+  } else if (line === 'event') {
+    state.name = ''
+  } else if (line === 'data') {
+    append('', state)
+  }
+}
+
+/** Completes the event under way. */
+function dispatch(state: ParserState): void {
+  const { name, data } = state
+  if (data !== null || name !== '') state.event = { name, data: data ?? '' }
+  state.name = ''
+  state.data = null
+  state.lines = 0
+  state.isBare = false
+}
+
+function append(value: string, state: ParserState): void {
+  state.data = state.data === null ? value : `${state.data}\n${value}`
+  checkLength(state.data, state)
+  if (++state.lines > MAX_EVENT_LINES)
+    throw new UpstreamError('malformed', `an event of the stream has more than ${MAX_EVENT_LINES} lines`)
+}
+
+function checkLength({ length }: string, { maxEventCharacters }: ParserState): void {
+  if (length <= maxEventCharacters) return
+  throw new UpstreamError(
+    'malformed',
+    `an event of the stream is longer than ${maxEventCharacters} characters`,
+  )
+}
+
+/** The value of a field: one space after the colon is not part of it. */
 const valueBetween = (text: string, from: number, to: number): string =>
   text.slice(from < to && text.charCodeAt(from) === SPACE ? from + 1 : from, to)
-
-const tooLong = (maxEventCharacters: number): UpstreamError =>
-  new UpstreamError('malformed', `an event of the stream is longer than ${maxEventCharacters} characters`)
