@@ -10,7 +10,7 @@ export type Pulled = IteratorResult<Uint8Array, undefined>
 export const GAVE_UP: Pulled = { done: true, value: undefined }
 
 /** Pulls the bytes of one reply, and stops waiting when only usage or nothing can follow. */
-interface Puller {
+export interface Puller {
   /** The next bytes. Rethrows errors of the connection. */
   next(): Promise<Pulled>
   /**

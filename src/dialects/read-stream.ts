@@ -2,12 +2,12 @@ import { UpstreamError } from '../core/errors.ts'
 import { type FrameBatch, type InferenceFrame, isContent } from '../core/events.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnOfLoop, turnsByLength } from '../core/turn.ts'
-import { createPuller, GAVE_UP, type Pulled, restOfBody, sniff } from './pull.ts'
+import { createPuller, GAVE_UP, type Pulled, type Puller, restOfBody, sniff } from './pull.ts'
 import { type Batches, END, MAX_BODY_BYTES, type Result, readBody } from './read-body.ts'
 import { checkAhead, type ReplyDecoder } from './reply-decoder.ts'
 import { splitLongText } from './split-text.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
-import { createEventTaker } from './take-events.ts'
+import { createEventTaker, type EventTaker } from './take-events.ts'
 
 export interface ReadOptions {
   /** How long to wait for the rest after the finish reason. */
@@ -28,6 +28,27 @@ const BATCH_BYTES = 64 * 1024
 /** The event loop gets a turn after this much, even without content: 64 kB of the smallest events take some 15 ms. */
 const TURN_BYTES = BATCH_BYTES
 
+/** The reading of one body. */
+interface Reading {
+  readonly status: number
+  readonly decoder: ReplyDecoder
+  readonly body: Puller
+  readonly parser: StreamParser
+  readonly taker: EventTaker
+  readonly drainMs: number
+  /** Reports content to the clocks of the call. */
+  readonly advance: (() => void) | undefined
+  readonly turnAfter: (length: number) => Promise<void> | undefined
+  stage: 'form' | 'events' | 'tail' | 'end' | 'ended' | 'over'
+  /** The last read, and how much of it the parser has. */
+  input: Uint8Array
+  fed: number
+  /** The batches of a body that is not a stream of events. */
+  batches: Batches | null
+  hasBodyEnded: boolean
+  isPending: boolean
+}
+
 /**
  * Reads a body that may be a stream of events. Written by hand, because it runs for every chunk of every stream: one
  * promise for each batch, where a generator has three.
@@ -37,125 +58,128 @@ export function readStream(
   decoder: ReplyDecoder,
   options: ReadOptions,
 ): AsyncIterator<FrameBatch, undefined> {
-  const { status } = reply
-  const advance = reply.awaitContent?.()
-  const body = createPuller(reply.bytes, options.lingerMs ?? LINGER_MS)
-  const parser = (options.createParser ?? createSseParser)()
-  const taker = createEventTaker(decoder)
-  const turnAfter = turnsByLength(TURN_BYTES)
-  let stage: 'form' | 'events' | 'tail' | 'end' | 'told' | 'over' = 'form'
-  /** The last read, and how much of it the parser has. */
-  let input: Uint8Array = new Uint8Array()
-  let fed = 0
-  /** The batches of a body that is not a stream of events. */
-  let batches: Batches | null = null
-  let hasBodyEnded = false
-  let isReading = false
-
-  async function begin(): Promise<void> {
-    const { form, head } = await sniff(body, MAX_BODY_BYTES)
-    stage = 'events'
-    if (form === 'events') {
-      feed(head.length === 1 && head[0] ? head[0] : Buffer.concat(head))
-      return
-    }
-    const text = await restOfBody(head, body, MAX_BODY_BYTES)
-    hasBodyEnded = true
-    batches = readBody(text, status, decoder)
+  const reading: Reading = {
+    status: reply.status,
+    decoder,
+    advance: reply.awaitContent?.(),
+    body: createPuller(reply.bytes, options.lingerMs ?? LINGER_MS),
+    parser: (options.createParser ?? createSseParser)(),
+    taker: createEventTaker(decoder),
+    drainMs: options.drainMs ?? DRAIN_MS,
+    turnAfter: turnsByLength(TURN_BYTES),
+    stage: 'form',
+    input: new Uint8Array(),
+    fed: 0,
+    batches: null,
+    hasBodyEnded: false,
+    isPending: false,
   }
-
-  /** Feeds the parser at most one batch. */
-  function feed(bytes: Uint8Array): void {
-    input = bytes
-    fed = Math.min(BATCH_BYTES, bytes.length)
-    parser.feed(fed === bytes.length ? bytes : bytes.subarray(0, fed))
-  }
-
-  function receive(pulled: Pulled): void {
-    if (!pulled.done) feed(pulled.value)
-    else if (pulled === GAVE_UP) stage = 'end'
-    else {
-      hasBodyEnded = true
-      stage = 'tail'
-    }
-  }
-
-  /** An event of megabytes is checked and read in steps of their own. */
-  async function takeLong({ data }: SseEvent): Promise<FrameBatch> {
-    await turnOfLoop()
-    checkAhead(data, status)
-    await turnOfLoop()
-    const batch = splitLongText(taker.take(parser))
-    await turnOfLoop()
-    return batch
-  }
-
-  function handOn(batch: FrameBatch): Result {
-    if (advance && batch.some(goesOn)) advance()
-    return { done: false, value: batch }
-  }
-
-  function throwFailure(): void {
-    if (taker.failure !== undefined) throw taker.failure.error
-  }
-
-  async function leave(): Promise<void> {
-    stage = 'over'
-    if (hasBodyEnded) return
-    hasBodyEnded = true
-    await body.leave()
-  }
-
-  async function next(): Promise<Result> {
-    if (stage === 'over') return END
-    isReading = true
-    try {
-      if (stage === 'form') await begin()
-      if (batches !== null) return await batches.next()
-      while (stage === 'events') {
-        let batch = taker.take(parser)
-        if (batch.length === 0 && taker.long !== undefined) batch = await takeLong(taker.long)
-        if (batch.length > 0) return handOn(batch)
-        throwFailure()
-        if (decoder.isTerminated()) {
-          hasBodyEnded = await body.drain(options.drainMs ?? DRAIN_MS)
-          stage = 'end'
-          break
-        }
-        const turn = turnAfter(fed)
-        if (turn) await turn
-        if (fed < input.length) feed(input.subarray(fed))
-        else receive(await (decoder.isFinished() ? body.nextAfterFinish() : body.next()))
-      }
-      if (stage === 'tail') {
-        stage = 'end'
-        const batch = taker.takeTail(parser.end())
-        if (batch.length > 0) return handOn(batch)
-      }
-      throwFailure()
-      if (stage === 'end') {
-        stage = 'told'
-        return { done: false, value: [decoder.end()] }
-      }
-      await leave()
-      return END
-    } catch (error) {
-      await leave()
-      throw inMidAnswer(error, decoder)
-    } finally {
-      isReading = false
-    }
-  }
-
   return {
-    next,
+    next: () => next(reading),
     async return() {
       // A pending read is not awaited: closing the connection ends it.
-      if (isReading) leave().catch(() => undefined)
-      else await leave()
+      if (reading.isPending) leave(reading).catch(() => undefined)
+      else await leave(reading)
       return END
     },
   }
+}
+
+async function next(reading: Reading): Promise<Result> {
+  const { decoder, body, parser, taker } = reading
+  if (reading.stage === 'over') return END
+  reading.isPending = true
+  try {
+    if (reading.stage === 'form') await begin(reading)
+    if (reading.batches !== null) return await reading.batches.next()
+    while (reading.stage === 'events') {
+      let batch = taker.take(parser)
+      if (batch.length === 0 && taker.long !== undefined) batch = await takeLong(taker.long, reading)
+      if (batch.length > 0) return handOn(batch, reading)
+      throwFailure(taker)
+      if (decoder.isTerminated()) {
+        reading.hasBodyEnded = await body.drain(reading.drainMs)
+        reading.stage = 'end'
+        break
+      }
+      const turn = reading.turnAfter(reading.fed)
+      if (turn) await turn
+      if (reading.fed < reading.input.length) feed(reading.input.subarray(reading.fed), reading)
+      else receive(await (decoder.isFinished() ? body.nextAfterFinish() : body.next()), reading)
+    }
+    if (reading.stage === 'tail') {
+      reading.stage = 'end'
+      const batch = taker.takeTail(parser.end())
+      if (batch.length > 0) return handOn(batch, reading)
+    }
+    throwFailure(taker)
+    if (reading.stage === 'end') {
+      reading.stage = 'ended'
+      return { done: false, value: [decoder.end()] }
+    }
+    await leave(reading)
+    return END
+  } catch (error) {
+    await leave(reading)
+    throw inMidAnswer(error, decoder)
+  } finally {
+    reading.isPending = false
+  }
+}
+
+async function begin(reading: Reading): Promise<void> {
+  const { body, status, decoder } = reading
+  const { form, head } = await sniff(body, MAX_BODY_BYTES)
+  reading.stage = 'events'
+  if (form === 'events') {
+    feed(head.length === 1 && head[0] ? head[0] : Buffer.concat(head), reading)
+    return
+  }
+  const text = await restOfBody(head, body, MAX_BODY_BYTES)
+  reading.hasBodyEnded = true
+  reading.batches = readBody(text, status, decoder)
+}
+
+/** Feeds the parser at most one batch. */
+function feed(bytes: Uint8Array, reading: Reading): void {
+  reading.input = bytes
+  reading.fed = Math.min(BATCH_BYTES, bytes.length)
+  reading.parser.feed(reading.fed === bytes.length ? bytes : bytes.subarray(0, reading.fed))
+}
+
+function receive(pulled: Pulled, reading: Reading): void {
+  if (!pulled.done) feed(pulled.value, reading)
+  else if (pulled === GAVE_UP) reading.stage = 'end'
+  else {
+    reading.hasBodyEnded = true
+    reading.stage = 'tail'
+  }
+}
+
+/** An event of megabytes is checked and read in separate steps. */
+async function takeLong({ data }: SseEvent, { status, taker, parser }: Reading): Promise<FrameBatch> {
+  await turnOfLoop()
+  checkAhead(data, status)
+  await turnOfLoop()
+  const batch = splitLongText(taker.take(parser))
+  await turnOfLoop()
+  return batch
+}
+
+function handOn(batch: FrameBatch, { advance }: Reading): Result {
+  if (advance && batch.some(goesOn)) advance()
+  return { done: false, value: batch }
+}
+
+function throwFailure({ failure }: EventTaker): void {
+  if (failure !== undefined) throw failure.error
+}
+
+async function leave(reading: Reading): Promise<void> {
+  reading.stage = 'over'
+  if (reading.hasBodyEnded) return
+  reading.hasBodyEnded = true
+  await reading.body.leave()
 }
 
 /** False for a ping, a message start without content, and repeated usage. */

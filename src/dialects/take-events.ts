@@ -3,7 +3,7 @@ import { createPieceCount, type ReplyDecoder } from './reply-decoder.ts'
 import type { SseEvent, StreamParser } from './sse.ts'
 
 /** Passes events to a decoder, in order. A failing event throws after the frames before it. */
-interface EventTaker {
+export interface EventTaker {
   /** The frames of all complete events, up to a long one. */
   take(parser: StreamParser): FrameBatch
   /** The frames of the last events, which the end of the body may have truncated. */
