@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { parseChat } from '../../../src/dialects/chat/parse.ts'
+import { HELLO } from './parsed.ts'
 
-const HELLO = [{ role: 'user', content: 'hello' }]
 const NONE = new Headers()
 
 function refusalOf(body: JsonObject, headers = NONE): string {

@@ -9,3 +9,12 @@ export const attemptOf = (
   { quirks = {}, outputBound }: { quirks?: ProviderQuirks; outputBound?: number } = {},
 ): Attempt =>
   attemptFor('responses', { endpoint: { upstreamId, ...facts }, provider: { quirks }, outputBound })
+
+/** A model that always reasons. */
+export const REASONER: Attempt = attemptOf('gpt-5', {
+  supportedParameters: ['reasoning', 'reasoning_effort', 'tools'],
+  reasoning: { efforts: ['low', 'medium', 'high'], takesBudget: false, mayBeOff: false },
+})
+
+/** A model that does not reason. */
+export const PLAIN: Attempt = attemptOf('gpt-4.1', { supportedParameters: ['temperature', 'tools'] })

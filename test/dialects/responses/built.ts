@@ -26,3 +26,6 @@ export function table(rows: Row[]): void {
     expect([...call.dropped].sort()).toEqual([...(dropped ?? [])].sort())
   })
 }
+
+/** Asks for reasoning that can be sent back: on every request to a model that reasons. */
+export const ENCRYPTED = { include: ['reasoning.encrypted_content'] }

@@ -67,6 +67,11 @@ export const piece = (index: number, json: string): InferenceEvent => ({
 })
 export const native = (data: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'responses', data })
 
+export const added = (output_index: number, item: JsonObject): InferenceEvent =>
+  native({ event: { type: 'response.output_item.added', sequence_number: 40, output_index, item } })
+export const done = (output_index: number, item: JsonObject): InferenceEvent =>
+  native({ event: { type: 'response.output_item.done', sequence_number: 99, output_index, item } })
+
 /** A complete stream, judged. */
 export function streamed(
   frames: readonly InferenceFrame[],
@@ -92,3 +97,9 @@ export async function unary(
 
 export const typesOf = ({ events }: CheckedStream): string[] =>
   events.map(({ type }) => String(type).replace(/^response\./, ''))
+
+export const itemsOf = ({ response }: CheckedStream): JsonObject[] => {
+  const { output } = response
+  if (!Array.isArray(output)) throw new Error('no output')
+  return output
+}

@@ -1,112 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { UpstreamError } from '../../../src/core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
-import { responsesEgress } from '../../../src/dialects/responses/index.ts'
-import { isResponsesNative, itemsOfDetails } from '../../../src/dialects/responses/items.ts'
-import { FIXTURES } from '../../recordings.ts'
-import { upstreamReply } from '../../upstream-reply.ts'
-import { type Outcome, outcomeOf } from '../chat/outcome.ts'
-
-const read = (body: string, isStream: boolean): Promise<Outcome> =>
-  outcomeOf(responsesEgress.read(upstreamReply(body), isStream))
-const fixture = async (file: string): Promise<Outcome> =>
-  read(await Bun.file(join(FIXTURES, 'responses', file)).text(), file.endsWith('.sse'))
-
-const sse = (events: readonly JsonObject[]): string =>
-  events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
-const created = {
-  type: 'response.created',
-  response: { id: 'r', model: 'm', created_at: 7, status: 'in_progress' },
-}
-const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
-const completed = (output: JsonObject[] = [], more: JsonObject = {}): JsonObject => ({
-  type: 'response.completed',
-  response: { id: 'r', object: 'response', status: 'completed', output, usage, ...more },
-})
-const whole = (output: JsonObject[], more: JsonObject = {}): Promise<Outcome> =>
-  read(JSON.stringify({ id: 'r', object: 'response', status: 'completed', output, usage, ...more }), false)
-const streamed = (...events: JsonObject[]): Promise<Outcome> => read(sse([created, ...events]), true)
-const said = (text: string, more: JsonObject = {}): JsonObject => ({
-  type: 'message',
-  id: 'msg',
-  role: 'assistant',
-  status: 'completed',
-  content: [{ type: 'output_text', text, annotations: [], ...more }],
-})
-
-const nativesOf = ({ events }: Outcome) =>
-  events.flatMap((event) => {
-    if (event.type !== 'native') return []
-    if (event.dialect !== 'responses' || !isResponsesNative(event.data)) throw new Error('a strange native')
-    return [event.data]
-  })
-const typesOf = (outcome: Outcome) =>
-  nativesOf(outcome).map(({ event, response }) => event?.type ?? `response ${response?.status}`)
-
-describe('native events for a writer of the same dialect', () => {
-  test('every complete item of a stream, its own events, and the response', async () => {
-    const outcome = await fixture('web-search.sse')
-    expect(typesOf(outcome)).toEqual([
-      'response in_progress',
-      'response.output_item.added',
-      'response.output_item.done',
-      'response.output_item.added',
-      'response.web_search_call.in_progress',
-      'response.web_search_call.searching',
-      'response.web_search_call.completed',
-      'response.output_item.done',
-      'response.output_item.added',
-      'response.output_item.done',
-      'response completed',
-    ])
-    expect(nativesOf(outcome)[7]?.event).toMatchObject({
-      output_index: 1,
-      item: { type: 'web_search_call', id: 'ws_1', action: { query: 'tide tables' } },
-    })
-    expect(nativesOf(outcome)[8]?.event).toMatchObject({ item: { phase: 'final_answer' } })
-    expect(nativesOf(outcome).at(-1)?.response).toMatchObject({
-      tool_usage: { web_search: { num_requests: 1 } },
-    })
-    expect(nativesOf(outcome).at(-1)?.response).not.toHaveProperty('output')
-  })
-
-  test('items enclose the events of their content', async () => {
-    const { events } = await fixture('thinking-tools.sse')
-    const order = events.flatMap((event): unknown[] => {
-      if (event.type === 'tool-call-start') return [event.name]
-      if (event.type !== 'native' || !isResponsesNative(event.data)) return []
-      return event.data.event ? [event.data.event.type] : []
-    })
-    const [added, done] = ['response.output_item.added', 'response.output_item.done']
-    expect(order).toEqual([added, done, added, done, added, 'tide_at', done, added, 'list_ports', done])
-  })
-
-  test('of a unary reply each item once, after its content', async () => {
-    const outcome = await fixture('thinking-tools.json')
-    expect(typesOf(outcome)).toEqual([
-      'response.output_item.done',
-      'response.output_item.done',
-      'response.output_item.done',
-      'response.output_item.done',
-      'response completed',
-    ])
-    expect(nativesOf(outcome).map(({ event }) => event?.output_index)).toEqual([0, 1, 2, 3, undefined])
-  })
-
-  test('unknown events and fields', async () => {
-    const strange = { type: 'response.weather.changed', sky: 'clear' }
-    const last = { ...completed([]), meter: { ticks: 3 } }
-    const outcome = await streamed(strange, { type: 'keepalive' }, last)
-    expect(nativesOf(outcome)[1]).toEqual({ event: strange })
-    expect(nativesOf(outcome)[2]?.response).toMatchObject({ id: 'r', meter: { ticks: 3 } })
-    expect(outcome.events).toHaveLength(6)
-  })
-})
+import { itemsOfDetails } from '../../../src/dialects/responses/items.ts'
+import type { Outcome } from '../chat/outcome.ts'
+import { completed, fixture, message, streamed, unary, usage } from './replies.ts'
 
 describe('usage', () => {
   test('in disjoint buckets, with the other reported fields', async () => {
-    const outcome = await whole([said('x')], {
+    const outcome = await unary([message('x')], {
       service_tier: 'flex',
       usage: {
         input_tokens: 100,
@@ -144,7 +44,7 @@ describe('usage', () => {
       { type: 'web_search_call', id: 'a', status: 'completed', action: { type: 'search', query: 'x' } },
       { type: 'web_search_call', id: 'b', status: 'completed', action: { type: 'open_page', url: 'u' } },
     ]
-    expect((await whole(searches, more)).usage?.webSearchRequests).toBe(count)
+    expect((await unary(searches, more)).usage?.webSearchRequests).toBe(count)
   })
 
   test('a total that counts reasoning apart', async () => {
@@ -154,97 +54,10 @@ describe('usage', () => {
       output_tokens_details: { reasoning_tokens: 340 },
       total_tokens: 354,
     }
-    expect((await whole([said('x')], { usage: told })).usage).toMatchObject({
+    expect((await unary([message('x')], { usage: told })).usage).toMatchObject({
       outputTokens: 2,
       reasoningTokens: 340,
     })
-  })
-})
-
-describe('ends', () => {
-  const incomplete = (reason?: string): JsonObject => ({
-    type: 'response.incomplete',
-    response: { status: 'incomplete', usage, incomplete_details: reason ? { reason } : null },
-  })
-  test.each([
-    ['max_output_tokens', 'length', 'max_output_tokens'],
-    ['content_filter', 'content_filter', 'content_filter'],
-    ['boredom', 'length', 'boredom'],
-    [undefined, 'length', 'incomplete'],
-  ] as const)('incomplete for %p', async (reason, word, native) => {
-    const { finishes } = await streamed(incomplete(reason))
-    expect(finishes).toEqual([{ choice: 0, reason: word, native }])
-  })
-
-  test.each([
-    ['an object without anything', '{}', 'malformed'],
-    ["another dialect's answer", '{"choices":[{"message":{"content":"x"}}]}', 'malformed'],
-    ['a page', '<html><title>Oops</title></html>', 'malformed'],
-    ['nothing at all', '{"object":"response","status":"completed","output":[]}', 'malformed'],
-    ['a queue', '{"object":"response","status":"queued","output":[]}', 'truncated'],
-    ['a stream that only began', sse([created]), 'truncated'],
-    [
-      'a stream that broke off',
-      sse([created, { type: 'response.output_text.delta', delta: 'x' }]),
-      'truncated',
-    ],
-    ['a bad line', `${sse([created])}data: {"type":\n\n${sse([completed()])}`, 'malformed'],
-    [
-      'a response that was cancelled',
-      sse([{ type: 'response.cancelled', response: { status: 'cancelled' } }]),
-      'server',
-    ],
-    ['an error without a type', sse([created, { error: { message: 'x', code: 502 } }]), 'server'],
-    [
-      'a call without a name',
-      JSON.stringify({ output: [{ type: 'function_call', arguments: '{}' }] }),
-      'malformed',
-    ],
-  ])('%s', async (_, body, kind) => {
-    for (const isStream of [true, false]) {
-      const { error, finishes } = await read(body, isStream)
-      expect(finishes).toEqual([])
-      expect(error).toBeInstanceOf(UpstreamError)
-      expect(error).toMatchObject({ kind })
-    }
-  })
-
-  test.each([
-    ['server_error', 'server', undefined],
-    ['rate_limit_exceeded', 'rate-limit', undefined],
-    ['insufficient_quota', 'rate-limit', undefined],
-    ['invalid_prompt', 'caller', 'content_policy_violation'],
-    ['cyber_policy', 'caller', 'content_policy_violation'],
-    ['image_content_policy_violation', 'caller', 'content_policy_violation'],
-    ['invalid_image_url', 'caller', 'invalid_request'],
-    ['failed_to_download_image', 'caller', 'invalid_request'],
-    ['image_too_large', 'caller', 'payload_too_large'],
-    ['context_length_exceeded', 'caller', 'context_length_exceeded'],
-    ['vector_store_timeout', 'server', undefined],
-    ['something_new', 'server', undefined],
-  ])('the code %s of a failed response', async (code, kind, errorType) => {
-    const failed = { status: 'failed', error: { code, message: 'It says why.' } }
-    for (const outcome of [
-      await streamed({ type: 'response.failed', response: failed }),
-      await read(JSON.stringify({ object: 'response', output: [], ...failed }), false),
-      await streamed({ type: 'error', code, message: 'It says why.', param: null }),
-    ]) {
-      expect(outcome.error).toMatchObject({ kind, errorType, code, reason: 'It says why.' })
-    }
-  })
-
-  test('a failure without words', async () => {
-    const { error } = await streamed({ type: 'response.failed', response: { status: 'failed', error: null } })
-    expect(error).toMatchObject({ kind: 'server', reason: 'the provider reports a failed response' })
-  })
-
-  test('usage before a failure is reported', async () => {
-    const { usage: told, error } = await streamed({
-      type: 'response.failed',
-      response: { status: 'failed', usage, error: { code: 'server_error', message: 'x' } },
-    })
-    expect(error).toBeInstanceOf(UpstreamError)
-    expect(told?.outputTokens).toBe(2)
   })
 })
 
@@ -263,8 +76,8 @@ describe('content', () => {
       content_index: 0,
       text,
     })
-    const item = { type: 'response.output_item.done', output_index: 0, item: said('Hello there.') }
-    const { events } = await streamed(delta('Hel'), done('Hello'), item, completed([said('Hello there.')]))
+    const item = { type: 'response.output_item.done', output_index: 0, item: message('Hello there.') }
+    const { events } = await streamed(delta('Hel'), done('Hello'), item, completed([message('Hello there.')]))
     expect(events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : []))).toEqual([
       'Hel',
       'lo',
@@ -300,7 +113,7 @@ describe('content', () => {
   })
 
   test('a call keeps its type and unknown fields', async () => {
-    const { events } = await whole([
+    const { events } = await unary([
       { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'SELECT 1', namespace: 'db' },
       { type: 'function_call', id: 'fc', name: 'f', arguments: { a: 1 } },
     ])
@@ -331,8 +144,8 @@ describe('content', () => {
     const { events } = await fixture('logprobs.sse')
     const tokens = events.flatMap((event) => (event.type === 'logprobs' ? event.logprobs.content : []))
     expect(tokens).toMatchObject([{ token: 'Ebb' }, { token: '.' }])
-    const unary = await whole([said('x', { logprobs: [{ token: 'x', logprob: 0 }] })])
-    expect(unary.events).toContainEqual({
+    const reply = await unary([message('x', { logprobs: [{ token: 'x', logprob: 0 }] })])
+    expect(reply.events).toContainEqual({
       type: 'logprobs',
       choice: 0,
       logprobs: { content: [{ token: 'x', logprob: 0 }] },
@@ -347,7 +160,7 @@ describe('content', () => {
     ['https://x.example/a.png', undefined, 'https://x.example/a.png'],
   ])('the picture %s of format %p', async (result, output_format, url) => {
     const item = { type: 'image_generation_call', id: 'i', status: 'completed', result, output_format }
-    expect((await whole([item])).images).toEqual([url])
+    expect((await unary([item])).images).toEqual([url])
   })
 })
 
@@ -386,13 +199,13 @@ describe('reasoning goes back as it came', () => {
       format: 'anthropic-claude-v1',
       signature: 's',
     }
-    const outcome = await whole([item, said('x')])
+    const outcome = await unary([item, message('x')])
     expect(outcome.reasoning).toBe('Hm.')
     expect(itemsOfDetails(detailsOf(outcome))).toEqual([item])
   })
 
   test('a summary of bare strings', async () => {
-    const outcome = await whole([{ type: 'reasoning', id: 'r', summary: ['One. ', 'Two.'] }, said('x')])
+    const outcome = await unary([{ type: 'reasoning', id: 'r', summary: ['One. ', 'Two.'] }, message('x')])
     expect(outcome.reasoning).toBe('One. Two.')
   })
 

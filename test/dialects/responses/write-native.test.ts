@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
+import type { InferenceFrame } from '../../../src/core/events.ts'
 import {
-  CLOSING,
+  added,
   call,
   detail,
+  done,
   frame,
   native,
   piece,
@@ -18,11 +18,6 @@ import {
 
 /** Events of a Responses provider reach the caller: unchanged items, unknown events and fields too. */
 
-const added = (output_index: number, item: JsonObject): InferenceEvent =>
-  native({ event: { type: 'response.output_item.added', sequence_number: 40, output_index, item } })
-const done = (output_index: number, item: JsonObject): InferenceEvent =>
-  native({ event: { type: 'response.output_item.done', sequence_number: 99, output_index, item } })
-
 const REASONING = {
   type: 'reasoning',
   id: 'rs_up',
@@ -30,12 +25,14 @@ const REASONING = {
   encrypted_content: 'gAAA',
   status: 'completed',
 }
+
 const SEARCH = {
   type: 'web_search_call',
   id: 'ws_up',
   status: 'completed',
   action: { type: 'search', query: 'tide', x: 1 },
 }
+
 const MESSAGE = {
   type: 'message',
   id: 'msg_up',
@@ -54,6 +51,7 @@ const MESSAGE = {
     },
   ],
 }
+
 const CALL = {
   type: 'function_call',
   id: 'fc_up',
@@ -63,6 +61,7 @@ const CALL = {
   status: 'completed',
   caller: { type: 'direct' },
 }
+
 const OUTPUT = [REASONING, SEARCH, MESSAGE, CALL]
 
 const STREAM: InferenceFrame[] = [
@@ -95,6 +94,7 @@ const STREAM: InferenceFrame[] = [
   frame(text('Hi')),
   frame(text('gh.')),
 ]
+
 const text3: InferenceFrame[] = [
   frame({
     type: 'annotation',
@@ -102,6 +102,7 @@ const text3: InferenceFrame[] = [
     annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', startIndex: 0, endIndex: 4 },
   }),
 ]
+
 const TAIL: InferenceFrame[] = [
   frame(added(3, { ...CALL, arguments: '', status: 'in_progress' }), call(0, 'f')),
   frame(piece(0, '{"a":1}')),
@@ -217,122 +218,4 @@ test('complete items without earlier events', async () => {
   const frames = [frame(...OUTPUT.map((item, i) => done(i, item)))]
   expect(streamed(frames).response['output']).toEqual(OUTPUT)
   expect((await unary(frames))['output']).toEqual(OUTPUT)
-})
-
-test('ids that change on the way are one', () => {
-  const stream = streamed([
-    frame(added(0, { type: 'message', id: 'one', role: 'assistant', content: [] })),
-    frame(text('x')),
-    frame(
-      done(0, {
-        type: 'message',
-        id: 'two',
-        role: 'assistant',
-        status: 'completed',
-        content: [{ type: 'output_text', text: 'x', annotations: [] }],
-      }),
-    ),
-  ])
-  expect(stream.response['output']).toMatchObject([{ id: 'one' }])
-})
-
-test('repeated ids are made distinct, and absent ones are created', () => {
-  const empty = (id?: string) => ({ type: 'reasoning', ...(id ? { id } : {}), summary: [] })
-  const stream = streamed([frame(done(0, empty('same')), done(1, empty('same')), done(2, empty()))])
-  expect(stream.response['output']).toMatchObject([{ id: 'same' }, { id: 'rs_1_1' }, { id: 'rs_1_2' }])
-})
-
-test('an image is shown by its item alone', async () => {
-  const item = {
-    type: 'image_generation_call',
-    id: 'ig_up',
-    status: 'completed',
-    result: 'UklGRg==',
-    size: '1024x1024',
-  }
-  const image: InferenceEvent = { type: 'image', choice: 0, url: 'data:image/webp;base64,UklGRg==' }
-  const streamedImage = [
-    frame(added(0, { type: item.type, id: item.id, status: 'in_progress', result: null })),
-    frame(image, done(0, item)),
-  ]
-  expect(streamed(streamedImage).response['output']).toEqual([item])
-  expect(streamed([frame(image, done(0, item))]).response['output']).toEqual([item])
-  expect((await unary([frame(image, done(0, item))]))['output']).toEqual([item])
-})
-
-test('what the last word leaves out was streamed all the same', () => {
-  const stream = streamed([
-    frame(added(0, { type: 'reasoning', id: 'r', summary: [] })),
-    frame(thought('Think.'), detail({ type: 'reasoning.text', text: 'Think.', index: 0 })),
-    frame(done(0, { type: 'reasoning', id: 'r' })),
-    frame(added(1, { type: 'message', id: 'm', role: 'assistant', content: [] })),
-    frame(text('x')),
-    frame(done(1, { type: 'message', id: 'm', role: 'assistant', content: [] })),
-  ])
-  expect(stream.response['output']).toMatchObject([
-    { id: 'r', summary: [], content: [{ text: 'Think.' }] },
-    { id: 'm', content: [{ text: 'x' }] },
-  ])
-})
-
-test('a citation has what clients parse as required', async () => {
-  const item = {
-    type: 'message',
-    id: 'm',
-    role: 'assistant',
-    content: [
-      { type: 'output_text', text: 'x', annotations: [{ type: 'url_citation', url: 'https://a.example' }] },
-    ],
-  }
-  expect((await unary([frame(done(0, item))]))['output']).toMatchObject([
-    {
-      content: [
-        {
-          annotations: [
-            {
-              type: 'url_citation',
-              url: 'https://a.example',
-              title: 'https://a.example',
-              start_index: 0,
-              end_index: 0,
-            },
-          ],
-        },
-      ],
-    },
-  ])
-})
-
-test('a cut leaves what was announced, as incomplete', () => {
-  const stream = streamed(
-    [
-      frame(added(0, { type: 'web_search_call', id: 'ws', status: 'in_progress' })),
-      frame(added(1, { type: 'message', id: 'm', role: 'assistant', content: [] })),
-      frame(text('x')),
-    ],
-    reply(),
-    {
-      ...CLOSING,
-      finishes: [{ choice: 0, reason: 'length', native: 'max_output_tokens' }],
-    },
-  )
-  expect(stream.response).toMatchObject({
-    status: 'incomplete',
-    output: [
-      { id: 'ws', status: 'incomplete' },
-      { id: 'm', status: 'incomplete' },
-    ],
-  })
-})
-
-test('usage keeps the other reported fields', async () => {
-  const usage = { ...NO_USAGE, native: { dialect: 'responses' as const, fields: { num_sources_used: 3 } } }
-  expect((await unary([frame(text('x'))], reply(), { ...CLOSING, usage }))['usage']).toMatchObject({
-    num_sources_used: 3,
-    input_tokens: 0,
-  })
-  const other = { ...usage, native: { dialect: 'chat' as const, fields: { queue_time: 3 } } }
-  expect(
-    JSON.stringify(await unary([frame(text('x'))], reply(), { ...CLOSING, usage: other })),
-  ).not.toContain('queue_time')
 })
