@@ -1,18 +1,16 @@
 import { unavailable } from '../core/errors.ts'
-import type { Settlement } from '../core/generation.ts'
 import type { Database } from '../db/database.ts'
 import { prepareCommit } from './batch.ts'
-import { amount } from './brief.ts'
-import { counterKey } from './counter-key.ts'
 import { type Counters, loadCounters } from './counters.ts'
 import { fillDays } from './days.ts'
 import { createFoldTimer } from './fold-timer.ts'
 import { prepareFolding } from './folding.ts'
-import type { KeyUsage, Ledger } from './ledger.ts'
-import type { Next, Waiting } from './queue.ts'
+import type { Ledger } from './ledger.ts'
+import { ledgerOf, type Settled } from './operations.ts'
+import type { Next } from './queue.ts'
 import { recover } from './recover.ts'
 import { createHolds, type OpenHold } from './reserve.ts'
-import { type NewRow, rowOf } from './row.ts'
+import type { NewRow } from './row.ts'
 import { byokUsageOf, usageOf } from './summed.ts'
 import { createWaiting } from './waiting.ts'
 import { createWriter } from './writer.ts'
@@ -43,13 +41,6 @@ const lateSettlement = () =>
   )
 
 const always = (): boolean => true
-
-/** A settlement on its way into the table. */
-interface Settled extends Waiting {
-  readonly hold: OpenHold
-  resolve(): void
-  reject(error: unknown): void
-}
 
 /**
  * Opens the ledger on a migrated database: folds what a former process left behind, settles what a crash left in the
@@ -82,7 +73,7 @@ export function openLedger(
     onWritten: ({ resolve }) => resolve(),
     onLate: ({ reject }) => reject(lateSettlement()),
     onGivenUp({ hold, reject }, error) {
-      end([{ hold }])
+      end([hold])
       reject(error)
     },
     onFailure(error, rows, failures) {
@@ -100,86 +91,46 @@ export function openLedger(
     for (const row of added) book(counters, row)
     for (const row of found) reread(counters, row)
     // In the same turn as the counters, so that an amount is always either reserved or spent.
-    end(batch.waiting)
+    end(batch.waiting.map(({ hold }) => hold))
     if (batch.waiting.length > 0) folds.committed()
   }
 
-  function mustBeOpen(): void {
-    if (!writer.isWritable()) {
-      throw unavailable(
-        'The ledger cannot be written at the moment, so no new request is taken',
-        RETRY_AFTER_SECONDS,
-      )
-    }
-    if (!hasRoom()) {
-      throw unavailable(
-        'There is hardly any room left on the disk of the gateway, so no new request is taken',
-        NO_ROOM_RETRY_SECONDS,
-      )
-    }
-  }
+  const mustBeOpen = (): void => refuseUnless(writer.isWritable(), hasRoom())
   const waiting = createWaiting({ holds, waitMs: roomWaitMs, mustBeOpen })
 
-  /** Requests that wait are served in a turn of their own: a commit must not fail by them. */
-  function end(settled: readonly Pick<Settled, 'hold'>[]): void {
-    for (const { hold } of settled) holds.end(hold.generationId)
-    if (waiting.count() > 0) queueMicrotask(() => waiting.serve(settled.map(({ hold }) => hold)))
+  /** Requests that wait are admitted in a turn of their own, so that they cannot make a commit fail. */
+  function end(ended: readonly OpenHold[]): void {
+    for (const { generationId } of ended) holds.end(generationId)
+    if (waiting.count() > 0) queueMicrotask(() => waiting.serve(ended))
   }
 
-  /** Rejects if the row cannot be built; the hold is unchanged. */
-  function settle(hold: OpenHold, settlement: Settlement): Promise<void> {
-    const row = rowOf(settlement, hold.charged)
-    hold.settled = new Promise((resolve, reject) =>
-      writer.settle({ row, hold, resolve, reject, since: 0, isLate: false }),
-    )
-    return hold.settled
-  }
-
-  const ledger: Ledger = {
-    room: holds.room,
-    reserve(request) {
-      mustBeOpen()
-      return holds.reserve(request)
-    },
-    claim: waiting.claim,
-    release({ generationId }) {
-      const hold = holds.get(generationId)
-      if (hold === undefined || hold.settled !== null) return
-      end([{ hold }])
-      writer.forget(generationId)
-    },
-    journal(entry) {
-      const hold = holds.get(entry.generationId)
-      if (hold === undefined || hold.settled !== null) return
-      amount(entry.promptCostNanoUsd)
-      writer.journal({ entry, charged: hold.charged, dueAt: 0 })
-    },
-    settle({ generationId }, settlement) {
-      const hold = holds.get(generationId)
-      if (hold === undefined) return Promise.resolve()
-      if (hold.settled !== null) return hold.settled
-      try {
-        return settle(hold, settlement)
-      } catch (error) {
-        return Promise.reject(error)
-      }
-    },
-    usageOf: async (keyHash, at) => keyUsage(counters, keyHash, at),
-    organizationUsage: async () =>
-      counters.spent(counterKey('organization', '', 'lifetime', now())).usageNanoUsd,
-    heldNanoUsd: holds.heldNanoUsd,
-    isWritable: () => writer.isWritable() && hasRoom(),
-    hasBacklog: () => !writer.isWritable(),
-    // While commits fail, another attempt would delay all requests.
-    fold: () => writer.isWritable() && folds.fold(),
-    async close() {
-      waiting.close()
-      await writer.close()
-      folds.stop()
-      folds.fold()
-    },
-  }
+  const ledger = ledgerOf({
+    counters,
+    holds,
+    waiting,
+    writer,
+    folds,
+    hasRoom,
+    mustBeOpen,
+    end: (hold) => end([hold]),
+    now,
+  })
   return { ledger, recovered }
+}
+
+function refuseUnless(isWritable: boolean, hasRoom: boolean): void {
+  if (!isWritable) {
+    throw unavailable(
+      'The ledger cannot be written at the moment, so no new request is taken',
+      RETRY_AFTER_SECONDS,
+    )
+  }
+  if (!hasRoom) {
+    throw unavailable(
+      'There is hardly any room left on the disk of the gateway, so no new request is taken',
+      NO_ROOM_RETRY_SECONDS,
+    )
+  }
 }
 
 /** Adds a committed row to the counters in memory. */
@@ -213,22 +164,5 @@ function roomMade<T>({ file }: Database, work: () => T): T {
       // The first error is the cause.
     }
     throw error
-  }
-}
-
-function keyUsage(counters: Counters, keyHash: string, at: number): KeyUsage {
-  const lifetime = counters.spent(counterKey('key', keyHash, 'lifetime', at))
-  const daily = counters.spent(counterKey('key', keyHash, 'daily', at))
-  const weekly = counters.spent(counterKey('key', keyHash, 'weekly', at))
-  const monthly = counters.spent(counterKey('key', keyHash, 'monthly', at))
-  return {
-    total: lifetime.usageNanoUsd,
-    daily: daily.usageNanoUsd,
-    weekly: weekly.usageNanoUsd,
-    monthly: monthly.usageNanoUsd,
-    byokTotal: lifetime.byokUsageNanoUsd,
-    byokDaily: daily.byokUsageNanoUsd,
-    byokWeekly: weekly.byokUsageNanoUsd,
-    byokMonthly: monthly.byokUsageNanoUsd,
   }
 }
