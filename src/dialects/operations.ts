@@ -67,7 +67,7 @@ const spoken: Readonly<Partial<Record<DialectName, Egress>>> = egresses
 
 const inConversation = conversationImages(({ dialect }: Attempt) => {
   const egress = spoken[dialect]
-  if (!egress) throw new Error(`no code speaks the dialect ${dialect}`)
+  if (!egress) throw new Error(`the dialect ${dialect} is not implemented`)
   return egress
 })
 

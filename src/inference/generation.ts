@@ -28,53 +28,53 @@ import type { Plan } from './routing/plan.ts'
 import type { ContextUse } from './upstream/context-cache/apply.ts'
 import type { ContextStore } from './upstream/context-cache/store.ts'
 
-/** Reads an address through the guarded outbound module. */
+/** Fetches a URL through the outbound guard. */
 export type FetchContent = (url: string, signal: AbortSignal) => Promise<Content>
 
-/** Contents that were fetched for one request, as data URLs, by address: several endpoints cost one fetch. */
+/** Contents fetched for one request, as data URLs, by URL. Each is fetched once, for all endpoints. */
 export type UrlContents = Map<string, Promise<string>>
 
-/** What an endpoint refused of one request. */
+/** What an endpoint rejected of one request. */
 interface Refused {
-  /** By the name under which each is dropped. */
+  /** The names of rejected parts, which further calls omit. */
   readonly parts: readonly string[]
-  /** The attempt in the dialect that it wants to be called in. */
+  /** The attempt in the dialect that the endpoint requires. */
   readonly instead?: Attempt
 }
 
-/** What every inference uses of the gateway. */
+/** The dependencies of every generation. */
 export interface RunDeps {
   readonly upstream: Upstream
   readonly health: Health
-  /** Access tokens of credentials that are accounts. */
+  /** Access tokens of cloud credentials. */
   readonly tokens: Tokens
   now(): number
   random(): number
-  /** Waits on the injected clock; rejects with the signal's reason when it aborts. */
+  /** Waits on the injected clock. Rejects with the signal's reason if it aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   readonly fetchContent: FetchContent
-  /** Null: no prompt prefix is cached at providers. */
+  /** Null: prompt prefixes are not cached at providers. */
   readonly contexts: ContextStore | null
   readonly ledger: Ledger
   readonly rates: Rates
   readonly running: Running
   readonly ticker: Ticker
   readonly measurements: Measurements
-  /** The log of prompts and replies. */
+  /** The content log. */
   readonly contents: Pick<ContentLog, 'add'>
-  /** Seals what clients of a workspace carry from one request to the next. */
+  /** Seals provider state that clients of a workspace send back with the next request. */
   carrierOf(workspaceId: string): Carrier
   /** Null: the response cache is off. */
   readonly cache: ResponseCache | null
-  /** Called with every settled generation, failed ones included: for the log and the measurements. */
+  /** Called for every settled generation, including failed ones; for the log and the measurements. */
   onSettled(settlement: Settlement, caller: Caller, incoming: Incoming): void
-  /** Called with failures that can no longer reach a caller. */
+  /** Called for failures that can no longer be returned to a caller. */
   onLost(error: unknown, generationId: string): void
 }
 
-/** What every inference begins with. */
+/** A request as its route has read it: the input of `begin`. */
 export interface Opening<Request extends RoutedRequest = RoutedRequest> {
-  /** The share of its body in the memory of bodies in flight is held while it runs. */
+  /** Its body counts in the memory of bodies in flight while the generation runs. */
   readonly incoming: Incoming
   readonly snapshot: Snapshot
   readonly caller: Caller
@@ -83,15 +83,15 @@ export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   readonly wantsMetadata: boolean
   /** Absent: the response cache is not used. */
   readonly cache?: CacheOptions | undefined
-  /** Aborts when the caller's connection goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   /** Milliseconds since 1970. */
   readonly startedAt: number
 }
 
 /**
- * One generation, from its plan to its settlement: the one object of a request, made once with all its fields and
- * handed from stage to stage (`pipeline.ts`). Whatever happens, it is settled exactly once.
+ * One generation, from its plan to its settlement. A request has one such object, created with all its fields and passed
+ * from stage to stage (`pipeline.ts`). It is settled exactly once.
  */
 export interface Generation<Kind extends Metering = Metering, Request extends RoutedRequest = RoutedRequest> {
   readonly id: string
@@ -104,26 +104,26 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   readonly plan: Plan
   /** The reservation. */
   readonly admission: Admission
-  /** The attempts of the plan that limits admit, with an output bound if money sets one. */
+  /** The plan's attempts that limits admit, with an output bound if a spending limit sets one. */
   readonly attempts: Attempt[]
   readonly cached: Lookup | undefined
   readonly meter: Kind
   /** Cancelled when the caller disconnects, and at shutdown. */
   readonly cancellation: Cancellation
-  /** What is logged of it; null: its workspace logs nothing. */
+  /** Records its contents for the log; null if they are not logged. */
   readonly content: ContentRecord | null
-  /** The row that a crash is settled from: the attempt that runs. */
+  /** The journal row of the current attempt, which is settled after a crash. */
   journal: JournalEntry
 
-  // What attempts leave behind, so that a record exists even when all of them fail.
+  // Written by attempts, so that it exists even if all of them fail.
   readonly tries: AttemptOutcome[]
-  /** The bodies that were sent, in their order; null: they are not echoed. */
+  /** The bodies sent to providers, in order; null if they are not echoed. */
   readonly sentBodies: JsonObject[] | null
-  /** The attempt that runs or ran last. */
+  /** The current or last attempt. */
   current: Attempt | null
   /** A provider has accepted the request, so a disconnect from now on may be billed. */
   isSent: boolean
-  /** When a provider's reply began, though perhaps without content; null: none has. */
+  /** When a provider's reply started, perhaps still without content; null before that. */
   replyStartedAt: number | null
   /** Contents fetched from the request's URLs; null: none was fetched. */
   contents: UrlContents | null
@@ -131,16 +131,16 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   readonly contextOwner: string | null
   /** The cached prefix that the last call used, if one may be cached. */
   context: ContextUse | null
-  /** The cached prefix of a refused call: the next call shows whether it was the cause. */
+  /** The cached prefix of a rejected call: if the next call without it succeeds, it was the cause. */
   suspect: ContextUse | null
-  /** Parts of the request that endpoints refused; null: none. */
+  /** Parts of the request that endpoints rejected; null: none. */
   refused: Map<Attempt, Refused> | null
 
-  /** The caller's parameters that the answering endpoint could not carry. */
+  /** The caller's parameters that could not be sent to the answering endpoint. */
   dropped: string[]
   /** The attempt that replied completely. */
   answered: Attempt | null
-  /** Called once the row of a complete reply is committed: records that name the row come after it. */
+  /** Called once the row of a complete reply is committed, so that records that refer to it are written after it. */
   onComplete: (() => void) | null
   settling: Promise<Closing> | null
 }

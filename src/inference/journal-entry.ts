@@ -8,7 +8,7 @@ import { pricingOf } from './admission/fit.ts'
 import { costOf } from './admission/price.ts'
 import type { Generation, Opening } from './generation.ts'
 
-/** What a crash is charged, should `attempt` have the request then. */
+/** The row that is settled if the process crashes during `attempt`. */
 export function journalEntry(
   generationId: string,
   { caller, origin, request, startedAt }: Opening,
@@ -46,24 +46,24 @@ export function journalEntry(
   }
 }
 
-/** What the account that `attempt` uses has reserved. */
+/** The amount reserved for the account that `attempt` uses. */
 export const heldFor = ({ byokKey }: Attempt, { hold }: Admission): number =>
   byokKey === undefined ? (hold.sharedNanoUsd ?? hold.amountNanoUsd) : hold.amountNanoUsd
 
-/** Another endpoint has the request now: a crash is charged for that one. */
+/** Updates the journal row at a fail-over, so that a crash is charged for the new endpoint. */
 export function journalAttempt(generation: Generation, attempt: Attempt): void {
   const { id, opening, admission, deps } = generation
   generation.journal = journalEntry(id, opening, admission, attempt)
   deps.ledger.journal(generation.journal)
 }
 
-/** As the dialects that check `metadata` allow. */
+/** The limits of the dialects that check `metadata`. */
 const MOST_TAGS = 16
 const MOST_NAME_CHARACTERS = 64
-/** In Messages it is the request's user. */
+/** The Messages API sends the request's user in this field of `metadata`. */
 const USER_FIELD = 'user_id'
 
-/** The labels of a request: its `user`, and each string of its `metadata`; undefined: none. */
+/** The labels of a request: its `user`, and each string of its `metadata`; undefined without any. */
 function labelsOf({ user, dialect, body }: RoutedRequest): readonly Label[] | undefined {
   const { metadata } = body
   if (user === undefined && !isObject(metadata)) return undefined

@@ -1,13 +1,13 @@
 /**
- * The way of a request, whatever it asks for. A route reads it (`receive.ts`), and then, in straight calls:
+ * The path of every inference request. After a route has read it (`receive.ts`), straight calls:
  *
  *     begin      plan (`plan.ts`), admit (`admission.ts`, `rates.ts`), journal
- *     dispatch   the attempts of the plan in order (`dispatch.ts`, `attempts.ts`), content filters on the answer
- *     meter      every frame passes the meter before it is written (`meter.ts`)
- *     settle     the row is on the ledger before the last byte leaves (`settle.ts`)
- *     encode     the route writes frames in the caller's dialect: at once (`conversation/run.ts`) or as a stream
+ *     dispatch   make the plan's attempts in order (`dispatch.ts`, `attempts.ts`), filter the reply's content
+ *     meter      count every frame before it is written (`meter.ts`)
+ *     settle     commit the row to the ledger before sending the last byte (`settle.ts`)
+ *     encode     write the frames in the caller's dialect, in one piece (`conversation/run.ts`) or as a stream
  *
- * One `Generation` goes through all of them.
+ * One `Generation` is passed through all stages.
  */
 import { cancel, newCancellation } from '../core/cancellation.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -29,21 +29,21 @@ import { randomFor } from './routing/stickiness.ts'
 import { CallerDisconnected, ShutdownError } from './upstream/abort.ts'
 import { callerClosed, shuttingDown, withRouting } from './upstream/failure.ts'
 
-/** How a request is let in. */
+/** How a request is admitted. */
 interface Admitting {
-  /** What it will use, for limits on tokens; null: none. */
+  /** The tokens it needs, for token limits; null: none. */
   readonly tokens: ((attempts: readonly Plan['attempts'][number][]) => TokensNeeded) | null
   admit(attempts: Plan['attempts'], claiming: Claiming): Admitted
 }
 
-/** What one kind of inference is made of. */
+/** The parts of `begin` that differ between kinds of inference. */
 export interface BeginOptions<Kind extends Metering> extends Admitting {
-  /** Which dialects can carry the request; absent: all. */
+  /** Which dialects support the request; absent: all. */
   readonly refusal?: PlanInput['refusal']
   readonly meter: Kind
 }
 
-/** What a generation is made of before it is let in. */
+/** A generation before its admission. */
 interface Planned {
   readonly id: string
   readonly plan: Plan
@@ -52,8 +52,8 @@ interface Planned {
 }
 
 /**
- * Plans, counts the request in, reserves, and journals what is reserved. A promise only where running requests keep it
- * out and it waits for them. Throws, or rejects with, the refusal. `end` must be called once nothing of it runs.
+ * Plans, admits, reserves and journals. Returns a promise only if the request must wait for running reservations to be
+ * released. Throws or rejects with the caller's error. `end` must be called once the request no longer runs.
  */
 export function begin<Kind extends Metering, Request extends RoutedRequest>(
   opening: Opening<Request>,
@@ -99,12 +99,12 @@ const planningOf = (
   refusal,
 })
 
-/** A reply from the cache is a request without tokens, and free. */
+/** Cache hits use no tokens and cost nothing. */
 const FROM_CACHE: Admitting = { tokens: null, admit: admitFree }
 
 /**
- * Rates and money at once, or neither: nothing awaits between the look at the rates and the taking of both. A request
- * that waits for money holds nothing of the rates meanwhile.
+ * Takes rates and budget atomically: there is no `await` between the check of the rates and taking both. A request that
+ * waits for budget uses no rates meanwhile.
  */
 function admit(
   { id, plan: { attempts }, cancellation }: Planned,
@@ -140,7 +140,7 @@ function admit(
   })
 }
 
-/** The admission of a request that waits for money. A caller that disconnects gives up its place. */
+/** The admission of a request that waits for budget. A client disconnect removes it from the queue. */
 async function whileConnected(
   admitted: Promise<Admission>,
   { signal }: Opening,
@@ -156,7 +156,7 @@ async function whileConnected(
   }
 }
 
-/** Made once with all its fields. From here on a disconnect cancels it. */
+/** Creates the generation with all its fields. A client disconnect cancels it from here on. */
 function opened<Kind extends Metering, Request extends RoutedRequest>(
   { id, plan: planned, cached, cancellation }: Planned,
   admission: Admission,
@@ -213,13 +213,13 @@ function followCaller({ opening: { signal }, cancellation }: Generation): void {
   else signal.addEventListener('abort', () => cancel(cancellation, new CallerDisconnected()), { once: true })
 }
 
-/** Nothing of it runs any more. */
+/** Ends a generation: it no longer counts as running, and its body's memory is released. */
 export function end({ deps, cancellation, opening }: Generation): void {
   deps.running.end(cancellation)
   freeBody(opening.incoming.body)
 }
 
-/** Refused before any provider was asked. */
+/** The caller's error for a request that failed before any provider was called. */
 function refused(
   error: unknown,
   planned: Planned,

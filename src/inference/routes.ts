@@ -10,7 +10,7 @@ import { type InferenceRouteDeps, infer, receive } from './request/receive.ts'
 
 export type { InferenceRouteDeps }
 
-/** The inference routes. Each reads its body itself, after the caller is known. */
+/** The inference routes. Each reads its body after authenticating the caller. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
   routes()
     .post('/chat/completions', ({ incoming }) => infer(incoming, 'chat', deps), {
@@ -30,7 +30,7 @@ export const inferenceRoutes = (deps: InferenceRouteDeps) =>
       detail: countTokensOperation,
     })
 
-/** OpenAI's older API: a chat completion in other words. */
+/** OpenAI's legacy completions API, served as a chat completion. */
 function complete(incoming: Incoming, deps: InferenceRouteDeps): Promise<Response> {
   let asked: CompletionAsked = { prompt: '', echo: false }
   const prepare = (sent: JsonObject): JsonObject => {

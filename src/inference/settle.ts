@@ -15,7 +15,7 @@ import { routingMetadata } from './routing/metadata.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, errorForCaller, isReported, withRouting } from './upstream/failure.ts'
 
-/** Resolves once the row is committed. A second call answers the first one's settlement. */
+/** Resolves once the row is committed. Further calls return the first settlement. */
 export function settle(generation: Generation, ending: Ending): Promise<Closing> {
   generation.settling ??= settleOnce(generation, ending)
   return generation.settling
@@ -55,7 +55,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
   }
 }
 
-/** What it came to. The rates are free again whatever comes of it. */
+/** The settlement of a generation. Its rate reservation is released even on errors. */
 function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Settled {
   const { admission, meter, tries, cached, deps, plan } = generation
   let tokens = 0
@@ -80,7 +80,7 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
   }
 }
 
-/** No answer fails because it cannot be logged. */
+/** An error of the content log never fails the reply. */
 function ended({ id, deps }: Generation, record: ContentRecord, ending: Ending): EndedContent | null {
   try {
     return record.end(ending)
@@ -90,11 +90,11 @@ function ended({ id, deps }: Generation, record: ContentRecord, ending: Ending):
   }
 }
 
-/** The usage, where what was read and written is the provider's figure. */
+/** The usage if the provider reported its cache reads and writes; else null. */
 const countedOf = ({ usage, usageSource }: Settlement) =>
   usageSource === 'provider' || usage.writtenApartTokens !== undefined ? usage : null
 
-/** How it was routed, for a caller who opted in. */
+/** The routing metadata; null unless the caller requested it. */
 export function metadataOf(generation: Generation): RoutingMetadata | null {
   if (!generation.wantsMetadata) return null
   const { plan, tries, answered, dropped, admission, request, meter } = generation
@@ -108,7 +108,7 @@ export function metadataOf(generation: Generation): RoutingMetadata | null {
   )
 }
 
-/** What was done to the request, and then to the answer. */
+/** The filters' findings in the request, then those in the reply. */
 const pipelineOf = (
   asked: Generation['request']['pipeline'],
   answered: Generation['meter']['pipeline'] = [],
@@ -118,7 +118,7 @@ const pipelineOf = (
 const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number | null =>
   (answered ?? attempts.find(({ outputBound }) => outputBound !== undefined))?.outputBound ?? null
 
-/** Settles a generation that gave no answer, and returns the error that its caller gets. */
+/** Settles a generation without a reply, and returns the caller's error. */
 export async function fail(generation: Generation, error: unknown): Promise<GatewayError> {
   const { deps, cancellation, content, id } = generation
   const isDisconnected = cancellation.reason instanceof CallerDisconnected

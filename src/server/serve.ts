@@ -71,7 +71,7 @@ function listen(config: Config, { handle, deps: { log } }: Gateway): Door {
       if (isOpen) log.warn(about, 'new connections are accepted again')
       else log.warn(about, FEW_DESCRIPTORS)
     },
-    onFailure: (error) => log.error({ err: error }, 'the server cannot listen again; the next try is in 2 s'),
+    onFailure: (error) => log.error({ err: error }, 'the server cannot listen again; retrying in 2 s'),
   })
 }
 

@@ -62,6 +62,6 @@ test('when all are refused the caller hears of the provider, and of no credentia
   )
   const reply = await gateway.call('/chat/completions', body(false))
   const text = await reply.text()
-  expect([reply.status, text.includes('OpenAI refused the credential')]).toEqual([502, true])
+  expect([reply.status, text.includes("OpenAI rejected this gateway's credential")]).toEqual([502, true])
   expect(text).not.toMatch(/sk-stored|Incorrect/)
 })

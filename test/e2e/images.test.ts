@@ -533,7 +533,7 @@ describe('what comes back', () => {
 describe('requests that are not as they must be', () => {
   const reference = (url: string) => ({ input_references: [{ type: 'image_url', image_url: { url } }] })
   const rows: [body: object, message: string][] = [
-    [{}, 'model: name a model'],
+    [{}, 'model: is required: neither'],
     [{ model: 'brush', prompt: '' }, 'prompt: must not be empty'],
     [{ model: 'brush', n: 0 }, 'n: must be a whole number from 1 to 10'],
     [{ model: 'brush', n: 11 }, 'n: must be a whole number from 1 to 10'],

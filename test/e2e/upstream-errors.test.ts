@@ -40,7 +40,7 @@ const caller = (status: number, type: ErrorType, code: string | null, says: stri
 /** Ours or the provider's: its text is not told, and another endpoint is tried. */
 const refused = { status: 502, type: 'provider_unavailable', code: null } as const
 const says = {
-  refused: 'Lab refused the credential that this gateway holds for it',
+  refused: "Lab rejected this gateway's credential",
   limit: "Lab's rate limit is reached",
   failed: 'Lab answered with an error of its own',
   busy: 'Lab is overloaded',

@@ -39,7 +39,7 @@ test('a cool-down names its provider and model, and leaves other models of the p
   const cooling = await ask('limited')
   expect([cooling.status, cooling.text]).toEqual([
     429,
-    expect.stringContaining("Lab's rate limit for limited is reached; the next try is in 30 s"),
+    expect.stringContaining("Lab's rate limit for limited is reached; retry in 30 s"),
   ])
   expect(cooling.headers.get('retry-after')).toBe('30')
   expect(cooling.headers.get('x-should-retry')).toBeNull()
@@ -55,7 +55,7 @@ test('a credential that stays refused is not sent again by clients, whoever they
   for (let time = 0; time < 30; time++) {
     const { status, headers, text } = await ask('refused', time % 2 === 0 ? '/chat/completions' : '/messages')
     seen.add(`${status} ${headers.get('x-should-retry')}`)
-    expect(text).toContain('Lab refused the credential')
+    expect(text).toContain("Lab rejected this gateway's credential")
   }
   // In the end the endpoint is left alone, and that says the same.
   expect([...seen].toSorted()).toEqual(['502 false', '503 false'])

@@ -12,17 +12,17 @@ import type { RateHold, TokensNeeded } from './rates.ts'
 
 export interface Admission {
   hold: Hold
-  /** With the bound that money sets, where it sets one. */
+  /** With an output bound if a spending limit sets one. */
   attempts: Attempt[]
   promptTokensEstimate: number
   promptMedia?: PromptBound['media']
-  /** What is charged when the process dies before the answer; absent: the prompt's tokens. */
+  /** The usage to charge if the process crashes before the reply; absent: the prompt's tokens. */
   promptOnly?: Usage
-  /** Absent: nothing bounds how often this key may ask. */
+  /** Absent if the key has no rate limits. */
   rates?: RateHold
 }
 
-/** Who claims, and for which generation. */
+/** The caller and generation that a reservation is for. */
 export interface Claiming {
   readonly caller: Caller
   readonly ledger: Ledger
@@ -32,12 +32,12 @@ export interface Claiming {
   readonly cancellation: Cancellation
 }
 
-/** A promise only if running reservations keep the request out and it waits for them. */
+/** A promise only if the request must wait for running reservations to be released. */
 export type Admitted = Admission | Promise<Admission>
 
 /**
- * Reserves the most that the request can cost at its dearest endpoint. A request without a bound of its own is given
- * one if a limit bounds its caller, see `fitConversation`.
+ * Reserves the request's maximum cost at its most expensive endpoint. If the request sets no output bound and its caller
+ * has a spending limit, the limit sets one; see `fitConversation`.
  */
 export function admit(
   request: InferenceRequest,
@@ -62,7 +62,7 @@ export function admit(
 const UNBOUNDED_HINT = `The request sets no max_tokens, so at least ${LEAST_BOUND_TOKENS.toLocaleString('en')} output tokens are reserved for it: a smaller max_tokens needs less`
 const BOUNDED_HINT = 'A smaller max_tokens needs less'
 
-/** What `admit` is about to let in, in tokens. */
+/** The tokens of a conversation, for token limits. */
 export const tokensOf = (request: InferenceRequest, prompt: PromptBound): TokensNeeded => ({
   prompt: tokensIn(prompt),
   output: (request.maxOutputTokens ?? 0) * (request.choiceCount ?? 1),
@@ -70,7 +70,7 @@ export const tokensOf = (request: InferenceRequest, prompt: PromptBound): Tokens
 
 type Fit = (group: Attempt[], room: Room, isLast: boolean) => Fitted
 
-/** What both accounts reserve, and the attempts that it is reserved for. */
+/** The reservations of both accounts, and the attempts they cover. */
 interface Needed {
   readonly amountNanoUsd: number
   readonly sharedNanoUsd: number | null
@@ -78,8 +78,8 @@ interface Needed {
 }
 
 /**
- * Reserves the most that either account can cost: the gateway's, which every gate counts, and the BYOK keys', which only
- * some gates count. If a limit excludes the gateway's credentials, BYOK keys are used alone.
+ * Reserves the maximum cost of both accounts: the gateway's, which every gate counts, and the BYOK keys', which only some
+ * gates count. If the gateway's account does not fit a limit, only the BYOK keys are used.
  */
 function claimGroups(
   attempts: Attempt[],
@@ -131,13 +131,13 @@ function neededBy(
 
 const hasByokKey = ({ byokKey }: Attempt): boolean => byokKey !== undefined
 
-/** The order of the plan, with the bounds of each account. */
+/** The plan's order, with each account's output bounds. */
 function inOrder(attempts: readonly Attempt[], own: Fitted, shared: Fitted): Attempt[] {
   const queues = { own: [...own.attempts], shared: [...shared.attempts] }
   return attempts.flatMap(({ byokKey }) => (byokKey === undefined ? queues.shared : queues.own).shift() ?? [])
 }
 
-/** Reserves `bound`, the most that this request can use, at its dearest endpoint. */
+/** Reserves `bound`, the request's maximum usage, at its most expensive endpoint. */
 export function admitUnits(
   bound: (pricing: Pricing) => Usage,
   attempts: Attempt[],
@@ -160,7 +160,7 @@ export function admitUnits(
   }))
 }
 
-/** What `admitUnits` is about to let in: its callers set no bound on the answer. */
+/** The tokens of a request that `admitUnits` admits, for token limits. Its output has no bound. */
 export function tokensOfUnits(
   bound: (pricing: Pricing) => Usage,
   attempts: readonly Attempt[],
@@ -169,7 +169,7 @@ export function tokensOfUnits(
   return { prompt: Math.max(0, ...most), output: 0 }
 }
 
-/** For an answer that costs nothing, whatever its caller has left to spend. */
+/** Admits a free reply regardless of spending limits. */
 export const admitFree = (attempts: Attempt[], { ledger, generationId, startedAt }: Claiming): Admission => ({
   hold: ledger.reserve({ generationId, gates: NO_GATES, amountNanoUsd: 0, startedAt }),
   attempts,

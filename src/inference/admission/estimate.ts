@@ -4,8 +4,8 @@ import type { ContentPart, InferenceRequest } from '../../core/request.ts'
 import { type PromptBound, tokensIn } from './price.ts'
 
 /**
- * An upper guess of the prompt's tokens, for reservations: three bytes of UTF-8 a token (English has four and
- * more, CJK about three) and fixed figures for what is not text. It never reads the network and costs one pass.
+ * Estimates the prompt's tokens for reservations, rather too high: one token per three UTF-8 bytes (English has four or
+ * more, CJK about three), and fixed figures for media. One pass, without network access.
  */
 export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = false): PromptBound {
   const media = { audio: 0, image: 0 }
@@ -42,11 +42,11 @@ export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = f
   }
 }
 
-/** Of a search that nothing bounds: models seldom search more often for one answer. */
+/** Assumed if the request sets no `max_uses`: models rarely search more often for one reply. */
 const UNBOUNDED_SEARCHES = 10
 const SEARCH_TOOL = /(?:^|:)(?:web_search|x_search|googleSearch)/
 
-/** The most web searches, by the tool or by an option of chat: `max_uses` if the caller sets it. */
+/** The maximum number of web searches, by tools or by chat's `web_search_options`; `max_uses` if the caller sets it. */
 function searchesOf({ tools, body }: InferenceRequest): number {
   let most = isObject(body['web_search_options']) ? UNBOUNDED_SEARCHES : 0
   for (const tool of tools) {
@@ -57,13 +57,12 @@ function searchesOf({ tools, body }: InferenceRequest): number {
   return most
 }
 
-/** For how long what the caller marks is to be kept: the longest of all marks, of which each has its own. */
+/** The longest time to live of all `cache_control` markers; undefined without markers. */
 function markedOf({ body, messages, tools }: InferenceRequest): PromptBound['marked'] {
   let longest: PromptBound['marked']
   const look = (fields: JsonObject | undefined): void => {
-    const mark = fields?.['cache_control']
-    if (!isObject(mark)) return
-    if (longest !== 'hour') longest = mark['ttl'] === '1h' ? 'hour' : 'minutes'
+    const marker = fields?.['cache_control']
+    if (isObject(marker) && longest !== 'hour') longest = marker['ttl'] === '1h' ? 'hour' : 'minutes'
   }
   look(body)
   for (const tool of tools) look(tool.type === 'other' ? tool.data : tool.extra)
@@ -81,14 +80,14 @@ export const estimatePromptTokens = (request: InferenceRequest): number => token
 const BYTES_PER_TOKEN = 3
 const MESSAGE_OVERHEAD = 4
 const IMAGE_TOKENS = 1_500
-/** What a text comes to at most. */
+/** The maximum number of tokens of a text. */
 export const textTokens = (text: string): number => Math.ceil(utf8Bytes(text) / BYTES_PER_TOKEN)
 
 const utf8Bytes = (text: string): number => Buffer.byteLength(text, 'utf8')
-/** base64 is four characters for three bytes. */
+/** Base64 has four characters for three bytes. */
 const decodedBytes = (base64: string): number => Math.ceil((base64.length * 3) / 4)
 
-/** What one piece of a message comes to at most. */
+/** The maximum number of tokens of a content part. */
 export function partTokens(part: ContentPart): number {
   switch (part.type) {
     case 'text':
@@ -96,10 +95,10 @@ export function partTokens(part: ContentPart): number {
     case 'image':
       return IMAGE_TOKENS
     case 'audio':
-      // Compressed speech is 4 to 16 kB a second and at most 25 tokens a second.
+      // Compressed speech has 4 to 16 kB and at most 25 tokens per second.
       return Math.ceil(decodedBytes(part.data) / 160)
     case 'file':
-      // A PDF page is some 50 kB and at most 3,000 tokens.
+      // A PDF page has about 50 kB and at most 3,000 tokens.
       return Math.ceil(decodedBytes(part.data ?? '') / 16) + IMAGE_TOKENS
     case 'video':
       return 20 * IMAGE_TOKENS

@@ -11,33 +11,33 @@ import {
   tokensIn,
 } from './price.ts'
 
-/** Attempts of one account, with the most that they can cost. */
+/** Attempts of one account, with their maximum cost. */
 export interface Fitted {
   attempts: Attempt[]
   amountNanoUsd: number
   fits: boolean
 }
 
-/** What a conversation is priced by. */
+/** The properties of a conversation that determine its maximum cost. */
 export interface Priced {
   readonly prompt: PromptBound
-  /** The caller's bound on each answer; undefined: it set none. */
+  /** The caller's bound on each choice; undefined if it set none. */
   readonly maxOutputTokens: number | undefined
   readonly choices: number
-  /** The answer may be sound. */
+  /** The reply may contain audio. */
   readonly hasAudioOutput: boolean
 }
 
-/** An answer that nothing bounds is reserved at this length. */
+/** Reserved for a reply whose length neither the request nor the model bounds. */
 const UNKNOWN_BOUND_TOKENS = 16_384
-/** A request without a bound reserves at most this share of what its limits leave, and those beside it find the rest. */
+/** A request without `max_tokens` reserves at most this share of the remaining budget; the rest is for other requests. */
 const UNBOUNDED_SHARE = 1 / 4
-/** But the answer may always have this length, where there is so much money. */
+/** If the budget allows, an output bound set by a limit is at least this. */
 const FLOOR_BOUND_TOKENS = 4_096
-/** A shorter answer than this is not worth sending in place of a refusal. */
+/** The request is rejected rather than sent with a smaller bound. */
 export const LEAST_BOUND_TOKENS = 1_024
 
-/** The price of an attempt; the plan lets no endpoint through without one. */
+/** The price of an attempt. The plan excludes endpoints without one. */
 export function pricingOf(attempt: Attempt): Pricing {
   if (!attempt.endpoint.pricing)
     throw new Error(`the endpoint ${attempt.endpoint.id} was planned without a price`)
@@ -45,16 +45,16 @@ export function pricingOf(attempt: Attempt): Pricing {
 }
 
 /**
- * The most that these attempts can cost, and whether there is room for it. Without a bound of the caller's they are
- * given one: a quarter of the room or 4,096 tokens, whichever is more. `isLast`: there is no waiting for those 4,096
- * tokens, so 1,024 will do.
+ * The maximum cost of these attempts, and whether it fits the remaining budget. If the caller sets no output bound, they
+ * get one: a quarter of the remaining budget or 4,096 tokens, whichever is more. `isLast`: the request does not wait for
+ * budget to be released, so 1,024 tokens suffice.
  */
 export function fitConversation(group: Attempt[], priced: Priced, room: Room, isLast: boolean): Fitted {
   const { prompt, maxOutputTokens, choices, hasAudioOutput } = priced
   const costAt = (bound: number | undefined): number =>
     highestCost(group, prompt, bound, choices, hasAudioOutput)
   const fullCost = costAt(maxOutputTokens)
-  // An amount that no counter can hold means a wrong price: the ledger rejects it.
+  // An amount beyond the ledger's range means a wrong price: the ledger rejects it.
   if (maxOutputTokens !== undefined || room.nanoUsd === Number.POSITIVE_INFINITY || fullCost > MAX_NANO_USD)
     return { attempts: group, amountNanoUsd: fullCost, fits: fullCost <= room.nanoUsd }
   const shareNanoUsd = Math.floor(room.nanoUsd * UNBOUNDED_SHARE)
@@ -77,13 +77,13 @@ export function fitConversation(group: Attempt[], priced: Priced, room: Room, is
   return bounded(LEAST_BOUND_TOKENS, false)
 }
 
-/** The longest answer of the model; undefined: unknown. */
+/** The maximum output tokens of the model; undefined if unknown. */
 const longestOf = ({ endpoint }: Attempt): number | undefined =>
   endpoint.maxCompletionTokens ?? endpoint.contextLength ?? undefined
 
 /**
- * An endpoint whose longest answer is shorter needs no bound. A provider refuses a bound that does not fit into the
- * context beside the prompt; the estimate of the prompt may be too high, so at least 1,024 tokens stay.
+ * An endpoint with a smaller maximum output needs no bound. Providers reject a bound that does not fit into the context
+ * together with the prompt. The prompt's estimate may be too high, so the bound is at least 1,024 tokens.
  */
 function boundedBy(attempt: Attempt, bound: number, prompt: PromptBound): Attempt {
   if (bound >= (longestOf(attempt) ?? Number.POSITIVE_INFINITY)) return attempt
@@ -93,7 +93,7 @@ function boundedBy(attempt: Attempt, bound: number, prompt: PromptBound): Attemp
   return { ...attempt, outputBound: Math.min(bound, beside) }
 }
 
-/** The longest answer, for each of the choices, that every attempt could give within `nanoUsd`. */
+/** The maximum output tokens per choice that every attempt can generate within `nanoUsd`. */
 const largestBound = (
   attempts: readonly Attempt[],
   prompt: PromptBound,
@@ -107,14 +107,14 @@ const largestBound = (
   return Math.floor(Math.min(...bounds) / choices)
 }
 
-/** Sound is answered where it is asked for; a model that paints may do so unasked. */
+/** Audio is generated only on request; an image model may generate images without one. */
 const kindsOf = (attempt: Attempt, prompt: PromptBound, hasAudioOutput: boolean): Kinds => ({
   audio: hasAudioOutput,
   image: attempt.endpoint.outputModalities.includes('image'),
   writes: writingOf(attempt, prompt),
 })
 
-/** Anthropic, Bedrock and Google cache what `cache_control` marks; further providers decide themselves. */
+/** Anthropic, Bedrock and Google cache at `cache_control` markers; other providers cache automatically. */
 function writingOf(
   { dialect, endpoint }: Attempt,
   { marked, mayCacheSeparately }: PromptBound,

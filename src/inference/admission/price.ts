@@ -8,7 +8,7 @@ export interface Cost {
   totalNanoUsd: number
   promptNanoUsd: number
   completionNanoUsd: number
-  /** What reading from caches saved against the prompt price (negative where writing cost more); null without cached tokens. */
+  /** Savings by the prompt cache; negative if cache writes cost more than reads saved. Null without cached tokens. */
   cacheDiscountNanoUsd: number | null
 }
 
@@ -24,7 +24,7 @@ type Rates = Pick<
   'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite' | 'inputCacheWriteHour'
 >
 
-/** The rates for a prompt of this length: the tier with the largest reached threshold applies to the complete request. */
+/** The rates for a prompt of this length. The highest tier whose threshold it reaches applies to the complete request. */
 function ratesFor(pricing: Pricing, prompt: number): Rates {
   if (pricing.tiers === undefined) return pricing
   let reached: PricingTier | undefined
@@ -41,20 +41,20 @@ function ratesFor(pricing: Pricing, prompt: number): Rates {
   }
 }
 
-/** What a tier does not tell holds as without it, but where the tier prices writes: an hour is never the cheaper one. */
+/** A one-hour cache write never costs less than the tier's five-minute write. */
 const hourBeside = (tier: PricingTier | undefined, { inputCacheWriteHour }: Pricing): Price | undefined =>
   inputCacheWriteHour === undefined ? undefined : higher(inputCacheWriteHour, tier?.inputCacheWrite)
 
-/** An absent or zero reasoning price means that reasoning is billed as completion. */
+/** Without a reasoning price, or if it is 0, reasoning is billed as completion. */
 const reasoningRate = (pricing: Pricing, rates: Rates): Price =>
   pricing.internalReasoning !== undefined && pricing.internalReasoning > 0n
     ? pricing.internalReasoning
     : rates.completion
 
-/** False for what costs nothing, whatever is asked. */
+/** False if no request can cost anything. */
 export const isPriced = (pricing: Pricing): boolean => !isFree(pricing)
 
-/** What a generation costs: exact, rounded once. Buckets without a price of their own fall back (docs/compatibility.md). */
+/** The exact cost of a generation, rounded once. docs/compatibility.md lists the fallbacks for missing prices. */
 export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
   const input = inputAmount(usage, pricing, rates)
@@ -90,7 +90,7 @@ function outputAmount(usage: Usage, pricing: Pricing, rates: Rates): Amount {
   return added(amount, amountOf(usage.images ?? 0, pricing.image ?? 0n))
 }
 
-/** Made images with a price each are not charged by their tokens too. */
+/** Images that are charged by piece are not charged by their tokens as well. */
 const imageTokenRate = ({ images }: Usage, pricing: Pricing, rates: Rates): Price =>
   images !== undefined && pricing.image !== undefined && pricing.image > 0n
     ? 0n
@@ -98,13 +98,13 @@ const imageTokenRate = ({ images }: Usage, pricing: Pricing, rates: Rates): Pric
 
 const MS_PER_SECOND = 1_000
 
-/** Seconds have fractions; their price is per millisecond then, exactly. */
+/** Seconds may be fractional, so the exact amount is computed in milliseconds. */
 const secondsAmount = ({ audioSeconds }: Usage, { audioSecond }: Pricing): Amount =>
   audioSeconds === undefined || audioSecond === undefined
     ? 0
     : amountOf(Math.round(audioSeconds * MS_PER_SECOND), audioSecond / BigInt(MS_PER_SECOND))
 
-/** What was read from caches, and what was written to them for minutes and for an hour. */
+/** The amount for cache reads, five-minute writes and one-hour writes. */
 function cachedAmount(usage: Usage, rates: Rates): Amount {
   const write = rates.inputCacheWrite ?? rates.prompt
   const hour = Math.min(usage.cacheWriteHourTokens ?? 0, usage.cacheWriteTokens)
@@ -122,38 +122,38 @@ function cacheDiscount(usage: Usage, rates: Rates): number | null {
   return roundedNanoUsd(amountOf(cached, rates.prompt)) - roundedNanoUsd(cachedAmount(usage, rates))
 }
 
-/** What a prompt comes to at most, in tokens, by what they may be billed as. */
+/** The maximum tokens of a prompt, by modality. */
 export interface PromptBound {
   readonly text: number
   readonly audio: number
   readonly image: number
-  /** How many of them there are. */
+  /** The number of images and recordings. */
   readonly media?: PromptMedia
-  /** The caller marked some of it (`cache_control`) as worth keeping, for so long; absent: nothing. */
+  /** The longest time to live of its `cache_control` markers; absent without markers. */
   readonly marked?: 'minutes' | 'hour' | undefined
-  /** What is marked may be kept by a call of its own, where the provider keeps it so. */
+  /** The marked prefix may be cached by a separate call, at providers that cache so. */
   readonly mayCacheSeparately?: boolean
-  /** How often the provider may search the web for it; absent: not at all. */
+  /** The maximum number of web searches; absent: none. */
   readonly searches?: number
 }
 
 export const tokensIn = ({ text, audio, image }: PromptBound): number => text + audio + image
 
-/** What may be charged at other prices than those of words. */
+/** Whether a request may be charged for more than plain text. */
 export interface Kinds {
-  /** The answer may be sound, or images. */
+  /** The reply may contain audio, or images. */
   readonly audio: boolean
   readonly image: boolean
-  /** The prompt may be written to a cache; absent: it is not. */
+  /** How the prompt may be written to a cache; absent: it is not. */
   readonly writes?: CacheWriting | undefined
 }
 
-/** How a prompt is written to a cache. `apart`: by a call of its own, and then read from it. */
+/** How a prompt is written to a cache. `apart`: by a separate call, and then read from the cache. */
 export type CacheWriting = 'for-minutes' | 'for-an-hour' | 'apart'
 
 export const TEXT_ONLY: Kinds = { audio: false, image: false }
 
-/** The most that a request can cost here if the prompt is as long as estimated and the answer as long as allowed. */
+/** The maximum cost of a request: the prompt at its estimate, the reply at its bound. */
 export function holdOf(
   pricing: Pricing,
   prompt: PromptBound,
@@ -163,7 +163,7 @@ export function holdOf(
   const rates = ratesFor(pricing, tokensIn(prompt))
   const text = highestTextRate(rates, kinds.writes)
   let amount = amountOf(prompt.text, text)
-  // Not every provider counts them apart: then they are the prompt's, and written as it is.
+  // Some providers bill audio and images as prompt text, including cache writes.
   amount = added(amount, amountOf(prompt.audio, higher(text, pricing.audio)))
   amount = added(amount, amountOf(prompt.image, higher(text, pricing.imageInput)))
   amount = added(amount, amountOf(outputBound, highestOutputRate(pricing, rates, kinds)))
@@ -187,7 +187,7 @@ function highestOutputRate(pricing: Pricing, rates: Rates, { audio, image }: Kin
 const higher = (price: Price, other: Price | undefined): Price =>
   other !== undefined && other > price ? other : price
 
-/** The longest answer whose hold is within `nanoUsd`; Infinity when output is free and the rest fits, 0 when nothing does. */
+/** The output tokens that fit within `nanoUsd`: 0 if the prompt alone does not fit, Infinity if output is free. */
 export function outputBoundWithin(
   pricing: Pricing,
   prompt: PromptBound,

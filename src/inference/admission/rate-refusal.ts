@@ -2,23 +2,23 @@ import { GatewayError } from '../../core/errors.ts'
 import type { RateGate } from '../../core/rate-limits.ts'
 import { rateLimitHeaders, secondsOf } from '../../http/rate-limit.ts'
 
-/** How far one gate is used. */
+/** The state of one gate for a request. */
 export interface RateStanding {
   readonly gate: RateGate
-  /** What the request needs of it. */
+  /** Requests or tokens that this request needs. */
   readonly amount: number
-  /** What is used up, running requests included. */
+  /** The used amount, including reservations of running requests. */
   readonly used: number
-  /** What running requests hold of that. */
+  /** The part of `used` that running requests reserve. */
   readonly held: number
-  /** 0: it fits. Null: when one of the running requests ends. Infinity: never. */
+  /** 0: the request fits. Null: it fits once a running request ends. Infinity: it never fits. */
   readonly waitMs: number | null
 }
 
-/** The end of a running request is unknown, so retry soon. */
+/** Retry-After while the gate waits for a running request, whose end is unknown. */
 const RETRY_MS = 1_000
 
-/** The 429 of a gate: whose, which limit, what is used and held, and when there is room. `at` is in milliseconds. */
+/** The 429 of a gate, with its owner, limit, usage and wait. `at` is in milliseconds. */
 export function tooMany(standing: RateStanding, at: number): GatewayError {
   const { gate, used, waitMs } = standing
   return new GatewayError(429, sentence(standing), {
@@ -52,7 +52,7 @@ function sentence(standing: RateStanding): string {
 
 const RAISED = 'a higher limit holds at once'
 
-/** What has filled up in part is not there yet. */
+/** Partially refilled units do not count as available. */
 const rounded = (used: number): number => Math.ceil(used - 1e-6)
 
 const formatCount = (count: number, unit?: string): string => {

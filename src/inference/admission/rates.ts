@@ -5,14 +5,14 @@ import type { KeyRecord, Snapshot } from '../../core/snapshot.ts'
 import { findVariant } from '../../core/variant.ts'
 import { type RateStanding, tooMany } from './rate-refusal.ts'
 
-/** How often keys, members and workspaces ask, how much, and how many at once. In memory alone: a start begins anew. */
+/** Rate limits of keys, members and workspaces: requests, tokens and concurrency. In memory only: a restart resets them. */
 export interface Rates {
   /**
-   * Whether a request passes every gate of its key; throws a `GatewayError` 429 where not. Nothing is used up before
-   * `take`, and without an await between the two they are one. Null: nothing bounds this key.
+   * Checks a request against every gate of its key. Throws a `GatewayError` 429 if one is exhausted. Nothing is used
+   * before `take`; call it without an `await` in between, so that both are atomic. Null if the key has no rate limits.
    */
   check(asked: RateRequest): RatePass | null
-  /** Sums of what running requests hold, over all gates: 0 when nothing runs. */
+  /** The sum of all reservations over all gates: 0 if no request runs. */
   held(): number
 }
 
@@ -21,55 +21,52 @@ interface RateRequest {
   snapshot: Snapshot
   /** Candidates, best first. */
   attempts: readonly Attempt[]
-  /**
-   * What it will use, as far as that is known before. Null: it uses none, and passes however many are left (a count, an
-   * answer that is there already).
-   */
+  /** The expected tokens. Null: it uses none, so token limits do not apply (token counts, cache hits). */
   tokens: (() => TokensNeeded) | null
 }
 
 export interface TokensNeeded {
   /** Estimated. */
   prompt: number
-  /** The longest answer that the caller allows; 0: it set no bound. */
+  /** The caller's bound on output tokens; 0 if it set none. */
   output: number
 }
 
 interface RatePass {
-  /** Those whose model has room. */
+  /** The attempts whose models are below their limits. */
   attempts: Attempt[]
   take(): RateHold
 }
 
-/** What a running request holds. It ends in exactly one `end`; a second one changes nothing. */
+/** The reservation of a running request. Further calls of `end` have no effect. */
 export interface RateHold {
   end(spent: RateSpent): void
 }
 
 interface RateSpent {
   tokens: number
-  /** The model that answered, or was asked last. */
+  /** The model of the last attempt. */
   modelId: string
-  /** Further models that were asked before; absent: none. */
+  /** The models of all attempts; absent: there was none. */
   triedModelIds?: readonly string[]
 }
 
 interface Claim {
   gate: RateGate
   amount: number
-  /** Null: it counts whichever model is asked. */
+  /** Null: the gate counts every model. */
   modelId: string | null
 }
 
 /**
- * At most this part of a token limit is reserved for a reply: few replies reach their bound, and agents set the highest
- * one. So at most ten such requests run at once, and tokens beyond the reserved part become a debt.
+ * At most this part of a token limit is reserved for a reply, since few replies reach their bound and agents set the
+ * highest one. About ten such requests can then run at once; tokens beyond the reservation are charged afterwards.
  */
 const MOST_OF_LIMIT_FOR_ANSWER = 1 / 10
 
 export function createRates(now: () => number): Rates {
   const allowances = createAllowances(now)
-  /** What running requests hold, by the name of the gate. */
+  /** Reservations of running requests, by gate name. */
   const heldBy = new Map<string, number>()
 
   function hold({ gate, amount }: Claim, sign: 1 | -1): void {
@@ -124,7 +121,7 @@ export function createRates(now: () => number): Rates {
         if (standings.length > 0) shutModels.set(id, longest(standings))
       }
       const open = attempts.filter(({ model }) => !shutModels.has(model.id))
-      // Of several models the one that is free first is waited for.
+      // Report the model that is available first.
       if (open.length === 0) throw tooMany(shortest([...shutModels.values()]), now())
       const openIds = new Set(open.map(({ model }) => model.id))
       return {
@@ -151,28 +148,28 @@ function claimsOf(gates: readonly RateGate[], snapshot: Snapshot, tokens: RateRe
   return claims
 }
 
-/** The prompt, and what of the answer's bound is taken beforehand; more than the limit only where the prompt alone is. */
+/** The tokens to reserve: the prompt and part of the output bound. Exceeds the limit only if the prompt alone does. */
 function amountOf({ prompt, output }: TokensNeeded, limit: number): number {
   if (prompt > limit) return prompt
   const answer = Math.min(output, Math.floor(limit * MOST_OF_LIMIT_FOR_ANSWER))
   return Math.min(limit, Math.max(1, prompt + answer))
 }
 
-/** As the plan resolves it; undefined: no provider offers it. */
+/** Resolves a name as the plan does; undefined if no provider offers the model. */
 const modelIdOf = (name: string, { models, withByok }: Snapshot): string | undefined =>
   (findVariant(name, models) ?? (withByok && findVariant(name, withByok.models)))?.model.id
 
-/** No model uses more in one request: a higher figure of a provider is an error that would block the key for years. */
+/** More than any model uses in one request. A higher reported figure is wrong, and would block the key for years. */
 const MOST_TOKENS = 10_000_000
 const plausible = (tokens: number): number => Math.min(MOST_TOKENS, Math.max(0, tokens || 0))
 
-/** What a request that has ended used of it: of tokens what was counted, and nothing of a model that was not asked. */
+/** The usage of a finished request at one gate; 0 if the gate is for a model that was not called. */
 function usedBy({ gate, modelId }: Claim, { tokens, modelId: last, triedModelIds = [] }: RateSpent): number {
   if (gate.measure === 'tokens') return modelId === null || modelId === last ? plausible(tokens) : 0
   return modelId === null || modelId === last || triedModelIds.includes(modelId) ? 1 : 0
 }
 
-/** The longest wait decides. A gate whose end is unknown counts as open soon. */
+/** A gate whose wait is unknown counts as available soon. */
 const waitOf = ({ waitMs }: RateStanding): number => waitMs ?? 0
 const longest = (standings: readonly RateStanding[]): RateStanding =>
   standings.reduce((most, standing) => (waitOf(standing) > waitOf(most) ? standing : most))

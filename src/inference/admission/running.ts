@@ -2,15 +2,15 @@ import { type Cancellation, cancel } from '../../core/cancellation.ts'
 import { unavailable } from '../../core/errors.ts'
 import { ShutdownError } from '../upstream/abort.ts'
 
-/** The requests that run now, for the drain at shutdown. */
+/** The running requests, for the drain at shutdown. */
 export interface Running {
-  /** Counts one in, which is cancelled should the drain take too long; throws 503 once the drain has begun. */
+  /** Adds a request, to be cancelled if the drain takes too long. Throws a 503 once the drain has started. */
   begin(cancellation: Cancellation): void
-  /** Counts it out. A second call changes nothing. */
+  /** Removes it. Further calls have no effect. */
   end(cancellation: Cancellation): void
   count(): number
   isDraining(): boolean
-  /** Refuses new requests; resolves when none runs, or after `graceMs` and the end of those that were then aborted. */
+  /** Rejects new requests. Resolves once none runs; after `graceMs` the remaining ones are aborted. */
   drain(graceMs: number): Promise<void>
 }
 

@@ -21,7 +21,7 @@ export function relayBytes(
   let isOver = false
   let connection: ReadableStreamDefaultController<Uint8Array> | null = null
   const lost = (error: unknown): void => deps.onLost(error, id)
-  const clock = deps.ticker.watch(() => leave(new CallerDisconnected('the caller reads nothing')))
+  const clock = deps.ticker.watch(() => leave(new CallerDisconnected('the client stopped reading')))
 
   function finish(): void {
     isOver = true

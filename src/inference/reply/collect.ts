@@ -2,13 +2,13 @@ import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core
 import { addAudio, addLogprobs } from '../../core/pieces.ts'
 import type { InferenceResult, ResultChoice } from '../../core/result.ts'
 
-/** Reads a stream to its end as one reply. `see` is shown every frame first (the meter). */
+/** Reads a stream to its end as one reply. Calls `see` for every frame first. */
 export async function collect(
   frames: InferenceFrames,
   see: (frame: InferenceFrame) => void,
 ): Promise<InferenceResult> {
   const result: InferenceResult = { created: null, choices: [], natives: [] }
-  // Not `for await`, which would wait once more for every batch.
+  // `for await` would add one more await per batch.
   const iterator = frames[Symbol.asyncIterator]()
   for (;;) {
     const { value, done } = await iterator.next()

@@ -2,18 +2,18 @@ import { ingresses } from '../../dialects/index.ts'
 import type { FormOf } from '../../http/envelope.ts'
 import { VERBS } from '../gemini/path.ts'
 
-/** How the operations of Google's API end. */
+/** The suffixes of Google's operations. */
 const VERB = new RegExp(`(?::|%3a)(?:${VERBS.join('|')})$`, 'i')
 
 /**
- * Which requests get errors in the form of another API: those of its routes, and of unknown paths below them. Several
- * APIs share the address of the model lists, so a header decides there.
+ * The form of errors: that of the API whose route, or unknown path below it, was requested. Several APIs share the path of
+ * the model lists, so there a header decides.
  */
 export function errorFormOf(basePath: string): FormOf {
   const prefixes = ['/api/v1', '/v1'].map((prefix) => `${basePath}${prefix}`)
   const google = `${basePath}/v1beta`
   return ({ url, headers }) => {
-    // A malformed Host makes an address that cannot be read.
+    // A malformed Host header makes the URL invalid.
     const pathname = URL.parse(url)?.pathname ?? ''
     if (isAtOrBelow(pathname, google)) return ingresses.gemini.viewError
     const prefix = prefixes.find((each) => pathname.startsWith(`${each}/`))

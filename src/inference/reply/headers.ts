@@ -1,7 +1,7 @@
 import { replyHeaders } from '../../http/reply-headers.ts'
 import type { Generation } from '../generation.ts'
 
-/** The headers of a reply that is not streamed. Anthropic's clients read the id of a request from a header of its own name. */
+/** The headers of any reply. Anthropic's clients read the request's id from `request-id`. */
 export function generationHeaders(
   { id, request, opening, cached }: Generation,
   contentType: string,
@@ -16,7 +16,7 @@ export function generationHeaders(
 export const jsonHeaders = (generation: Generation): Record<string, string> =>
   generationHeaders(generation, 'application/json')
 
-/** The headers of a reply in pieces, which proxies must pass on as they come. */
+/** The headers of a stream, which proxies must not buffer. */
 export function streamHeaders(generation: Generation, mediaType: string): Record<string, string> {
   const headers = generationHeaders(generation, mediaType)
   headers['cache-control'] = 'no-cache, no-transform'

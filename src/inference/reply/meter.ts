@@ -21,10 +21,10 @@ import { type Cost, costOf, FREE, isPriced } from '../admission/price.ts'
  */
 export type Ending = 'complete' | 'failed' | 'truncated' | 'disconnected'
 
-/** What was delivered in one generation, and what it comes to. */
+/** Measures what one generation delivers, and computes its settlement. */
 export interface Metering {
   readonly finishes: Finish[]
-  /** What content filters did to the answer, for the routing metadata; absent: nothing looked at it. */
+  /** The content filters' findings in the reply, for the routing metadata; absent without filters. */
   readonly pipeline?: readonly JsonObject[]
   settlement(ending: Ending, context: SettlementContext): Settled
 }
@@ -44,10 +44,10 @@ export interface SettlementContext {
   journal: JournalEntry
   attempt: Attempt
   tries: readonly AttemptOutcome[]
-  /** Somebody has the request and has not refused it. */
+  /** A provider has received the request and has not rejected it. */
   isSent: boolean
   pricing: Pricing
-  /** What may be charged at most where we estimate. */
+  /** The maximum charge if usage is estimated. */
   holdNanoUsd: number
   router: string
   endedAt: number
@@ -127,13 +127,13 @@ export interface Counted {
 export interface Delivered {
   counted: Counted
   upstreamId: string | null
-  /** Undefined: none came. */
+  /** Undefined if none arrived. */
   finish: Finish | undefined
   startedAt: number
-  /** Null: no content came. */
+  /** Null if no content arrived. */
   firstContentAt: number | null
   serviceTier: string | null
-  /** Of the answer, where its usage does not count them. */
+  /** Images in the reply that its usage does not count. */
   images?: number
 }
 
@@ -176,7 +176,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
   }
 }
 
-/** The provider's figures if it reported any, else our count of the delivered text. A reported 0 stays 0. */
+/** The provider's usage if reported, else an estimate from the delivered text. A reported 0 is not replaced. */
 function count(
   ending: Ending,
   reported: Usage | null,
@@ -206,7 +206,7 @@ function costFor(
 ): Cost {
   if (ending === 'failed') return FREE
   const cost = costOf(usage, pricing)
-  // A figure that no ledger holds is a mistake: then the hold bounds it, as it bounds estimates.
+  // Usage beyond the ledger's range is an error of the provider: bounded by the reservation, like an estimate.
   if (source === 'provider' && Number.isSafeInteger(cost.totalNanoUsd)) return cost
   const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced(pricing) ? 1 : 0))
   const promptNanoUsd = Math.min(cost.promptNanoUsd, totalNanoUsd)

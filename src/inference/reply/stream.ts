@@ -9,24 +9,24 @@ import { streamHeaders } from './headers.ts'
 import type { TextStream } from './text-stream.ts'
 import { TIMED_OUT } from './ticker.ts'
 
-/** Silence that is kept before a stream commits to 200: an earlier failure keeps a status of its own. */
+/** How long a stream waits for content before it sends status 200. Earlier failures get their own status. */
 const SILENCE_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
-/** How long a model that has begun may think before its caller is shown that it has. */
+/** How long after the start of a provider's reply the caller is sent the reply's start, if no content has arrived. */
 const BEGUN_MS = 500
 const SLOW_READER_MS = 60_000
-/** After so much text the event loop gets a turn, so that one stream of large frames does not delay further ones. */
+/** After this much text the event loop gets a turn, so that one stream of large frames does not delay others. */
 const BURST_CHARACTERS = 64 * 1024
 
-/** How a stream is sent by default: a comment keeps proxies and the caller's own clock quiet, and clients skip it. */
+/** The default framing. The keep-alive is an SSE comment: it prevents timeouts of proxies and callers, and is ignored. */
 const EVENTS: NonNullable<Ingress['stream']> = {
   mediaType: 'text/event-stream',
   keepAlive: ': SLUICE PROCESSING\n\n',
 }
 
 /**
- * Sends a streamed reply to its caller, who slows the provider by reading slowly. Rejects, before anything was sent,
- * with the error that the caller gets.
+ * Sends a streamed reply with backpressure: a slow caller slows the provider. Rejects with the caller's error if the reply
+ * fails before anything was sent.
  */
 export async function streamResponse(
   stream: TextStream,
@@ -52,8 +52,8 @@ export async function streamResponse(
 }
 
 /**
- * Null once the first content is there. Else the text to send before it: the start of the reply, half a second after the
- * model has begun (until its content arrives, fail-over stays possible), or the first keep-alive.
+ * Null once the first content has arrived. Else the text to send before it: half a second after the provider's reply
+ * started, the start of the reply (fail-over stays possible until its content arrives), or the first keep-alive.
  */
 async function untilStarted(stream: TextStream, keepAlive: string): Promise<string | null> {
   const { generation, starting } = stream
@@ -68,15 +68,15 @@ async function untilStarted(stream: TextStream, keepAlive: string): Promise<stri
   return keepAlive
 }
 
-/** What of a stream is there already, and its next text; null: the reply has ended. */
+/** The available text of a stream, and its next text; null if the reply has ended. */
 interface Beginning {
   readonly text: string
   readonly rest: Promise<string | null> | null
 }
 
 /**
- * What is there in this turn of the event loop. A reply that has ended with it waits for its commit, and is then sent
- * in one write: a stream that is opened and closed costs several times as much.
+ * Reads what is available in this turn of the event loop. If the reply has ended, waits for its commit, so that it is sent
+ * in one write: opening and closing a stream costs several times as much.
  */
 async function beginning(stream: TextStream): Promise<Beginning> {
   let text = ''
@@ -92,12 +92,12 @@ async function beginning(stream: TextStream): Promise<Beginning> {
   }
 }
 
-/** The end, if its commit takes a few milliseconds. Undefined: it takes longer, so send the available text first. */
+/** The end of the reply; undefined if its commit takes longer than a few milliseconds, so send the available text first. */
 const committed = (rest: Promise<string | null>): Promise<string | null | undefined> =>
   Promise.race([rest, new Promise<undefined>((resolve) => setTimeout(resolve, COMMIT_MS))])
 const COMMIT_MS = 50
 
-/** Writes the stream to its connection. Rejects, which breaks the connection, where the caller reads nothing. */
+/** Writes the stream to its connection. Rejects, which closes the connection, if the caller stops reading. */
 async function send(
   stream: TextStream,
   begun: string,
@@ -106,12 +106,12 @@ async function send(
   keepAlive: string,
 ): Promise<void> {
   const { ticker } = stream.generation.deps
-  /** Gives up a write that waits for a full connection; null: none waits. */
+  /** Abandons a write that waits for a full connection; null if none waits. */
   let giveUp: (() => void) | null = null
-  /** Nothing came for a while, from the provider or from the caller. */
+  /** Runs after a silence of the provider, or when the caller has not read for too long. */
   const clock = ticker.watch(() => {
     if (giveUp !== null) {
-      stream.leave(new CallerDisconnected('the caller reads nothing'))
+      stream.leave(new CallerDisconnected('the client stopped reading'))
       return giveUp()
     }
     writer.write(keepAlive)

@@ -11,39 +11,39 @@ import type { Dispatched } from '../upstream/first-content.ts'
 import type { Ending, Meter } from './meter.ts'
 import type { ResponseRecorder } from './recorder.ts'
 
-/** A streamed reply as text. Its reader, which sends or stores it, pulls each piece, so that nothing is buffered here. */
+/** A streamed reply as text. The reader, which sends or stores it, pulls each piece, so that no text is buffered. */
 export interface TextStream {
   readonly generation: Generation<Meter>
-  /** Resolves once the first content is there. */
+  /** Resolves once the first content has arrived. */
   readonly starting: Promise<unknown>
   /**
    * The next text; null at the end. The end is returned only after the settlement is committed; a truncated stream ends
    * with an error event of the dialect. Never rejects.
    */
   next(): Promise<string | null>
-  /** The text that shows that the model has begun, before any content; '' if the dialect has none. */
+  /** The start of the reply, before any content; '' if the dialect has none. */
   begin(): string
-  /** Everything is read; only the commit of the settlement is pending. */
+  /** The reply is read completely; only the commit of the settlement is pending. */
   readonly isSettling: boolean
-  /** Ends the reply: settles what was delivered and reads nothing further. */
+  /** Ends the reply: settles the delivered part and stops reading. */
   leave(reason: CallerDisconnected): void
 }
 
 export interface TextStreamInput {
   readonly generation: Generation<Meter>
-  /** May still fail: then the stream ends with an error event. */
+  /** If it rejects, the stream ends with an error event. */
   readonly starting: Promise<Dispatched>
   open(started: Dispatched): StreamWriter
-  /** For the time before any reply: a writer for the current attempt. */
+  /** A writer for the current attempt, before any reply. */
   unansweredWriter(): StreamWriter
-  /** Present if the reply is recorded. */
+  /** Present if the reply is stored. */
   readonly recorder?: ResponseRecorder | undefined
 }
 
-/** The most that is written ahead of a caller that does not read. */
+/** The most text that is written ahead of a caller that does not read. */
 const BURST_CHARACTERS = 64 * 1024
 const SILENT_FRAMES = 5_000
-/** How much is encoded at once. The end of a Responses stream repeats the complete reply: 100 MB with its logprobs. */
+/** The size of a piece. The end of a Responses stream repeats the complete reply: up to 100 MB with logprobs. */
 const PIECE_CHARACTERS = 256 * 1024
 
 /** The state of one stream. */
@@ -55,10 +55,10 @@ interface Streaming extends TextStreamInput {
   written: number
   /** Frames since the last turn of the event loop. */
   silentFrames: number
-  /** Written and not taken yet. */
+  /** Encoded text that has not been returned yet. */
   unsent: string
   hasBegun: boolean
-  /** Everything is written. */
+  /** Everything has been encoded. */
   hasEnded: boolean
   hasShownBeginning: boolean
   isSettling: boolean
@@ -123,9 +123,9 @@ async function nextText(streaming: Streaming): Promise<string | null> {
   return null
 }
 
-/** Reads on to frames that can be written, or to the end. */
+/** Reads the next frames, or the end. */
 async function readOn(streaming: Streaming): Promise<void> {
-  // Frames that wait for the first content may all write nothing.
+  // The written frames produced no text.
   if (streaming.written < streaming.batch.length) return turnOfLoop()
   const { value, done } = await (streaming.iterator ?? (await begun(streaming))).next()
   if (!done) {
@@ -156,7 +156,7 @@ async function begun(streaming: Streaming): Promise<AsyncIterator<FrameBatch>> {
   return streaming.iterator
 }
 
-/** Writes frames of the batch, a burst of them at most. */
+/** Encodes frames of the batch, up to one burst. */
 function writeBurst(streaming: Streaming): void {
   const { batch, writer } = streaming
   const { meter, content } = streaming.generation
@@ -186,7 +186,7 @@ async function failed(streaming: Streaming, error: unknown): Promise<void> {
   const { generation, unansweredWriter } = streaming
   const ending = streaming.iterator ? 'truncated' : 'failed'
   generation.content?.fail(errorForCaller(error, generation))
-  // Even an end that cannot be settled must not look clean.
+  // A stream whose settlement fails must also end with an error.
   await settle(generation, ending).catch(
     (unsettled: unknown) => isReported(unsettled, error) || lostBy(streaming)(unsettled),
   )
@@ -231,7 +231,7 @@ function leave(streaming: Streaming, reason: CallerDisconnected): void {
   streaming.iterator?.return?.().catch(() => undefined)
 }
 
-/** A surrogate pair stays in one piece. */
+/** The length of the next piece; does not split a surrogate pair. */
 function endOfPiece(text: string): number {
   const last = text.charCodeAt(PIECE_CHARACTERS - 1)
   return last >= 0xd800 && last < 0xdc00 ? PIECE_CHARACTERS - 1 : PIECE_CHARACTERS

@@ -1,25 +1,25 @@
 import { neverBack } from '../../core/never-back.ts'
 
-/** Answered by `within` in place of the promise's value when the time is over first. */
+/** The result of `within` if the time is over before the promise resolves. */
 export const TIMED_OUT: unique symbol = Symbol('timed out')
 
 /**
- * Coarse timers for many streams: one interval for all of them in place of one timer for each chunk.
- * A callback runs at most `SWEEP_MS` late.
+ * Coarse timers for many streams: one interval for all of them instead of one timer per chunk. Callbacks run at most
+ * `SWEEP_MS` late.
  */
 export interface Ticker {
-  /** Milliseconds on a monotonic scale: setting the system's clock does not change a wait. */
+  /** Milliseconds on a monotonic clock: setting the system's clock does not affect waits. */
   now(): number
-  /** Runs `callback` once after `ms`, unless the returned function was called before. */
+  /** Runs `callback` once after `ms`. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void
   within<T>(promise: Promise<T>, ms: number): Promise<T | typeof TIMED_OUT>
-  /** A clock whose time is moved often, by one assignment. It does not run until it is set. */
+  /** A timer that is moved often, by assigning `due`. It does not run before that. */
   watch(callback: () => void): Clock
   close(): void
 }
 
 export interface Clock {
-  /** When the callback runs, on the scale of the ticker's `now`; Infinity: never. Each time is used up once. */
+  /** When the callback runs, on the ticker's clock; Infinity: never. Reset to Infinity when it runs. */
   due: number
   stop(): void
 }

@@ -150,7 +150,6 @@ function backgroundRecorder(
     isGoing = true
   }
   return {
-    isDetached: true,
     begun: known,
     kept: kept.promise,
     async begin(context) {

@@ -25,7 +25,6 @@ export interface Keeping {
 export function foregroundRecorder(keeping: Keeping): ResponseRecorder {
   let context: ReplyContext | null = null
   return {
-    isDetached: false,
     async begin(begun) {
       context = begun
     },

@@ -21,7 +21,6 @@ export function rememberingRecorder(
   const isUnsaid = body['store'] === undefined || body['store'] === null
   if (remembered === null || !isUnsaid || retainsNothing(key) || !mayKeep(preferences)) return undefined
   return {
-    isDetached: false,
     begin: async () => undefined,
     async end(ending, reply) {
       if (ending === 'complete' && reply !== null)

@@ -11,9 +11,9 @@ interface Choosing {
 }
 
 /**
- * The dialect in which an endpoint is called: the caller's own where the endpoint speaks it, else its first. A caller
- * of chat is carried by Responses instead if that keeps the model's reasoning from turn to turn (`prefersResponses`).
- * A request that is no conversation is sent in the endpoint's first dialect that can carry it.
+ * The dialect in which an endpoint is called: the caller's if the endpoint speaks it, else the endpoint's first. A chat
+ * request is sent as Responses if that preserves the model's reasoning between turns (`prefersResponses`). A request
+ * other than a conversation is sent in the endpoint's first dialect that supports it.
  */
 export function dialectFor(
   { request, refusal }: Choosing,
@@ -29,12 +29,12 @@ export function dialectFor(
 }
 
 /**
- * OpenAI's reasoning models since gpt-5.4 refuse tools on chat completions unless reasoning is switched off
- * (openai/openai-openapi#541, BerriAI/litellm#34569; 2026), and chat completions replay no reasoning. So Responses
- * carries a model that reasons, except
- * - where the provider's chat completions replay reasoning themselves, or the model is better served there;
- * - for audio output, which Responses does not have;
- * - for parameters that Responses does not have, unless chat would refuse the request: they are dropped by name then.
+ * OpenAI's reasoning models since gpt-5.4 reject tools on chat completions unless reasoning is disabled
+ * (openai/openai-openapi#541, BerriAI/litellm#34569; 2026), and chat completions do not replay reasoning. Reasoning
+ * models are therefore called through Responses, except
+ * - if the provider's chat completions replay reasoning, or its settings route the model to chat;
+ * - for audio output, which Responses does not support;
+ * - for parameters that Responses does not support. They are dropped and reported if chat would reject the request.
  */
 function prefersResponses(
   request: RoutedRequest & RequestFeatures,
@@ -51,7 +51,7 @@ function prefersResponses(
   return (tools.length > 0 && !isOff) || !needsChat(request, endpoint)
 }
 
-/** True if the request has a parameter that chat completions carry to this model and Responses cannot. */
+/** True if the request has a parameter that this model accepts on chat completions and Responses does not support. */
 function needsChat(
   { sampling = {}, choiceCount = 1, body }: RoutedRequest & RequestFeatures,
   { supportedParameters }: EndpointRecord,

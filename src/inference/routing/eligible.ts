@@ -3,10 +3,10 @@ import { type Price, parsePrice } from '../../core/money.ts'
 import type { ProviderPreferences } from '../../core/request.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
-import { formatRoute, gives, KINDS } from './kinds.ts'
+import { canOutput, formatRoute, KINDS } from './kinds.ts'
 import type { PlanInput } from './plan-input.ts'
 
-/** Why an endpoint cannot serve a request: a rule (the API's vocabulary where it has one) and a sentence. */
+/** Why an endpoint cannot serve a request: the rule, named as in the API, and a sentence for the caller. */
 export interface Exclusion {
   rule: string
   sentence: string
@@ -16,11 +16,11 @@ type Rule = (endpoint: EndpointRecord, provider: ProviderRecord, input: PlanInpu
 
 const rules: readonly Rule[] = [
   ({ modelId, outputModalities }, _, { request: { apiType } }) =>
-    gives(outputModalities, apiType)
+    canOutput(outputModalities, apiType)
       ? null
       : {
           rule: 'modality',
-          sentence: `${modelId} gives ${outputModalities.join(', ')} and cannot be called for ${KINDS[apiType].purpose}${formatRoute(outputModalities)}`,
+          sentence: `${modelId} outputs ${outputModalities.join(', ')} and cannot be called for ${KINDS[apiType].purpose}${formatRoute(outputModalities)}`,
         },
   (endpoint, provider, { refusal }) => {
     if (!refusal) return null
@@ -67,21 +67,21 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** What an endpoint is spoken to in: its own dialects, else those of its provider. Never empty. */
+/** The dialects of an endpoint, or of its provider if the endpoint sets none. Never empty. */
 export const dialectsOf = (
   { dialect, alsoSpeaks = [] }: ProviderRecord,
   endpoint: EndpointRecord,
 ): readonly [DialectName, ...DialectName[]] => endpoint.dialects ?? [dialect, ...alsoSpeaks]
 
-/** Two names of one bound: an endpoint that supports either gets the one that it knows. */
+/** Synonyms: an endpoint that supports one of them is sent that one. */
 const OUTPUT_BOUNDS = ['max_tokens', 'max_completion_tokens']
 
 const supports = (supported: readonly string[], name: string): boolean =>
   supported.includes(name) ||
   (OUTPUT_BOUNDS.includes(name) && OUTPUT_BOUNDS.some((bound) => supported.includes(bound)))
 
-/** Null: this endpoint may serve the request. */
-export function admits(
+/** Why an endpoint cannot serve the request; null if it can. */
+export function exclusionOf(
   endpoint: EndpointRecord,
   provider: ProviderRecord,
   mustBeFree: boolean,
@@ -99,7 +99,7 @@ export function admits(
 
 const isFree = (pricing: Pricing | null): boolean => pricing !== null && !isPriced(pricing)
 
-/** Callers name providers by slug, by endpoint tag (`deepinfra/fp8`) or by display name. */
+/** Callers may name a provider by slug, by endpoint tag (`deepinfra/fp8`) or by display name. */
 export function isNamed(names: readonly string[], provider: ProviderRecord): boolean {
   const displayName = provider.name.toLowerCase()
   return names.some(
@@ -109,15 +109,15 @@ export function isNamed(names: readonly string[], provider: ProviderRecord): boo
 
 function namedBy(preferences: ProviderPreferences, provider: ProviderRecord): Exclusion | null {
   if (preferences.only && !isNamed(preferences.only, provider)) {
-    return { rule: 'allowed_providers', sentence: `"provider.only" leaves out ${provider.slug}` }
+    return { rule: 'allowed_providers', sentence: `"provider.only" does not list ${provider.slug}` }
   }
   if (preferences.ignore && isNamed(preferences.ignore, provider)) {
-    return { rule: 'allowed_providers', sentence: `"provider.ignore" names ${provider.slug}` }
+    return { rule: 'allowed_providers', sentence: `"provider.ignore" lists ${provider.slug}` }
   }
   if (preferences.order && !preferences.allowFallbacks && !isNamed(preferences.order, provider)) {
     return {
       rule: 'allowed_providers',
-      sentence: `"provider.order" without fallbacks leaves out ${provider.slug}`,
+      sentence: `"provider.order" without fallbacks does not list ${provider.slug}`,
     }
   }
   return null
@@ -134,7 +134,7 @@ function withinMaxPrice(endpoint: EndpointRecord, { maxPrice }: ProviderPreferen
     isAtMost(pricing.request, maxPrice.request)
   return isWithin
     ? null
-    : { rule: 'max_price', sentence: `${endpoint.providerSlug} is dearer than "provider.max_price"` }
+    : { rule: 'max_price', sentence: `${endpoint.providerSlug} costs more than "provider.max_price"` }
 }
 
 const TOKENS_PER_MILLION = 1_000_000n

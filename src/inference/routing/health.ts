@@ -2,21 +2,21 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { UpstreamError } from '../../core/errors.ts'
 import { neverBack } from '../../core/never-back.ts'
 
-/** Why an endpoint is not tried now, and until when (milliseconds since 1970). */
+/** Why an endpoint is skipped, and until when (milliseconds since 1970). */
 export interface Cooldown {
-  /** `refused`: what failed last was the gateway's credential. */
+  /** `refused`: the provider rejected the gateway's credential at the last failure. */
   reason: 'rate-limit' | 'failing' | 'refused'
   until: number
 }
 
-/** What this gateway has seen of its endpoints. In memory: a restart forgets. Kept per (endpoint, credential). */
+/** Cooldowns and breakers, per endpoint and credential. In memory only: a restart clears them. */
 export interface Health {
-  /** `isOnly`: no other endpoint could serve the request, which makes the breaker far slower to open. */
+  /** `isOnly`: no other endpoint can serve the request, so the breaker needs many more failures to open. */
   cooldownOf(attempt: Attempt, isOnly: boolean): Cooldown | null
-  /** Marks a try: once a breaker is due, one request probes the endpoint and further ones wait for its result. */
+  /** Called before each attempt. After an ejection one request probes the endpoint; others skip it until the result. */
   trying(attempt: Attempt): void
   succeeded(attempt: Attempt, firstContentMs: number): void
-  /** Failures before the first content. Cuts in mid-stream, callers' mistakes and aborts are not reported here. */
+  /** Called for failures before the first content. Truncated streams and aborts are not reported here. */
   failed(attempt: Attempt, error: UpstreamError): void
   /** Median of the last first-content times, in ms; null before the first. */
   latencyMs(attempt: Attempt): number | null
@@ -32,14 +32,14 @@ interface Second {
 
 interface State {
   consecutive: number
-  /** What ended in each second of the last half minute; a slot is used anew when its second has passed. */
+  /** Failures and successes of each of the last 30 seconds: a ring buffer. */
   seconds: Second[]
   ejections: number
   openUntil: number
   coolUntil: number
-  /** The provider named the time itself, so even an only endpoint is left alone until then. */
+  /** The provider sent Retry-After, so the cooldown applies even to a model's only endpoint. */
   isCoolHinted: boolean
-  /** The last failure was a refusal of the credential. */
+  /** The provider rejected the credential at the last failure. */
   isRefused: boolean
   latencies: number[]
 }
@@ -66,12 +66,12 @@ const newState = (): State => ({
 
 export function createHealth(clock: () => number): Health {
   const now = neverBack(clock)
-  /** `until` on the caller's clock. */
+  /** Converts `until` from the monotonic clock to the system's clock. */
   const cooldown = (reason: Cooldown['reason'], until: number, at: number): Cooldown => ({
     reason,
     until: clock() + until - at,
   })
-  /** By endpoint, then by credential. */
+  /** Keyed by endpoint, then by credential. */
   const states = new Map<string, Map<string, State>>()
   const stateOf = ({ endpoint, credential }: Attempt): State => {
     let ofEndpoint = states.get(endpoint.id)
@@ -162,7 +162,7 @@ function shouldOpen(state: State, at: number): boolean {
   return failures + successes >= SAMPLES_TO_OPEN && failures >= successes
 }
 
-/** The rule for a model's only endpoint: twenty failures within 30 s and not one success. */
+/** The rule for a model's only endpoint: 20 failures within 30 s without a success. */
 const isHopeless = (state: State, at: number): boolean =>
   state.consecutive >= SAMPLES_TO_OPEN && recentCounts(state, at).failures >= SAMPLES_TO_OPEN
 

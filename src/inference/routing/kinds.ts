@@ -1,14 +1,14 @@
 import type { ApiType } from '../../core/request.ts'
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
 
-/** What a kind of inference asks of a model. */
+/** What a kind of inference requires of a model. */
 interface Kind {
-  /** One of these must be among what the model gives. */
+  /** The model must have one of these output modalities. */
   readonly outputs: readonly string[]
   /** Completes "cannot be called for …". */
   readonly purpose: string
   readonly route: string
-  /** The workspace's model for requests that name none, and what it is called. */
+  /** The workspace's default model, for requests without one, and the name of that setting. */
   readonly defaultName?: string
   defaultModel?(workspace: WorkspaceRecord): string | null | undefined
 }
@@ -40,11 +40,11 @@ export const KINDS: Readonly<Record<ApiType, Kind>> = {
   stt: { outputs: ['transcription'], purpose: 'transcription', route: 'POST /audio/transcriptions' },
 }
 
-/** True as well if the model's outputs are unknown. */
-export const gives = (outputModalities: readonly string[], apiType: ApiType): boolean =>
+/** Also true if the model's output modalities are unknown. */
+export const canOutput = (outputModalities: readonly string[], apiType: ApiType): boolean =>
   outputModalities.length === 0 || outputModalities.some((name) => KINDS[apiType].outputs.includes(name))
 
-/** The routes that serve a model, as the end of a sentence; '' where none does. */
+/** The routes that serve a model, as the end of a sentence; '' if no route does. */
 export function formatRoute(outputModalities: readonly string[]): string {
   const served = Object.values(KINDS).filter(({ outputs }) =>
     outputs.some((name) => outputModalities.includes(name)),

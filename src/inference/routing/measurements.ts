@@ -6,13 +6,13 @@ import type { Health } from './health.ts'
 import { createSamples, type Samples } from './samples.ts'
 import { createUptime, type Uptime } from './uptime.ts'
 
-/** Records every try and every settled generation. Each call is O(1) and works in memory. */
+/** Records every attempt and every settled generation. Each call is O(1), in memory. */
 export interface Meters extends Measurements {
-  /** A try gave its first content. */
+  /** An attempt delivered its first content. */
   answered(endpointId: string, latencyMs: number): void
-  /** A try gave none. */
+  /** An attempt failed before its first content. */
   failed(endpointId: string, error: UpstreamError): void
-  /** A generation has ended; one that had no content counts nothing here. */
+  /** A generation is settled. Generations without content are ignored. */
   settled(settlement: Settlement): void
 }
 
@@ -22,7 +22,7 @@ interface Meter {
   readonly uptime: Uptime
 }
 
-/** In memory: a restart forgets. As many endpoints as the directory has, each a few kilobytes at most. */
+/** In memory only: a restart clears them. Each endpoint takes a few kilobytes at most. */
 export function createMeasurements(now: () => number): Meters {
   const meters = new Map<string, Meter>()
   const meterOf = (endpointId: string): Meter => {
@@ -43,7 +43,7 @@ export function createMeasurements(now: () => number): Meters {
     },
     answered: (endpointId, latencyMs) => meterOf(endpointId).latency.add(now(), latencyMs),
     failed(endpointId, { kind }) {
-      // Not the endpoint's fault, or its right: a mistake of the caller, our own full bulkhead, a rate limit.
+      // Invalid requests, a full bulkhead and rate limits do not count as downtime.
       if (kind === 'caller' || kind === 'capacity' || kind === 'rate-limit') return
       meterOf(endpointId).uptime.count(now(), false)
     },
@@ -79,11 +79,11 @@ function speedOf(settlement: Settlement): number | null {
   if (usageSource !== 'provider' || cancelled || finishReason === 'error') return null
   const tokens = completionTokens(usage)
   const timeMs = streamed ? generationTimeMs : (tries.at(-1)?.latencyMs ?? 0) + generationTimeMs
-  // Everything within one tick of the clock is taken for a millisecond.
+  // Durations under one tick of the clock count as 1 ms.
   return tokens === 0 ? null : Math.round((tokens * 100_000) / Math.max(1, timeMs)) / 100
 }
 
-/** A `Health` that also reports the end of each try to the meters. */
+/** A `Health` that also reports the result of each attempt to the meters. */
 export const metered = (health: Health, meters: Meters): Health => ({
   ...health,
   succeeded(attempt, firstContentMs) {
@@ -92,7 +92,7 @@ export const metered = (health: Health, meters: Meters): Health => ({
   },
   failed(attempt, error) {
     health.failed(attempt, error)
-    // A refused BYOK key proves nothing about the endpoint, which all workspaces share.
+    // A rejected BYOK key proves nothing about the endpoint, which all workspaces share.
     if (error.kind !== 'credential' || attempt.byokKey === undefined)
       meters.failed(attempt.endpoint.id, error)
   },

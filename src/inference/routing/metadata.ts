@@ -13,8 +13,8 @@ const HEADERS = [
 ]
 
 /**
- * The spec's header, its legacy form, and the two that the real client sends (api-surface §1 row 3). Throws a
- * `GatewayError` 400 that names the header for an unknown value.
+ * Reads the documented header, its older form, and the two that OpenRouter's clients send. Throws a `GatewayError` 400
+ * that names the header if its value is unknown.
  */
 export function wantsRoutingMetadata(headers: Headers): boolean {
   let isWanted = false
@@ -28,7 +28,7 @@ export function wantsRoutingMetadata(headers: Headers): boolean {
 
 const VALUES = ['', 'enabled', 'disabled']
 
-/** api-surface §19. `answered`: null when none did. */
+/** `answered`: the attempt that replied; null if none did. */
 export function routingMetadata(
   plan: Plan,
   tries: readonly AttemptOutcome[],
@@ -65,7 +65,7 @@ export function routingMetadata(
   }
 }
 
-/** One attempt for each endpoint, however many credentials it has. */
+/** One attempt per endpoint, regardless of its number of credentials. */
 function endpointsOf(attempts: readonly Attempt[]): Attempt[] {
   const ofEndpoint = new Map<string, Attempt>()
   for (const attempt of attempts) {

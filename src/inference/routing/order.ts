@@ -14,9 +14,9 @@ export interface OrderInput {
 }
 
 /**
- * The order in which the endpoints of one model are tried, or of several that are sorted together: the caller's own
- * list first, then those that are as quick as was preferred, then by the asked sort, else spread by price (an endpoint
- * twice as dear gets a quarter of the first tries).
+ * Orders the endpoints of one model, or of several models that are sorted together: first by the caller's
+ * `provider.order`, then by its preferred throughput and latency, then by its `sort`. Without a `sort`, requests are
+ * distributed by inverse square of the price: an endpoint at twice the price gets a quarter of the first attempts.
  */
 export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
   if (attempts.length < 2) return attempts
@@ -28,8 +28,8 @@ export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
 }
 
 /**
- * BYOK keys come before the gateway's credentials, whatever the provider preferences; those marked as fallback come last.
- * Without preferences, BYOK keys keep the order that the workspace gave them.
+ * BYOK keys come before the gateway's credentials regardless of provider preferences; those marked as fallback come last.
+ * Without preferences, BYOK keys are tried in the workspace's order.
  */
 function byokKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): Attempt[] {
   if (attempts.every(({ byokKey }) => byokKey === undefined)) return attempts
@@ -48,7 +48,7 @@ function listedFirst(attempts: Attempt[], order: readonly string[] | undefined):
   return [...attempts].sort((a, b) => rank(a) - rank(b))
 }
 
-/** Endpoints that meet the preferred figures, then unmeasured ones, then those known to be slower. */
+/** Endpoints that meet the preferences, then unmeasured ones, then slower ones. */
 function preferredFirst(attempts: Attempt[], { preferences, measured }: OrderInput): Attempt[] {
   const { preferredMinThroughput: speeds, preferredMaxLatency: seconds } = preferences
   if (!speeds && !seconds) return attempts
@@ -62,7 +62,7 @@ function preferredFirst(attempts: Attempt[], { preferences, measured }: OrderInp
   return [...attempts].sort((a, b) => rank(a) - rank(b))
 }
 
-/** Null: not known. */
+/** Null if the endpoint has not been measured. */
 function isWithin(
   measured: Percentiles | null,
   cutoffs: Cutoffs | undefined,
@@ -89,7 +89,7 @@ function bySort(attempts: Attempt[], sort: SortKey, { latencyMs, measured }: Ord
 
 const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
 
-/** A typical request is three parts prompt to one part answer. */
+/** Assumes three prompt tokens per completion token. */
 function priceOf({ endpoint: { pricing } }: Attempt): number {
   if (!pricing) return 0
   const { request, image = 0n, audioSecond = 0n, inputCharacter = 0n } = pricing
@@ -104,8 +104,8 @@ function byWeight(attempts: Attempt[], random: () => number): Attempt[] {
     if (price === cheapest) return 1
     return cheapest === 0 ? 1e-6 : (cheapest / price) ** 2
   }
-  // Efraimidis and Spirakis: sorting by u^(1/w) draws without replacement, by weight. One draw for each endpoint:
-  // several credentials are no larger share, and stay in their own order.
+  // Efraimidis and Spirakis: sorting by u^(1/w) is a weighted draw without replacement. One draw per endpoint, so that
+  // several credentials do not increase its share and keep their order.
   const keys = new Map<string, number>()
   for (const attempt of attempts) {
     if (!keys.has(attempt.endpoint.id)) keys.set(attempt.endpoint.id, random() ** (1 / weigh(attempt)))

@@ -6,7 +6,7 @@ import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, Snapshot } from '../../core/snapshot.ts'
 import type { Cooldown } from './health.ts'
 
-/** The parts of a conversation that decide in which dialect it is sent; absent for other requests. */
+/** The parts of a conversation that determine its dialect; absent for other requests. */
 export type RequestFeatures = Partial<
   Pick<InferenceRequest, 'sampling' | 'tools' | 'choiceCount' | 'modalities' | 'reasoning'>
 >
@@ -21,8 +21,8 @@ export interface PlanInput {
   latencyMs(attempt: Attempt): number | null
   /** Measurements of the last half hour; absent: nothing is measured. */
   measured?(endpointId: string): EndpointMeasurements | null
-  /** Why a dialect cannot carry the request, to complete "<provider> …"; null: it can. Absent: every dialect can. */
+  /** Why a dialect does not support the request, to complete "<provider> …"; null if it does. Absent: every one does. */
   refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
-  /** In [0, 1): spreads load over equal endpoints. */
+  /** In [0, 1). Distributes requests over equal endpoints. */
   random(): number
 }

@@ -5,7 +5,7 @@ import { byokKeysOf, type Rejection, type Route, routesTo } from '../../core/rou
 import type { CredentialRecord, ModelRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { findVariant, type Variant } from '../../core/variant.ts'
 import { dialectFor } from './dialect-choice.ts'
-import { admits, type Exclusion } from './eligible.ts'
+import { type Exclusion, exclusionOf } from './eligible.ts'
 import { KINDS } from './kinds.ts'
 import { ordered, type SortKey } from './order.ts'
 import type { PlanInput } from './plan-input.ts'
@@ -14,12 +14,12 @@ import { allCoolingDown, nothingEligible, unknownModel } from './rejections.ts'
 export interface Plan {
   /** Best first, never empty. */
   attempts: Attempt[]
-  /** What the caller asked for, variant included. */
+  /** The first model of the request, variant included. */
   requested: string
   strategy: 'direct' | 'alias' | 'fallback'
-  /** Requested variants without effect here: listed in the routing metadata. */
+  /** Requested variants without effect; the routing metadata lists them. */
   unserved: string[]
-  /** With every endpoint that could have served, those that cool down included: for the routing metadata. */
+  /** Every endpoint that can serve the request, including those in cooldown; for the routing metadata. */
   eligible: readonly Attempt[]
 }
 
@@ -32,7 +32,7 @@ interface Resolved {
   unserved: string[]
 }
 
-/** Request + caller + snapshot + health → attempts in order. No I/O, no clock but `now`, no chance but `random`. */
+/** Turns request, caller, snapshot and health into ordered attempts. Pure except for `random`. */
 export function plan(input: PlanInput): Plan {
   const names = requestedModels(input)
   const requested = names[0] ?? ''
@@ -56,7 +56,7 @@ export function plan(input: PlanInput): Plan {
   }
 }
 
-/** Those that do not cool down. Throws a `GatewayError` if all do. */
+/** The attempts whose endpoints are not in cooldown. Throws a `GatewayError` if all are. */
 function openOf(attempts: Attempt[], { cooldownOf, now }: PlanInput): Attempt[] {
   const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
   const cooldowns = attempts.map((attempt) => cooldownOf(attempt, isOnly))
@@ -77,7 +77,7 @@ function requestedModels({ request, caller }: Pick<PlanInput, 'request' | 'calle
   throw badRequest(
     kind.defaultName === undefined
       ? 'is required: name a model'
-      : `name a model: neither "model" nor "models" is set, and this workspace has no ${kind.defaultName}`,
+      : `is required: neither "model" nor "models" is set, and this workspace has no ${kind.defaultName}`,
     'model',
   )
 }
@@ -88,7 +88,7 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
   return id === requested || id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
 }
 
-/** Every provider that the caller's models may lead to, before preferences, guardrails and health choose. */
+/** All providers of the requested models, before preferences, guardrails and health exclude any. */
 export function requestedProviders(
   input: Pick<PlanInput, 'request' | 'caller' | 'snapshot'>,
 ): readonly ProviderRecord[] {
@@ -98,7 +98,7 @@ export function requestedProviders(
 
 const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
 
-/** Looks up the gateway's models first: BYOK keys never change what a name means. */
+/** Looks up the gateway's models first, so that a BYOK key never changes which model a name refers to. */
 function resolve(
   name: string,
   { caller, snapshot }: Pick<PlanInput, 'caller' | 'snapshot'>,
@@ -110,7 +110,7 @@ function resolve(
   if (!found) return undefined
   const { model, variant } = found
   const { routes, rejections } = routesTo(model, byokKeys, snapshot)
-  // Only other workspaces have a BYOK key for it.
+  // The model is available through BYOK only, and this workspace has no key for it.
   if (!shared && routes.length === 0 && rejections.length === 0) return undefined
   const sort = variant ? SORT_OF[variant] : undefined
   const isFree = variant === 'free'
@@ -124,7 +124,7 @@ function resolve(
   }
 }
 
-/** Model after model, or where the caller's `sort.partition` is `none`, the endpoints of all of them as those of one. */
+/** Orders the endpoints model by model; with `sort.partition: none`, the endpoints of all models together. */
 function attemptsFor(known: readonly Resolved[], input: PlanInput, exclusions: Exclusion[]): Attempt[] {
   const { request, caller } = input
   const { preferences } = request
@@ -146,7 +146,8 @@ function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
   const eligible: Attempt[] = []
   for (const route of entry.routes) {
     const exclusion =
-      admits(route.endpoint, route.provider, entry.isFree, input) ?? guarded(entry.model, route, input)
+      exclusionOf(route.endpoint, route.provider, entry.isFree, input) ??
+      guardrailExclusion(entry.model, route, input)
     if (exclusion) exclusions.push(exclusion)
     else for (const attempt of withCredentials(entry.model, route, input)) eligible.push(attempt)
   }
@@ -154,8 +155,8 @@ function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[])
   return eligible
 }
 
-/** The last rule: only a guardrail excludes these endpoints. */
-function guarded(
+/** Checked last, so that a 403 is returned only if nothing but a guardrail excludes the endpoint. */
+function guardrailExclusion(
   model: ModelRecord,
   { endpoint, provider }: Route,
   { caller: { key } }: PlanInput,
@@ -186,7 +187,7 @@ function withCredentials(
   }))
 }
 
-/** Weighted credentials share requests by weight (default 1). Without any weight they keep their order. */
+/** Distributes requests over credentials by weight (default 1). Without any weight they keep their order. */
 function shuffledByWeight(
   credentials: readonly CredentialRecord[],
   random: () => number,

@@ -1,4 +1,4 @@
-/** The errors of a plan without an attempt. */
+/** The errors of requests that no endpoint can serve. */
 import type { Attempt } from '../../core/attempt.ts'
 import { badRequest, GatewayError, NEVER_RETRY, notFound, unavailable } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
@@ -20,7 +20,7 @@ export function unknownModel(name: string, snapshot: Snapshot): GatewayError {
   })
 }
 
-/** The first exclusion decides the status: a price to set is the operator's 400, a preference that excludes all is a 404. */
+/** The most specific exclusion determines the status: 400 for a missing price or a wrong route, 403 for a guardrail. */
 export function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
   const shown = JSON.stringify(name.slice(0, 120))
   const unpriced = exclusions.find((exclusion) => exclusion.rule === 'unpriced')
@@ -42,7 +42,7 @@ export function nothingEligible(name: string, exclusions: Exclusion[]): GatewayE
   })
 }
 
-/** The endpoint that may be tried first decides the status, a rate limit before a failure. */
+/** 429 if any endpoint is rate-limited, else 503. */
 export function allCoolingDown(
   attempts: readonly Attempt[],
   cooldowns: readonly (Cooldown | null)[],
@@ -61,7 +61,7 @@ export function allCoolingDown(
     const { model, provider } = first.attempt
     return new GatewayError(
       429,
-      `${provider.name}'s rate limit for ${model.id} is reached; the next try is in ${seconds} s`,
+      `${provider.name}'s rate limit for ${model.id} is reached; retry in ${seconds} s`,
       {
         metadata: { error_type: 'rate_limit_exceeded', provider_name: provider.name },
         headers: { 'retry-after': String(seconds) },
@@ -71,7 +71,7 @@ export function allCoolingDown(
   if (cooling.every(({ cooldown }) => cooldown.reason === 'refused')) {
     return new GatewayError(
       503,
-      `${names} refused the credential of this gateway; the operator must renew it`,
+      `${names} rejected this gateway's credential; the operator must replace it`,
       {
         metadata: { error_type: 'provider_unavailable' },
         headers: { 'retry-after': String(seconds), ...NEVER_RETRY },
@@ -79,7 +79,7 @@ export function allCoolingDown(
     )
   }
   return unavailable(
-    `Every endpoint of this model has failed lately (${names}); the next try is in ${seconds} s`,
+    `Every endpoint of this model has failed recently (${names}); retry in ${seconds} s`,
     seconds,
   )
 }

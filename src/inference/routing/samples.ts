@@ -1,9 +1,9 @@
 import type { Percentiles } from '../../core/measurements.ts'
 
-/** The last values that were measured, with their times. Adding is O(1); memory is bounded. */
+/** The most recent measured values, with their times. Adding is O(1); memory is bounded. */
 export interface Samples {
   add(at: number, value: number): void
-  /** Of the values of the last half hour; null without any. Reckoned at most once a second. */
+  /** Percentiles of the last 30 minutes; null without values. Recomputed at most once per second. */
   percentiles(at: number): Percentiles | null
 }
 
@@ -12,9 +12,9 @@ const INITIAL_CAPACITY = 16
 const MAX_CAPACITY = 256
 const FRESH_MS = 1_000
 
-/** `better`: whether a smaller value is the better one (a latency) or a larger one (a speed). */
+/** `better`: which end of the range is better, for percentiles: smaller for latency, larger for throughput. */
 export function createSamples(better: 'smaller' | 'larger'): Samples {
-  // Most endpoints see a few requests: room is made as it is needed.
+  // Most endpoints see few requests, so the arrays start small and grow.
   let times = new Float64Array(INITIAL_CAPACITY)
   let values = new Float64Array(INITIAL_CAPACITY)
   let added = 0
@@ -55,7 +55,7 @@ export function createSamples(better: 'smaller' | 'larger'): Samples {
   }
 }
 
-/** By nearest rank; `best` comes first. */
+/** Nearest-rank percentiles of values sorted from best to worst. */
 function percentilesOf(sorted: readonly number[]): Percentiles {
   const at = (percent: number): number => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0
   return { p50: at(50), p75: at(75), p90: at(90), p99: at(99) }

@@ -1,8 +1,8 @@
 import type { RoutedRequest } from '../../core/request.ts'
 
 /**
- * The random numbers by which endpoints share the requests: of one conversation they are the same each time, so that it
- * goes to the same endpoint as long as the choice is the same, and finds its beginning in that one's cache.
+ * The source of randomness for ordering endpoints. Seeded by the conversation, so that its requests go to the same
+ * endpoint while the set of endpoints is unchanged, and hit that endpoint's prompt cache.
  */
 export function randomFor(request: RoutedRequest, random: () => number): () => number {
   const name = conversationOf(request)
@@ -10,8 +10,8 @@ export function randomFor(request: RoutedRequest, random: () => number): () => n
 }
 
 /**
- * Identifies a conversation: the caller's `session_id`, else the fields of agents that send none. In OpenAI's APIs that
- * is `prompt_cache_key`; in Anthropic's `metadata.user_id`, in which Claude Code names the session.
+ * Identifies a conversation by its `session_id`. For agents that do not send one: `prompt_cache_key` in OpenAI's APIs,
+ * and `metadata.user_id` in Anthropic's, which contains Claude Code's session.
  */
 function conversationOf({ sessionId, apiType, body, user }: RoutedRequest): string | undefined {
   if (sessionId !== undefined) return sessionId

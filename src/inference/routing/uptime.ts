@@ -1,19 +1,19 @@
-/** How many tries went well, in slots of time that are used anew. Counting is O(1); memory is fixed. */
+/** Counts successful and failed attempts in ring buffers of time slots. Counting is O(1); memory is fixed. */
 export interface Uptime {
   count(at: number, isUp: boolean): void
-  /** Percent of the last 5 minutes, 30 minutes, or day; null without a try. */
+  /** Success rate in percent over the last 5 minutes, 30 minutes or day; null without attempts. */
   percent(at: number, minutes: 5 | 30 | 1440): number | null
 }
 
 interface Slot {
-  /** Which slot of all time this is. */
+  /** Slots since 1970. */
   number: number
   up: number
   down: number
 }
 
 const MINUTE_MS = 60_000
-/** The day is counted in slots of a quarter of an hour, the half hour in minutes. */
+/** The day is counted in slots of 15 minutes, the half hour in minutes. */
 const COARSE_MINUTES = 15
 
 export function createUptime(): Uptime {
@@ -40,7 +40,7 @@ function createSlots(spanMs: number, kept: number) {
       if (isUp) slot.up += 1
       else slot.down += 1
     },
-    /** Of the last `count` slots, the running one included. */
+    /** Over the last `count` slots, including the current one. */
     percent(at: number, count: number): number | null {
       const oldest = Math.floor(at / spanMs) - count
       let up = 0

@@ -1,7 +1,7 @@
-/** Why the gateway aborts an upstream call: decides how the generation is settled. */
+/** Reasons for aborting an upstream call. They determine how the generation is settled. */
 import { type Cancellation, onCancel } from '../../core/cancellation.ts'
 
-/** The caller's connection went away, or took nothing for so long that it is as good as gone. */
+/** The caller closed its connection, or stopped reading from it. */
 export class CallerDisconnected extends Error {
   constructor(message = 'the client disconnected') {
     super(message)
@@ -9,13 +9,13 @@ export class CallerDisconnected extends Error {
   }
 }
 
-/** Calls `leave` when the client disconnects, at once if it has already. */
+/** Calls `leave` when the client disconnects, or immediately if it already has. */
 export function onDisconnect(cancellation: Cancellation, leave: (reason: CallerDisconnected) => void): void {
   if (cancellation.reason instanceof CallerDisconnected) leave(cancellation.reason)
   else onCancel(cancellation, (reason) => reason instanceof CallerDisconnected && leave(reason))
 }
 
-/** The gateway stops: the caller gets an error event, and what was delivered is settled. */
+/** The gateway is shutting down: the caller gets an error event, and the delivered part is settled. */
 export class ShutdownError extends Error {
   constructor() {
     super('the gateway is shutting down')

@@ -11,38 +11,38 @@ import { journalAttempt } from '../journal-entry.ts'
 import { accountOf } from '../routing/plan.ts'
 import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
 
-/** How one kind of request is sent to an endpoint, and its reply read until fail-over is no longer possible. */
+/** Builds calls for one kind of request, and reads their replies until fail-over is no longer possible. */
 export interface CallCodec<Answer, Run extends Generation> {
   build(attempt: Attempt, generation: Run): DialectCall | Promise<DialectCall>
-  /** Reads a 2xx reply; throws `UpstreamError` for what is no answer. */
+  /** Reads a 2xx reply. Throws an `UpstreamError` if it contains no valid answer. */
   read(
     reply: UpstreamReply,
     attempt: Attempt,
     generation: Run,
   ): Promise<{ answer: Answer; upstreamId: string | null }>
   readError(attempt: Attempt, status: number, headers: Headers, text: string, generation: Run): UpstreamError
-  /** True where the call may have been refused for what `build` builds otherwise the next time. */
+  /** True if `build` will build a different call after this error, so that the endpoint is called again. */
   mayBuildAgain?(error: UpstreamError, generation: Run, built: DialectCall): boolean
 }
 
 export interface Answered<Answer> {
   attempt: Attempt
   answer: Answer
-  /** The caller's parameters that this endpoint could not carry. */
+  /** The caller's parameters that could not be sent to this endpoint. */
   dropped: string[]
 }
 
-/** For each account at the endpoint: the gateway's, and each BYOK key. */
+/** Per account at an endpoint: the gateway's, and each BYOK key. */
 const TRIES_PER_ENDPOINT = 2
 const OWN_WAITING_MS = 5_000
 const RETRY_AFTER_WAIT_MS = 2_000
 const BACKOFF_MS = 250
-/** Calls that differ in what a provider refused of the one before: the dialect, then each part that may be left out. */
+/** Repeated calls in which something rejected was changed: the dialect, then each optional part. */
 const MOST_BUILT_AGAIN = 3
 
 /**
- * Tries the attempts of a generation in order until one answers. Throws a `GatewayError` when none does, or when the
- * request itself is at fault; rethrows the reason of a cancellation.
+ * Makes the attempts of a generation in order until one succeeds. Throws a `GatewayError` if none does, or if a provider
+ * rejects the request as invalid; rethrows the reason of a cancellation.
  */
 export async function tryAttempts<Answer, Run extends Generation>(
   codec: CallCodec<Answer, Run>,
@@ -79,8 +79,8 @@ export async function tryAttempts<Answer, Run extends Generation>(
 }
 
 /**
- * How long to wait before the same endpoint is retried; null: do not. A broken connection is retried at once; a temporary
- * rejection only if no further endpoint is left.
+ * How long to wait before retrying the same endpoint; null: do not retry it. An endpoint is retried only if no other one
+ * is left.
  */
 function pauseBefore(
   error: UpstreamError,
@@ -155,7 +155,7 @@ export async function callEndpoint<Answer, Run extends Generation>(
     const startedAt = performance.now()
     const building = codec.build(attempt, generation)
     const built = building instanceof Promise ? await building : building
-    // What is written next is as long as what was translated.
+    // Serializing the body takes about as long as building it.
     const turn = turnAfterLong(startedAt)
     if (turn) await turn
     generation.sentBodies?.push(built.body)
@@ -172,15 +172,15 @@ export async function callEndpoint<Answer, Run extends Generation>(
 }
 
 interface SendOptions {
-  /** Marked as asked when the call is sent; absent: the call is of no generation. */
+  /** Its `isSent` is set when the call is sent; absent if the call belongs to no generation. */
   generation?: Pick<Generation, 'isSent'>
-  /** Absent: those of the provider. */
+  /** The bulkhead; absent: the provider's. */
   places?: { group: string; maxInFlight: number }
 }
 
 type SendDeps = Pick<RunDeps, 'upstream' | 'now' | 'tokens'>
 
-/** Sends one call to the provider of the attempt, in one of the provider's places or of others. */
+/** Sends one call to the attempt's provider. */
 export async function sendCall(
   built: DialectCall,
   { provider, credential }: Attempt,
@@ -221,8 +221,8 @@ export async function readErrorResponse(
 }
 
 /**
- * Some servers repeat the prompt in an error, even once per mistake (vllm#49239, 2026: more than 100 MB), and a broken
- * one may never end it: the status and the first part of the body suffice, and the next endpoint is waiting.
+ * Some servers repeat the prompt in an error, once per validation error (vllm#49239, 2026: more than 100 MB), and a broken
+ * one may never end the body. The status and the first part of the body suffice.
  */
 const ERROR_BODY_LIMIT_BYTES = 64 * 1024
 const ERROR_BODY_MS = 5_000

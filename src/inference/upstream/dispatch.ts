@@ -14,19 +14,19 @@ import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from './first-content.ts'
 
-/** Settings let no provider through whose dialect has no code. */
+/** Every dialect that the settings accept has an entry. */
 const egressByDialect: Partial<Record<DialectName, Egress>> = egresses
 
 function egressOf({ dialect }: Attempt): Egress {
   const egress = egressByDialect[dialect]
-  if (!egress) throw new Error(`no code speaks the dialect ${dialect}`)
+  if (!egress) throw new Error(`the dialect ${dialect} is not implemented`)
   return egress
 }
 
 /**
- * The reply to a conversation: from the cache, or of the first attempt that gives content, as the content filters of
- * the caller's key let it pass. Throws a `GatewayError` when no attempt answers, or when the request itself is at
- * fault; rethrows the reason of a cancellation.
+ * The reply to a conversation, from the cache or from the first attempt that delivers content, after the content filters
+ * of the caller's key. Throws a `GatewayError` if no attempt succeeds or a provider rejects the request as invalid;
+ * rethrows the reason of a cancellation.
  */
 export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dispatched> =>
   generation.cached
@@ -40,7 +40,7 @@ async function fromProviders(generation: Conversation): Promise<Dispatched> {
 
 /**
  * `Please use /v1/responses instead` for tools with reasoning, `This model is only supported in v1/responses` (OpenAI,
- * 2026). An endpoint that names Responses speaks it, even where neither catalogue nor settings say so.
+ * 2026). An endpoint whose error names Responses supports it, even if neither catalogue nor settings list it.
  */
 const WANTS_RESPONSES = /\bv1\/responses\b/
 
@@ -69,7 +69,7 @@ const conversation: CallCodec<InferenceFrames, Conversation> = {
     const { context: use, current } = generation
     if (current !== null && recordRefusal(current, error, lessers, generation)) return true
     const { status } = error
-    // Whatever the words: it may well be the cache, and without it the call is one like all others.
+    // The cached prefix may be the cause, whatever the error's text: repeat the call without it.
     if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
     generation.suspect = use
     return true
@@ -92,7 +92,7 @@ function built(whole: InferenceRequest, attempt: Attempt, generation: Conversati
   }
 }
 
-/** True if the next call to the same endpoint is another one. */
+/** Remembers what the endpoint rejected. True if the next call to it will differ. */
 function recordRefusal(
   attempt: Attempt,
   { status, reason }: UpstreamError,
@@ -113,10 +113,10 @@ function recordRefusal(
   return true
 }
 
-/** The call with its beginning read from a cache at the provider, where one is kept. */
+/** The call with its prefix read from the provider's context cache, if one exists. */
 function throughContexts(call: DialectCall, attempt: Attempt, generation: Conversation): DialectCall {
   const { context: former, request, deps, contextOwner } = generation
-  // It is built anew since it failed: what was claimed for it is open to others again, and nothing is read any more.
+  // A repeated call: release the claim of the failed one, and do not use the cache again if the failed call did.
   const isWithout = former !== null && former.context !== null
   former?.settled(null)
   generation.context = null
@@ -127,13 +127,13 @@ function throughContexts(call: DialectCall, attempt: Attempt, generation: Conver
   return generation.context?.call ?? call
 }
 
-/** What only the caller's own dialect can carry is dropped wherever another one is spoken. */
+/** Builds the call. Fields that only the caller's dialect supports are dropped and reported in every other dialect. */
 function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
   const call = egress.build(request, attempt)
   const { ownFields = NO_FIELDS, unreadable = NO_FIELDS } = request
   const isOwn = attempt.dialect === request.dialect
   if (unreadable.length === 0 && (isOwn || ownFields.length === 0)) return call
-  // Some dialects have a field of the same name and meaning.
+  // Some dialects have a field with the same name and meaning.
   const isLost = (name: string): boolean =>
     request.body[name] === undefined || call.body[name] !== request.body[name]
   const lost = [...unreadable, ...(isOwn ? [] : ownFields.filter(isLost))]

@@ -17,10 +17,10 @@ import { ShutdownError } from './abort.ts'
 export const isReported = (lost: unknown, reported: unknown): boolean =>
   lost === reported && lost instanceof GatewayError
 
-/** Another endpoint may answer where this one could not: all but the caller's own mistakes. */
+/** False for invalid requests, which every endpoint would reject. */
 export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'caller'
 
-/** The same endpoint may be tried once more: nothing was answered, so nothing was begun. */
+/** True if the same endpoint may be retried: it sent no reply. */
 export const mayTryAgain = (error: UpstreamError): boolean =>
   error.kind === 'connect' || error.kind === 'server'
 
@@ -54,14 +54,14 @@ const sentenceOf: Record<Exclude<UpstreamFailure, 'caller'>, (provider: string) 
   malformed: (provider) => `${provider} answered with something that is no completion`,
   truncated: (provider) => `${provider} ended the answer before it was complete`,
   server: (provider) => `${provider} answered with an error of its own`,
-  credential: (provider) => `${provider} refused the credential that this gateway holds for it`,
+  credential: (provider) => `${provider} rejected this gateway's credential`,
   timeout: (provider) => `${provider} did not answer in time`,
   overloaded: (provider) => `${provider} is overloaded`,
   'rate-limit': (provider) => `${provider}'s rate limit is reached`,
   capacity: (provider) => `Too many requests to ${provider} are running`,
 }
 
-/** The error that a caller gets for a provider's failure. The provider's text is included only if it is about the request. */
+/** The error that the caller gets for a provider's failure. Includes the provider's text only if the request was invalid. */
 export function publicError(
   error: UpstreamError,
   attempt: Attempt,
@@ -86,7 +86,7 @@ export function publicError(
   const headers: Record<string, string> = {}
   if (error.retryAfterMs !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
-  // The provider will answer the same until a person has acted.
+  // The failure persists until a person resolves it.
   if (error.kind === 'credential' || isOutOfMoney(error)) Object.assign(headers, NEVER_RETRY)
   return new GatewayError(statusOf[error.kind], sentenceFor(error, error.kind, attempt), {
     cause,
@@ -95,11 +95,11 @@ export function publicError(
   })
 }
 
-/** OpenAI sends this as a 429 that no waiting resolves. */
+/** OpenAI reports an empty balance as a 429, although waiting does not help. */
 const isOutOfMoney = ({ kind, status, code }: UpstreamError): boolean =>
   (kind === 'credential' && status === 402) || (kind === 'rate-limit' && code === 'insufficient_quota')
 
-/** Says who can mend it: the operator, or the workspace that stored the key. */
+/** Names who can resolve it: the operator, or the workspace that stored the BYOK key. */
 function sentenceFor(
   error: UpstreamError,
   kind: Exclude<UpstreamFailure, 'caller'>,
@@ -112,16 +112,16 @@ function sentenceFor(
     : sentenceOf[kind](name)
 }
 
-/** Keys and tokens as vendors write them: a provider that repeats one in its reason must not tell it to a caller. */
+/** Keys and tokens in vendors' formats. A provider may repeat one in its reason, and callers must not see it. */
 const KEY_LIKE =
   /\b(?:(?:sk|pk|rk|gsk|xai|key|hf|r8)[-_]|AIza)[A-Za-z0-9_-]{12,}|\b(?:ya29\.|eyJ)[\w.-]{16,}/g
 
 /** `http://user:password@`: the part before the `@`. */
 const USER_INFO = /(?<=:\/\/)[^\s/@]+(?=@)/g
-/** Fewer characters at the end of a reason that was cut are no key yet. */
+/** A shorter prefix of a key at the end of a truncated reason is not removed. */
 const LEAST_OF_A_KEY = 6
 
-/** Without keys, and without where the operator's own servers are. */
+/** Removes keys and the addresses of the operator's servers. */
 function withoutSecrets(reason: string, { credential: { secret, aws, entra }, provider }: Attempt): string {
   const secrets = [secret, aws?.secretAccessKey, aws?.sessionToken, entra?.clientSecret]
   const masked = secrets.reduce<string>(
@@ -134,7 +134,7 @@ function withoutSecrets(reason: string, { credential: { secret, aws, entra }, pr
     .replaceAll(new URL(provider.baseUrl).origin, '…')
 }
 
-/** Reasons are cut to a length, perhaps in the middle of a key. */
+/** Removes a partial key at the end: reasons are truncated to a length. */
 function withoutEnd(text: string, secret: string): string {
   for (let length = secret.length - 1; length >= LEAST_OF_A_KEY; length--) {
     if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}…`
@@ -142,7 +142,7 @@ function withoutEnd(text: string, secret: string): string {
   return text
 }
 
-/** The same failure without the keys that a provider repeats in its text: they belong in no log. */
+/** The same failure without keys that the provider repeats in its text, so that they are never logged. */
 function redactedError(error: UpstreamError, attempt: Attempt): UpstreamError {
   const { kind, status, code, errorType, retryAfterMs, cause } = error
   const reason = withoutSecrets(error.reason, attempt)
@@ -158,14 +158,14 @@ const CALLER_STATUSES = [400, 403, 404, 413, 422]
 const callerStatus = (error: UpstreamError): number =>
   error.status !== null && CALLER_STATUSES.includes(error.status) ? error.status : 400
 
-/** The same, for the error event of a stream that has begun. */
+/** The same error, for the error event of a stream. */
 export const inStream = (error: GatewayError): PublicError => ({
   status: error.status,
   message: error.message,
   ...(error.metadata ? { metadata: { ...error.metadata } } : {}),
 })
 
-/** The error that the caller gets, whatever broke. Private causes stay in `cause`. */
+/** The error that the caller gets for any failure. Private causes stay in `cause`. */
 export function errorForCaller(
   error: unknown,
   { cancellation, current, tries }: Pick<Generation, 'cancellation' | 'current' | 'tries'>,
@@ -180,13 +180,13 @@ export function errorForCaller(
 export const shuttingDown = (cause: unknown): GatewayError =>
   new GatewayError(503, 'The gateway is shutting down', { cause, headers: { 'retry-after': '5' } })
 
-/** nginx's status for a request whose caller is gone: it is seen in the log alone. */
+/** nginx's status for a client disconnect. It appears only in the log. */
 const CLIENT_CLOSED_REQUEST = 499
 
 export const callerClosed = (cause: unknown): GatewayError =>
   new GatewayError(CLIENT_CLOSED_REQUEST, 'The caller closed the connection', { cause })
 
-/** The same error with what only its generation knows. */
+/** The same error with the generation's routing metadata and further headers. */
 export const withRouting = (
   { status, message, cause, headers, metadata }: GatewayError,
   routing: RoutingMetadata | null,
@@ -199,6 +199,6 @@ export const withRouting = (
     routing,
   })
 
-/** Anything that is not an `UpstreamError` was our own mistake, or an abort: it is not the provider's. */
+/** Null for errors that the provider did not cause: aborts and bugs. */
 export const asUpstreamError = (error: unknown): UpstreamError | null =>
   error instanceof UpstreamError ? error : null

@@ -2,14 +2,14 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { FrameBatch, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { Generation } from '../generation.ts'
 
-/** A reply whose first content is there (or that ended without any). */
+/** A reply whose first content has arrived, or that ended without content. */
 export interface Dispatched {
   attempt: Attempt
   frames: InferenceFrames
   dropped: string[]
 }
 
-/** Reads ahead to the first content, and gives back a stream whose first batch is what was read. */
+/** Reads up to the first content. `all` is the complete stream; its first batch is `first`. */
 export async function untilContent(
   frames: InferenceFrames,
   isFirst: (frame: InferenceFrame) => boolean,

@@ -8,7 +8,7 @@ import { costOf, isPriced } from '../../../src/inference/admission/price.ts'
 import { embeddings } from '../../../src/inference/operations/embeddings.ts'
 import { imagesBound } from '../../../src/inference/operations/image-meter.ts'
 import { rerank } from '../../../src/inference/operations/rerank.ts'
-import { formatRoute, gives } from '../../../src/inference/routing/kinds.ts'
+import { canOutput, formatRoute } from '../../../src/inference/routing/kinds.ts'
 import { pricing, usd } from '../fixture.ts'
 
 /** What is not counted in tokens: images, seconds, characters, search units. */
@@ -123,7 +123,7 @@ describe('which route serves a model', () => {
     expect(formatRoute(outputs)).toBe(route)
   })
   test('one whose outputs nobody knows may be called on all', () => {
-    expect(gives([], 'embeddings')).toBe(true)
-    expect(gives(['text'], 'embeddings')).toBe(false)
+    expect(canOutput([], 'embeddings')).toBe(true)
+    expect(canOutput(['text'], 'embeddings')).toBe(false)
   })
 })

@@ -81,7 +81,6 @@ function begin() {
     open: () => writer,
     unansweredWriter: () => writer,
     recorder: {
-      isDetached: false,
       begin: async () => undefined,
       end: async (ending, reply) => void told.kept.push([ending, reply]),
     },

@@ -7,21 +7,21 @@ import type { ContextCut, DialectCall, MadeContext } from '../../../dialects/dia
 import { type Claim, settleClaim } from './charge.ts'
 import type { ContextStore, KeptContext } from './store.ts'
 
-/** Nobody keeps less: to ask would be in vain (Google's least of all its models, 2026). */
+/** Google's smallest minimum of all its models (2026). Shorter prefixes are never cached. */
 const LEAST_TOKENS = 1_024
 
-/** One call whose beginning may be kept, from its making to the settlement of what came of it. */
+/** One call whose prefix may be cached, from its build to its settlement. */
 export interface ContextUse {
   readonly call: DialectCall
-  /** What its beginning is read from; null: it goes as it is. */
+  /** The cache that its prefix is read from; null: none. */
   readonly context: KeptContext | null
   readonly claim: Claim
-  /** The call was refused as it is. */
+  /** The provider rejected the call because of the cache. */
   refused(): void
   /**
-   * Called when the reply is settled, with the provider's usage; null: it failed, or nothing was counted. Creates a cache
-   * for a prefix on its second use, if under half of it was already a cache hit: so a cache is made if Google's automatic
-   * one does not suffice, and a longer one only once it holds twice as much.
+   * Called when the reply is settled, with the provider's usage; null if it failed or was not counted. Creates a cache
+   * for a prefix on its second use if less than half of it was a cache hit: so a cache is created only if Google's
+   * automatic caching does not suffice, and a longer one only once it holds twice as many tokens.
    */
   settled(usage: Usage | null): void
 }
@@ -33,7 +33,7 @@ export interface ContextScope {
   readonly owner: string | null
 }
 
-/** The call with the longest of its beginnings read from a cache that is kept; null: it does not come into question. */
+/** The call with its longest cached prefix read from the cache; null if the call cannot use caches. */
 export function throughContext(
   call: DialectCall,
   { preferences, attempt, owner }: ContextScope,
@@ -69,7 +69,7 @@ export function throughContext(
   }
 }
 
-/** The longest that came again and of which less than half was read; none while another of them is being made. */
+/** The longest repeated prefix of which less than half was a cache hit. Undefined while one of them is being cached. */
 function missedOf(
   choices: readonly Choice[],
   kept: Choice | undefined,
@@ -78,21 +78,21 @@ function missedOf(
 ): Choice | undefined {
   if (choices.some(({ key }) => contexts.isMaking(key))) return undefined
   const read = usage.cacheReadTokens + (usage.writtenApartTokens ?? 0)
-  // By the provider's count and by ours, so that a wrong count never makes too many caches.
+  // Requires the provider's count and our estimate, so that a wrong count never creates too many caches.
   return choices.findLast(
     ({ key, share, tokens }) =>
       contexts.wasSeen(key) && 2 * read < share * promptTokens(usage) && tokens >= 2 * (kept?.tokens ?? 0),
   )
 }
 
-/** False for who wants that nothing is retained. */
+/** False if the caller requires zero data retention. */
 export const mayKeep = ({ zdr, dataCollection }: ProviderPreferences): boolean =>
   zdr !== true && dataCollection !== 'deny'
 
-/** A prefix without the text that identified it, which is as long as the prompt and no longer needed. */
+/** A prefix without its text, which is as long as the prompt and not needed after hashing. */
 type Choice = Omit<ContextCut, 'adds'> & { readonly key: string }
 
-/** Each beginning by all that it holds, of the same account. */
+/** Keys each prefix by the hash of its account and complete text. */
 function keyed(cuts: readonly ContextCut[], account: string): Choice[] {
   const hash = createHash('sha256').update(account)
   return cuts

@@ -2,9 +2,9 @@ import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../../c
 import type { Usage } from '../../../core/usage.ts'
 import type { KeptContext } from './store.ts'
 
-/** What an answer is charged with: what made the cache that it is read from, or nothing. */
+/** Identifies the reply that is charged for creating the cache it reads. */
 export interface Claim {
-  /** Later usage is not charged. */
+  /** Usage reported after the settlement is not charged. */
   isSettled: boolean
 }
 
@@ -29,13 +29,13 @@ export function withWriting(frames: InferenceFrames, context: KeptContext, claim
   }
 }
 
-/** Charged, or open to the next answer again. */
+/** Marks the cache as paid, or leaves its cost to the next reply. */
 export function settleClaim(context: KeptContext, claim: Claim, isCharged: boolean): void {
   claim.isSettled = true
   if (context.making === claim) context.making = isCharged ? 'paid' : 'open'
 }
 
-/** What was read is what was written before; it was paid for twice. */
+/** Moves tokens from cache reads to cache writes. `writtenApartTokens` are charged as both. */
 function asWritten(usage: Usage, tokens: number | null): Usage {
   const { cacheReadTokens, cacheWriteTokens } = usage
   const made = Math.min(tokens ?? cacheReadTokens, cacheReadTokens)

@@ -7,8 +7,8 @@ import { isGood, readErrorResponse, sendCall } from '../attempts.ts'
 import { Busy, TooShort } from './store.ts'
 
 /**
- * Asks a provider to cache the prefix of `making`. Throws as `ContextStore.make` expects. The request that caused it may
- * have its reply already, so its signal does not end this call.
+ * Requests a provider to cache the prefix of `making`. Throws as `ContextStore.make` expects. The request that caused it
+ * may have ended, so this call is not cancelled with it.
  */
 export async function makeContext(
   making: DialectCall,
@@ -31,7 +31,7 @@ async function made(
   { contextCache, readError }: Egress,
   deps: Parameters<typeof sendCall>[2],
 ): Promise<MadeContext> {
-  // Places of its own: it takes none of those of requests.
+  // A separate bulkhead, so that requests are not delayed.
   const places = { group: `${attempt.provider.slug} contexts`, maxInFlight: MOST_AT_ONCE }
   const cancellation = cancellationOf(AbortSignal.timeout(MOST_MS))
   const reply = await sendCall(making, attempt, deps, cancellation, { places })
@@ -41,7 +41,7 @@ async function made(
   return context
 }
 
-/** At one provider. */
+/** Per provider. */
 const MOST_AT_ONCE = 4
 const MOST_MS = 60_000
 const CONTEXT_LIMIT_BYTES = 64 * 1024

@@ -5,53 +5,53 @@ import type { MadeContext } from '../../../dialects/dialect.ts'
 export interface KeptContext {
   readonly key: string
   readonly name: string
-  /** What it holds; null: the provider did not tell. */
+  /** Null if the provider did not report them. */
   readonly tokens: number | null
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** Which reply is charged for making the cache: `open`: none yet; a claim: one that is not settled yet; `paid`. */
+  /** Who is charged for creating the cache. `open`: the next reply; a claim: an unsettled reply; `paid`: already charged. */
   making: 'open' | 'paid' | object
 }
 
-/** What providers keep for us, in memory alone: after a restart it is made anew, and the former expires. */
+/** The caches at providers. In memory only: after a restart they are created again, and the former ones expire. */
 export interface ContextStore {
-  /** One that is still there for as long as a request takes to arrive. */
+  /** A cache that will not expire before a request reaches the provider. */
   find(key: string): KeptContext | null
-  /** Remembers for a while that an answer was given on this beginning. */
+  /** Remembers for 5 minutes that a request with this prefix succeeded. */
   see(key: string): void
   wasSeen(key: string): boolean
   isMaking(key: string): boolean
   /**
-   * Starts to make a cache of this prefix, unless one exists or is being made, or the provider refused a short while ago.
-   * No request waits for it. `make` throws `TooShort` for a prefix that is never cached, `Busy` if a retry may be made at
-   * once.
+   * Starts to create a cache of this prefix, unless one exists or is being created, or the provider rejected one within
+   * the last 5 minutes. No request waits for it. `make` throws `TooShort` if the prefix can never be cached, and `Busy` if
+   * an immediate retry is allowed.
    */
   make(wanted: WantedContext, make: () => Promise<MadeContext>): void
-  /** A call that named it was refused: it is not used any more, and nothing is made there for a while. */
+  /** A call with this cache was rejected: it is no longer used, and none is created in this account for 5 minutes. */
   refuse(context: KeptContext, account: string): void
-  /** Resolves once nothing is being made. */
+  /** Resolves once no cache is being created. */
   whenIdle(): Promise<void>
 }
 
 interface WantedContext {
   readonly key: string
-  /** Who would keep it, and for whom: the model at this provider with this credential, and the workspace. */
+  /** The workspace, provider, credential and model. */
   readonly account: string
 }
 
 export class TooShort extends Error {}
 export class Busy extends Error {}
 
-/** It is not named any more shortly before it ends: the request must still find it. */
+/** A cache is not used in its last seconds: it must still exist when the request arrives. */
 const MARGIN_MS = 15_000
-/** What was refused is not asked for again so soon; a beginning that does not come again by then is not worth keeping. */
+/** How long a rejection prevents further attempts, and how long a prefix counts as seen. */
 const WHILE_MS = 300_000
 const MOST_KEPT = 10_000
 
 export function createContextStore(now: () => number): ContextStore {
   const kept = new Map<string, KeptContext>()
   const making = new Map<string, Promise<void>>()
-  /** Until when something holds of a key or an account. */
+  /** Times of expiry, by key. `refused` also has accounts. */
   const seen = new Map<string, number>()
   const refused = new Map<string, number>()
 
@@ -66,7 +66,7 @@ export function createContextStore(now: () => number): ContextStore {
   }
 
   async function made({ key, account }: WantedContext, make: () => Promise<MadeContext>): Promise<void> {
-    // It lives from its making, which is before we hear of it.
+    // Its lifetime starts when the provider creates it, before its reply arrives.
     const expiresAt = now() + CONTEXT_TTL_SECONDS * 1_000
     try {
       put(kept, key, { ...(await make()), key, expiresAt, making: 'open' })
@@ -98,7 +98,7 @@ export function createContextStore(now: () => number): ContextStore {
   }
 }
 
-/** The oldest goes where there are too many. */
+/** Adds an entry, and evicts the oldest one beyond the bound. */
 function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key)
   map.set(key, value)
