@@ -16,8 +16,10 @@ const fields = {
     named('limit_usd', usd({ exclusiveMinimum: 0, description: 'USD, to the nano-dollar.' })),
   ),
   interval: {
-    ...given(word<BudgetInterval>().notNull(), nullable(Type.String({ description: 'Null: lifetime.' }))),
-    name: 'reset_interval' as const,
+    ...named(
+      'reset_interval',
+      given(word<BudgetInterval>().notNull(), nullable(Type.String({ description: 'Null: lifetime.' }))),
+    ),
     show: (interval: BudgetInterval) => (interval === 'lifetime' ? null : interval),
   },
   created_at: createdInstant(),

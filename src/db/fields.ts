@@ -92,8 +92,11 @@ export const fixed = <F extends Field>({ update: _, ...field }: F) => field
 /** The same field, at its default when created and changed later. */
 export const changeable = <F extends Field>({ create: _, ...field }: F) => field
 
-/** The same field under another name in the API. */
-export const named = <Name extends string, K extends Kind>(name: Name, kind: K) => ({ ...kind, name })
+/** The same field or kind under another name in the API. */
+export const named = <Name extends string, F extends Kind | Field>(name: Name, field: F) => ({
+  ...field,
+  name,
+})
 
 /** A column that services write and replies show. */
 export const given = <C extends ColumnBuilder, V extends TSchema>(column: C, view: V) => ({
@@ -115,6 +118,11 @@ const show = (stored: Date): string => stored.toISOString()
 /** When the row was made. */
 export const createdInstant = (description = 'When it was made.') => ({
   ...given(createdAt(), instant(description)),
+  show,
+})
+/** An instant that a service sets with the row. */
+export const givenInstant = (description: string) => ({
+  ...given(timestamp().notNull(), instant(description)),
   show,
 })
 /** When the row was last changed; at first when it was made. */

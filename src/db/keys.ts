@@ -17,9 +17,8 @@ import {
   withDefault,
 } from './fields.ts'
 import { choice, flag, usd, words } from './kinds.ts'
-import { users } from './organization-tables.ts'
 import { rateLimits } from './rate-limits.ts'
-import { workspaces } from './workspaces.ts'
+import { byUser, ofWorkspace } from './table-parts.ts'
 
 const audited = true
 const fields = {
@@ -57,23 +56,13 @@ const fields = {
     audited,
   },
   creator_user_id: {
-    ...given(
-      text()
-        .notNull()
-        .references(() => users.id),
-      Type.String(),
-    ),
+    ...given(byUser(), Type.String()),
     create: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 100 }))),
     audited,
   },
   external_user: { ...given(text(), nullable(Type.String())), audited },
   workspace_id: {
-    ...given(
-      text()
-        .notNull()
-        .references(() => workspaces.id),
-      uuid('The workspace that its spending belongs to.'),
-    ),
+    ...given(ofWorkspace(), uuid('The workspace that its spending belongs to.')),
     create: Type.Optional(nullable(uuid("Default: the caller's workspace."))),
     audited,
   },

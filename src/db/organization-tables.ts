@@ -1,6 +1,9 @@
 /** The organisation and its people. */
+import { type Static, Type } from '@sinclair/typebox'
+import { nullable } from '../http/schemas.ts'
 import { index, nanoUsd, table, text, timestamp, uniqueIndex, word } from './columns.ts'
-import { createdAt } from './fields.ts'
+import { columnsOf, createdAt, given, hidden, required, resourceOf } from './fields.ts'
+import { wordOf } from './kinds.ts'
 
 /** Facts about the database itself, such as the check value of the secret key. */
 export const meta = table('meta', {
@@ -20,23 +23,48 @@ export const organizations = table('organizations', {
   updated_at: timestamp(),
 })
 
-export const users = table(
-  'users',
-  {
-    /** `user_…` */
-    id: text().primaryKey(),
-    organization_id: text()
+const roleWord = wordOf(['org:admin', 'org:member'])
+export type Role = Static<typeof roleWord>
+/** As the API names it, and as it is stored. */
+export const roleView = (stored: 'admin' | 'member'): Role => `org:${stored}`
+export const storedRole = (named: Role): 'admin' | 'member' => (named === 'org:admin' ? 'admin' : 'member')
+/** What a person may do in the organisation. */
+export const role = () => ({
+  column: word<'admin' | 'member'>(),
+  body: roleWord,
+  view: roleWord,
+  store: storedRole,
+  show: roleView,
+})
+
+const memberFields = {
+  /** `user_…` */
+  id: given(text().primaryKey(), Type.String()),
+  organization_id: hidden(
+    text()
       .notNull()
       .references(() => organizations.id),
-    name: text().notNull(),
-    first_name: text(),
-    last_name: text(),
-    /** Null for the owner until the dashboard is set up. */
-    email: text(),
-    role: word<'admin' | 'member'>().notNull(),
-    created_at: createdAt(),
-    updated_at: timestamp(),
-    deleted_at: timestamp(),
-  },
-  (t) => [uniqueIndex('users_email').on(t.email), index('users_organization').on(t.organization_id)],
-)
+  ),
+  name: hidden(text().notNull()),
+  /** Null for the owner until the dashboard is set up. */
+  email: given(text(), nullable(Type.String())),
+  first_name: given(text(), nullable(Type.String())),
+  last_name: given(text(), nullable(Type.String())),
+  role: required(role()),
+  created_at: hidden(createdAt()),
+  updated_at: hidden(timestamp()),
+  deleted_at: hidden(timestamp()),
+}
+
+export const users = table('users', columnsOf(memberFields), (t) => [
+  uniqueIndex('users_email').on(t.email),
+  index('users_organization').on(t.organization_id),
+])
+export const member = resourceOf({
+  name: 'member',
+  noun: 'member',
+  key: users.id,
+  table: users,
+  fields: memberFields,
+})
+export type UserRow = typeof users.$inferSelect

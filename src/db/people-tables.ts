@@ -1,7 +1,22 @@
 /** How people get in: passwords and single sign-on, invitations, sessions. */
+import { Type } from '@sinclair/typebox'
+import { email, nullable } from '../http/schemas.ts'
 import { index, table, text, timestamp, uniqueIndex, word } from './columns.ts'
-import { organizations, users } from './organization-tables.ts'
-import { createdAt } from './table-parts.ts'
+import {
+  columnsOf,
+  createdAt,
+  createdInstant,
+  fixed,
+  given,
+  givenInstant,
+  hidden,
+  named,
+  required,
+  resourceOf,
+} from './fields.ts'
+import { shownUuid } from './kinds.ts'
+import { organizations, role } from './organization-tables.ts'
+import { byUser } from './table-parts.ts'
 
 /** One row for each way that a person may sign in. */
 export const identities = table(
@@ -9,9 +24,7 @@ export const identities = table(
   {
     /** UUID */
     id: text().primaryKey(),
-    user_id: text()
-      .notNull()
-      .references(() => users.id),
+    user_id: byUser(),
     kind: word<'password' | 'oidc'>().notNull(),
     /** The issuer of an OIDC identity; '' for a password. */
     issuer: text().notNull().default(''),
@@ -28,41 +41,63 @@ export const identities = table(
   ],
 )
 
-export const invitations = table(
-  'invitations',
-  {
-    /** UUID */
-    id: text().primaryKey(),
-    organization_id: text()
+const invitationFields = {
+  id: given(text().primaryKey(), shownUuid()),
+  organization_id: hidden(
+    text()
       .notNull()
       .references(() => organizations.id),
-    email: text().notNull(),
-    role: word<'admin' | 'member'>().notNull(),
-    /** SHA-256 of the token in the link, in hex. */
-    token_hash: text().notNull(),
-    created_by: text()
-      .notNull()
-      .references(() => users.id),
-    created_at: createdAt(),
-    expires_at: timestamp().notNull(),
-    accepted_at: timestamp(),
-  },
-  (t) => [uniqueIndex('invitations_token').on(t.token_hash), index('invitations_email').on(t.email)],
-)
+  ),
+  email: fixed(
+    required({
+      column: text(),
+      body: email('Whom to invite; their address once they accept.'),
+      view: Type.String(),
+    }),
+  ),
+  role: fixed({ ...required(role()), create: Type.Optional(role().body), initial: 'org:member' }),
+  /** SHA-256 of the token in the link, in hex. */
+  token_hash: hidden(text().notNull()),
+  created_at: createdInstant(),
+  created_by: given(byUser(), Type.String({ description: 'The id of a member.' })),
+  expires_at: givenInstant('When its link ends.'),
+  accepted_at: { ...hidden(timestamp()), initial: null },
+}
 
-export const sessions = table(
-  'sessions',
-  {
-    /** SHA-256 of the token in the cookie, in hex. */
-    token_hash: text().primaryKey(),
-    user_id: text()
-      .notNull()
-      .references(() => users.id),
-    address: text(),
-    user_agent: text(),
-    created_at: createdAt(),
-    last_seen_at: createdAt(),
-    expires_at: timestamp().notNull(),
-  },
-  (t) => [index('sessions_user').on(t.user_id)],
-)
+export const invitations = table('invitations', columnsOf(invitationFields), (t) => [
+  uniqueIndex('invitations_token').on(t.token_hash),
+  index('invitations_email').on(t.email),
+])
+export const invitation = resourceOf({
+  name: 'invitation',
+  noun: 'open invitation',
+  key: invitations.id,
+  table: invitations,
+  fields: invitationFields,
+})
+export type InvitationRow = typeof invitations.$inferSelect
+
+const sessionFields = {
+  /** SHA-256 of the token in the cookie, in hex. */
+  token_hash: named(
+    'id',
+    given(text().primaryKey(), Type.String({ description: 'Names the session and opens nothing.' })),
+  ),
+  user_id: hidden(byUser()),
+  address: given(text(), nullable(Type.String({ description: 'From where it was opened.' }))),
+  user_agent: given(text(), nullable(Type.String())),
+  created_at: createdInstant('When the person signed in.'),
+  last_seen_at: createdInstant('Its last use, to five minutes.'),
+  expires_at: givenInstant('When it ends unless it is used.'),
+}
+
+export const sessions = table('sessions', columnsOf(sessionFields), (t) => [
+  index('sessions_user').on(t.user_id),
+])
+export const session = resourceOf({
+  name: 'session',
+  noun: 'session',
+  key: sessions.token_hash,
+  table: sessions,
+  fields: sessionFields,
+})

@@ -16,6 +16,17 @@ export const uuid = (description: string) =>
     description,
   })
 
+const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
+export const email = (description: string) =>
+  t.String({
+    minLength: 3,
+    maxLength: 254,
+    pattern: EMAIL,
+    expects: 'an e-mail address',
+    documented: { type: 'string', format: 'email', maxLength: 254 },
+    description,
+  })
+
 /** An integer in a query: plain digits, no sign, no exponent. It arrives as text. */
 export const queryInteger = (minimum: number, maximum: number, description: string) =>
   t.Optional(

@@ -3,9 +3,7 @@ import { and, asc, eq, exists, isNull, notExists, type SQL } from 'drizzle-orm'
 import { newUserId, newUuid } from '../../../core/ids.ts'
 import { selectRows } from '../../../db/columns.ts'
 import type { Database, Db, Write } from '../../../db/database.ts'
-import { identities, invitations, users, workspaceMembers } from '../../../db/tables.ts'
-
-export type UserRow = typeof users.$inferSelect
+import { identities, invitations, type UserRow, users, workspaceMembers } from '../../../db/tables.ts'
 
 const present = async ({ db }: Database, condition: SQL): Promise<UserRow | undefined> =>
   (await selectRows(db, users, and(condition, isNull(users.deleted_at))))[0]

@@ -1,16 +1,6 @@
 import { type Static, t } from 'elysia'
-import { instant, nullable } from '../../../http/schemas.ts'
-
-const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
-export const email = (description: string) =>
-  t.String({
-    minLength: 3,
-    maxLength: 254,
-    pattern: EMAIL,
-    expects: 'an e-mail address',
-    documented: { type: 'string', format: 'email', maxLength: 254 },
-    description,
-  })
+import { member, session } from '../../../db/tables.ts'
+import { email, nullable } from '../../../http/schemas.ts'
 
 /** As it is stored and compared. */
 export const sameEmail = (address: string): string => address.trim().toLowerCase()
@@ -58,12 +48,8 @@ export const emptyBody = t.Object({}, closed)
 
 export const signedIn = t.Object({
   user: t.Object({
-    id: t.String(),
+    ...member.view.properties,
     name: t.String(),
-    email: nullable(t.String()),
-    first_name: nullable(t.String()),
-    last_name: nullable(t.String()),
-    role: t.Union([t.Literal('org:admin'), t.Literal('org:member')]),
     has_password: t.Boolean({ description: 'False: signs in at the identity provider alone.' }),
   }),
   organization: t.Object({ id: t.String(), name: t.String() }),
@@ -73,15 +59,7 @@ export const signedIn = t.Object({
 })
 export type SignedIn = Static<typeof signedIn>
 
-export const sessionView = t.Object({
-  id: t.String({ description: 'Names the session and opens nothing.' }),
-  address: nullable(t.String({ description: 'From where it was opened.' })),
-  user_agent: nullable(t.String()),
-  created_at: instant('When the person signed in.'),
-  last_seen_at: instant('Its last use, to five minutes.'),
-  expires_at: instant('When it ends unless it is used.'),
-  is_current: t.Boolean(),
-})
+export const sessionView = t.Object({ ...session.view.properties, is_current: t.Boolean() })
 export type SessionView = Static<typeof sessionView>
 
 export const sessionParams = t.Object({

@@ -3,7 +3,8 @@ import type { Actor } from '../../../core/actor.ts'
 import type { Session } from '../../../core/caller.ts'
 import { notFound, storageFailure } from '../../../core/errors.ts'
 import type { Database, Db, Write } from '../../../db/database.ts'
-import { sessions, users } from '../../../db/tables.ts'
+import { viewOf } from '../../../db/fields.ts'
+import { session, sessions, users } from '../../../db/tables.ts'
 import { cookieOf, setCookie } from '../../../http/cookies.ts'
 import type { SessionSource } from '../../../http/session.ts'
 import { cookiePath, isSecure, pageOfOrigin, type Site } from '../../../http/site.ts'
@@ -124,15 +125,7 @@ export async function listSessions(
     .from(sessions)
     .where(and(eq(sessions.user_id, userId), gt(sessions.expires_at, new Date(deps.now()))))
     .orderBy(desc(sessions.last_seen_at), sessions.token_hash)
-  return rows.map((row) => ({
-    id: row.token_hash,
-    address: row.address,
-    user_agent: row.user_agent,
-    created_at: row.created_at.toISOString(),
-    last_seen_at: row.last_seen_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-    is_current: row.token_hash === current,
-  }))
+  return rows.map((row) => ({ ...viewOf(session, row), is_current: row.token_hash === current }))
 }
 
 /** Ends one session of a person. 404 for any other session. */

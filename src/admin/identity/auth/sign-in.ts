@@ -4,12 +4,12 @@ import type { Session } from '../../../core/caller.ts'
 import { badRequest, unauthorized } from '../../../core/errors.ts'
 import { selectRows } from '../../../db/columns.ts'
 import { type Database, requireThat } from '../../../db/database.ts'
-import { organizations, sessions, workspaces } from '../../../db/tables.ts'
+import { viewOf } from '../../../db/fields.ts'
+import { member, organizations, sessions, type UserRow, workspaces } from '../../../db/tables.ts'
 import type { Incoming } from '../../../http/incoming.ts'
 import { refuseForeignPage } from '../../../http/session.ts'
 import type { Visitor, VisitorDeps } from '../../../http/visitor.ts'
 import { change } from '../../change.ts'
-import { roleView } from '../organization/schema.ts'
 import { type Attempt, tooMany } from './attempts.ts'
 import type { AuthDeps } from './deps.ts'
 import {
@@ -17,7 +17,6 @@ import {
   hasPassword,
   passwordOf,
   setPassword,
-  type UserRow,
   userOf,
   userOfEmail,
   workspaceIdsOf,
@@ -162,12 +161,8 @@ export async function signedInView({ database, snapshot }: AuthDeps, userId: str
   const [organization] = await selectRows(database.db, organizations, undefined)
   return {
     user: {
-      id: user.id,
+      ...viewOf(member, user),
       name: user.name,
-      email: user.email,
-      first_name: user.first_name,
-      last_name: user.last_name,
-      role: roleView(user.role),
       has_password: (await passwordOf(database, user.id)) !== null,
     },
     organization: { id: snapshot.current().organizationId, name: organization?.name ?? '' },

@@ -1,24 +1,32 @@
+import type { Static } from '@sinclair/typebox'
 import { and, eq, isNull, notExists } from 'drizzle-orm'
 import type { Actor } from '../../../core/actor.ts'
 import { conflict, notFound } from '../../../core/errors.ts'
 import { newUuid } from '../../../core/ids.ts'
 import { selectRows } from '../../../db/columns.ts'
 import { type Db, mustChange, requireThat, unlessTaken, type Write } from '../../../db/database.ts'
-import { invitations, users } from '../../../db/tables.ts'
+import { auditOf, newRow, viewOf } from '../../../db/fields.ts'
+import {
+  type InvitationRow,
+  invitation,
+  invitations,
+  roleView,
+  type UserRow,
+  users,
+} from '../../../db/tables.ts'
 import type { ListQuery } from '../../../http/schemas.ts'
 import type { Visitor } from '../../../http/visitor.ts'
 import { change } from '../../change.ts'
 import { listing, listPage } from '../../list.ts'
+import { findRow } from '../../resource.ts'
 import type { AuthDeps } from '../auth/deps.ts'
-import { endLinks, nameOf, newPerson, setPassword, type UserRow, userOfEmail } from '../auth/people.ts'
+import { endLinks, nameOf, newPerson, setPassword, userOfEmail } from '../auth/people.ts'
 import { type AcceptBody, sameEmail } from '../auth/schema.ts'
 import { endSessions, type Opened, openSession } from '../auth/sessions.ts'
 import { actorOfUser } from '../auth/sign-in.ts'
 import { hashToken, newToken } from '../auth/tokens.ts'
 import { requireMember } from './members.ts'
-import { type Invitation, type InvitationBody, roleView, storedRole } from './schema.ts'
-
-type InvitationRow = typeof invitations.$inferSelect
+import type { Invitation } from './schema.ts'
 
 const LIFETIME_MS = 7 * 24 * 3_600_000
 
@@ -29,10 +37,13 @@ export interface Invited {
 }
 
 /** Ends an earlier invitation of the same address. Throws 409 if a member has the address. */
-export async function invite(deps: AuthDeps, actor: Actor, body: InvitationBody): Promise<Invited> {
+export async function invite(
+  deps: AuthDeps,
+  actor: Actor,
+  body: Static<typeof invitation.create>,
+): Promise<Invited> {
   const email = sameEmail(body.email)
-  const role = storedRole(body.role ?? 'org:member')
-  return await makeLink(deps, actor, email, role, 'invitation.create', (tx) => [
+  return await makeLink(deps, actor, { ...body, email }, 'invitation.create', (tx) => [
     requireThat(tx, notExists(tx.select({ id: users.id }).from(users).where(eq(users.email, email))), () =>
       conflict('email: a member has this address already'),
     ),
@@ -44,37 +55,40 @@ export async function makePasswordLink(deps: AuthDeps, actor: Actor, userId: str
   const user = await requireMember(deps.database, userId)
   if (user.email === null)
     throw conflict('This member has no e-mail address: the owner sets one by the set-up link')
-  return await makeLink(deps, actor, user.email, user.role, 'invitation.create_for_password', () => [])
+  const { email, role } = user
+  return await makeLink(
+    deps,
+    actor,
+    { email, role: roleView(role) },
+    'invitation.create_for_password',
+    () => [],
+  )
 }
 
 async function makeLink(
   deps: AuthDeps,
   actor: Actor,
-  email: string,
-  role: 'admin' | 'member',
+  body: Static<typeof invitation.create>,
   action: `invitation.${string}`,
   checks: (tx: Db) => Write[],
 ): Promise<Invited> {
   const token = newToken()
   const now = deps.now()
-  const row: InvitationRow = {
+  const row = newRow(invitation, body, {
     id: newUuid(),
     organization_id: deps.snapshot.current().organizationId,
-    email,
-    role,
     token_hash: hashToken(token),
     created_by: actor.userId,
     created_at: new Date(now),
     expires_at: new Date(now + LIFETIME_MS),
-    accepted_at: null,
-  }
-  const made = { action, resourceId: row.id, workspaceId: null, after: { email, role: roleView(role) } }
+  })
+  const made = { action, resourceId: row.id, workspaceId: null, after: auditOf(invitation, row) }
   await change(deps, actor, made, (tx) => [
     ...checks(tx),
-    endLinks(tx, email),
+    endLinks(tx, row.email),
     tx.insert(invitations).values(row),
   ])
-  return { data: viewOf(row, now), token, url: `${deps.auth.site.address}/ui/invite#t=${token}` }
+  return { data: view(row, now), token, url: `${deps.auth.site.address}/ui/invite#t=${token}` }
 }
 
 /** Default order: newest first. */
@@ -93,20 +107,16 @@ export const invitationList = listing({
 
 /** Invitations that were not accepted. */
 export const listInvitations = ({ database, now }: AuthDeps, query: ListQuery) =>
-  listPage(database, invitationList, query, isNull(invitations.accepted_at), (row) => viewOf(row, now()))
+  listPage(database, invitationList, query, isNull(invitations.accepted_at), (row) => view(row, now()))
 
 /** Its link is no longer valid. */
 export async function revokeInvitation(deps: AuthDeps, actor: Actor, id: string): Promise<void> {
-  const [row] = await deps.database.db
-    .select()
-    .from(invitations)
-    .where(and(eq(invitations.id, id.toLowerCase()), isNull(invitations.accepted_at)))
-  if (row === undefined) throw notFound('There is no open invitation with this id')
+  const row = await findRow(deps, invitation, id.toLowerCase(), isNull(invitations.accepted_at))
   const revoked = {
     action: 'invitation.revoke',
     resourceId: row.id,
     workspaceId: null,
-    before: { email: row.email, role: roleView(row.role) },
+    before: auditOf(invitation, row),
   } as const
   await change(deps, actor, revoked, (tx) => [tx.delete(invitations).where(eq(invitations.id, row.id))])
 }
@@ -181,12 +191,7 @@ async function requireInvitation({ database, now }: AuthDeps, token: string): Pr
 const notValid = () =>
   notFound('This link is not valid, or not any more: it works once, within 7 days. Ask for another one')
 
-const viewOf = (row: InvitationRow, now: number): Invitation => ({
-  id: row.id,
-  email: row.email,
-  role: roleView(row.role),
-  created_at: row.created_at.toISOString(),
-  created_by: row.created_by,
-  expires_at: row.expires_at.toISOString(),
+const view = (row: InvitationRow, now: number): Invitation => ({
+  ...viewOf(invitation, row),
   status: row.expires_at.getTime() > now ? 'open' : 'expired',
 })

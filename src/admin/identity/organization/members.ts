@@ -3,15 +3,25 @@ import type { Actor } from '../../../core/actor.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import { alias, selectRows } from '../../../db/columns.ts'
 import { type Database, type Db, mustChange } from '../../../db/database.ts'
-import { apiKeys, guardrailMembers, identities, users, workspaceMembers } from '../../../db/tables.ts'
+import {
+  apiKeys,
+  guardrailMembers,
+  identities,
+  type Role,
+  roleView,
+  storedRole,
+  type UserRow,
+  users,
+  workspaceMembers,
+} from '../../../db/tables.ts'
 import type { ListQuery } from '../../../http/schemas.ts'
 import { type ChangeDeps, change } from '../../change.ts'
 import { listing, listPage } from '../../list.ts'
-import { endLinks, type UserRow, userOf } from '../auth/people.ts'
+import { endLinks, userOf } from '../auth/people.ts'
 import { endSessions } from '../auth/sessions.ts'
 import { ownerOf } from '../auth/setup.ts'
 import { activeKeys, namesOf, noActiveKeys } from '../keys/active.ts'
-import { memberView, type OrganizationMember, type Role, roleView, storedRole } from './schema.ts'
+import { memberView, type OrganizationMember } from './schema.ts'
 
 /** Default order: of joining. */
 export const memberList = listing({

@@ -1,4 +1,5 @@
 import { Elysia, t } from 'elysia'
+import { invitation } from '../../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../../http/caller.ts'
 import { IDEMPOTENCY_KEY_HEADER, operationsOf } from '../../../http/operation.ts'
 import { data, dataReply, deleted, deletedReply, pageReply } from '../../../http/schemas.ts'
@@ -8,18 +9,10 @@ import { emptyBody } from '../auth/schema.ts'
 import { makeSetupLink } from '../auth/setup.ts'
 import { invitationList, invite, listInvitations, makePasswordLink, revokeInvitation } from './invitations.ts'
 import { changeRole, endMemberSessions, listMembers, memberList, removeMember } from './members.ts'
-import {
-  invitation,
-  invitationBody,
-  link,
-  memberParams,
-  organizationMember,
-  roleBody,
-  setupLink,
-} from './schema.ts'
+import { invitationReply, link, memberParams, organizationMember, roleBody, setupLink } from './schema.ts'
 
 const documented = operationsOf('Organization')
-const invited = { 200: t.Object({ data: invitation, ...link }) }
+const invited = { 200: t.Object({ data: invitationReply, ...link }) }
 
 export const organizationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
   new Elysia().use(memberRoutes(deps)).use(invitationRoutes(deps))
@@ -77,7 +70,7 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
     .get('/organization/invitations', ({ query }) => listInvitations(deps, query), {
       caller: 'management',
       query: invitationList.query,
-      response: pageReply(invitation),
+      response: pageReply(invitationReply),
       detail: documented('listInvitations', 'List open and expired invitations'),
     })
     .post(
@@ -86,7 +79,7 @@ const invitationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
         deps.once({ request, actor, body, set }, (once) => invite(deps, once, body)),
       {
         caller: 'management',
-        body: invitationBody,
+        body: invitation.create,
         response: invited,
         detail: documented('createInvitation', 'Invite a person', {
           description:
