@@ -1,21 +1,67 @@
 import { badRequest } from '../core/errors.ts'
+import type { DialectName, JsonObject } from '../core/events.ts'
 import { defined, isObject } from '../core/json.ts'
-import type { Cutoffs, InferenceRequest, ProviderPreferences } from '../core/request.ts'
+import type { Cutoffs, InferenceRequest, ProviderPreferences, RoutedRequest } from '../core/request.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import type { ChatPreferences } from './caller-schema.ts'
 import type { Drop } from './dropped.ts'
 import { quoted } from './mismatch.ts'
+import { checkPlugins, type Plugin } from './plugin-schema.ts'
 
 /** Reading and checking of fields that the bodies of several dialects share. */
 
-/** `model` first, then the fallbacks, each once; empty when the caller named none. */
-export const modelsOf = ({
-  model,
-  models,
-}: {
+/** Fields for the gateway in every body. */
+interface RoutedBody extends JsonObject {
   model?: string | null
   models?: readonly string[] | null
-}): string[] => {
+  provider?: ChatPreferences | null
+  session_id?: string | null
+  user?: string | null
+  trace?: JsonObject | null
+}
+
+type Route = 'fallback' | 'sort' | null | undefined
+
+/** The routed part of a request. `parameters` is empty: only conversations set some that the catalogue names. */
+export function readRouting<Type extends RoutedRequest['apiType']>(
+  apiType: Type,
+  body: RoutedBody,
+  headers: Headers,
+  route?: Route,
+): RoutedRequest & { apiType: Type } {
+  return {
+    apiType,
+    dialect: 'chat',
+    body,
+    models: modelsOf(body),
+    stream: false,
+    preferences: readPreferences(body.provider, route),
+    sessionId: sessionOf(body.session_id, headers),
+    user: body.user || undefined,
+    trace: body.trace ?? undefined,
+    parameters: [],
+  }
+}
+
+interface ConversationBody extends RoutedBody {
+  stream?: boolean | null
+  route?: Route
+  plugins?: readonly Plugin[] | null
+}
+
+/** The same for a conversation, whose body has more fields for the gateway. */
+export function readConversationRouting(
+  apiType: RoutedRequest['apiType'],
+  dialect: DialectName,
+  body: ConversationBody,
+  headers: Headers,
+): RoutedRequest {
+  if (body.plugins) checkPlugins(body.plugins)
+  return { ...readRouting(apiType, body, headers, body.route), dialect, stream: body.stream === true }
+}
+
+/** `model` first, then the fallbacks, each once; empty if the caller named none. */
+function modelsOf({ model, models }: RoutedBody): string[] {
   if (!models) return model ? [model] : []
   return [...new Set(model ? [model, ...models] : models)]
 }
@@ -23,7 +69,7 @@ export const modelsOf = ({
 const MAX_SESSION_ID = 256
 
 /** The body takes precedence over the header x-session-id, which is then ignored. */
-export function sessionOf(sessionId: string | null | undefined, headers: Headers): string | undefined {
+function sessionOf(sessionId: string | null | undefined, headers: Headers): string | undefined {
   if (sessionId) return sessionId
   const fromHeader = headers.get('x-session-id')
   if (fromHeader !== null && fromHeader.length > MAX_SESSION_ID) {
@@ -62,31 +108,28 @@ export function checkMetadata(metadata: Readonly<Record<string, unknown>> | null
  * The body's `provider`, with slugs in lower case; an empty list or null is the same as none. The deprecated
  * `route` means a sort partition: `fallback` is `model`, `sort` is `none`; `provider.sort.partition` wins over it.
  */
-export function readPreferences(
-  provider: ChatPreferences | null | undefined,
-  route: 'fallback' | 'sort' | null | undefined,
-): ProviderPreferences {
+function readPreferences(provider: RoutedBody['provider'], route: Route): ProviderPreferences {
   if (!provider) {
     const sortPartition = route ? PARTITION_OF[route] : undefined
     return { allowFallbacks: true, requireParameters: false, sortPartition }
   }
-  const sort = typeof provider?.sort === 'string' ? { by: provider.sort } : provider?.sort
+  const sort = typeof provider.sort === 'string' ? { by: provider.sort } : provider.sort
   const partition = sort && 'partition' in sort ? sort.partition : undefined
   return defined({
-    order: slugsOf(provider?.order),
-    only: slugsOf(provider?.only),
-    ignore: slugsOf(provider?.ignore),
-    allowFallbacks: provider?.allow_fallbacks ?? true,
-    requireParameters: provider?.require_parameters ?? false,
+    order: slugsOf(provider.order),
+    only: slugsOf(provider.only),
+    ignore: slugsOf(provider.ignore),
+    allowFallbacks: provider.allow_fallbacks ?? true,
+    requireParameters: provider.require_parameters ?? false,
     sort: sort?.by ?? undefined,
     sortPartition: partition ?? (route ? PARTITION_OF[route] : undefined),
-    dataCollection: provider?.data_collection ?? undefined,
-    zdr: provider?.zdr ?? undefined,
-    quantizations: slugsOf(provider?.quantizations),
-    maxPrice: readMaxPrice(provider?.max_price),
-    enforceDistillableText: provider?.enforce_distillable_text ?? undefined,
-    preferredMinThroughput: readCutoffs(provider?.preferred_min_throughput),
-    preferredMaxLatency: readCutoffs(provider?.preferred_max_latency),
+    dataCollection: provider.data_collection ?? undefined,
+    zdr: provider.zdr ?? undefined,
+    quantizations: slugsOf(provider.quantizations),
+    maxPrice: readMaxPrice(provider.max_price),
+    enforceDistillableText: provider.enforce_distillable_text ?? undefined,
+    preferredMinThroughput: readCutoffs(provider.preferred_min_throughput),
+    preferredMaxLatency: readCutoffs(provider.preferred_max_latency),
   })
 }
 

@@ -103,7 +103,7 @@ export const plugin = t.Union([
   webFetch,
 ])
 
-type Plugin = Static<typeof plugin>
+export type Plugin = Static<typeof plugin>
 
 const PERPLEXITY_MAX_RESULTS = 20
 

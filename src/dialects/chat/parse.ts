@@ -2,11 +2,10 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { InferenceRequest, Reasoning, Sampling, Tool, ToolChoice } from '../../core/request.ts'
-import { checkMetadata, modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
+import { checkMetadata, readConversationRouting } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import { refuseResumption } from '../failed-stream.ts'
 import { bodyCheck, quoted } from '../mismatch.ts'
-import { checkPlugins } from '../plugin-schema.ts'
 import { readMessages } from './parse-messages.ts'
 import { type ChatBody, chatBody } from './schema.ts'
 
@@ -20,16 +19,11 @@ const checkBody = bodyCheck(chatBody)
 export function parseChat(input: JsonObject, headers: Headers): InferenceRequest {
   refuseResumption(headers)
   const body = checkBody(input)
-  const stream = body.stream === true
   checkMetadata(body.metadata)
-  if (body.plugins) checkPlugins(body.plugins)
+  const routing = readConversationRouting('completions', 'chat', body, headers)
   const tools = readTools(body.tools)
   return {
-    apiType: 'completions',
-    dialect: 'chat',
-    body,
-    models: modelsOf(body),
-    stream,
+    ...routing,
     messages: readMessages(body.messages),
     tools,
     toolChoice: readToolChoice(body.tool_choice, tools),
@@ -41,12 +35,8 @@ export function parseChat(input: JsonObject, headers: Headers): InferenceRequest
     choiceCount: body.n ?? undefined,
     modalities: body.modalities ?? undefined,
     serviceTier: body.service_tier ?? undefined,
-    preferences: readPreferences(body.provider, body.route),
-    sessionId: sessionOf(body.session_id, headers),
-    user: body.user || undefined,
     metadata: body.metadata ?? undefined,
-    trace: body.trace ?? undefined,
-    echoUpstreamBody: stream && body.debug?.echo_upstream_body === true,
+    echoUpstreamBody: routing.stream && body.debug?.echo_upstream_body === true,
     parameters: parametersOf(body),
     ownFields: ownFieldsOf(body),
   }

@@ -3,9 +3,8 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import { words } from '../../core/words.ts'
-import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
+import { readConversationRouting } from '../caller-fields.ts'
 import { bodyCheck } from '../mismatch.ts'
-import { checkPlugins } from '../plugin-schema.ts'
 import { readContents } from './parse-contents.ts'
 import { createKeep, type Keep } from './parse-parts.ts'
 import { readFormat, readToolChoice, readTools } from './parse-tools.ts'
@@ -19,18 +18,14 @@ const checkBody = bodyCheck(geminiBody)
  */
 export function parseGemini(input: JsonObject, headers: Headers): InferenceRequest {
   const body = checkBody(input)
-  if (body.plugins) checkPlugins(body.plugins)
+  const routing = readConversationRouting('gemini', 'gemini', body, headers)
   const keep = createKeep()
   const config = body.generationConfig ?? {}
   const stop = config.stopSequences
   const messages = readContents(body, keep)
   if (messages.length === 0) throw badRequest('must say something: all of their parts are empty', 'contents')
   const request = defined<InferenceRequest>({
-    apiType: 'gemini',
-    dialect: 'gemini',
-    body,
-    models: modelsOf(body),
-    stream: body.stream === true,
+    ...routing,
     messages,
     tools: readTools(body, keep),
     toolChoice: readToolChoice(body, keep),
@@ -51,10 +46,6 @@ export function parseGemini(input: JsonObject, headers: Headers): InferenceReque
     choiceCount: config.candidateCount ?? undefined,
     modalities: config.responseModalities?.map((modality) => modality.toLowerCase()),
     serviceTier: serviceTierOf(body),
-    preferences: readPreferences(body.provider, body.route),
-    sessionId: sessionOf(body.session_id, headers),
-    user: body.user || undefined,
-    trace: body.trace ?? undefined,
     echoUpstreamBody: false,
     parameters: parametersOf(body),
   })

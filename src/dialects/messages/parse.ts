@@ -2,9 +2,8 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { InferenceRequest, Reasoning } from '../../core/request.ts'
-import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
+import { readConversationRouting } from '../caller-fields.ts'
 import { bodyCheck } from '../mismatch.ts'
-import { checkPlugins } from '../plugin-schema.ts'
 import { createKeep, type Keep, NOT_SENT, unservedOf } from './fields.ts'
 import { readMessages } from './parse-messages.ts'
 import { readFormat, readParallel, readToolChoice, readTools } from './parse-tools.ts'
@@ -19,15 +18,12 @@ const checkBody = bodyCheck(messagesBody)
  */
 export function parseMessages(input: JsonObject, headers: Headers): InferenceRequest {
   const body = checkBody(input)
-  if (body.plugins) checkPlugins(body.plugins)
+  const routing = readConversationRouting('messages', 'messages', body, headers)
   const keep = createKeep()
   const stop = body.stop_sequences
   const request = defined<InferenceRequest>({
-    apiType: 'messages',
-    dialect: 'messages',
-    body,
-    models: readModels(body),
-    stream: body.stream === true,
+    ...routing,
+    models: withFallbacks(routing.models, body),
     messages: readMessages(body, keep),
     tools: readTools(body, keep),
     toolChoice: readToolChoice(body, keep),
@@ -42,10 +38,7 @@ export function parseMessages(input: JsonObject, headers: Headers): InferenceReq
     }),
     maxOutputTokens: body.max_tokens ?? undefined,
     serviceTier: serviceTierOf(body),
-    preferences: readPreferences(body.provider, body.route),
-    sessionId: sessionOf(body.session_id, headers),
-    user: body.user || body.metadata?.user_id || undefined,
-    trace: body.trace ?? undefined,
+    user: routing.user ?? (body.metadata?.user_id || undefined),
     echoUpstreamBody: false,
     parameters: parametersOf(body),
     headers: headersOf(headers, keep),
@@ -54,11 +47,9 @@ export function parseMessages(input: JsonObject, headers: Headers): InferenceReq
   return keep.names.length === 0 ? request : { ...request, ownFields: keep.names }
 }
 
-/** `model`, then `models`, then `fallbacks`: three ways to say in what order, each model once. */
-function readModels(body: MessagesBody): string[] {
-  const fallbacks = Array.isArray(body.fallbacks) ? body.fallbacks.map((each) => each.model) : []
-  return [...new Set([...modelsOf(body), ...fallbacks])]
-}
+/** `model`, then `models`, then `fallbacks`: three ways to name an order, each model once. */
+const withFallbacks = (models: string[], { fallbacks }: MessagesBody): string[] =>
+  Array.isArray(fallbacks) ? [...new Set([...models, ...fallbacks.map(({ model }) => model)])] : models
 
 /** Anthropic's `standard_only` is OpenAI's `default`. */
 const serviceTierOf = ({ service_tier }: MessagesBody): string | undefined =>

@@ -5,11 +5,12 @@ import { defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
+import { readRouting } from '../caller-fields.ts'
 import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck, kindText } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
-import { modelField, readRouting, routingFields } from './fields.ts'
+import { modelField, routingFields } from './fields.ts'
 
 const textPart = openObject({ type: t.Literal('text'), text: t.String({ minLength: 1 }) })
 const imagePart = openObject({

@@ -1,11 +1,10 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { defined, fieldsOf, isObject } from '../../core/json.ts'
+import { fieldsOf, isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
-import { modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
-import { type ChatPreferences, callerFields, GATEWAY_FIELDS } from '../caller-schema.ts'
+import { callerFields, GATEWAY_FIELDS } from '../caller-schema.ts'
 import { modelName, optional } from '../fields.ts'
 
 const { models, provider, session_id, user, trace } = callerFields
@@ -14,35 +13,6 @@ const { models, provider, session_id, user, trace } = callerFields
 export const routingFields = { models, provider, session_id, user, trace }
 
 export const modelField = (description: string) => optional(modelName(description))
-
-interface RoutingBody extends JsonObject {
-  model?: string | null
-  models?: string[] | null
-  provider?: ChatPreferences | null
-  session_id?: string | null
-  user?: string | null
-  trace?: JsonObject | null
-}
-
-/** The routed part of a request. `parameters` is empty: the catalogue names no parameters of operations. */
-export function readRouting<Type extends RoutedRequest['apiType']>(
-  apiType: Type,
-  body: RoutingBody,
-  headers: Headers,
-): RoutedRequest & { apiType: Type } {
-  return defined({
-    apiType,
-    dialect: 'chat' as const,
-    body,
-    models: modelsOf(body),
-    stream: false,
-    preferences: readPreferences(body.provider, undefined),
-    sessionId: sessionOf(body.session_id, headers),
-    user: body.user || undefined,
-    trace: body.trace ?? undefined,
-    parameters: [],
-  })
-}
 
 /** Decodes standard or URL-safe base64, with or without white space and padding. Throws a 400 that names the field. */
 export function bytesOfBase64(text: string, path: string): Uint8Array<ArrayBuffer> {

@@ -6,12 +6,13 @@ import type { ImagesRequest, ImagesResult, MadeImage } from '../../core/operatio
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
+import { readRouting } from '../caller-fields.ts'
 import type { StreamWriter } from '../dialect.ts'
 import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { ImageNative, OperationContext, OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
-import { modelField, readRouting, routingFields } from './fields.ts'
+import { modelField, routingFields } from './fields.ts'
 import { base64OfDataUrl, imageTypeOf, readShape } from './image-shape.ts'
 
 const RATIOS = words(`

@@ -2,9 +2,10 @@ import { Type as t } from '@sinclair/typebox'
 import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { SpeechFormat, SpeechRequest } from '../../core/operation.ts'
+import { readRouting } from '../caller-fields.ts'
 import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
-import { modelField, readRouting, routingFields } from './fields.ts'
+import { modelField, routingFields } from './fields.ts'
 
 export const speechBody = bounded(
   openObject({

@@ -5,11 +5,12 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { AudioFile, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { readRouting } from '../caller-fields.ts'
 import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
-import { bytesOfBase64, modelField, readRouting, routingFields } from './fields.ts'
+import { bytesOfBase64, modelField, routingFields } from './fields.ts'
 
 const fields = {
   model: modelField('A model that transcribes'),

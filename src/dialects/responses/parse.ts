@@ -3,10 +3,9 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning, Sampling } from '../../core/request.ts'
 import { wantsKnownEvents } from '../../http/compatibility.ts'
-import { checkMetadata, modelsOf, readPreferences, sessionOf } from '../caller-fields.ts'
+import { checkMetadata, readConversationRouting } from '../caller-fields.ts'
 import { EFFORTS } from '../caller-schema.ts'
 import { bodyCheck, quoted } from '../mismatch.ts'
-import { checkPlugins } from '../plugin-schema.ts'
 import { type Conversation, readItems } from './parse-items.ts'
 import { readTools } from './parse-tools.ts'
 import { type ResponsesBody, responsesBody } from './schema.ts'
@@ -20,18 +19,13 @@ const checkBody = bodyCheck(responsesBody)
  */
 export function parseResponses(input: JsonObject, headers: Headers): InferenceRequest {
   const body = checkBody(input)
-  const stream = body.stream === true
   checkMetadata(body.metadata)
-  if (body.plugins) checkPlugins(body.plugins)
+  const routing = readConversationRouting('responses', 'responses', body, headers)
   checkSearchFilter(body)
   const { messages, effort } = readInput(body)
   const ownFields = ownFieldsOf(body)
   return defined<InferenceRequest>({
-    apiType: 'responses',
-    dialect: 'responses',
-    body,
-    models: modelsOf(body),
-    stream,
+    ...routing,
     messages,
     ...readTools(body),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
@@ -41,12 +35,8 @@ export function parseResponses(input: JsonObject, headers: Headers): InferenceRe
     maxOutputTokens: body.max_output_tokens ?? undefined,
     modalities: body.modalities ?? undefined,
     serviceTier: body.service_tier ?? undefined,
-    preferences: readPreferences(body.provider, body.route),
-    sessionId: sessionOf(body.session_id, headers),
-    user: body.user || undefined,
     metadata: body.metadata ?? undefined,
-    trace: body.trace ?? undefined,
-    echoUpstreamBody: stream && body.debug?.echo_upstream_body === true,
+    echoUpstreamBody: routing.stream && body.debug?.echo_upstream_body === true,
     parameters: parametersOf(body),
     ownFields: ownFields.length > 0 ? ownFields : undefined,
     strictEvents: wantsKnownEvents(headers) ? true : undefined,
