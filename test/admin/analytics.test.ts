@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { queryAnalytics } from '../../src/admin/reports/analytics/service.ts'
-import { createApp } from '../../src/app.ts'
 import { hashKey } from '../../src/core/keys.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
-import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
-import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
-import { call, type Reply, runScenarios, type Scenario } from '../scenario.ts'
+import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
+import { call } from '../scenario.ts'
+import { administration } from './administration.ts'
 import { addWorkspace, OTHER_WORKSPACE, spend } from './fixtures.ts'
 
 // A Wednesday.
 const NOW = Date.UTC(2026, 6, 15, 12)
 const ALL = { start: '2026-01-01T00:00:00Z', end: '2026-08-01T00:00:00Z' }
-let gateway: Gateway
-let handler: Handler
 let otherKey = ''
-
+const admin = administration({ now: () => NOW })
 beforeAll(async () => {
-  gateway = await startGateway({ now: () => NOW })
-  handler = createApp(gateway.deps)
+  const { gateway } = admin
+
   otherKey = (await addWorkspace(gateway)).key
   const [own, other] = [hashKey(API_KEY), hashKey(otherKey)]
   const usage = (inputTokens: number, outputTokens: number, cacheReadTokens = 0) => ({
@@ -46,108 +43,16 @@ beforeAll(async () => {
   })
   await spend(gateway, own, 16_000, { startedAt: at(2026, 4, 31, 23), modelId: 'a/y', usage: usage(1, 1) })
 })
-afterAll(() => gateway.stop())
 
-const ask = (body: object): Promise<Reply> =>
-  call(handler, { method: 'POST', path: '/api/v1/analytics/query', key: MANAGEMENT_KEY, body })
 async function answer(body: object): Promise<Record<string, unknown>> {
-  const reply = await ask(body)
+  const reply = await admin.manage('POST', '/analytics/query', body)
   expect([reply.status, reply.text]).toEqual([200, expect.any(String)])
   return objectOf(objectOf(reply.json)['data'])
 }
 const rows = async (body: object): Promise<unknown> => (await answer(body))['data']
 
-const refused = (name: string, body: unknown, ...contains: string[]): Scenario => ({
-  name,
-  method: 'POST',
-  path: '/v1/analytics/query',
-  key: MANAGEMENT_KEY,
-  body,
-  status: 400,
-  contains,
-})
-const filter = (field: string, operator: string, value: unknown) => ({
-  metrics: ['request_count'],
-  filters: [{ field, operator, value }],
-})
-runScenarios('analytics', () => handler, [
-  { name: 'meta without a key', path: '/v1/analytics/meta', status: 401 },
-  {
-    name: 'meta with an inference key',
-    path: '/v1/analytics/meta',
-    key: API_KEY,
-    status: 403,
-    contains: ['management'],
-  },
-  { name: 'a query without a key', method: 'POST', path: '/v1/analytics/query', body: '{', status: 401 },
-  {
-    name: 'a query with an inference key',
-    method: 'POST',
-    path: '/v1/analytics/query',
-    key: API_KEY,
-    body: '{',
-    status: 403,
-  },
-  refused('no metric', { metrics: [] }, 'metrics'),
-  refused('an unknown metric', { metrics: ['latency'] }, 'metrics[0]', 'request_count'),
-  refused(
-    'an unknown dimension',
-    { metrics: ['request_count'], dimensions: ['country'] },
-    'dimensions[0]',
-    'model',
-  ),
-  refused(
-    'three dimensions',
-    { metrics: ['request_count'], dimensions: ['model', 'provider', 'user_id'] },
-    'dimensions',
-  ),
-  refused(
-    'minutes',
-    { metrics: ['request_count'], granularity: 'minute' },
-    'granularity',
-    'hour, day, week, month',
-  ),
-  refused('an unknown field', { metrics: ['request_count'], group: 1 }, 'group'),
-  refused('too many rows', { metrics: ['request_count'], limit: 10_001 }, 'limit'),
-  refused(
-    'a day that its month does not have',
-    { metrics: ['request_count'], time_range: { start: '2026-02-30T00:00:00+02:00', end: ALL.end } },
-    'time_range.start',
-    'ISO 8601',
-  ),
-  refused(
-    'a day for an instant',
-    { metrics: ['request_count'], time_range: { start: '2026-01-01', end: ALL.end } },
-    'time_range.start',
-    'ISO 8601',
-  ),
-  refused(
-    'an end before the start',
-    { metrics: ['request_count'], time_range: { start: ALL.end, end: ALL.start } },
-    'time_range.end',
-  ),
-  refused(
-    'an order by what is not there',
-    { metrics: ['request_count'], order_by: { field: 'model', direction: 'asc' } },
-    'order_by.field',
-    'request_count',
-  ),
-  refused('a filter on what is not there', filter('total_usage', 'gt', 1), 'filters[0].field'),
-  refused('a list for one value', filter('model', 'eq', ['a/x']), 'filters[0].value'),
-  refused('one value for a list', filter('model', 'in', 'a/x'), 'filters[0].value'),
-  refused('a comparison of names', filter('model', 'gt', 'a'), 'filters[0].operator'),
-  refused('a name for a number', filter('request_count', 'gt', 'many'), 'filters[0].value'),
-  refused('no yes or no', filter('is_byok', 'eq', 'yes'), 'filters[0].value'),
-  refused('an operator that is none', filter('model', 'like', 'a'), 'filters[0].operator'),
-  refused(
-    'classifiers',
-    { metrics: ['request_count'], classifier_dimensions: { classifier_id: 'x' } },
-    'no classifiers',
-  ),
-])
-
-test('meta names everything that a query takes', async () => {
-  const { json } = await call(handler, { path: '/api/v1/analytics/meta', key: MANAGEMENT_KEY })
+test('meta names every metric and dimension of a query', async () => {
+  const { json } = await call(admin.handler, { path: '/api/v1/analytics/meta', key: MANAGEMENT_KEY })
   const { metrics, dimensions, granularities, operators } = objectOf(objectOf(json)['data'])
   expect(metrics).toContainEqual({
     name: 'error_rate',
@@ -166,7 +71,7 @@ test('meta names everything that a query takes', async () => {
 })
 
 describe('a query', () => {
-  test('sums everything of the last 30 days into one row, with nothing in it when nothing was', async () => {
+  test('without dimensions sums the last 30 days into one row, with zeros if there were no requests', async () => {
     expect(
       await answer({
         metrics: [
@@ -244,14 +149,14 @@ describe('a query', () => {
     )
   })
 
-  test('by two dimensions, in an order, cut', async () => {
+  test('by two dimensions, ordered, with a limit of rows', async () => {
     const query = {
       metrics: ['total_usage'],
       dimensions: ['model', 'workspace_id'],
       time_range: ALL,
       order_by: { field: 'total_usage', direction: 'asc' },
     }
-    const own = gateway.deps.snapshot.current().defaultWorkspaceId
+    const own = admin.gateway.deps.snapshot.current().defaultWorkspaceId
     expect(await rows(query)).toEqual([
       { model: 'a/x', workspace_id: own, total_usage: 0.000003 },
       { model: 'a/y', workspace_id: OTHER_WORKSPACE, total_usage: 0.000004 },
@@ -301,7 +206,7 @@ describe('a query', () => {
     expect(await over('in', [1, 2])).toEqual([{ api_key_hash: hashKey(otherKey), request_count: 1 }])
   })
 
-  test('widens its time to complete hours, and says so', async () => {
+  test('has its time range widened to complete hours, with a warning', async () => {
     const found = await answer({
       metrics: ['request_count'],
       time_range: { start: '2026-07-15T10:30:00+02:00', end: '2026-07-15T09:00:00.001Z' },
@@ -312,9 +217,9 @@ describe('a query', () => {
     })
   })
 
-  test('is given up rather than waited for, and does not hold what it cannot', async () => {
+  test('ends at its time limit and at its limit of groups', async () => {
     const query = { metrics: ['request_count' as const], dimensions: ['model' as const], time_range: ALL }
-    const { db } = gateway.database
+    const { db } = admin.gateway.database
     const slow = queryAnalytics(db, query, NOW, { timeoutMs: -1, maxGroups: 10 })
     await expect(slow).rejects.toMatchObject({ status: 408 })
     await expect(queryAnalytics(db, query, NOW, { timeoutMs: 1e9, maxGroups: 1 })).rejects.toMatchObject({
