@@ -31,7 +31,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/cli/backup.test.ts',
   'test/clients/clients.test.ts',
   'test/config.test.ts',
-  'test/e2e/anthropic.test.ts',
   'test/e2e/audio.test.ts',
   'test/e2e/bad-input.test.ts',
   'test/e2e/byok-money.test.ts',

@@ -4,7 +4,7 @@ import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
 import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
-import { ask, fixturesOf } from './fixture-reply.ts'
+import { ask, fixturesOf } from './replies.ts'
 
 /** A provider of Cohere's dialect behind POST /chat/completions. */
 

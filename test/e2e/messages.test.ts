@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
-import { ask, fixturesOf } from './fixture-reply.ts'
+import { ask, fixturesOf } from './replies.ts'
 
 /** A provider of Anthropic's dialect behind POST /chat/completions. */
 

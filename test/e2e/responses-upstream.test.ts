@@ -4,7 +4,7 @@ import { assemble } from '../chat-stream.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
 import { type Answer, dataLines, type FakeUpstream, startUpstream, unary } from '../upstream.ts'
-import { ask, fixturesOf } from './fixture-reply.ts'
+import { ask, fixturesOf } from './replies.ts'
 
 /** A provider of OpenAI's Responses API behind POST /chat/completions and POST /responses. */
 

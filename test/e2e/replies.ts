@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { FIXTURES } from '../recordings.ts'
+import { sse } from '../upstream.ts'
 
 /** A provider's answer from `test/fixtures/<dialect>`. */
 export const fixturesOf =
@@ -17,3 +18,15 @@ export const ask = (model: string, more: Record<string, unknown> = {}) => ({
   messages: [{ role: 'user', content: 'Hello' }],
   ...more,
 })
+
+/** A stream of events, each an object as the data of one or its text. */
+export const events =
+  (...list: unknown[]) =>
+  (): Response =>
+    sse(list.map((each) => (typeof each === 'string' ? each : `data: ${JSON.stringify(each)}\n\n`)))
+
+/** A stream of events that are named by their type. */
+export const namedEvents =
+  (...list: readonly { readonly type?: unknown }[]) =>
+  (): Response =>
+    sse(list.map((event) => `event: ${event.type ?? ''}\ndata: ${JSON.stringify(event)}\n\n`))

@@ -1,0 +1,93 @@
+/**
+ * What all tests of one file share, started at the top level of the file with `await` and stopped after its last test.
+ */
+import { afterAll, beforeEach } from 'bun:test'
+import OpenAI from 'openai'
+import { API_KEY, type Gateway, type GatewayOptions, startGateway } from './gateway.ts'
+
+/** A gateway that is stopped after the tests of the file, and these providers after it. */
+export async function gatewayOfFile(
+  options: GatewayOptions,
+  ...upstreams: readonly { stop(): Promise<void> }[]
+): Promise<Gateway> {
+  const gateway = await startGateway(options)
+  afterAll(async () => {
+    await gateway.stop()
+    for (const upstream of upstreams) await upstream.stop()
+  })
+  return gateway
+}
+
+/** OpenAI's client of a gateway that listens. It never retries, so that each call is one request. */
+export const openaiOf = ({ url }: Gateway, apiKey = API_KEY): OpenAI =>
+  new OpenAI({ baseURL: `${url}/api/v1`, apiKey, maxRetries: 0 })
+
+interface QueuedUpstream<Seen> {
+  /** Its address, without a path. */
+  readonly origin: string
+  /** The requests of the running test. */
+  seen: Seen[]
+  /** The replies that are still to be sent, in order. The queue is empty when a test begins. */
+  answers: (() => Response | Promise<Response>)[]
+  stop(): Promise<void>
+}
+
+/** A provider that takes its replies from a queue, whatever the path, and replies 500 when the queue is empty. */
+export function queuedUpstream<Seen>(read: (request: Request) => Promise<Seen>): QueuedUpstream<Seen> {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    // A reply whose stream fails on purpose must not print its error.
+    error: () => new Response(null, { status: 500 }),
+    async fetch(request) {
+      upstream.seen.push(await read(request))
+      return (await upstream.answers.shift()?.()) ?? new Response('nothing more', { status: 500 })
+    },
+  })
+  const upstream: QueuedUpstream<Seen> = {
+    origin: `http://127.0.0.1:${server.port}`,
+    seen: [],
+    answers: [],
+    stop: () => server.stop(true),
+  }
+  beforeEach(() => {
+    upstream.seen = []
+    upstream.answers = []
+  })
+  return upstream
+}
+
+export interface SeenJson {
+  path: string
+  search: string
+  headers: Headers
+  body: Record<string, unknown>
+}
+
+/** Reads a request whose body is JSON. */
+export async function readJson(request: Request): Promise<SeenJson> {
+  const { pathname, search } = new URL(request.url)
+  return { path: pathname, search, headers: request.headers, body: await request.json() }
+}
+
+export interface SeenForm {
+  path: string
+  body: Record<string, unknown>
+  /** Field, name, type and size of each file. */
+  files: string[]
+}
+
+/** Reads a request whose body is JSON or a form. A field that occurs several times is a list. */
+export async function readForm(request: Request): Promise<SeenForm> {
+  const path = new URL(request.url).pathname
+  if (!request.headers.get('content-type')?.startsWith('multipart/')) {
+    return { path, body: await request.json(), files: [] }
+  }
+  const form: SeenForm = { path, body: {}, files: [] }
+  for (const [name, value] of (await request.formData()).entries()) {
+    const entry: unknown = value
+    if (entry instanceof File) form.files.push(`${name} ${entry.name} ${entry.type} ${entry.size}`)
+    else form.body[name] = name in form.body ? [form.body[name], value].flat() : value
+  }
+  return form
+}
