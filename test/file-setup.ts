@@ -32,14 +32,22 @@ interface QueuedUpstream<Seen> {
   stop(): Promise<void>
 }
 
-/** A provider that takes its replies from a queue, whatever the path, and replies 500 when the queue is empty. */
-export function queuedUpstream<Seen>(read: (request: Request) => Promise<Seen>): QueuedUpstream<Seen> {
+/**
+ * A provider that takes its replies from a queue, whatever the path, and replies 500 when the queue is empty. Files that
+ * it serves are neither read nor taken from the queue.
+ */
+export function queuedUpstream<Seen>(
+  read: (request: Request) => Promise<Seen>,
+  fileAt: (path: string) => Response | null = () => null,
+): QueuedUpstream<Seen> {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     // A reply whose stream fails on purpose must not print its error.
     error: () => new Response(null, { status: 500 }),
     async fetch(request) {
+      const file = fileAt(new URL(request.url).pathname)
+      if (file) return file
       upstream.seen.push(await read(request))
       return (await upstream.answers.shift()?.()) ?? new Response('nothing more', { status: 500 })
     },
@@ -91,3 +99,7 @@ export async function readForm(request: Request): Promise<SeenForm> {
   }
   return form
 }
+
+/** Reads the last row of the ledger. */
+export const lastRowOf = (gateway: Gateway) => (): Record<string, unknown> =>
+  gateway.generations().at(-1) ?? {}

@@ -40,7 +40,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/e2e/context-cache.test.ts',
   'test/e2e/converse.test.ts',
   'test/e2e/embeddings.test.ts',
-  'test/e2e/images.test.ts',
   'test/e2e/logged-contents.test.ts',
   'test/e2e/output-filters.test.ts',
   'test/e2e/rate-limits.test.ts',

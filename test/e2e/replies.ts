@@ -27,6 +27,8 @@ export const events =
 
 /** A stream of events that are named by their type. */
 export const namedEvents =
-  (...list: readonly { readonly type?: unknown }[]) =>
+  (...list: readonly object[]) =>
   (): Response =>
-    sse(list.map((event) => `event: ${event.type ?? ''}\ndata: ${JSON.stringify(event)}\n\n`))
+    sse(
+      list.map((event) => `event: ${'type' in event ? event.type : ''}\ndata: ${JSON.stringify(event)}\n\n`),
+    )

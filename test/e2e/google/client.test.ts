@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { type Content, type FunctionDeclaration, type GenerateContentResponse, Type } from '@google/genai'
-import { chatReply, chatStream, claudeReply, claudeStream, events, json, surround } from './surroundings.ts'
+import { events } from '../replies.ts'
+import { chatReply, chatStream, claudeReply, claudeStream, json, startForGoogle } from './setup.ts'
 
 /** Google's own client against the gateway, whatever the provider behind it speaks. */
 
-const around = surround()
+const { gateway, upstream, clientOf } = await startForGoogle()
 
 const weather: FunctionDeclaration = {
   name: 'get_weather',
@@ -34,8 +35,8 @@ const textOf = (chunk: GenerateContentResponse): string =>
 
 describe.each(['v1beta', 'v1', 'api/v1'])('below /%s', (apiVersion) => {
   test('a reply of a chat provider', async () => {
-    around.answers = [json(chatReply({ content: 'Forty-two.' }))]
-    const reply = await around.client({ apiVersion }).models.generateContent({
+    upstream.answers = [json(chatReply({ content: 'Forty-two.' }))]
+    const reply = await clientOf({ apiVersion }).models.generateContent({
       model: 'maker/plain-1',
       contents: 'What is the answer?',
       config: {
@@ -55,8 +56,8 @@ describe.each(['v1beta', 'v1', 'api/v1'])('below /%s', (apiVersion) => {
     })
     expect(reply.modelVersion).toBe('maker/plain-1')
     expect(reply.responseId).toMatch(/^gen-/)
-    expect(around.seen[0]?.path).toBe('/plain/v1/chat/completions')
-    expect(around.seen[0]?.body).toMatchObject({
+    expect(upstream.seen[0]?.path).toBe('/plain/v1/chat/completions')
+    expect(upstream.seen[0]?.body).toMatchObject({
       model: 'plain-1',
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -66,16 +67,14 @@ describe.each(['v1beta', 'v1', 'api/v1'])('below /%s', (apiVersion) => {
       stop: ['END'],
       seed: 3,
     })
-    const generation = await around.gateway.call(`/generation?id=${reply.responseId}`)
+    const generation = await gateway.call(`/generation?id=${reply.responseId}`)
     expect((await generation.json()).data).toMatchObject({ api_type: 'gemini', tokens_prompt: 10 })
   })
 
   test('a stream of a chat provider', async () => {
-    around.answers = [chatStream('Forty', '-two', '.')]
+    upstream.answers = [chatStream('Forty', '-two', '.')]
     const { text, last, chunks } = await collected(
-      await around
-        .client({ apiVersion })
-        .models.generateContentStream({ model: 'maker/plain-1', contents: 'Hi' }),
+      await clientOf({ apiVersion }).models.generateContentStream({ model: 'maker/plain-1', contents: 'Hi' }),
     )
     expect(text).toBe('Forty-two.')
     expect(chunks.length).toBe(4)
@@ -84,7 +83,7 @@ describe.each(['v1beta', 'v1', 'api/v1'])('below /%s', (apiVersion) => {
   })
 
   test('the list of models', async () => {
-    const pager = await around.client({ apiVersion }).models.list({ config: { pageSize: 2 } })
+    const pager = await clientOf({ apiVersion }).models.list({ config: { pageSize: 2 } })
     const names: string[] = []
     for await (const model of pager) names.push(String(model.name))
     expect(names).toContain('models/maker/plain-1')
@@ -93,9 +92,9 @@ describe.each(['v1beta', 'v1', 'api/v1'])('below /%s', (apiVersion) => {
   })
 
   test('one model', async () => {
-    const model = await around.client({ apiVersion }).models.get({ model: 'maker/plain-1' })
+    const model = await clientOf({ apiVersion }).models.get({ model: 'maker/plain-1' })
     expect(model.name).toBe('models/maker/plain-1')
-    const failed = around.client({ apiVersion }).models.get({ model: 'maker/plain-2' })
+    const failed = clientOf({ apiVersion }).models.get({ model: 'maker/plain-2' })
     await expect(failed).rejects.toMatchObject({ status: 404 })
   })
 })
@@ -116,7 +115,7 @@ describe('tools', () => {
       model: 'm',
       choices: [{ index: 0, delta, finish_reason: finish }],
     })
-    around.answers = [
+    upstream.answers = [
       events(
         chunkOf({ tool_calls: [call] }),
         chunkOf(piece('{"city":')),
@@ -126,7 +125,7 @@ describe('tools', () => {
       ),
       chatStream('Sunny.'),
     ]
-    const chat = around.client().chats.create({
+    const chat = clientOf().chats.create({
       model: 'maker/plain-1',
       config: { tools: [{ functionDeclarations: [weather] }] },
     })
@@ -139,7 +138,7 @@ describe('tools', () => {
       }),
     )
     expect(second.text).toBe('Sunny.')
-    expect(around.seen[0]?.body['tools']).toEqual([
+    expect(upstream.seen[0]?.body['tools']).toEqual([
       {
         type: 'function',
         function: {
@@ -153,7 +152,7 @@ describe('tools', () => {
         },
       },
     ])
-    expect(around.seen[1]?.body['messages']).toMatchObject([
+    expect(upstream.seen[1]?.body['messages']).toMatchObject([
       { role: 'user', content: 'Weather in Rome?' },
       { role: 'assistant', tool_calls: [{ id: 'call_up', function: { arguments: '{"city":"Rome"}' } }] },
       { role: 'tool', tool_call_id: 'call_up', content: 'sunny' },
@@ -168,11 +167,11 @@ describe('tools', () => {
   }
 
   test('a loop over a messages provider gives its signed thoughts back', async () => {
-    around.answers = [
+    upstream.answers = [
       json(claudeReply([thought, use], 'tool_use')),
       json(claudeReply([{ type: 'text', text: 'Sunny.' }])),
     ]
-    const chat = around.client().chats.create({ model: 'lamps', config })
+    const chat = clientOf().chats.create({ model: 'lamps', config })
     const first = await chat.sendMessage({ message: 'Weather in Rome?' })
     const parts = first.candidates?.[0]?.content?.parts ?? []
     expect(parts[0]).toEqual({ text: 'The city is Rome.', thought: true })
@@ -181,8 +180,8 @@ describe('tools', () => {
       message: { functionResponse: { id: 'toolu_1', name: 'get_weather', response: { weather: 'sunny' } } },
     })
     expect(second.text).toBe('Sunny.')
-    expect(around.seen[0]?.body['thinking']).toEqual({ type: 'enabled', budget_tokens: 2048 })
-    expect(around.seen[1]?.body['messages']).toEqual([
+    expect(upstream.seen[0]?.body['thinking']).toEqual({ type: 'enabled', budget_tokens: 2048 })
+    expect(upstream.seen[1]?.body['messages']).toEqual([
       { role: 'user', content: 'Weather in Rome?' },
       { role: 'assistant', content: [thought, use] },
       {
@@ -193,11 +192,11 @@ describe('tools', () => {
   })
 
   test('so does a client that drops thoughts, and sends no ids', async () => {
-    around.answers = [
+    upstream.answers = [
       claudeStream([thought, use], 'tool_use'),
       claudeStream([{ type: 'text', text: 'Sunny.' }]),
     ]
-    const client = around.client()
+    const client = clientOf()
     const question: Content = { role: 'user', parts: [{ text: 'Weather in Rome?' }] }
     const first = await collected(
       await client.models.generateContentStream({ model: 'lamps', contents: [question], config }),
@@ -220,7 +219,7 @@ describe('tools', () => {
       }),
     )
     expect(second.text).toBe('Sunny.')
-    expect(around.seen[1]?.body['messages']).toMatchObject([
+    expect(upstream.seen[1]?.body['messages']).toMatchObject([
       {},
       { role: 'assistant', content: [thought, { ...use, id: 'call_1' }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' }] },
@@ -229,9 +228,9 @@ describe('tools', () => {
 })
 
 test('tokens are counted, and contents embedded', async () => {
-  const counted = await around.client().models.countTokens({ model: 'maker/plain-1', contents: 'How many?' })
+  const counted = await clientOf().models.countTokens({ model: 'maker/plain-1', contents: 'How many?' })
   expect(counted.totalTokens).toBeGreaterThan(0)
-  around.answers = [
+  upstream.answers = [
     json({
       object: 'list',
       data: [0, 1].map((index) => ({ object: 'embedding', index, embedding: [index, 0.5] })),
@@ -239,7 +238,7 @@ test('tokens are counted, and contents embedded', async () => {
       usage: { prompt_tokens: 6, total_tokens: 6 },
     }),
   ]
-  const embedded = await around.client().models.embedContent({
+  const embedded = await clientOf().models.embedContent({
     model: 'embedder',
     contents: ['one', 'two'],
     config: { outputDimensionality: 2 },
@@ -248,20 +247,21 @@ test('tokens are counted, and contents embedded', async () => {
     [0, 0.5],
     [1, 0.5],
   ])
-  expect(around.seen[0]?.body).toMatchObject({ input: ['one', 'two'], dimensions: 2 })
+  expect(upstream.seen[0]?.body).toMatchObject({ input: ['one', 'two'], dimensions: 2 })
 })
 
 test('a wrong key, and a model that is not there', async () => {
-  const refused = around
-    .client({ apiKey: 'sk-sl-v1-wrong' })
-    .models.generateContent({ model: 'lamps', contents: 'Hi' })
+  const refused = clientOf({ apiKey: 'sk-sl-v1-wrong' }).models.generateContent({
+    model: 'lamps',
+    contents: 'Hi',
+  })
   await expect(refused).rejects.toMatchObject({ name: 'ApiError', status: 401 })
-  const unknown = around.client().models.generateContent({ model: 'lampz', contents: 'Hi' })
+  const unknown = clientOf().models.generateContent({ model: 'lampz', contents: 'Hi' })
   await expect(unknown).rejects.toThrow('lamps')
 })
 
 test('a broken-off stream is an error', async () => {
-  around.answers = [
+  upstream.answers = [
     () =>
       new Response(
         new ReadableStream({
@@ -274,9 +274,7 @@ test('a broken-off stream is an error', async () => {
         { headers: { 'content-type': 'text/event-stream' } },
       ),
   ]
-  const stream = await around
-    .client()
-    .models.generateContentStream({ model: 'maker/plain-1', contents: 'Hi' })
+  const stream = await clientOf().models.generateContentStream({ model: 'maker/plain-1', contents: 'Hi' })
   const texts: string[] = []
   const read = async () => {
     for await (const chunk of stream) {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { claudeReply, events, json, surround } from './surroundings.ts'
+import { events } from '../replies.ts'
+import { claudeReply, json, startForGoogle } from './setup.ts'
 
 /** A provider that speaks the caller's dialect: bytes and unknown fields survive, both ways. */
 
-const around = surround()
+const { gateway, upstream, ask } = await startForGoogle()
 const PATH = '/models/tides:generateContent'
 const STREAM = '/models/tides:streamGenerateContent?alt=sse'
 const HELLO = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
@@ -37,7 +38,7 @@ const ANSWER = {
 }
 
 test('a request goes as it came, but for what is the gateway’s', async () => {
-  around.answers = [json(ANSWER)]
+  upstream.answers = [json(ANSWER)]
   const sent = {
     contents: [
       {
@@ -63,9 +64,9 @@ test('a request goes as it came, but for what is the gateway’s', async () => {
     session_id: 'mine',
     provider: { only: ['goo'] },
   }
-  expect((await around.ask(PATH, sent)).status).toBe(200)
-  expect(around.seen[0]?.path).toBe('/goo/v1beta/models/gemini-3-tides:generateContent')
-  expect(around.seen[0]?.body).toEqual({
+  expect((await ask(PATH, sent)).status).toBe(200)
+  expect(upstream.seen[0]?.path).toBe('/goo/v1beta/models/gemini-3-tides:generateContent')
+  expect(upstream.seen[0]?.body).toEqual({
     contents: [
       {
         role: 'user',
@@ -91,8 +92,8 @@ test('a request goes as it came, but for what is the gateway’s', async () => {
 })
 
 test('a reply comes as it was told, but for its id, model and account', async () => {
-  around.answers = [json(ANSWER)]
-  const reply = await (await around.ask(PATH, HELLO)).json()
+  upstream.answers = [json(ANSWER)]
+  const reply = await (await ask(PATH, HELLO)).json()
   expect(reply).toEqual({
     ...ANSWER,
     usageMetadata: {
@@ -119,10 +120,10 @@ test('so do the chunks of a stream', async () => {
     ...rest,
   })
   const [thought, code, text] = candidate?.content.parts ?? []
-  around.answers = [
+  upstream.answers = [
     events(chunkOf([thought]), chunkOf([code, text], { finishReason: 'STOP', newField: { deep: true } })),
   ]
-  const chunks = (await (await around.ask(STREAM, HELLO)).text())
+  const chunks = (await (await ask(STREAM, HELLO)).text())
     .split('\n\n')
     .filter((event) => event !== '')
     .map((event) => JSON.parse(event.slice('data: '.length)))
@@ -150,18 +151,18 @@ test('a prompt that was blocked has feedback and no candidates', async () => {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'no' },
     usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 },
   }
-  around.answers = [json(blocked), events(blocked)]
-  const reply = await (await around.ask(PATH, HELLO)).json()
+  upstream.answers = [json(blocked), events(blocked)]
+  const reply = await (await ask(PATH, HELLO)).json()
   expect(reply.promptFeedback).toEqual(blocked.promptFeedback)
   expect(reply.candidates).toBeUndefined()
-  const text = await (await around.ask(STREAM, HELLO)).text()
+  const text = await (await ask(STREAM, HELLO)).text()
   expect(text).toContain('"blockReason":"PROHIBITED_CONTENT"')
   expect(text).not.toContain('candidates"')
 })
 
 test('thoughts of another provider are not sent to this one, and Gemini 3 gets its stand-in', async () => {
   const declared = { tools: [{ functionDeclarations: [{ name: 'f' }] }] }
-  around.answers = [
+  upstream.answers = [
     json(
       claudeReply(
         [
@@ -174,7 +175,7 @@ test('thoughts of another provider are not sent to this one, and Gemini 3 gets i
     json(ANSWER),
   ]
   const first = await (
-    await around.ask('/models/lamps:generateContent', {
+    await ask('/models/lamps:generateContent', {
       ...HELLO,
       ...declared,
       generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } },
@@ -186,12 +187,12 @@ test('thoughts of another provider are not sent to this one, and Gemini 3 gets i
     ['functionCall', 'thoughtSignature'],
   ])
   const answered = { role: 'user', parts: [{ functionResponse: { id: 'toolu_1', name: 'f', response: {} } }] }
-  const response = await around.ask(
+  const response = await ask(
     PATH,
     { ...declared, contents: [...HELLO.contents, content, answered] },
     { 'x-service-metadata': 'enabled' },
   )
-  expect(around.seen[1]?.body['contents']).toEqual([
+  expect(upstream.seen[1]?.body['contents']).toEqual([
     ...HELLO.contents,
     {
       role: 'model',
@@ -209,11 +210,11 @@ test('thoughts of another provider are not sent to this one, and Gemini 3 gets i
 })
 
 test('tokens are counted by the provider', async () => {
-  around.answers = [json({ totalTokens: 31 })]
+  upstream.answers = [json({ totalTokens: 31 })]
   const body = { generateContentRequest: { model: 'models/other', ...HELLO, systemInstruction: 'Be brief.' } }
-  const counted = await around.ask('/models/tides:countTokens', body)
+  const counted = await ask('/models/tides:countTokens', body)
   expect(await counted.json()).toEqual({ totalTokens: 31 })
-  expect(around.seen[0]).toMatchObject({
+  expect(upstream.seen[0]).toMatchObject({
     path: '/goo/v1beta/models/gemini-3-tides:countTokens',
     body: {
       generateContentRequest: {
@@ -227,7 +228,7 @@ test('tokens are counted by the provider', async () => {
 
 describe('filters on what is answered', () => {
   test.each([PATH, STREAM, '/models/tides:streamGenerateContent'])('%s', async (path) => {
-    const { key } = await around.gateway.makeGuardedKey({
+    const { key } = await gateway.makeGuardedKey({
       content_filter_builtins: [{ slug: 'email', action: 'redact', apply_to: 'output' }],
     })
     const parts = [
@@ -239,8 +240,8 @@ describe('filters on what is answered', () => {
       candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', safetyRatings: [] }],
       usageMetadata: ANSWER.usageMetadata,
     }
-    around.answers = [path === PATH ? json(whole) : events(whole)]
-    const text = await (await around.ask(path, HELLO, { 'x-goog-api-key': key })).text()
+    upstream.answers = [path === PATH ? json(whole) : events(whole)]
+    const text = await (await ask(path, HELLO, { 'x-goog-api-key': key })).text()
     for (const name of ['ann@', 'bob@', 'eve@']) expect(text).not.toContain(name)
     expect(text.match(/\[REDACTED:email\]/g)).toHaveLength(3)
     expect(text).toContain('"finishReason":"STOP"')

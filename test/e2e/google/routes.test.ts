@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { API_KEY } from '../../gateway.ts'
-import { chatReply, chatStream, events, json, surround } from './surroundings.ts'
+import { events } from '../replies.ts'
+import { chatReply, chatStream, json, startForGoogle } from './setup.ts'
 
 /** Google's API on the wire: paths, forms of streams, errors, and what the gateway does for every dialect. */
 
 const lines: string[] = []
-const around = surround({ log: (line) => lines.push(line) })
+const { gateway, upstream, ask } = await startForGoogle({ log: (line) => lines.push(line) })
 const HELLO = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
 const PLAIN = '/models/maker/plain-1:generateContent'
 
@@ -20,26 +21,26 @@ describe('paths', () => {
     // The AI SDK's, for names with a slash.
     '/maker/plain-1:generateContent',
   ])('%s', async (path) => {
-    around.answers = [json(chatReply({ content: 'Hi' }))]
-    const response = await around.ask(path, HELLO)
+    upstream.answers = [json(chatReply({ content: 'Hi' }))]
+    const response = await ask(path, HELLO)
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ modelVersion: 'maker/plain-1' })
   })
 
   test('a preset is named in the place of a model', async () => {
-    const made = await around.gateway.manage('POST', '/presets/brief/chat/completions', {
+    const made = await gateway.manage('POST', '/presets/brief/chat/completions', {
       model: 'maker/plain-1',
       temperature: 0.2,
       messages: [{ role: 'system', content: 'Be brief.' }],
     })
     expect(made.status).toBe(200)
-    around.answers = [json(chatReply({ content: 'Hi' }))]
-    const response = await around.ask('/models/@preset/brief:generateContent', {
+    upstream.answers = [json(chatReply({ content: 'Hi' }))]
+    const response = await ask('/models/@preset/brief:generateContent', {
       ...HELLO,
       generationConfig: { topP: 0.5 },
     })
     expect(response.status).toBe(200)
-    expect(around.seen[0]?.body).toMatchObject({
+    expect(upstream.seen[0]?.body).toMatchObject({
       model: 'plain-1',
       temperature: 0.2,
       top_p: 0.5,
@@ -49,17 +50,17 @@ describe('paths', () => {
 
   test('the key is taken from three places, and stands in no line of the log', async () => {
     const keyless = { 'x-goog-api-key': '' }
-    around.answers = [json(chatReply({ content: 'Hi' })), json(chatReply({ content: 'Hi' }))]
-    const url = `${around.gateway.url}/v1beta${PLAIN}`
+    upstream.answers = [json(chatReply({ content: 'Hi' })), json(chatReply({ content: 'Hi' }))]
+    const url = `${gateway.url}/v1beta${PLAIN}`
     const init = { method: 'POST', body: JSON.stringify(HELLO) }
     expect((await fetch(`${url}?key=${API_KEY}`, init)).status).toBe(200)
     const bearer = { ...init, headers: { authorization: `Bearer ${API_KEY}` } }
     expect((await fetch(url, bearer)).status).toBe(200)
     expect((await fetch(url, { ...init, headers: keyless })).status).toBe(401)
     expect((await fetch(`${url}?key=sk-sl-v1-wrong`, init)).status).toBe(401)
-    expect((await fetch(`${around.gateway.url}/v1beta/models?key=${API_KEY}`)).status).toBe(200)
+    expect((await fetch(`${gateway.url}/v1beta/models?key=${API_KEY}`)).status).toBe(200)
     // Elsewhere an address is no place for a key.
-    expect((await fetch(`${around.gateway.url}/api/v1/key?key=${API_KEY}`)).status).toBe(401)
+    expect((await fetch(`${gateway.url}/api/v1/key?key=${API_KEY}`)).status).toBe(401)
     await Bun.sleep(0)
     expect(lines.join('')).toContain('/v1beta/models/maker/plain-1')
     expect(lines.join('')).not.toContain(API_KEY)
@@ -71,8 +72,8 @@ describe('streams', () => {
   const path = '/models/maker/plain-1:streamGenerateContent'
 
   test('without alt=sse are one JSON list', async () => {
-    around.answers = [chatStream('One', ' two')]
-    const response = await around.ask(path, HELLO)
+    upstream.answers = [chatStream('One', ' two')]
+    const response = await ask(path, HELLO)
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(response.headers.get('x-generation-id')).toMatch(/^gen-/)
     const chunks = await response.json()
@@ -86,20 +87,20 @@ describe('streams', () => {
   })
 
   test('that break off are a list with an error at its end', async () => {
-    around.answers = [
+    upstream.answers = [
       events(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'One' } }] })}\n\n`),
     ]
-    const chunks = await (await around.ask(path, HELLO)).json()
+    const chunks = await (await ask(path, HELLO)).json()
     expect(chunks).toHaveLength(2)
     expect(chunks[1]).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
     expect(JSON.stringify(chunks)).not.toContain('finishReason')
   })
 
   test('say an error as an event and bare, for clients that read one of them', async () => {
-    around.answers = [
+    upstream.answers = [
       events(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'One' } }] })}\n\n`),
     ]
-    const text = await (await around.ask(`${path}?alt=sse`, HELLO)).text()
+    const text = await (await ask(`${path}?alt=sse`, HELLO)).text()
     const [first, second, bare] = text.split('\n\n')
     expect(first).toStartWith('data: {"candidates"')
     expect(second).toStartWith('data: {"error":{"code":502')
@@ -107,12 +108,12 @@ describe('streams', () => {
   })
 
   test('have the usage that GET /generation tells', async () => {
-    around.answers = [chatStream('One')]
-    const response = await around.ask(`${path}?alt=sse`, HELLO, { 'x-service-metadata': 'enabled' })
+    upstream.answers = [chatStream('One')]
+    const response = await ask(`${path}?alt=sse`, HELLO, { 'x-service-metadata': 'enabled' })
     const id = response.headers.get('x-generation-id')
     const text = await response.text()
     expect(text).toContain('"service_metadata"')
-    const generation = await (await around.gateway.call(`/generation?id=${id}`)).json()
+    const generation = await (await gateway.call(`/generation?id=${id}`)).json()
     expect(generation.data).toMatchObject({ id, api_type: 'gemini', streamed: true, tokens_completion: 5 })
   })
 })
@@ -147,17 +148,17 @@ describe('errors', () => {
     ['/tunedModels/x:generateContent', HELLO, 404, 'NOT_FOUND', 'tunedModels/x'],
     ['/files', HELLO, 404, 'NOT_FOUND', 'models/<model>:generateContent'],
   ] as const)('%s %j is %d %s', async (path, body, code, status, said) => {
-    const response = await around.ask(path, body)
+    const response = await ask(path, body)
     expect(response.status).toBe(code)
     const { error } = await response.json()
     expect(error).toMatchObject({ code, status })
     expect(error.message).toContain(said)
-    expect(around.seen).toEqual([])
+    expect(upstream.seen).toEqual([])
   })
 
   test('below /v1 too, and the envelope beside it', async () => {
     const at = (path: string) =>
-      fetch(`${around.gateway.url}/v1${path}`, {
+      fetch(`${gateway.url}/v1${path}`, {
         method: 'POST',
         body: '{}',
         headers: { 'x-goog-api-key': 'wrong' },
@@ -167,11 +168,11 @@ describe('errors', () => {
   })
 
   test('how long to wait stands in a RetryInfo', async () => {
-    around.answers = [
+    upstream.answers = [
       () =>
         Response.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '7' } }),
     ]
-    const response = await around.ask('/models/tide-1:generateContent', HELLO)
+    const response = await ask('/models/tide-1:generateContent', HELLO)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('7')
     const { error } = await response.json()

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { chunk, DONE, usageChunk } from '../../upstream.ts'
-import { chatReply, chatStream, events, json, surround } from './surroundings.ts'
+import { events } from '../replies.ts'
+import { chatReply, chatStream, json, startForGoogle } from './setup.ts'
 
 /** Limits, guardrails, caches, files: as for callers of the other dialects. */
 
-const around = surround()
+const { gateway, upstream, ask } = await startForGoogle()
 const HELLO = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
 const PLAIN = '/models/maker/plain-1:generateContent'
 
@@ -20,8 +21,8 @@ describe('what the gateway does for every dialect', () => {
   }
 
   test('names what another dialect cannot carry', async () => {
-    around.answers = [json(claude)]
-    const response = await around.ask(
+    upstream.answers = [json(claude)]
+    const response = await ask(
       lamps,
       {
         ...HELLO,
@@ -43,19 +44,19 @@ describe('what the gateway does for every dialect', () => {
   })
 
   test('holds a key to its limit', async () => {
-    const { key } = await around.gateway.makeKey({ limit: 0.00001 })
-    const response = await around.ask(PLAIN, HELLO, { 'x-goog-api-key': key })
+    const { key } = await gateway.makeKey({ limit: 0.00001 })
+    const response = await ask(PLAIN, HELLO, { 'x-goog-api-key': key })
     expect(response.status).toBe(402)
     expect((await response.json()).error).toMatchObject({ code: 402, status: 'FAILED_PRECONDITION' })
   })
 
   test('redacts and blocks by its guardrails, asked and answered', async () => {
-    const { key } = await around.gateway.makeGuardedKey({
+    const { key } = await gateway.makeGuardedKey({
       content_filters: [{ pattern: 'swordfish', action: 'redact' }],
       content_filter_builtins: [{ slug: 'email', action: 'redact', apply_to: 'both' }],
     })
     const said = 'Ask ann@site.example'
-    around.answers = [
+    upstream.answers = [
       json(chatReply({ content: said })),
       chatStream('Ask ann', '@site', '.example'),
       json(claude),
@@ -68,11 +69,11 @@ describe('what the gateway does for every dialect', () => {
         { role: 'user', parts: [{ functionResponse: { name: 'f', response: { output: 'a swordfish' } } }] },
       ],
     }
-    const reply = await (await around.ask(PLAIN, asked, { 'x-goog-api-key': key })).json()
-    expect(JSON.stringify(around.seen[0]?.body)).not.toContain('swordfish')
-    expect(JSON.stringify(around.seen[0]?.body)).not.toContain('bob@')
+    const reply = await (await ask(PLAIN, asked, { 'x-goog-api-key': key })).json()
+    expect(JSON.stringify(upstream.seen[0]?.body)).not.toContain('swordfish')
+    expect(JSON.stringify(upstream.seen[0]?.body)).not.toContain('bob@')
     expect(reply.candidates[0].content.parts[0].text).toBe('Ask [REDACTED:email]')
-    const stream = await around.ask('/models/maker/plain-1:streamGenerateContent', HELLO, {
+    const stream = await ask('/models/maker/plain-1:streamGenerateContent', HELLO, {
       'x-goog-api-key': key,
     })
     const text = await stream.text()
@@ -81,12 +82,12 @@ describe('what the gateway does for every dialect', () => {
   })
 
   test('gives a kept answer again, in either form', async () => {
-    around.answers = [chatStream('Kept', ' words')]
+    upstream.answers = [chatStream('Kept', ' words')]
     const headers = { 'x-openrouter-cache': 'true' }
     const body = { contents: [{ parts: [{ text: 'Something to keep' }] }] }
-    const first = await around.ask('/models/maker/plain-1:streamGenerateContent?alt=sse', body, headers)
+    const first = await ask('/models/maker/plain-1:streamGenerateContent?alt=sse', body, headers)
     await first.text()
-    const again = await around.ask(PLAIN, body, headers)
+    const again = await ask(PLAIN, body, headers)
     expect(again.headers.get('x-openrouter-cache-status')).toBe('HIT')
     const reply = await again.json()
     expect(reply.candidates[0]).toMatchObject({
@@ -103,22 +104,22 @@ describe('what the gateway does for every dialect', () => {
       'base64',
     )
     form.set('file', new File([pixel], 'dot.png', { type: 'image/png' }))
-    const { id } = await (await around.gateway.call('/files', form)).json()
-    around.answers = [
+    const { id } = await (await gateway.call('/files', form)).json()
+    upstream.answers = [
       json(chatReply({ content: 'A dot' })),
       json({ candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }] }),
     ]
     const body = { contents: [{ parts: [{ text: 'See' }, { fileData: { fileUri: id } }] }] }
-    expect((await around.ask(PLAIN, body)).status).toBe(200)
-    expect(JSON.stringify(around.seen[0]?.body)).toContain(
+    expect((await ask(PLAIN, body)).status).toBe(200)
+    expect(JSON.stringify(upstream.seen[0]?.body)).toContain(
       `data:image/png;base64,${pixel.toString('base64')}`,
     )
-    expect((await around.ask('/models/tides:generateContent', body)).status).toBe(200)
-    expect(around.seen[1]?.body).toMatchObject({
+    expect((await ask('/models/tides:generateContent', body)).status).toBe(200)
+    expect(upstream.seen[1]?.body).toMatchObject({
       contents: [{ parts: [{}, { inlineData: { mimeType: 'image/png', data: pixel.toString('base64') } }] }],
     })
     const private_ = { contents: [{ parts: [{ fileData: { fileUri: 'http://127.0.0.1/x.png' } }] }] }
-    expect((await around.ask(PLAIN, private_)).status).toBe(400)
+    expect((await ask(PLAIN, private_)).status).toBe(400)
   })
 
   test('several candidates of a chat provider', async () => {
@@ -127,7 +128,7 @@ describe('what the gateway does for every dialect', () => {
       message: { role: 'assistant', content: `Answer ${index}` },
       finish_reason: index === 0 ? 'stop' : 'length',
     }))
-    around.answers = [
+    upstream.answers = [
       json({ ...chatReply({ content: '' }), choices: both }),
       events(
         chunk({}, null, {
@@ -145,10 +146,10 @@ describe('what the gateway does for every dialect', () => {
       { index: 0, finishReason: 'STOP' },
       { index: 1, finishReason: 'MAX_TOKENS' },
     ]
-    const reply = await (await around.ask(PLAIN, body)).json()
+    const reply = await (await ask(PLAIN, body)).json()
     expect(reply.candidates).toMatchObject(ends)
-    expect(around.seen[0]?.body['n']).toBe(2)
-    const chunks = await (await around.ask('/models/maker/plain-1:streamGenerateContent', body)).json()
+    expect(upstream.seen[0]?.body['n']).toBe(2)
+    const chunks = await (await ask('/models/maker/plain-1:streamGenerateContent', body)).json()
     expect(chunks.at(-1).candidates).toMatchObject(ends)
   })
 })

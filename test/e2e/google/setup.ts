@@ -1,74 +1,24 @@
-import { afterAll, beforeAll, beforeEach } from 'bun:test'
 import { GoogleGenAI } from '@google/genai'
-import { API_KEY, type Gateway, type GatewayOptions, startGateway } from '../../gateway.ts'
+import { gatewayOfFile, queuedUpstream, readJson } from '../../file-setup.ts'
+import { API_KEY, type GatewayOptions } from '../../gateway.ts'
 import { chunk, DONE, usageChunk } from '../../upstream.ts'
-
-/** A gateway with one scripted provider of each dialect, for Google's API in front of them. */
-
-interface Seen {
-  path: string
-  headers: Headers
-  body: Record<string, unknown>
-}
-
-export interface Surroundings {
-  readonly gateway: Gateway
-  readonly seen: Seen[]
-  /** What providers answer, one after the other. */
-  answers: (() => Response | Promise<Response>)[]
-  client(options?: { apiVersion?: string; apiKey?: string }): GoogleGenAI
-  /** A call below `/v1beta`, by Google's header. */
-  ask(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
-}
+import { events } from '../replies.ts'
 
 const pricing = { prompt: '0.000001', completion: '0.000002', input_cache_read: '0.0000001' }
 
-export function surround(options: GatewayOptions = {}): Surroundings {
-  let gateway: Gateway | undefined
-  const current = (): Gateway => {
-    if (!gateway) throw new Error('the gateway has not started')
-    return gateway
-  }
-  const seen: Seen[] = []
-  const upstream = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    // A stream that is told to break does so quietly.
-    error: () => new Response(null, { status: 500 }),
-    async fetch(request) {
-      seen.push({ path: new URL(request.url).pathname, headers: request.headers, body: await request.json() })
-      return (await surroundings.answers.shift()?.()) ?? new Response('nothing more', { status: 500 })
-    },
-  })
-  const base = `http://127.0.0.1:${upstream.port}`
+/** Starts a gateway with one scripted provider of each dialect, for Google's API in front of them. */
+export async function startForGoogle(options: GatewayOptions = {}) {
+  const upstream = queuedUpstream(readJson)
   const provider = (slug: string, dialect: string, path: string, models: unknown[]) => ({
     slug,
     name: slug,
     dialect,
-    base_url: `${base}${path}`,
+    base_url: `${upstream.origin}${path}`,
     api_key: `secret-of-${slug}`,
     models,
   })
-  const surroundings: Surroundings = {
-    get gateway() {
-      return current()
-    },
-    seen,
-    answers: [],
-    client: ({ apiVersion, apiKey = API_KEY } = {}) =>
-      new GoogleGenAI({
-        apiKey,
-        httpOptions: { baseUrl: current().url, ...(apiVersion ? { apiVersion } : {}) },
-      }),
-    ask: (path, body, headers) =>
-      fetch(`${current().url}/v1beta${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { 'x-goog-api-key': API_KEY, 'content-type': 'application/json', ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
-  }
-  beforeAll(async () => {
-    gateway = await startGateway({
+  const gateway = await gatewayOfFile(
+    {
       listens: true,
       providers: [
         provider('plain', 'chat', '/plain/v1', [
@@ -86,33 +36,32 @@ export function surround(options: GatewayOptions = {}): Surroundings {
         provider('open', 'responses', '/open/v1', [{ id: 'tide-1', pricing }]),
       ],
       ...options,
-    })
-    gateway.deps.run.wait = async () => undefined
-  })
-  afterAll(async () => {
-    await gateway?.stop()
-    await upstream.stop(true)
-  })
-  beforeEach(() => {
-    seen.length = 0
-    surroundings.answers = []
-  })
-  return surroundings
+    },
+    upstream,
+  )
+  gateway.deps.run.wait = async () => undefined
+  return {
+    gateway,
+    upstream,
+    clientOf: ({ apiVersion, apiKey = API_KEY }: { apiVersion?: string; apiKey?: string } = {}) =>
+      new GoogleGenAI({
+        apiKey,
+        httpOptions: { baseUrl: gateway.url, ...(apiVersion ? { apiVersion } : {}) },
+      }),
+    /** A call below `/v1beta`, with Google's header. */
+    ask: (path: string, body?: unknown, headers?: Record<string, string>): Promise<Response> =>
+      fetch(`${gateway.url}/v1beta${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'x-goog-api-key': API_KEY, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+  }
 }
 
 export const json =
   (body: unknown, status = 200) =>
   (): Response =>
     Response.json(body, { status })
-
-/** A stream of events: an object is the data of one. */
-export const events =
-  (...list: unknown[]) =>
-  (): Response =>
-    new Response(
-      list.map((each) => (typeof each === 'string' ? each : `data: ${JSON.stringify(each)}\n\n`)).join(''),
-      { headers: { 'content-type': 'text/event-stream' } },
-    )
 
 export const chatReply = (message: object, finish = 'stop') => ({
   id: 'chatcmpl-up',
