@@ -8,8 +8,8 @@ import { type ListQuery, listQuery } from '../http/schemas.ts'
 /** A list of the API: where its rows come from and how they can be ordered and searched. */
 interface Listing<Row> {
   rows(db: Db, where: SQL | undefined): RowQuery<Row>
-  /** Columns by which it can be sorted, by the name of the row's property. They are never null. */
-  sorts: Readonly<Record<string, Column>>
+  /** Columns by which it can be sorted. They are never null, and rows have them under their own names. */
+  sorts: readonly Column[]
   /** The default: one of `sorts`, with `-` before it if it descends. */
   order: string
   /** Unique; orders rows that are otherwise equal. */
@@ -20,7 +20,14 @@ interface Listing<Row> {
 
 export const listing = <Row extends object, Filters extends TProperties>(
   list: Listing<Row> & { filters: Filters },
-) => ({ ...list, query: listQuery(Object.keys(list.sorts), list.order, list.filters) })
+) => ({
+  ...list,
+  query: listQuery(
+    list.sorts.map(({ name }) => name),
+    list.order,
+    list.filters,
+  ),
+})
 
 export interface Page<View> {
   data: View[]
@@ -41,7 +48,8 @@ export async function listPage<Row extends object, View>(
   const { key } = list
   const sort = query.sort ?? list.order
   const isDescending = sort.startsWith('-')
-  const by = list.sorts[isDescending ? sort.slice(1) : sort] ?? key
+  const field = isDescending ? sort.slice(1) : sort
+  const by = list.sorts.find(({ name }) => name === field) ?? key
   const beyond = isDescending ? lt : gt
   const direction = isDescending ? desc : asc
   const limit = Number(query.limit ?? DEFAULT_PAGE)

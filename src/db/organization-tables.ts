@@ -23,6 +23,11 @@ export const organizations = table('organizations', {
   updated_at: timestamp(),
 })
 
+export const ofOrganization = () =>
+  text()
+    .notNull()
+    .references(() => organizations.id)
+
 const roleWord = wordOf(['org:admin', 'org:member'])
 export type Role = Static<typeof roleWord>
 /** As the API names it, and as it is stored. */
@@ -40,11 +45,7 @@ export const role = () => ({
 const memberFields = {
   /** `user_…` */
   id: given(text().primaryKey(), Type.String()),
-  organization_id: hidden(
-    text()
-      .notNull()
-      .references(() => organizations.id),
-  ),
+  organization_id: hidden(ofOrganization()),
   name: hidden(text().notNull()),
   /** Null for the owner until the dashboard is set up. */
   email: given(text(), nullable(Type.String())),

@@ -15,7 +15,7 @@ import {
   resourceOf,
 } from './fields.ts'
 import { shownUuid } from './kinds.ts'
-import { organizations, role } from './organization-tables.ts'
+import { ofOrganization, role } from './organization-tables.ts'
 import { byUser } from './table-parts.ts'
 
 /** One row for each way that a person may sign in. */
@@ -43,11 +43,7 @@ export const identities = table(
 
 const invitationFields = {
   id: given(text().primaryKey(), shownUuid()),
-  organization_id: hidden(
-    text()
-      .notNull()
-      .references(() => organizations.id),
-  ),
+  organization_id: hidden(ofOrganization()),
   email: fixed(
     required({
       column: text(),

@@ -1,40 +1,47 @@
 /** Records about resources: the audit log, idempotency keys and feedback. */
+import { Type } from '@sinclair/typebox'
 import type { JsonObject } from '../core/events.ts'
+import { nullable } from '../http/schemas.ts'
 import { index, integer, json, primaryKey, table, text, word } from './columns.ts'
-import { createdAt } from './table-parts.ts'
+import { columnsOf, createdAt, createdInstant, given, hidden, resourceOf } from './fields.ts'
+import { shownUuid } from './kinds.ts'
+
+const words = () => text().notNull()
+const wordsOrNull = () => given(text(), nullable(Type.String()))
+const details = () => given(json<JsonObject>(), nullable(Type.Record(Type.String(), Type.Unknown())))
+const auditFields = {
+  /** UUIDv7: in order of time. */
+  id: given(text().primaryKey(), shownUuid()),
+  created_at: createdInstant('When it was changed.'),
+  organization_id: given(words(), Type.String()),
+  workspace_id: given(text(), nullable(Type.String({ description: 'Null: of the organisation.' }))),
+  /** The actor and the resource are objects in replies. */
+  actor_type: hidden(word<'key' | 'user' | 'system'>().notNull()),
+  actor_id: hidden(words()),
+  actor_label: hidden(words()),
+  action: given(words(), Type.String({ description: '`key.create`, `workspace.update`, …' })),
+  resource_type: hidden(words()),
+  resource_id: hidden(words()),
+  request_id: wordsOrNull(),
+  address: given(text(), nullable(Type.String({ description: "The client's address." }))),
+  user_agent: wordsOrNull(),
+  before: details(),
+  after: details(),
+}
 
 /** One row for each change, written in its transaction. Never changed, and never a secret in it. */
-export const auditLog = table(
-  'audit_log',
-  {
-    /** UUIDv7: in order of time. */
-    id: text().primaryKey(),
-    created_at: createdAt(),
-    organization_id: text().notNull(),
-    /** Null: of the organisation. */
-    workspace_id: text(),
-    actor_type: word<'key' | 'user' | 'system'>().notNull(),
-    /** A key's hash, a user's id, or what of the system it was (`first-run`). */
-    actor_id: text().notNull(),
-    /** The key's masked label, or the person's name. */
-    actor_label: text().notNull(),
-    /** `key.create`, `workspace.update`, … */
-    action: text().notNull(),
-    resource_type: text().notNull(),
-    resource_id: text().notNull(),
-    request_id: text(),
-    /** The client's address. */
-    address: text(),
-    user_agent: text(),
-    before: json<JsonObject>(),
-    after: json<JsonObject>(),
-  },
-  (t) => [
-    index('audit_log_workspace').on(t.workspace_id, t.id),
-    index('audit_log_resource').on(t.resource_type, t.resource_id, t.id),
-    index('audit_log_actor').on(t.actor_id, t.id),
-  ],
-)
+export const auditLog = table('audit_log', columnsOf(auditFields), (t) => [
+  index('audit_log_workspace').on(t.workspace_id, t.id),
+  index('audit_log_resource').on(t.resource_type, t.resource_id, t.id),
+  index('audit_log_actor').on(t.actor_id, t.id),
+])
+export const auditEntry = resourceOf({
+  name: 'audit_entry',
+  noun: 'audit entry',
+  key: auditLog.id,
+  table: auditLog,
+  fields: auditFields,
+})
 
 /** Requests that named an `Idempotency-Key`, so that a second one changes nothing. */
 export const idempotencyKeys = table(

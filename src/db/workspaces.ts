@@ -14,7 +14,7 @@ import {
   withDefault,
 } from './fields.ts'
 import { flag, oneOf, shownUuid, words } from './kinds.ts'
-import { organizations, users } from './organization-tables.ts'
+import { ofOrganization, users } from './organization-tables.ts'
 import { rateLimits } from './rate-limits.ts'
 
 const SLUG = '^[a-z0-9]+(?:-[a-z0-9]+)*$'
@@ -72,11 +72,7 @@ const cacheTtl = {
 
 const fields = {
   id: given(text().primaryKey(), shownUuid()),
-  organization_id: hidden(
-    text()
-      .notNull()
-      .references(() => organizations.id),
-  ),
+  organization_id: hidden(ofOrganization()),
   name: required(words({ minLength: 1, maxLength: 100 })),
   slug: required(slug),
   description: optional(words({ maxLength: 500 })),

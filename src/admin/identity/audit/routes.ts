@@ -5,7 +5,7 @@ import { download } from '../../../http/download.ts'
 import { operationsOf } from '../../../http/operation.ts'
 import { pageReply } from '../../../http/schemas.ts'
 import { exportLines } from './export.ts'
-import { auditEntry, exportAuditQuery } from './schema.ts'
+import { auditReply, exportAuditQuery } from './schema.ts'
 import { auditList, exportAudit, listAudit } from './service.ts'
 
 const documented = operationsOf('Audit log')
@@ -17,7 +17,7 @@ export const auditRoutes = (deps: CallerDeps & { database: Database }) =>
     .get('/audit-log', ({ query }) => listAudit(deps.database, query), {
       caller: 'management',
       query: auditList.query,
-      response: pageReply(auditEntry),
+      response: pageReply(auditReply),
       detail: documented('listAuditLog', 'List what was changed, by whom and from where'),
     })
     .get(

@@ -1,6 +1,7 @@
 import { type Static, t } from 'elysia'
-import type { auditLog } from '../../../db/tables.ts'
-import { instant, nullable, uuid } from '../../../http/schemas.ts'
+import { viewOf } from '../../../db/fields.ts'
+import { auditEntry, type auditLog } from '../../../db/tables.ts'
+import { uuid } from '../../../http/schemas.ts'
 
 const text = (description: string) => t.Optional(t.String({ minLength: 1, maxLength: 200, description }))
 const moment = (description: string) =>
@@ -37,39 +38,19 @@ export const exportAuditQuery = t.Object(
 )
 export type AuditFilter = Omit<Static<typeof exportAuditQuery>, 'format'>
 
-const details = nullable(t.Record(t.String(), t.Unknown()))
-
-export const auditEntry = t.Object({
-  id: t.String({ documented: { type: 'string', format: 'uuid' } }),
-  created_at: instant('When it was changed.'),
-  organization_id: t.String(),
-  workspace_id: nullable(t.String({ description: 'Null: of the organisation.' })),
+export const auditReply = t.Object({
+  ...auditEntry.view.properties,
   actor: t.Object({
     type: t.Union([t.Literal('key'), t.Literal('user'), t.Literal('system')]),
     id: t.String({ description: "A key's hash, a user's id, or what of the system it was." }),
     label: t.String({ description: "The key's masked form, or the person's name." }),
   }),
-  action: t.String({ description: '`key.create`, `workspace.update`, …' }),
   resource: t.Object({ type: t.String(), id: t.String() }),
-  request_id: nullable(t.String()),
-  address: nullable(t.String({ description: "The client's address." })),
-  user_agent: nullable(t.String()),
-  before: details,
-  after: details,
 })
-export type AuditEntry = Static<typeof auditEntry>
+export type AuditEntry = Static<typeof auditReply>
 
-export const auditEntryView = (row: typeof auditLog.$inferSelect): AuditEntry => ({
-  id: row.id,
-  created_at: row.created_at.toISOString(),
-  organization_id: row.organization_id,
-  workspace_id: row.workspace_id,
+export const auditView = (row: typeof auditLog.$inferSelect): AuditEntry => ({
+  ...viewOf(auditEntry, row),
   actor: { type: row.actor_type, id: row.actor_id, label: row.actor_label },
-  action: row.action,
   resource: { type: row.resource_type, id: row.resource_id },
-  request_id: row.request_id,
-  address: row.address,
-  user_agent: row.user_agent,
-  before: row.before,
-  after: row.after,
 })

@@ -5,7 +5,7 @@ import type { Database } from '../../../db/database.ts'
 import { auditLog } from '../../../db/tables.ts'
 import { instantOf } from '../../../http/instant.ts'
 import { listing, listPage } from '../../list.ts'
-import { type AuditEntry, type AuditFilter, auditEntryView, filters } from './schema.ts'
+import { type AuditEntry, type AuditFilter, auditView, filters } from './schema.ts'
 
 /** Rows that an export reads at once; the event loop runs between two reads. */
 const SLICE = 500
@@ -13,7 +13,7 @@ const SLICE = 500
 /** Default order: newest first. */
 export const auditList = listing({
   rows: (db, where) => selectRows(db, auditLog, where),
-  sorts: { id: auditLog.id },
+  sorts: [auditLog.id],
   order: '-id',
   key: auditLog.id,
   searched: [auditLog.action, auditLog.actor_label, auditLog.resource_id],
@@ -21,7 +21,7 @@ export const auditList = listing({
 })
 
 export const listAudit = (database: Database, query: Static<typeof auditList.query>) =>
-  listPage(database, auditList, query, conditionOf(query), auditEntryView)
+  listPage(database, auditList, query, conditionOf(query), auditView)
 
 /** All entries, oldest first, read in slices while they are sent. Entries written meanwhile may be missing. */
 export const exportAudit = (database: Database, filter: AuditFilter): AsyncGenerator<AuditEntry[]> =>
@@ -37,7 +37,7 @@ async function* slicesOf({ db }: Database, listed: SQL | undefined): AsyncGenera
       .orderBy(auditLog.id)
       .limit(SLICE)
     if (rows.length === 0) return
-    yield rows.map(auditEntryView)
+    yield rows.map(auditView)
     after = rows.at(-1)?.id ?? after
     await new Promise((resolve) => setImmediate(resolve))
   }

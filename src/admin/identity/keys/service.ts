@@ -63,7 +63,7 @@ export async function createKey(
 /** Default order: newest first. */
 export const keyList = listing({
   rows: (db, where) => selectRows(db, apiKeys, where),
-  sorts: { created_at: apiKeys.created_at, name: apiKeys.name },
+  sorts: [apiKeys.created_at, apiKeys.name],
   order: '-created_at',
   key: apiKeys.id,
   searched: [apiKeys.name, apiKeys.label, apiKeys.external_user],

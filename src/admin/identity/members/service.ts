@@ -31,7 +31,7 @@ const selectMembers = (db: Db, where: SQL | undefined) =>
 /** Default order: of joining. */
 export const memberList = listing({
   rows: selectMembers,
-  sorts: { created_at: workspaceMembers.created_at },
+  sorts: [workspaceMembers.created_at],
   order: 'created_at',
   key: workspaceMembers.id,
   searched: [users.name, users.email],

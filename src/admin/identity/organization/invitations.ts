@@ -94,11 +94,7 @@ async function makeLink(
 /** Default order: newest first. */
 export const invitationList = listing({
   rows: (db, where) => selectRows(db, invitations, where),
-  sorts: {
-    created_at: invitations.created_at,
-    expires_at: invitations.expires_at,
-    email: invitations.email,
-  },
+  sorts: [invitations.created_at, invitations.expires_at, invitations.email],
   order: '-created_at',
   key: invitations.id,
   searched: [invitations.email],

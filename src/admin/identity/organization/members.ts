@@ -26,7 +26,7 @@ import { memberView, type OrganizationMember } from './schema.ts'
 /** Default order: of joining. */
 export const memberList = listing({
   rows: (db, where) => selectRows(db, users, where),
-  sorts: { created_at: users.created_at, name: users.name },
+  sorts: [users.created_at, users.name],
   order: 'created_at',
   key: users.id,
   searched: [users.name, users.email],

@@ -37,12 +37,7 @@ type Workspace = Static<typeof workspace.view>
 /** Default order: of creation. */
 export const workspaceList = listing({
   rows: (db, where) => selectRows(db, workspaces, where),
-  sorts: {
-    id: workspaces.id,
-    created_at: workspaces.created_at,
-    name: workspaces.name,
-    slug: workspaces.slug,
-  },
+  sorts: [workspaces.id, workspaces.created_at, workspaces.name, workspaces.slug],
   order: 'id',
   key: workspaces.id,
   searched: [workspaces.name, workspaces.slug, workspaces.description],

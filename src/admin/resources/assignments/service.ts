@@ -80,7 +80,7 @@ export const keyAssignmentList = listing({
       .innerJoin(apiKeys, eq(apiKeys.hash, guardrailKeys.key_hash))
       .where(where)
       .$dynamic(),
-  sorts: { id: guardrailKeys.id, created_at: guardrailKeys.created_at },
+  sorts: [guardrailKeys.id, guardrailKeys.created_at],
   order: 'id',
   key: guardrailKeys.id,
   searched: [apiKeys.name, apiKeys.label],
@@ -102,7 +102,7 @@ export const memberAssignmentList = listing({
       .innerJoin(users, eq(users.id, guardrailMembers.user_id))
       .where(where)
       .$dynamic(),
-  sorts: { id: guardrailMembers.id, created_at: guardrailMembers.created_at },
+  sorts: [guardrailMembers.id, guardrailMembers.created_at],
   order: 'id',
   key: guardrailMembers.id,
   searched: [users.name, users.email],

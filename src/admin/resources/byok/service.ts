@@ -41,7 +41,7 @@ type ByokKey = Static<typeof byokKey.view>
 /** Default order: the one in which they are tried. */
 export const byokList = listing({
   rows: (db, where) => selectRows(db, byokKeys, where),
-  sorts: { sort_order: byokKeys.sort_order, created_at: byokKeys.created_at, provider: byokKeys.provider },
+  sorts: [byokKeys.sort_order, byokKeys.created_at, byokKeys.provider],
   order: 'sort_order',
   key: byokKeys.id,
   searched: [byokKeys.name, byokKeys.provider, byokKeys.label],

@@ -54,12 +54,7 @@ type Destination = Static<typeof destinationReply>
 /** Default order: of creation. */
 export const destinationList = listing({
   rows: (db, where) => selectRows(db, destinations, where),
-  sorts: {
-    id: destinations.id,
-    created_at: destinations.created_at,
-    name: destinations.name,
-    type: destinations.type,
-  },
+  sorts: [destinations.id, destinations.created_at, destinations.name, destinations.type],
   order: 'id',
   key: destinations.id,
   searched: [destinations.name, destinations.type],

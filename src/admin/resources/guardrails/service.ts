@@ -26,7 +26,7 @@ export interface GuardrailDeps extends ChangeDeps {
 /** Default order: of creation. The workspace's default guardrail is the first. */
 export const guardrailList = listing({
   rows: (db, where) => selectRows(db, guardrails, where),
-  sorts: { id: guardrails.id, created_at: guardrails.created_at, name: guardrails.name },
+  sorts: [guardrails.id, guardrails.created_at, guardrails.name],
   order: 'id',
   key: guardrails.id,
   searched: [guardrails.name, guardrails.description],

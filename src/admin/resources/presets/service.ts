@@ -38,13 +38,7 @@ type PresetVersion = Static<typeof presetVersion.view>
 /** Default order: of creation. Archived presets are listed too. */
 export const presetList = listing({
   rows: (db, where) => selectRows(db, presets, where),
-  sorts: {
-    id: presets.id,
-    created_at: presets.created_at,
-    updated_at: presets.updated_at,
-    name: presets.name,
-    slug: presets.slug,
-  },
+  sorts: [presets.id, presets.created_at, presets.updated_at, presets.name, presets.slug],
   order: 'id',
   key: presets.id,
   searched: [presets.slug, presets.name, presets.description],
@@ -53,7 +47,7 @@ export const presetList = listing({
 /** Default order: newest first. */
 export const versionList = listing({
   rows: (db, where) => selectRows(db, presetVersions, where),
-  sorts: { version: presetVersions.version },
+  sorts: [presetVersions.version],
   order: '-version',
   key: presetVersions.id,
   searched: [presetVersions.system_prompt],
