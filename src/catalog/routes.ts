@@ -42,50 +42,54 @@ export interface CatalogDeps extends CallerDeps {
 /** The callable models. `basePath` precedes `/models` in the addresses of replies: `/api/v1`. */
 export const catalogRoutes = (deps: CatalogDeps, basePath: string) =>
   new Elysia()
-    .use(listRoutes(deps, basePath))
+    .use(allModelsRoutes(deps, basePath))
+    .use(partialListRoutes(deps, basePath))
     .use(oneModelRoutes(deps, basePath))
     .use(modelByIdRoutes(deps, basePath))
     .use(providerRoutes(deps))
 
-// A list is answered as text that was written before: a schema to check it by would be slower than the rest.
-const listRoutes = (deps: CatalogDeps, basePath: string) =>
+// Lists are joined from JSON that was written before: checking them with a schema would take longer than the rest.
+const allModelsRoutes = (deps: CatalogDeps, basePath: string) =>
+  new Elysia().use(uncountedCallerOption(deps)).get(
+    '/models',
+    async ({ caller, query, request, set }) => {
+      const form = formOf(request)
+      if (form !== null) {
+        set.headers['content-type'] = JSON_TYPE
+        return JSON.stringify(form.page(deps.lists.callableBy(caller), queryOf(request)))
+      }
+      const now = deps.now()
+      const popularity = await popularityFor(query.sort, deps.database.db, now)
+      const models = sorted(filtered(deps.lists.all(), query, now), query.sort, {
+        popularity,
+        measurements: deps.measurements,
+      })
+      const page = pageOf(models, query, request, basePath)
+      set.headers['content-type'] = isRss(query.use_rss) ? RSS_TYPE : JSON_TYPE
+      if (!isRss(query.use_rss)) return page.json()
+      const api = publicApi(request, deps.auth.site, basePath)
+      return rssOf({ self: `${api}/models${new URL(request.url).search}`, api, models: page.models })
+    },
+    {
+      caller: 'any',
+      query: modelsQuery,
+      detail: operation({
+        id: 'listModels',
+        tag,
+        summary: 'List the models that can be called',
+        description:
+          'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do. ' +
+          "With the header `anthropic-version` the reply is a page of Anthropic's API (`limit`, `after_id`, `before_id`), with `x-goog-api-key` one of Google's (`pageSize`, `pageToken`): of the models that the key may call.",
+        reply: modelList,
+        alsoAs: [RSS_MEDIA],
+      }),
+    },
+  )
+
+/** Some of the models, and their number. */
+const partialListRoutes = (deps: CatalogDeps, basePath: string) =>
   new Elysia()
     .use(uncountedCallerOption(deps))
-    .get(
-      '/models',
-      async ({ caller, query, request, set }) => {
-        const form = formOf(request)
-        if (form !== null) {
-          set.headers['content-type'] = JSON_TYPE
-          return JSON.stringify(form.page(deps.lists.callableBy(caller), queryOf(request)))
-        }
-        const now = deps.now()
-        const popularity = await popularityFor(query.sort, deps.database.db, now)
-        const models = sorted(filtered(deps.lists.all(), query, now), query.sort, {
-          popularity,
-          measurements: deps.measurements,
-        })
-        const page = pageOf(models, query, request, basePath)
-        set.headers['content-type'] = isRss(query.use_rss) ? RSS_TYPE : JSON_TYPE
-        if (!isRss(query.use_rss)) return page.json()
-        const api = publicApi(request, deps.auth.site, basePath)
-        return rssOf({ self: `${api}/models${new URL(request.url).search}`, api, models: page.models })
-      },
-      {
-        caller: 'any',
-        query: modelsQuery,
-        detail: operation({
-          id: 'listModels',
-          tag,
-          summary: 'List the models that can be called',
-          description:
-            'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do. ' +
-            "With the header `anthropic-version` the reply is a page of Anthropic's API (`limit`, `after_id`, `before_id`), with `x-goog-api-key` one of Google's (`pageSize`, `pageToken`): of the models that the key may call.",
-          reply: modelList,
-          alsoAs: [RSS_MEDIA],
-        }),
-      },
-    )
     .get(
       '/models/user',
       ({ caller, query, request, set }) => {
@@ -127,9 +131,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
     .get(
       '/models/count',
       ({ query }) => ({
-        data: {
-          count: deps.lists.all().filter(outputTest(query.output_modalities)).length,
-        },
+        data: { count: deps.lists.all().filter(outputTest(query.output_modalities)).length },
       }),
       {
         caller: 'any',
@@ -137,11 +139,7 @@ const listRoutes = (deps: CatalogDeps, basePath: string) =>
         response: {
           200: t.Object({ data: t.Object({ count: t.Number({ documented: { type: 'integer' } }) }) }),
         },
-        detail: operation({
-          id: 'countModels',
-          tag,
-          summary: 'Count the models that can be called',
-        }),
+        detail: operation({ id: 'countModels', tag, summary: 'Count the models that can be called' }),
       },
     )
 
@@ -167,11 +165,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
         caller: 'any',
         params: modelParams,
         response: { 200: t.Object({ data: modelEndpoints }) },
-        detail: operation({
-          id: 'listEndpoints',
-          tag,
-          summary: 'List the endpoints of a model',
-        }),
+        detail: operation({ id: 'listEndpoints', tag, summary: 'List the endpoints of a model' }),
       },
     )
     .get(
@@ -281,11 +275,7 @@ const providerRoutes = (deps: CatalogDeps) =>
       {
         caller: 'any',
         response: { 200: t.Object({ data: t.Array(provider) }) },
-        detail: operation({
-          id: 'listProviders',
-          tag,
-          summary: 'List the providers that are configured',
-        }),
+        detail: operation({ id: 'listProviders', tag, summary: 'List the providers that are configured' }),
       },
     )
 

@@ -1,5 +1,6 @@
 import type { ScanBudget, Sought, Watch, Window } from '../core/content-filter.ts'
-import type { Automaton, State } from './automaton.ts'
+import type { Automaton } from './automaton.ts'
+import type { State } from './automaton-states.ts'
 import { longestMatch } from './longest.ts'
 import type { Program } from './program.ts'
 import { beforeOf, createGroups, type Group, type Groups, TOO_MANY } from './search.ts'
