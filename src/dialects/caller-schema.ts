@@ -83,14 +83,28 @@ export const cacheControl = optional(
   openObject({ type: t.String({ description: 'ephemeral' }), ttl: optional(t.String()) }),
 )
 
-export const callerFields = {
+/** The routing fields of every body. */
+export const routingFields = {
   models: optional(t.Array(modelName(), { description: 'Fallbacks, tried in order' })),
   provider: optional(providerPreferences),
-  plugins: optional(t.Array(plugin)),
-  route: optional(oneOf(['fallback', 'sort'])),
   session_id: optional(t.String({ maxLength: 256, description: 'Wins over the header x-session-id' })),
   user: optional(t.String({ maxLength: 256 })),
   trace: optional(trace),
+}
+
+/** Those of every conversation. */
+export const conversationFields = {
+  ...routingFields,
+  plugins: optional(t.Array(plugin)),
+  route: optional(oneOf(['fallback', 'sort'])),
+}
+
+export const stopServerToolsWhen = optional(
+  t.Array(stopCondition, { minItems: 1, description: 'Any that holds ends the tool loop' }),
+)
+
+export const callerFields = {
+  ...conversationFields,
   debug: optional(
     openObject({
       echo_upstream_body: optional(
@@ -99,9 +113,7 @@ export const callerFields = {
     }),
   ),
   image_config: optional(anyObject('Settings of image output; specific to the provider')),
-  stop_server_tools_when: optional(
-    t.Array(stopCondition, { minItems: 1, description: 'Any that holds ends the tool loop' }),
-  ),
+  stop_server_tools_when: stopServerToolsWhen,
 }
 
 /** Fields of a caller's body for the gateway, in every dialect: never sent to a provider. */

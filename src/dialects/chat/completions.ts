@@ -11,7 +11,7 @@ import {
   isText,
   objectsIn,
 } from '../../core/json.ts'
-import { callerFields, model } from '../caller-schema.ts'
+import { conversationFields, model } from '../caller-schema.ts'
 import type { Ingress, StreamWriter } from '../dialect.ts'
 import { bounded, openObject, optional } from '../fields.ts'
 import { oneLine } from '../json-text.ts'
@@ -23,7 +23,6 @@ import { writeChatStream } from './write-stream.ts'
 /** The body of POST /completions, OpenAI's older API. Unknown fields are those of POST /chat/completions. */
 
 const tokens = t.Array(t.Integer({ minimum: 0 }))
-const { models, provider, plugins, route, session_id, user, trace } = callerFields
 
 export const completionBody = bounded(
   openObject({
@@ -44,13 +43,7 @@ export const completionBody = bounded(
     seed: optional(t.Integer()),
     presence_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
     frequency_penalty: optional(t.Number({ minimum: -2, maximum: 2 })),
-    models,
-    provider,
-    plugins,
-    route,
-    session_id,
-    user,
-    trace,
+    ...conversationFields,
   }),
 )
 type CompletionBody = Static<typeof completionBody>

@@ -1,8 +1,9 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { asList, defined, isObject, isString } from '../../core/json.ts'
+import { defined, isObject, isString } from '../../core/json.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../core/request.ts'
 import { quoted } from '../mismatch.ts'
+import { formatOf } from '../strict-schema.ts'
 import { shortName } from '../tool-names.ts'
 import type { Keep } from './parse-parts.ts'
 import type { GeminiBody } from './schema.ts'
@@ -90,23 +91,8 @@ export function readFormat({ generationConfig }: GeminiBody, keep: Keep): JsonOb
     return undefined
   }
   const schema = responseJsonSchema ?? (responseSchema ? neutralSchema(responseSchema) : undefined)
-  if (schema !== undefined) {
-    return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrict(schema) } }
-  }
+  if (schema !== undefined) return formatOf(schema)
   return type === undefined ? undefined : { type: 'json_object' }
-}
-
-/** OpenAI's `strict` rejects optional properties and open objects; Google enforces schemas that have them. */
-function isStrict(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict)
-  if (!isObject(schema)) return true
-  const { properties, required } = schema
-  if (isObject(properties)) {
-    const names = new Set<unknown>(asList(required))
-    if (schema.additionalProperties !== false) return false
-    if (!Object.keys(properties).every((name) => names.has(name))) return false
-  }
-  return Object.values(schema).every(isStrict)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, isObject } from '../../core/json.ts'
-import { callerFields, GATEWAY_FIELDS, model } from '../caller-schema.ts'
+import { conversationFields, GATEWAY_FIELDS, model, stopServerToolsWhen } from '../caller-schema.ts'
 import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 
 /**
@@ -110,8 +110,6 @@ export const generationConfig = openObject({
   thinkingConfig: optional(thinkingConfig),
 })
 
-const { models, provider, plugins, route, session_id, user, trace, stop_server_tools_when } = callerFields
-
 export const geminiBody = bounded(
   openObject({
     model,
@@ -123,14 +121,8 @@ export const geminiBody = bounded(
     generationConfig: optional(generationConfig),
     cachedContent: optional(t.String({ description: 'A cache at the provider' })),
     serviceTier: optional(t.String()),
-    models,
-    provider,
-    plugins,
-    route,
-    session_id,
-    user,
-    trace,
-    stop_server_tools_when,
+    ...conversationFields,
+    stop_server_tools_when: stopServerToolsWhen,
   }),
 )
 

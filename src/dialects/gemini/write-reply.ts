@@ -1,6 +1,7 @@
-import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { Finish, JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject } from '../../core/json.ts'
-import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
+import type { Closing, InferenceResult, ReplyContext } from '../../core/result.ts'
+import { eventsOfChoice } from '../result-events.ts'
 import { viewMetadata } from '../usage.ts'
 import { candidatesOf, type HeldEnd, indexOf, isGeminiNative, mergedChunks } from './chunks.ts'
 import { writeLogprobs } from './decode-candidate.ts'
@@ -58,7 +59,7 @@ function withRest(candidates: Candidate[], own: JsonObject): JsonObject {
 const viewChoices = ({ choices }: InferenceResult, reply: ReplyContext, lost: Set<string>): Candidate[] =>
   choices.map((choice) => {
     const state = newParts(choice.index, reply)
-    const parts = eventsOf(choice).flatMap((event) => partsOf(event, state))
+    const parts = eventsOfChoice(choice).flatMap((event) => partsOf(event, state))
     parts.push(...endParts(state))
     for (const name of state.lost) lost.add(name)
     return defined({
@@ -68,24 +69,6 @@ const viewChoices = ({ choices }: InferenceResult, reply: ReplyContext, lost: Se
       logprobsResult: choice.logprobs === null ? undefined : writeLogprobs(choice.logprobs),
     })
   })
-
-function eventsOf(whole: ResultChoice): InferenceEvent[] {
-  const choice = 0
-  const { text, reasoning, reasoningDetails, refusal, annotations, images, toolCalls, audio } = whole
-  return [
-    { type: 'reasoning-delta', choice, text: reasoning },
-    ...reasoningDetails.map((detail) => ({ type: 'reasoning-detail' as const, choice, detail })),
-    { type: 'text-delta', choice, text },
-    { type: 'refusal-delta', choice, text: refusal },
-    ...annotations.map((annotation) => ({ type: 'annotation' as const, choice, annotation })),
-    ...images.map((url) => ({ type: 'image' as const, choice, url })),
-    ...(audio === null ? [] : [{ type: 'audio-delta' as const, choice, audio }]),
-    ...toolCalls.flatMap(({ arguments: json, ...call }, index): InferenceEvent[] => [
-      { type: 'tool-call-start', choice, index, ...call },
-      { type: 'tool-call-delta', choice, index, json },
-    ]),
-  ]
-}
 
 /**
  * The candidates of the last chunk: why each ended, and the fields beside its text. A prompt that a provider of this

@@ -1,8 +1,9 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { asList, defined, isObject, restOf } from '../../core/json.ts'
+import { defined, restOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
 import { quoted } from '../mismatch.ts'
+import { formatOf, isStrict } from '../strict-schema.ts'
 import { shortName } from '../tool-names.ts'
 import type { Keep } from './fields.ts'
 import type { MessagesBody } from './schema.ts'
@@ -22,13 +23,14 @@ export function readTools({ tools }: MessagesBody, keep: Keep): Tool[] {
     if (type && type !== 'custom') return { type: 'other', data: { ...tool } }
     if (!name) throw badRequest('is required on a custom tool', `${at}.name`)
     if (!input_schema) throw badRequest('is required on a custom tool: a JSON Schema', `${at}.input_schema`)
-    if (strict === true && !isStrict(input_schema)) keep('tools.strict')
+    const holds = strict === true && isStrict(input_schema)
+    if (strict === true && !holds) keep('tools.strict')
     return defined({
       type: 'function',
       name: shortName(name),
       description: description ?? undefined,
       parameters: input_schema,
-      strict: strict === true && isStrict(input_schema) ? true : undefined,
+      strict: holds || undefined,
       extra: keep.rest(restOf(tool, TOOL), 'tools'),
     })
   })
@@ -75,22 +77,5 @@ export function readFormat({ output_config, output_format }: MessagesBody): Json
   if (output_config?.format && output_format) {
     throw badRequest('is the older name of output_config.format: send one of them', 'output_format')
   }
-  const { schema } = format
-  return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrict(schema) } }
-}
-
-/**
- * Anthropic enforces schemas with optional properties; OpenAI's word `strict` refuses those, and the ones whose
- * objects are open.
- */
-function isStrict(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict)
-  if (!isObject(schema)) return true
-  const { properties, required } = schema
-  if (isObject(properties)) {
-    const names = new Set<unknown>(asList(required))
-    const isClosed = schema.additionalProperties === false
-    if (!isClosed || !Object.keys(properties).every((name) => names.has(name))) return false
-  }
-  return Object.values(schema).every(isStrict)
+  return formatOf(format.schema)
 }

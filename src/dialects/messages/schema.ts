@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { cacheControl, callerFields, model } from '../caller-schema.ts'
+import { cacheControl, conversationFields, model, stopServerToolsWhen } from '../caller-schema.ts'
 import { anyObject, bounded, modelName, oneOf, openObject, optional } from '../fields.ts'
 import { message, textBlock } from './schema-messages.ts'
 
@@ -82,9 +82,8 @@ const samplingFields = {
   cache_control: cacheControl,
 }
 
-const { models, provider, plugins, route, session_id, user, trace, stop_server_tools_when } = callerFields
 const gatewayFields = {
-  models,
+  ...conversationFields,
   fallbacks: optional(
     t.Union(
       [
@@ -94,13 +93,7 @@ const gatewayFields = {
       { description: 'Models that are tried when the first one cannot answer' },
     ),
   ),
-  provider,
-  plugins,
-  route,
-  session_id,
-  trace,
-  user,
-  stop_server_tools_when,
+  stop_server_tools_when: stopServerToolsWhen,
 }
 
 export const messagesBody = bounded(openObject({ ...contentFields, ...samplingFields, ...gatewayFields }))

@@ -1,7 +1,8 @@
-import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
 import { fieldsOf, isObject, isString } from '../../core/json.ts'
-import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
+import type { Closing, InferenceResult, ReplyContext } from '../../core/result.ts'
+import { eventsOfChoice } from '../result-events.ts'
 import { viewMetadata } from '../usage.ts'
 import { viewUsage } from './usage.ts'
 import { endBlocks, writeBlocks } from './write-blocks.ts'
@@ -59,7 +60,7 @@ function viewResult(
   const { blocks, fields } = foreignOf(natives)
   // Anthropic explains a refusal beside the stop reason.
   const isOwn = fields.stop_reason !== undefined
-  if (choice) writeBlocks(eventsOf(isOwn ? { ...choice, refusal: '' } : choice), state)
+  if (choice) writeBlocks(eventsOfChoice(isOwn ? { ...choice, refusal: '' } : choice), state)
   endBlocks(state)
   return {
     content: [...blocks, ...collector.content],
@@ -67,26 +68,6 @@ function viewResult(
     ...fields,
     lost: [...state.lost],
   }
-}
-
-function eventsOf(whole: ResultChoice): InferenceEvent[] {
-  const choice = 0
-  const { text, reasoning, reasoningDetails, refusal, annotations, images, toolCalls, audio, logprobs } =
-    whole
-  return [
-    { type: 'reasoning-delta', choice, text: reasoning },
-    ...reasoningDetails.map((detail) => ({ type: 'reasoning-detail' as const, choice, detail })),
-    { type: 'text-delta', choice, text },
-    { type: 'refusal-delta', choice, text: refusal },
-    ...annotations.map((annotation) => ({ type: 'annotation' as const, choice, annotation })),
-    ...images.map((url) => ({ type: 'image' as const, choice, url })),
-    ...toolCalls.flatMap(({ arguments: json, ...call }, index): InferenceEvent[] => [
-      { type: 'tool-call-start', choice, index, ...call },
-      { type: 'tool-call-delta', choice, index, json },
-    ]),
-    ...(audio === null ? [] : [{ type: 'audio-delta' as const, choice, audio }]),
-    ...(logprobs === null ? [] : [{ type: 'logprobs' as const, choice, logprobs }]),
-  ]
 }
 
 /** Blocks that neutral events tell of. */

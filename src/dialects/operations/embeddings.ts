@@ -6,11 +6,12 @@ import type { Embedding, EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } f
 import type { ContentPart } from '../../core/request.ts'
 import { promptTokens } from '../../core/usage.ts'
 import { readRouting } from '../caller-fields.ts'
+import { routingFields } from '../caller-schema.ts'
 import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck, kindText } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
-import { modelField, routingFields } from './fields.ts'
+import { modelField } from './fields.ts'
 
 const textPart = openObject({ type: t.Literal('text'), text: t.String({ minLength: 1 }) })
 const imagePart = openObject({

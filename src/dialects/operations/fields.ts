@@ -4,13 +4,8 @@ import type { JsonObject } from '../../core/events.ts'
 import { fieldsOf, isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
-import { callerFields, GATEWAY_FIELDS } from '../caller-schema.ts'
+import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import { modelName, optional } from '../fields.ts'
-
-const { models, provider, session_id, user, trace } = callerFields
-
-/** The routing fields of every operation's body. */
-export const routingFields = { models, provider, session_id, user, trace }
 
 export const modelField = (description: string) => optional(modelName(description))
 

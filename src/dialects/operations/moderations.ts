@@ -3,11 +3,12 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
 import { readRouting } from '../caller-fields.ts'
+import { routingFields } from '../caller-schema.ts'
 import { bounded, openObject } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
-import { modelField, routingFields } from './fields.ts'
+import { modelField } from './fields.ts'
 
 const part = openObject({
   type: t.String({ description: 'text or image_url' }),

@@ -5,11 +5,12 @@ import { defined, fieldsOf, isString } from '../../core/json.ts'
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../core/usage.ts'
 import { readRouting } from '../caller-fields.ts'
+import { routingFields } from '../caller-schema.ts'
 import { bounded, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
-import { modelField, routingFields } from './fields.ts'
+import { modelField } from './fields.ts'
 import { costOf, countOf, malformed, readInputUsage } from './reply.ts'
 
 const document = openObject({

@@ -3,9 +3,10 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { SpeechFormat, SpeechRequest } from '../../core/operation.ts'
 import { readRouting } from '../caller-fields.ts'
+import { routingFields } from '../caller-schema.ts'
 import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
-import { modelField, routingFields } from './fields.ts'
+import { modelField } from './fields.ts'
 
 export const speechBody = bounded(
   openObject({

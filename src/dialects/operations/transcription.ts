@@ -6,11 +6,12 @@ import { defined } from '../../core/json.ts'
 import type { AudioFile, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { readRouting } from '../caller-fields.ts'
+import { routingFields } from '../caller-schema.ts'
 import { bounded, oneOf, openObject, optional } from '../fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import type { OperationIngress } from '../operation.ts'
 import { viewCost, viewMetadata } from '../usage.ts'
-import { bytesOfBase64, modelField, routingFields } from './fields.ts'
+import { bytesOfBase64, modelField } from './fields.ts'
 
 const fields = {
   model: modelField('A model that transcribes'),
