@@ -31,7 +31,6 @@ export const workspaceBudgets = table('workspace_budgets', columnsOf(fields), (t
 ])
 export const budget = resourceOf({
   name: 'budget',
-  noun: 'budget',
   key: workspaceBudgets.id,
   table: workspaceBudgets,
   fields,

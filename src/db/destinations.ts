@@ -79,7 +79,6 @@ export const destinations = table('observability_destinations', columnsOf(fields
 ])
 export const destination = resourceOf({
   name: 'destination',
-  noun: 'destination',
   key: destinations.id,
   table: destinations,
   fields,

@@ -173,7 +173,7 @@ const propertiesOf = <F extends Fields, Use extends 'create' | 'update' | 'view'
 export interface Resource<T extends AnyTable, F extends Fields> {
   /** The first part of its audit actions: `guardrail`. */
   readonly name: string
-  /** What messages call it: `guardrail`, `API key`. */
+  /** What messages call it if not by its name: `API key`. */
   readonly noun: string
   /** The column by which requests and the audit log name one. */
   readonly key: Column
@@ -185,8 +185,9 @@ export interface Resource<T extends AnyTable, F extends Fields> {
 }
 
 export const resourceOf = <T extends AnyTable, F extends Fields>(
-  is: Pick<Resource<T, F>, 'name' | 'noun' | 'key' | 'table' | 'fields'>,
+  is: Pick<Resource<T, F>, 'name' | 'key' | 'table' | 'fields'> & { noun?: string },
 ): Resource<T, F> => ({
+  noun: is.name,
   ...is,
   create: Type.Object(propertiesOf(is.fields, 'create'), { additionalProperties: false }),
   update: Type.Object(propertiesOf(is.fields, 'update'), { additionalProperties: false }),

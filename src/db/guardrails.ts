@@ -19,7 +19,7 @@ import {
 import { apiKeys } from './keys.ts'
 import { flag, oneOf, shownUuid, usd, wordOf, words } from './kinds.ts'
 import { rateLimits } from './rate-limits.ts'
-import { byUser, createdAt, ofWorkspace } from './table-parts.ts'
+import { byUser, ofWorkspace } from './table-parts.ts'
 
 const names = (description: string) => ({
   column: json<string[]>(),
@@ -97,51 +97,49 @@ const fields = {
 export const guardrails = table('guardrails', columnsOf(fields), (t) => [
   index('guardrails_workspace').on(t.workspace_id, t.created_at),
 ])
-export const guardrail = resourceOf({
-  name: 'guardrail',
-  noun: 'guardrail',
-  key: guardrails.id,
-  table: guardrails,
-  fields,
-})
+export const guardrail = resourceOf({ name: 'guardrail', key: guardrails.id, table: guardrails, fields })
 export type GuardrailRow = typeof guardrails.$inferSelect
 
-export const guardrailKeys = table(
-  'guardrail_keys',
-  {
-    /** UUID */
-    id: text().primaryKey(),
-    guardrail_id: text()
+const assigned = () => ({
+  id: given(text().primaryKey(), shownUuid()),
+  guardrail_id: given(
+    text()
       .notNull()
       .references(() => guardrails.id, { onDelete: 'cascade' }),
-    key_hash: text()
+    shownUuid(),
+  ),
+  assigned_by: given(byUser(), Type.String({ description: 'User id.' })),
+  created_at: createdInstant('When it was assigned.'),
+})
+const keyFields = {
+  ...assigned(),
+  key_hash: given(
+    text()
       .notNull()
       .references(() => apiKeys.hash),
-    assigned_by: byUser(),
-    created_at: createdAt(),
-  },
-  // A key holds at most one guardrail.
-  (t) => [
-    uniqueIndex('guardrail_keys_key').on(t.key_hash),
-    index('guardrail_keys_guardrail').on(t.guardrail_id),
-  ],
-)
+    Type.String(),
+  ),
+}
+// A key and a member have at most one guardrail.
+export const guardrailKeys = table('guardrail_keys', columnsOf(keyFields), (t) => [
+  uniqueIndex('guardrail_keys_key').on(t.key_hash),
+  index('guardrail_keys_guardrail').on(t.guardrail_id),
+])
+export const keyAssignment = resourceOf({
+  name: 'key_assignment',
+  key: guardrailKeys.id,
+  table: guardrailKeys,
+  fields: keyFields,
+})
 
-export const guardrailMembers = table(
-  'guardrail_members',
-  {
-    /** UUID */
-    id: text().primaryKey(),
-    guardrail_id: text()
-      .notNull()
-      .references(() => guardrails.id, { onDelete: 'cascade' }),
-    user_id: byUser(),
-    assigned_by: byUser(),
-    created_at: createdAt(),
-  },
-  // A member holds at most one guardrail.
-  (t) => [
-    uniqueIndex('guardrail_members_user').on(t.user_id),
-    index('guardrail_members_guardrail').on(t.guardrail_id),
-  ],
-)
+const memberFields = { ...assigned(), user_id: given(byUser(), Type.String()) }
+export const guardrailMembers = table('guardrail_members', columnsOf(memberFields), (t) => [
+  uniqueIndex('guardrail_members_user').on(t.user_id),
+  index('guardrail_members_guardrail').on(t.guardrail_id),
+])
+export const memberAssignment = resourceOf({
+  name: 'member_assignment',
+  key: guardrailMembers.id,
+  table: guardrailMembers,
+  fields: memberFields,
+})

@@ -92,7 +92,6 @@ export const sessions = table('sessions', columnsOf(sessionFields), (t) => [
 ])
 export const session = resourceOf({
   name: 'session',
-  noun: 'session',
   key: sessions.token_hash,
   table: sessions,
   fields: sessionFields,

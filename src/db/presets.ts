@@ -44,13 +44,7 @@ const fields = {
 export const presets = table('presets', columnsOf(fields), (t) => [
   uniqueIndex('presets_slug').on(t.workspace_id, t.slug),
 ])
-export const preset = resourceOf({
-  name: 'preset',
-  noun: 'preset',
-  key: presets.id,
-  table: presets,
-  fields,
-})
+export const preset = resourceOf({ name: 'preset', key: presets.id, table: presets, fields })
 export type PresetRow = typeof presets.$inferSelect
 
 const versionFields = {

@@ -3,8 +3,6 @@ import { text } from './columns.ts'
 import { users } from './organization-tables.ts'
 import { workspaces } from './workspaces.ts'
 
-export { createdAt } from './fields.ts'
-
 export const ofWorkspace = () =>
   text()
     .notNull()

@@ -124,11 +124,5 @@ const fields = {
 export const workspaces = table('workspaces', columnsOf(fields), (t) => [
   uniqueIndex('workspaces_slug').on(t.slug),
 ])
-export const workspace = resourceOf({
-  name: 'workspace',
-  noun: 'workspace',
-  key: workspaces.id,
-  table: workspaces,
-  fields,
-})
+export const workspace = resourceOf({ name: 'workspace', key: workspaces.id, table: workspaces, fields })
 export type WorkspaceRow = typeof workspaces.$inferSelect

@@ -1,5 +1,5 @@
 import { type Static, t } from 'elysia'
-import { instant } from '../../../http/schemas.ts'
+import { membership } from '../../../db/tables.ts'
 
 export const membersBody = t.Object(
   {
@@ -13,10 +13,7 @@ export const membersBody = t.Object(
 )
 
 export const member = t.Object({
-  id: t.String({ documented: { type: 'string', format: 'uuid' } }),
-  user_id: t.String(),
-  workspace_id: t.String(),
+  ...membership.view.properties,
   role: t.Union([t.Literal('admin'), t.Literal('member')], { description: 'As in the organisation.' }),
-  created_at: instant('When the membership was made.'),
 })
 export type Member = Static<typeof member>

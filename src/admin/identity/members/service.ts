@@ -1,10 +1,11 @@
-import { and, eq, inArray, isNull, type SQL } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, isNull, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../../core/actor.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import { newUuid } from '../../../core/ids.ts'
 import { type Database, type Db, mustChange } from '../../../db/database.ts'
-import { apiKeys, users, workspaceMembers } from '../../../db/tables.ts'
+import { viewOf } from '../../../db/fields.ts'
+import { apiKeys, membership, users, workspaceMembers } from '../../../db/tables.ts'
 import type { ListQuery } from '../../../http/schemas.ts'
 import { type ChangeDeps, change } from '../../change.ts'
 import { listing, listPage } from '../../list.ts'
@@ -12,17 +13,9 @@ import { activeKeys, namesOf, noActiveKeys } from '../keys/active.ts'
 import { findWorkspace } from '../workspaces/service.ts'
 import type { Member } from './schema.ts'
 
-const membership = {
-  id: workspaceMembers.id,
-  user_id: workspaceMembers.user_id,
-  workspace_id: workspaceMembers.workspace_id,
-  role: users.role,
-  created_at: workspaceMembers.created_at,
-}
-
 const selectMembers = (db: Db, where: SQL | undefined) =>
   db
-    .select(membership)
+    .select({ ...getTableColumns(workspaceMembers), role: users.role })
     .from(workspaceMembers)
     .innerJoin(users, eq(users.id, workspaceMembers.user_id))
     .where(where)
@@ -44,10 +37,8 @@ export async function listMembers(deps: ChangeDeps, caller: Caller, id: string, 
   return await listPage(deps.database, memberList, query, where, memberView)
 }
 
-const memberView = (row: Omit<Member, 'created_at'> & { created_at: Date }): Member => ({
-  ...row,
-  created_at: row.created_at.toISOString(),
-})
+type MemberRow = typeof workspaceMembers.$inferSelect & Pick<Member, 'role'>
+const memberView = (row: MemberRow): Member => ({ ...viewOf(membership, row), role: row.role })
 
 /** Present members stay. All are added or none: 404 if one is unknown. */
 export async function addMembers(

@@ -1,7 +1,8 @@
 import { Elysia, t } from 'elysia'
+import { keyAssignment, memberAssignment } from '../../../db/tables.ts'
 import { type CallerDeps, callerOption } from '../../../http/caller.ts'
 import { operationsOf } from '../../../http/operation.ts'
-import { instant, pageReply, uuid } from '../../../http/schemas.ts'
+import { pageReply, uuid } from '../../../http/schemas.ts'
 import type { ChangeDeps } from '../../change.ts'
 import {
   assign,
@@ -17,24 +18,17 @@ import {
 const documented = operationsOf('Guardrails')
 const caller = 'management'
 const params = t.Object({ id: uuid('The guardrail.') })
-const shownUuid = t.String({ documented: { type: 'string', format: 'uuid' } })
-const common = {
-  id: shownUuid,
-  guardrail_id: shownUuid,
-  assigned_by: t.String({ description: 'User id.' }),
-  created_at: instant('When it was assigned.'),
-}
 const keys = {
   caller,
   query: keyAssignmentList.query,
   response: pageReply(
-    t.Object({ ...common, key_hash: t.String(), key_label: t.String(), key_name: t.String() }),
+    t.Object({ ...keyAssignment.view.properties, key_label: t.String(), key_name: t.String() }),
   ),
 } as const
 const members = {
   caller,
   query: memberAssignmentList.query,
-  response: pageReply(t.Object({ ...common, user_id: t.String(), organization_id: t.String() })),
+  response: pageReply(t.Object({ ...memberAssignment.view.properties, organization_id: t.String() })),
 } as const
 const assigned = { 200: t.Object({ assigned_count: t.Number() }) }
 const unassigned = { 200: t.Object({ unassigned_count: t.Number() }) }

@@ -1,8 +1,9 @@
-import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
+import { and, type Column, eq, getTableColumns, inArray, isNull, ne, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../../core/actor.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { newUuid } from '../../../core/ids.ts'
-import type { AnyColumn, AnyTable } from '../../../db/columns.ts'
+import type { AnyColumn, AnyTable, RowQuery } from '../../../db/columns.ts'
+import type { Db } from '../../../db/database.ts'
 import { apiKeys, guardrailKeys, guardrailMembers, guardrails, users } from '../../../db/tables.ts'
 import type { ListQuery } from '../../../http/schemas.ts'
 import { type Change, type ChangeDeps, change } from '../../change.ts'
@@ -14,6 +15,7 @@ interface Kind {
   table: AnyTable
   id: AnyColumn
   guardrail: AnyColumn
+  createdAt: AnyColumn
   /** The key's hash or the member's id. Unique: each has at most one guardrail. */
   subject: AnyColumn
   /** The noun in audit actions: `guardrail.assign_keys`. */
@@ -28,6 +30,7 @@ export const keyAssignments: Kind = {
   table: guardrailKeys,
   id: guardrailKeys.id,
   guardrail: guardrailKeys.guardrail_id,
+  createdAt: guardrailKeys.created_at,
   subject: guardrailKeys.key_hash,
   noun: 'keys',
   audited: 'key_hashes',
@@ -50,6 +53,7 @@ export const memberAssignments: Kind = {
   table: guardrailMembers,
   id: guardrailMembers.id,
   guardrail: guardrailMembers.guardrail_id,
+  createdAt: guardrailMembers.created_at,
   subject: guardrailMembers.user_id,
   noun: 'members',
   audited: 'user_ids',
@@ -64,50 +68,32 @@ export const memberAssignments: Kind = {
   },
 }
 
-export const keyAssignmentList = listing({
-  rows: (db, where) =>
-    db
-      .select({
-        id: guardrailKeys.id,
-        guardrail_id: guardrailKeys.guardrail_id,
-        key_hash: guardrailKeys.key_hash,
-        key_label: apiKeys.label,
-        key_name: apiKeys.name,
-        assigned_by: guardrailKeys.assigned_by,
-        created_at: guardrailKeys.created_at,
-      })
-      .from(guardrailKeys)
-      .innerJoin(apiKeys, eq(apiKeys.hash, guardrailKeys.key_hash))
-      .where(where)
-      .$dynamic(),
-  sorts: [guardrailKeys.id, guardrailKeys.created_at],
-  order: 'id',
-  key: guardrailKeys.id,
-  searched: [apiKeys.name, apiKeys.label],
-  filters: {},
-})
+const assignmentList = <Row extends object>(
+  { id, createdAt }: Kind,
+  searched: readonly Column[],
+  rows: (db: Db, where: SQL | undefined) => RowQuery<Row>,
+) => listing({ rows, sorts: [id, createdAt], order: 'id', key: id, searched, filters: {} })
 
-export const memberAssignmentList = listing({
-  rows: (db, where) =>
+export const keyAssignmentList = assignmentList(keyAssignments, [apiKeys.name, apiKeys.label], (db, where) =>
+  db
+    .select({ ...getTableColumns(guardrailKeys), key_label: apiKeys.label, key_name: apiKeys.name })
+    .from(guardrailKeys)
+    .innerJoin(apiKeys, eq(apiKeys.hash, guardrailKeys.key_hash))
+    .where(where)
+    .$dynamic(),
+)
+
+export const memberAssignmentList = assignmentList(
+  memberAssignments,
+  [users.name, users.email],
+  (db, where) =>
     db
-      .select({
-        id: guardrailMembers.id,
-        guardrail_id: guardrailMembers.guardrail_id,
-        user_id: guardrailMembers.user_id,
-        organization_id: users.organization_id,
-        assigned_by: guardrailMembers.assigned_by,
-        created_at: guardrailMembers.created_at,
-      })
+      .select({ ...getTableColumns(guardrailMembers), organization_id: users.organization_id })
       .from(guardrailMembers)
       .innerJoin(users, eq(users.id, guardrailMembers.user_id))
       .where(where)
       .$dynamic(),
-  sorts: [guardrailMembers.id, guardrailMembers.created_at],
-  order: 'id',
-  key: guardrailMembers.id,
-  searched: [users.name, users.email],
-  filters: {},
-})
+)
 
 const shown = <Row extends { created_at: Date }>(row: Row) => ({
   ...row,
