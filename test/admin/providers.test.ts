@@ -64,7 +64,9 @@ describe('storing', () => {
       base_url: null,
       disabled: false,
       sort_order: 0,
-      created_at: new Date(Date.UTC(2030, 0, 1)),
+      weight: null,
+      created_at: '2030-01-01T00:00:00.000Z',
+      updated_at: null,
     })
     expect(JSON.stringify(await listCredentials(database))).not.toContain('Canary')
     const row = database.file.query('SELECT * FROM provider_credentials').get()

@@ -1,12 +1,10 @@
 import type { Static } from '@sinclair/typebox'
-import { asc, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
 import { badRequest } from '../../core/errors.ts'
-import { newUuid } from '../../core/ids.ts'
 import { selectRows } from '../../db/columns.ts'
-import type { Db, Write } from '../../db/database.ts'
-import { newRow, storedOf, viewOf } from '../../db/fields.ts'
-import { type CredentialRow, credential, providerCredentials, providerEntries } from '../../db/tables.ts'
+import { storedOf, viewOf } from '../../db/fields.ts'
+import { type CredentialRow, credential, providerEntries } from '../../db/tables.ts'
 import { change } from '../change.ts'
 import { deleteRow, findRow, updateRow } from '../resource.ts'
 import type { ProviderDeps } from './deps.ts'
@@ -19,8 +17,10 @@ import type {
 import {
   checkCredential,
   checkSecret,
+  creationOf,
   credentialLabel,
-  nextSortOrder,
+  credentialRows,
+  type NewCredential,
   placeOf,
   refuseConflict,
   refuseTwin,
@@ -35,10 +35,7 @@ export async function listStoredCredentials(
   deps: ProviderDeps,
   { provider }: ListCredentialsQuery,
 ): Promise<CredentialReply[]> {
-  const { id, provider: slug, sort_order } = providerCredentials
-  const where = provider === undefined ? undefined : eq(slug, provider)
-  const rows = selectRows(deps.database.db, providerCredentials, where)
-  return (await rows.orderBy(asc(slug), asc(sort_order), asc(id))).map((row) => view(deps, row))
+  return (await credentialRows(deps.database, provider)).map((row) => view(deps, row))
 }
 
 /** Stores a credential of a vendor, or of a stored entry, at its address. Used for the next request. */
@@ -47,37 +44,15 @@ export async function createCredential(
   actor: Actor,
   body: CreateBody,
 ): Promise<CredentialReply> {
-  const { provider, secret, name, baseUrl, check } = await readCredential(deps, body)
-  const place = { id: newUuid(), provider, base_url: baseUrl }
-  const row = newRow(credential, body, {
-    ...place,
-    name,
-    label: credentialLabel(secret),
-    sealed_secret: deps.sealer.seal(secret, placeOf(place)),
-    created_at: new Date(deps.now()),
-  })
-  const after = { provider, name, label: row.label, base_url: baseUrl, weight: row.weight }
-  const made = { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const
-  await change(deps, actor, made, (tx) => [
-    check(tx),
-    tx.insert(providerCredentials).values({ ...row, sort_order: body.sort_order ?? nextSortOrder(provider) }),
-  ])
+  const { id, made, writes } = creationOf(deps, await readCredential(deps, body), body)
+  await change(deps, actor, made, writes)
   deps.providers.reload()
-  return view(deps, await find(deps, row.id))
-}
-
-interface NewCredential {
-  readonly provider: string
-  readonly secret: string
-  readonly name: string
-  readonly baseUrl: string | null
-  /** Part of the transaction that stores it. */
-  readonly check: (tx: Db) => Write
+  return view(deps, await find(deps, id))
 }
 
 async function readCredential(deps: ProviderDeps, body: CreateBody): Promise<NewCredential> {
   const isIt = eq(providerEntries.slug, body.provider)
-  const [row] = await deps.database.db.select().from(providerEntries).where(isIt)
+  const [row] = await selectRows(deps.database.db, providerEntries, isIt)
   if (row === undefined) {
     const { credential: secret, base_url: baseUrl } = body
     const fields = { provider: body.provider, secret, name: body.name, baseUrl }

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { and, asc, eq, notExists, notInArray, sql } from 'drizzle-orm'
 import { nearestNames } from '../../catalog/nearest.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
@@ -5,13 +6,15 @@ import { newUuid } from '../../core/ids.ts'
 import { labelOf } from '../../core/keys.ts'
 import { selectRows } from '../../db/columns.ts'
 import { type Database, type Db, requireThat, type Write } from '../../db/database.ts'
+import { auditOf, newRow, viewOf } from '../../db/fields.ts'
 import type { Place, Sealer } from '../../db/seal.ts'
-import { type CredentialRow, providerCredentials, providerEntries } from '../../db/tables.ts'
+import { type CredentialRow, credential, providerCredentials, providerEntries } from '../../db/tables.ts'
 import { cloudVendors, type Vendor, vendors } from '../../providers/compatible.ts'
 import { withVersion } from '../../providers/environment.ts'
 import { isHeaderValue } from '../../providers/provider.ts'
 import { readBaseUrl } from '../../providers/settings.ts'
 import { changeAside } from '../change.ts'
+import { findRow } from '../resource.ts'
 
 export interface CredentialDeps {
   database: Database
@@ -31,19 +34,7 @@ export interface CredentialFields {
 }
 
 /** A stored credential without its secret, sealed or not. */
-export interface Credential {
-  readonly id: string
-  readonly provider: string
-  readonly name: string
-  /** Masked form. */
-  readonly label: string
-  /** Null: the vendor's own address. */
-  readonly base_url: string | null
-  readonly disabled: boolean
-  /** Those of one provider are tried in this order. */
-  readonly sort_order: number
-  readonly created_at: Date
-}
+export type Credential = Static<typeof credential.view>
 
 const MOST_CHARACTERS = 4096
 /** A label shows six characters of the secret, too many of a shorter one. */
@@ -144,30 +135,51 @@ function nearestVendors(text: string): string[] {
 
 /** Seals and stores a credential, after those of its provider. Used from the next start on. */
 export async function storeCredential(deps: CredentialDeps, fields: CredentialFields): Promise<Credential> {
-  const { vendor, secret, name, baseUrl } = checkCredential(fields)
-  const check = await refuseConflict(deps, vendor, secret, baseUrl)
-  const row = { id: newUuid(), provider: vendor.slug, base_url: baseUrl }
-  const label = credentialLabel(secret)
-  const after = { provider: vendor.slug, name, label, base_url: baseUrl, weight: null }
-  const made = { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const
-  await changeAside(deps.database, 'sluice providers add', made, (tx) => [
-    check(tx),
-    tx.insert(providerCredentials).values({
-      ...row,
-      name,
-      label,
-      sealed_secret: deps.sealer.seal(secret, placeOf(row)),
-      sort_order: nextSortOrder(vendor.slug),
-      created_at: new Date(deps.now()),
-    }),
-  ])
-  const stored = (await listCredentials(deps.database, vendor.slug)).find((one) => one.id === row.id)
-  if (stored === undefined) throw new Error(`the credential ${row.id} was stored and is not there`)
-  return stored
+  const { vendor, ...checked } = checkCredential(fields)
+  const check = await refuseConflict(deps, vendor, checked.secret, checked.baseUrl)
+  const { id, made, writes } = creationOf(deps, { ...checked, provider: vendor.slug, check })
+  await changeAside(deps.database, 'sluice providers add', made, writes)
+  return viewOf(credential, await findRow(deps, credential, id))
+}
+
+export interface NewCredential {
+  readonly provider: string
+  readonly secret: string
+  readonly name: string
+  readonly baseUrl: string | null
+  /** Part of the transaction that stores it. */
+  readonly check: (tx: Db) => Write
+}
+
+/** The audit entry and the writes of a new credential, with the further columns that `body` sets. */
+export function creationOf(
+  { sealer, now }: CredentialDeps,
+  { provider, secret, name, baseUrl, check }: NewCredential,
+  body: { sort_order?: number } = {},
+) {
+  const place = { id: newUuid(), provider, base_url: baseUrl }
+  const row = newRow(credential, body, {
+    ...place,
+    name,
+    label: credentialLabel(secret),
+    sealed_secret: sealer.seal(secret, placeOf(place)),
+    created_at: new Date(now()),
+  })
+  const after = { provider, name, label: row.label, base_url: baseUrl, weight: row.weight }
+  return {
+    id: row.id,
+    made: { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const,
+    writes: (tx: Db): Write[] => [
+      check(tx),
+      tx
+        .insert(providerCredentials)
+        .values({ ...row, sort_order: body.sort_order ?? nextSortOrder(provider) }),
+    ],
+  }
 }
 
 /** One more than the largest so far, found inside the same statement. */
-export const nextSortOrder = (provider: string) =>
+const nextSortOrder = (provider: string) =>
   sql<number>`(select coalesce(max(${providerCredentials.sort_order}), -1) + 1
     from ${providerCredentials} where ${eq(providerCredentials.provider, provider)})`
 
@@ -205,20 +217,14 @@ export async function refuseConflict(
   baseUrl: string | null,
 ): Promise<(tx: Db) => Write> {
   const isStillUnique = await refuseTwin(deps, vendor.slug, secret)
-  const isEntry = eq(providerEntries.slug, vendor.slug)
-  const [entry] = await deps.database.db
-    .select({ id: providerEntries.id })
-    .from(providerEntries)
-    .where(isEntry)
+  const { db } = deps.database
+  const [entry] = await selectRows(db, providerEntries, eq(providerEntries.slug, vendor.slug))
   if (entry !== undefined) {
     throw conflict(
       `There is a stored entry "${vendor.slug}" at an address of its own: give its credentials by the API, or remove it first`,
     )
   }
-  const rows = await deps.database.db
-    .select()
-    .from(providerCredentials)
-    .where(eq(providerCredentials.provider, vendor.slug))
+  const rows = await credentialRows(deps.database, vendor.slug)
   const other = rows.find((row) => row.base_url !== baseUrl)
   if (other === undefined) return isStillUnique
   const address = other.base_url ?? `the vendor's own address, ${vendor.baseUrl}`
@@ -236,34 +242,21 @@ function opens(sealer: Sealer, row: CredentialRow, secret: string): boolean {
   }
 }
 
-/** In the order in which they are tried; of all providers, or of one. */
-export async function listCredentials(database: Database, provider?: string): Promise<Credential[]> {
-  const { id, name, label, base_url, disabled, sort_order, created_at } = providerCredentials
-  return database.db
-    .select({
-      id,
-      provider: providerCredentials.provider,
-      name,
-      label,
-      base_url,
-      disabled,
-      sort_order,
-      created_at,
-    })
-    .from(providerCredentials)
-    .where(provider === undefined ? undefined : eq(providerCredentials.provider, provider))
-    .orderBy(asc(providerCredentials.provider), asc(sort_order), asc(id))
+/** Provider by provider, those of one in the order in which they are tried; of all providers, or of one. */
+export const credentialRows = async ({ db }: Database, provider?: string): Promise<CredentialRow[]> => {
+  const { id, provider: slug, sort_order } = providerCredentials
+  const where = provider === undefined ? undefined : eq(slug, provider)
+  return await selectRows(db, providerCredentials, where).orderBy(asc(slug), asc(sort_order), asc(id))
 }
+
+export const listCredentials = async (database: Database): Promise<Credential[]> =>
+  (await credentialRows(database)).map((row) => viewOf(credential, row))
 
 /** Deletes a credential. Throws a 404 for an unknown id. */
 export async function removeCredential(database: Database, id: string): Promise<void> {
-  const isIt = eq(providerCredentials.id, id)
-  const [row] = await database.db.select().from(providerCredentials).where(isIt)
-  if (row === undefined) throw notFound('There is no stored credential with this id')
-  const { provider, name, label, base_url, weight } = row
-  const before = { provider, name, label, base_url, weight }
+  const before = auditOf(credential, await findRow({ database }, credential, id))
   const gone = { action: 'credential.delete', resourceId: id, workspaceId: null, before } as const
   await changeAside(database, 'sluice providers remove', gone, (tx) => [
-    tx.delete(providerCredentials).where(isIt),
+    tx.delete(providerCredentials).where(eq(providerCredentials.id, id)),
   ])
 }
