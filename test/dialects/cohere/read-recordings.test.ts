@@ -5,12 +5,14 @@ import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
 import {
   at,
+  detailsOf,
   type Ending,
   eventsOf,
   expectContent,
-  expectReason,
+  expectEnd,
   numberAt,
   repliesAreRead,
+  usageToCompare,
 } from '../recorded.ts'
 
 /** An error is the same on every path of the API. */
@@ -34,7 +36,7 @@ function reasonOf(native: string | null | undefined) {
     native === 'TOOL_CALL'
   )
     return REASONS[native]
-  throw new Error(`the table does not know ${native}`)
+  throw new Error(`unknown finish reason ${native}`)
 }
 
 function expectOutcome(outcome: Outcome, { expected }: Recording): void {
@@ -42,39 +44,30 @@ function expectOutcome(outcome: Outcome, { expected }: Recording): void {
   expect(outcome.annotations.length).toBe(expected.citations ?? 0)
   expectDetails(outcome, expected)
   expectUsage(outcome.usage, expected.usage ?? {})
-  if (expected.error) {
-    expect(outcome.finishes).toEqual([])
-    expectReason(outcome.error, expected)
-    return
-  }
-  expect(outcome.error).toBeUndefined()
   const native = expected.finish ?? null
-  expect(outcome.finishes).toEqual([{ choice: 0, reason: reasonOf(native), native }])
+  expectEnd(outcome, expected, () => ({ choice: 0, reason: reasonOf(native), native }))
 }
 
 /** The text of the details is the reasoning; a plan is in them alone. */
-function expectDetails({ events }: Outcome, { reasoning }: Expected): void {
-  const details = events.flatMap((event) => (event.type === 'reasoning-detail' ? [event.detail] : []))
+function expectDetails(outcome: Outcome, { reasoning }: Expected): void {
+  const details = detailsOf(outcome)
   const thoughts = details.filter(({ type }) => type === 'reasoning.text')
   expect(thoughts.map(({ text }) => text).join('')).toBe(reasoning ?? '')
   for (const { format } of details) expect(format).toBe('cohere-v2')
 }
 
-/** What is billed counts; the tokens only where nothing was billed. */
-function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
-  if (Object.keys(told).length === 0) {
-    expect(usage).toBeNull()
-    return
-  }
-  if (usage === null) throw new Error('usage is lost')
-  const place = told['billed_units'] === undefined ? 'tokens' : 'billed_units'
-  expect(promptTokens(usage)).toBe(numberAt(told, place, 'input_tokens'))
-  expect(completionTokens(usage)).toBe(numberAt(told, place, 'output_tokens'))
-  expect(usage.cacheReadTokens).toBe(place === 'tokens' ? numberAt(told, 'cached_tokens') : 0)
+/** Billed units count; tokens only if no units are billed. */
+function expectUsage(reported: Usage | null, recorded: Record<string, unknown>): void {
+  const usage = usageToCompare(reported, recorded)
+  if (usage === null) return
+  const place = recorded['billed_units'] === undefined ? 'tokens' : 'billed_units'
+  expect(promptTokens(usage)).toBe(numberAt(recorded, place, 'input_tokens'))
+  expect(completionTokens(usage)).toBe(numberAt(recorded, place, 'output_tokens'))
+  expect(usage.cacheReadTokens).toBe(place === 'tokens' ? numberAt(recorded, 'cached_tokens') : 0)
 }
 
-/** The rule, repeated: `message-end` with a reason that is an end. A reset takes the last half of an event away. */
-function isWhole(part: Uint8Array, ending: Ending): boolean {
+/** The rule, written again: `message-end` with a known reason. A reset discards half an event. */
+function isComplete(part: Uint8Array, ending: Ending): boolean {
   for (const { data, json } of eventsOf(part, ending)) {
     if (data.trim() === '') continue
     if (json === undefined) return false
@@ -99,6 +92,6 @@ forReplies(
         expect(error.errorType).toBe('context_length_exceeded')
       }
     },
-    isWhole,
+    isComplete,
   }),
 )

@@ -1,9 +1,18 @@
 import { expect } from 'bun:test'
+import type { Finish } from '../../../src/core/events.ts'
 import { completionTokens, promptTokens, type Usage } from '../../../src/core/usage.ts'
 import { converseEgress } from '../../../src/dialects/converse/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
-import { expectContent, expectReason, numberAt, repliesAreRead } from '../recorded.ts'
+import {
+  detailsOf,
+  expectContent,
+  expectEnd,
+  finishOf,
+  numberAt,
+  repliesAreRead,
+  usageToCompare,
+} from '../recorded.ts'
 import { frameEnds } from './frames.ts'
 
 const KINDS: Readonly<Record<number, string>> = {
@@ -17,13 +26,13 @@ const KINDS: Readonly<Record<number, string>> = {
   503: 'overloaded',
 }
 
-/** The offset behind `messageStop`; past the end where an error came instead. */
+/** The offset behind `messageStop`; past the end if there is an error instead. */
 function stopEnd(bytes: Uint8Array): number {
   const at = Buffer.from(bytes).indexOf('messageStop')
   return at === -1 ? bytes.length + 1 : (frameEnds(bytes).find((end) => end > at) ?? bytes.length)
 }
 
-const REASONS: Readonly<Record<string, 'stop' | 'length' | 'tool_calls' | 'content_filter'>> = {
+const REASONS: Readonly<Record<string, Finish['reason']>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
   max_tokens: 'length',
@@ -33,7 +42,7 @@ const REASONS: Readonly<Record<string, 'stop' | 'length' | 'tool_calls' | 'conte
   content_filtered: 'content_filter',
 }
 
-/** What runs at AWS is not the client's to run. */
+/** Whether AWS runs the tool itself; the client does not see such a call. */
 const isOwn = ({ name }: { name: string | null }): boolean => name?.startsWith('nova_') ?? false
 
 function expectOutcome(outcome: Outcome, { expected }: Recording): void {
@@ -42,22 +51,12 @@ function expectOutcome(outcome: Outcome, { expected }: Recording): void {
   if (expected.citations !== undefined) expect(outcome.annotations.length).toBe(expected.citations)
   expectThoughts(outcome, expected)
   expectUsage(outcome.usage, expected.usage ?? {})
-  if (expected.error) {
-    expect(outcome.finishes).toEqual([])
-    expectReason(outcome.error, expected)
-    return
-  }
-  expect(outcome.error).toBeUndefined()
-  const native = expected.finish ?? null
-  const known = native === null ? undefined : REASONS[native]
-  if (known === undefined) throw new Error(`${native} is not in the table`)
-  const isAnswer = native === 'tool_use' && calls.length === 0
-  expect(outcome.finishes).toEqual([{ choice: 0, reason: isAnswer ? 'stop' : known, native }])
+  expectEnd(outcome, expected, () => finishOf(REASONS, expected.finish ?? null, calls.length > 0))
 }
 
-/** The text of the details is the reasoning; what was signed and what was encrypted is kept. */
+/** The text of the details is the reasoning; signatures and encrypted thoughts are among them. */
 function expectThoughts(outcome: Outcome, { reasoning, tags }: Expected): void {
-  const details = outcome.events.flatMap((event) => (event.type === 'reasoning-detail' ? [event.detail] : []))
+  const details = detailsOf(outcome)
   expect(details.map(({ text }) => text ?? '').join('')).toBe(reasoning ?? '')
   if (!tags?.includes('reasoning')) return
   expect(details).not.toEqual([])
@@ -73,16 +72,13 @@ function expectThoughts(outcome: Outcome, { reasoning, tags }: Expected): void {
 }
 
 /** The provider excludes cached tokens from its input. */
-function expectUsage(usage: Usage | null, told: Record<string, unknown>): void {
-  if (Object.keys(told).length === 0) {
-    expect(usage).toBeNull()
-    return
-  }
-  if (usage === null) throw new Error('usage is lost')
-  expect(usage.inputTokens).toBe(numberAt(told, 'inputTokens'))
-  expect(usage.cacheReadTokens).toBe(numberAt(told, 'cacheReadInputTokens'))
-  expect(usage.cacheWriteTokens).toBe(numberAt(told, 'cacheWriteInputTokens'))
-  expect(promptTokens(usage) + completionTokens(usage)).toBe(numberAt(told, 'totalTokens'))
+function expectUsage(reported: Usage | null, recorded: Record<string, unknown>): void {
+  const usage = usageToCompare(reported, recorded)
+  if (usage === null) return
+  expect(usage.inputTokens).toBe(numberAt(recorded, 'inputTokens'))
+  expect(usage.cacheReadTokens).toBe(numberAt(recorded, 'cacheReadInputTokens'))
+  expect(usage.cacheWriteTokens).toBe(numberAt(recorded, 'cacheWriteInputTokens'))
+  expect(promptTokens(usage) + completionTokens(usage)).toBe(numberAt(recorded, 'totalTokens'))
 }
 
 forReplies(
@@ -92,10 +88,10 @@ forReplies(
     expectOutcome,
     expectRefusal(error, { status }) {
       expect(error.code).toMatch(/^[A-Z]\w+Exception$/)
-      expect<string>(error.kind).toBe(KINDS[status] ?? 'a status that the table does not know')
+      expect<string>(error.kind).toBe(KINDS[status] ?? 'unknown status')
     },
-    // A stop reason and then a clean end or a reset; half a frame is no clean end.
-    isWhole: (part, ending, { bytes }) =>
+    // A stop reason and then a clean end or a reset; an end inside a frame is not clean.
+    isComplete: (part, ending, { bytes }) =>
       part.length >= stopEnd(bytes) && (ending === 'reset' || frameEnds(bytes).includes(part.length)),
     endsOf: frameEnds,
   }),
