@@ -1,14 +1,14 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { createDirectory } from '../../src/catalog/directory.ts'
 import { dialectOf } from '../../src/catalog/facts/capabilities.ts'
-import type { FactModel } from '../../src/catalog/facts/document.ts'
 import { loadCatalog } from '../../src/catalog/load.ts'
 import { pricingView } from '../../src/catalog/view.ts'
 import type { EndpointRecord, ModelDirectory } from '../../src/core/snapshot.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
 import { defaults } from '../providers/defaults.ts'
+import { fact } from './fact.ts'
 
-/** What Azure and Vertex serve, and in which dialect. */
+/** The models at Azure and Vertex, and their dialects. */
 
 const AZURE = { AZURE_OPENAI_API_KEY: 'k', AZURE_RESOURCE_NAME: 'lab' }
 const USER = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' }
@@ -65,30 +65,6 @@ test('the express mode offers models of Google alone', () => {
   expect(express.list().map(({ id }) => id.split('/')[0])).toEqual(express.list().map(() => 'google'))
 })
 
-const fact = (id: string, npm: string | null, api: string | null, output = ['text']): FactModel => ({
-  id,
-  name: id,
-  baseModel: null,
-  releaseDate: null,
-  updated: null,
-  knowledge: null,
-  reasoning: false,
-  efforts: [],
-  takesReasoningBudget: false,
-  mayStopReasoning: false,
-  takesTemperature: true,
-  callsTools: true,
-  structuredOutput: null,
-  openWeights: false,
-  input: ['text'],
-  output,
-  context: null,
-  maxOutput: null,
-  cost: null,
-  deprecated: false,
-  override: npm === null && api === null ? null : { npm, api, shape: null },
-})
-
 test.each<[id: string, npm: string | null, api: string | null, provider: string, dialect: unknown]>([
   ['gemini-9', null, null, 'google-vertex', 'gemini'],
   ['claude-9@default', '@ai-sdk/google-vertex/anthropic', null, 'google-vertex', 'messages'],
@@ -100,5 +76,6 @@ test.each<[id: string, npm: string | null, api: string | null, provider: string,
   ['kimi', '@ai-sdk/openai-compatible', 'https://x.services.ai.azure.com/models', 'azure', null],
   ['claude', '@ai-sdk/anthropic', 'https://x.services.ai.azure.com/anthropic/v1', 'azure', undefined],
 ])('%s (%p, %p) at %s: %p', (id, npm, api, provider, dialect) => {
-  expect<unknown>(dialectOf(fact(id, npm, api), provider)).toBe(dialect)
+  const override = npm === null && api === null ? null : { npm, api, shape: null }
+  expect<unknown>(dialectOf(fact(id, { override }), provider)).toBe(dialect)
 })

@@ -78,7 +78,7 @@ interface BrokenOff {
 }
 
 /** A stream that ends or breaks anywhere looks complete only if it is, and otherwise fails. */
-export function brokenOff(
+function brokenOff(
   egress: Egress,
   streams: readonly Recording[],
   { isComplete, endsOf = eventEnds }: BrokenOff,

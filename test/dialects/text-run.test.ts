@@ -8,8 +8,9 @@ import { messagesIngress } from '../../src/dialects/messages/index.ts'
 import { readResponses } from '../../src/dialects/responses/index.ts'
 import { writeResponsesStream } from '../../src/dialects/responses/write-stream.ts'
 import { upstreamReply } from '../upstream-reply.ts'
-import { CLOSING, REPLY } from './chat/chunks.ts'
+import { REPLY } from './chat/chunks.ts'
 import { chunk, data } from './chat/replies.ts'
+import { CLOSING } from './replies.ts'
 
 /** Events that differ in their text alone and come together are read, metered and written together. */
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamError } from '../../src/core/errors.ts'
 import type { DialectName, FrameBatch, InferenceFrame } from '../../src/core/events.ts'
-import { NO_USAGE } from '../../src/core/usage.ts'
 import type { Ingress } from '../../src/dialects/dialect.ts'
 import { egresses, ingresses } from '../../src/dialects/index.ts'
 import { collect } from '../../src/inference/reply/collect.ts'
-import { REPLY } from '../dialects/chat/chunks.ts'
+import { closingOf, contextOf } from '../dialects/replies.ts'
 import { guard, guardrailOf } from '../inference/filters/output/guarding.ts'
 import { upstreamReply } from '../upstream-reply.ts'
 import type { ReplyList } from './reply-lists.ts'
@@ -13,16 +12,7 @@ import { growthOf, growthText, isQuick } from './timing.ts'
 
 /** Everything that happens to a reply between the provider's bytes and each dialect of callers. */
 
-const CLOSING = {
-  finishes: [{ choice: 0, reason: 'stop' as const, native: null }],
-  usage: NO_USAGE,
-  costNanoUsd: 0,
-  promptCostNanoUsd: 0,
-  completionCostNanoUsd: 0,
-  isByok: false,
-  serviceTier: null,
-  serviceMetadata: null,
-}
+const CLOSING = closingOf()
 
 export async function read(
   dialect: DialectName,
@@ -58,7 +48,7 @@ const replyStages: readonly ReplyStage[] = [
     {
       name: `write a stream of ${name}`,
       async run(batches) {
-        const writer = ingress.writeStream(REPLY)
+        const writer = ingress.writeStream(contextOf())
         for (const frame of flattened(batches)) writer.write(frame)
         writer.end(CLOSING)
         writer.reply?.()
@@ -69,7 +59,7 @@ const replyStages: readonly ReplyStage[] = [
       async run(batches) {
         const gathered = ingress.gather?.(flattened(batches)) ?? flattened(batches)
         const result = await collect(again([gathered]), () => undefined)
-        JSON.stringify(ingress.writeReply(result, REPLY, CLOSING))
+        JSON.stringify(ingress.writeReply(result, contextOf(), CLOSING))
       },
     },
   ]),

@@ -1,21 +1,9 @@
-import { afterAll, afterEach, expect, test } from 'bun:test'
-import type { ProviderRecord } from '../../src/core/snapshot.ts'
-import { createUpstream } from '../../src/net/client.ts'
+import { expect, test } from 'bun:test'
 import { azure } from '../../src/providers/azure.ts'
-import { environmentProviders } from '../../src/providers/environment.ts'
-import { defaults } from './defaults.ts'
-import { freshToken, outboundAt, startTokenEndpoint } from './token-endpoint.ts'
+import { providerOf } from './environment.ts'
+import { outboundAt, tokenEndpointOfFile } from './token-endpoint.ts'
 
-const upstream = createUpstream()
-const endpoint = startTokenEndpoint()
-afterAll(async () => {
-  upstream.close()
-  await endpoint.stop()
-})
-afterEach(() => {
-  endpoint.seen.length = 0
-  endpoint.answer = freshToken
-})
+const { endpoint, upstream } = tokenEndpointOfFile()
 
 const KEY = { AZURE_OPENAI_API_KEY: 'secret-1' }
 const ENTRA = {
@@ -25,15 +13,6 @@ const ENTRA = {
   AZURE_AUTHORITY_HOST: endpoint.url,
 }
 const NAMED = { AZURE_RESOURCE_NAME: 'lab' }
-
-function providerOf(environment: Record<string, string>): ProviderRecord {
-  const { providers, problems } = environmentProviders(environment, defaults)
-  expect(problems).toEqual([])
-  const [provider, ...others] = providers
-  expect(others).toEqual([])
-  if (provider === undefined) throw new Error('nothing is turned on')
-  return provider
-}
 
 async function prepared(environment: Record<string, string>, path: string, form?: FormData) {
   const provider = providerOf(environment)

@@ -4,6 +4,7 @@ import { isObject } from '../../src/core/json.ts'
 import { chatEgress } from '../../src/dialects/chat/index.ts'
 import { sampleOf } from '../../src/providers/demo/sample.ts'
 import { demo, demoOffer, demoProvider } from '../../src/providers/demo.ts'
+import { upstreamReply } from '../upstream-reply.ts'
 import { defaults } from './defaults.ts'
 
 const provider = demoProvider(defaults)
@@ -21,16 +22,8 @@ async function ask(body: Record<string, unknown>, signal = new AbortController()
 }
 
 async function eventsOf(response: Response, streamed: boolean): Promise<InferenceEvent[]> {
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  const reply = {
-    status: response.status,
-    headers: response.headers,
-    bytes: (async function* () {
-      yield bytes
-    })(),
-    text: async () => new TextDecoder().decode(bytes),
-    beginning: async () => new TextDecoder().decode(bytes),
-  }
+  const { status, headers } = response
+  const reply = upstreamReply(await response.bytes(), { status, headers })
   const events: InferenceEvent[] = []
   for await (const batch of chatEgress.read(reply, streamed)) {
     for (const frame of batch) events.push(...frame.events)

@@ -1,13 +1,15 @@
+import { afterAll, afterEach } from 'bun:test'
 import { newCancellation } from '../../src/core/cancellation.ts'
+import { createUpstream } from '../../src/net/client.ts'
 import type { Outbound } from '../../src/providers/provider.ts'
 import { createTokens } from '../../src/providers/token.ts'
 
 /** A token endpoint on loopback. */
 export interface TokenEndpoint {
   readonly url: string
-  /** What was asked, in order. */
+  /** The requests so far. */
   readonly seen: { path: string; form: Record<string, string> }[]
-  /** Answers from now on; by default a new token, `token-1`, `token-2` …, for an hour. */
+  /** The answer to further requests; by default a new token, `token-1`, `token-2` …, for an hour. */
   answer: (count: number) => Response | Promise<Response>
   stop(): Promise<void>
 }
@@ -34,12 +36,27 @@ export function startTokenEndpoint(): TokenEndpoint {
   return endpoint
 }
 
-/** A way out with a clock that a test moves. */
+/** An endpoint and a client for all tests of a file: reset after each test, closed after the last. */
+export function tokenEndpointOfFile() {
+  const upstream = createUpstream()
+  const endpoint = startTokenEndpoint()
+  afterAll(async () => {
+    upstream.close()
+    await endpoint.stop()
+  })
+  afterEach(() => {
+    endpoint.seen.length = 0
+    endpoint.answer = freshToken
+  })
+  return { endpoint, upstream }
+}
+
+/** Outbound calls with a clock that a test moves. */
 export function outboundAt(clock: { now: number }, send: Outbound['send']): Outbound {
   return { send, now: () => clock.now, cancellation: newCancellation(), tokens: createTokens() }
 }
 
-/** A key pair as Google hands it out, made here. */
+/** A key pair as Google issues it. */
 export async function makeKeyPair(): Promise<{ pem: string; publicKey: CryptoKey }> {
   const algorithm = {
     name: 'RSASSA-PKCS1-v1_5',
@@ -56,7 +73,7 @@ export async function makeKeyPair(): Promise<{ pem: string; publicKey: CryptoKey
   }
 }
 
-/** The parts of a JWT; throws where its signature is not of the key. */
+/** The parts of a JWT; throws unless the key made its signature. */
 export async function verified(jwt: string, publicKey: CryptoKey) {
   const [header = '', claims = '', signature = ''] = jwt.split('.')
   const isOurs = await crypto.subtle.verify(

@@ -1,20 +1,10 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { cancellationOf } from '../../src/core/cancellation.ts'
 import { UpstreamError } from '../../src/core/errors.ts'
-import { createUpstream } from '../../src/net/client.ts'
 import { askForToken, createTokenSource } from '../../src/providers/token.ts'
-import { freshToken, outboundAt, startTokenEndpoint } from './token-endpoint.ts'
+import { freshToken, outboundAt, startTokenEndpoint, tokenEndpointOfFile } from './token-endpoint.ts'
 
-const upstream = createUpstream()
-const endpoint = startTokenEndpoint()
-afterAll(async () => {
-  upstream.close()
-  await endpoint.stop()
-})
-afterEach(() => {
-  endpoint.seen.length = 0
-  endpoint.answer = freshToken
-})
+const { endpoint, upstream } = tokenEndpointOfFile()
 
 const MINUTE = 60_000
 const START = 1_700_000_000_000

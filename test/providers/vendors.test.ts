@@ -6,8 +6,11 @@ import { egresses } from '../../src/dialects/index.ts'
 import { factsOf, type Vendor, vendors } from '../../src/providers/compatible.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
 import { providers } from '../../src/providers/index.ts'
+import { attemptFor } from '../dialects/attempt.ts'
 import { FIXTURES, loadRecordings, type Recording, TRANSCRIPTS } from '../recordings.ts'
+import { upstreamReply } from '../upstream-reply.ts'
 import { defaults } from './defaults.ts'
+import { providerOf } from './environment.ts'
 import { FOREIGN, PLAIN_STREAM, REFUSALS, USUAL_REFUSAL } from './vendor-replies.ts'
 
 const ACCOUNT_PARTS = {
@@ -83,15 +86,9 @@ beforeAll(() => {
 afterAll(() => server.stop(true))
 
 /** The vendor as the environment configures it, with the address of the replaying server. */
-function moved(vendor: Vendor): ProviderRecord {
-  const [key] = vendor.keys
+function moved({ keys: [key] }: Vendor): ProviderRecord {
   const base = `http://127.0.0.1:${server.port}/moved/v9/`
-  const found = environmentProviders({ [key]: ' secret-1 ', [baseUrlVariable(key)]: base }, defaults)
-  expect(found.problems).toEqual([])
-  const [provider, ...others] = found.providers
-  expect(others).toEqual([])
-  if (provider === undefined) throw new Error(`${key} does not configure ${vendor.slug}`)
-  return provider
+  return providerOf({ [key]: ' secret-1 ', [baseUrlVariable(key)]: base })
 }
 
 async function call(provider: ProviderRecord): Promise<Response> {
@@ -109,34 +106,11 @@ async function call(provider: ProviderRecord): Promise<Response> {
   )
   const [credential] = provider.credentials
   if (credential === undefined) throw new Error('no credential')
-  const endpoint = {
-    id: `${provider.slug}/lab/model`,
-    providerSlug: provider.slug,
-    modelId: 'lab/model',
-    upstreamId: 'its-own-name',
-    contextLength: null,
-    maxCompletionTokens: null,
-    inputModalities: [],
-    outputModalities: [],
-    supportedParameters: null,
-    pricing: null,
-    quantization: null,
-    isZdr: false,
-  }
-  const model = {
-    id: 'lab/model',
-    canonicalSlug: 'lab/model',
-    name: 'Model',
-    created: 0,
-    endpoints: [endpoint],
-  }
-  const built = egressOf(provider.dialect).build(request, {
-    model,
-    endpoint,
+  const attempt = attemptFor(provider.dialect, {
+    endpoint: { modelId: 'lab/model', upstreamId: 'its-own-name' },
     provider,
-    credential,
-    dialect: provider.dialect,
   })
+  const built = egressOf(provider.dialect).build(request, { ...attempt, credential })
   const prepared = await providers[provider.kind].prepare(provider, credential, built)
   seen = []
   return fetch(prepared.url, {
@@ -147,16 +121,8 @@ async function call(provider: ProviderRecord): Promise<Response> {
 }
 
 async function readText(response: Response, { dialect }: Vendor): Promise<string> {
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  const reply = {
-    status: response.status,
-    headers: response.headers,
-    bytes: (async function* () {
-      yield bytes
-    })(),
-    text: async () => new TextDecoder().decode(bytes),
-    beginning: async () => new TextDecoder().decode(bytes),
-  }
+  const { status, headers } = response
+  const reply = upstreamReply(await response.bytes(), { status, headers })
   let text = ''
   let ends = 0
   for await (const batch of egressOf(dialect).read(reply, true)) {

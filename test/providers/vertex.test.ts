@@ -1,18 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../src/core/events.ts'
-import type { ProviderRecord } from '../../src/core/snapshot.ts'
-import { createUpstream } from '../../src/net/client.ts'
-import { environmentProviders } from '../../src/providers/environment.ts'
 import { readGoogleAccount } from '../../src/providers/google-account.ts'
 import { vertex, vertexDialect } from '../../src/providers/vertex.ts'
-import { defaults } from './defaults.ts'
-import { freshToken, makeKeyPair, outboundAt, startTokenEndpoint, verified } from './token-endpoint.ts'
+import { providerOf } from './environment.ts'
+import { makeKeyPair, outboundAt, tokenEndpointOfFile, verified } from './token-endpoint.ts'
 
-const upstream = createUpstream()
-const endpoint = startTokenEndpoint()
+const { endpoint, upstream } = tokenEndpointOfFile()
 const folder = mkdtempSync(join(tmpdir(), 'sluice-vertex-'))
 let account: JsonObject
 let publicKey: CryptoKey
@@ -28,28 +24,12 @@ beforeAll(async () => {
     token_uri: `${endpoint.url}/token`,
   }
 })
-afterAll(async () => {
-  upstream.close()
-  await endpoint.stop()
-  rmSync(folder, { recursive: true })
-})
-afterEach(() => {
-  endpoint.seen.length = 0
-  endpoint.answer = freshToken
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const START = 1_700_000_000_000
 const PLACE = { GOOGLE_CLOUD_PROJECT: 'lab-1', GOOGLE_CLOUD_LOCATION: 'us-central1' }
 const BASE = 'https://us-central1-aiplatform.googleapis.com/v1/projects/lab-1/locations/us-central1'
 
-function providerOf(environment: Record<string, string>): ProviderRecord {
-  const { providers, problems } = environmentProviders(environment, defaults)
-  expect(problems).toEqual([])
-  const [provider, ...others] = providers
-  expect(others).toEqual([])
-  if (provider === undefined) throw new Error('nothing is turned on')
-  return provider
-}
 const withAccount = () => ({ ...PLACE, GOOGLE_SERVICE_ACCOUNT_JSON: JSON.stringify(account) })
 
 async function prepared(

@@ -1,18 +1,10 @@
 import { expect } from 'bun:test'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
-import type { Closing, ReplyContext } from '../../../src/core/result.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
-import { REQUEST } from '../request.ts'
+import { contextOf } from '../replies.ts'
 
-export const REPLY: ReplyContext = {
-  generationId: 'gen-1',
-  created: 1_700_000_000,
-  model: 'acme/large',
-  providerName: 'Acme',
-  request: REQUEST,
-  hideReasoning: false,
-}
+export const REPLY = contextOf()
+
 export const SHARED = {
   id: 'gen-1',
   object: 'chat.completion.chunk',
@@ -20,17 +12,6 @@ export const SHARED = {
   model: 'acme/large',
   provider: 'Acme',
 }
-export const CLOSING: Closing = {
-  finishes: [{ choice: 0, reason: 'stop', native: 'end_turn' }],
-  usage: { ...NO_USAGE, inputTokens: 7, cacheReadTokens: 3, outputTokens: 4, reasoningTokens: 1 },
-  costNanoUsd: 1_500,
-  promptCostNanoUsd: 1_000,
-  completionCostNanoUsd: 500,
-  isByok: false,
-  serviceTier: 'default',
-  serviceMetadata: null,
-}
-
 export const frame = (...events: InferenceEvent[]): InferenceFrame => ({ events })
 export const text = (value: string, choice = 0): InferenceEvent => ({
   type: 'text-delta',

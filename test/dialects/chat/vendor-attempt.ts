@@ -4,40 +4,15 @@ import type { JsonObject } from '../../../src/core/events.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
 import { buildChat } from '../../../src/dialects/chat/build.ts'
 import { parseChat } from '../../../src/dialects/chat/parse.ts'
-import { environmentProviders } from '../../../src/providers/environment.ts'
-import { defaults } from '../../providers/defaults.ts'
+import { providerOf } from '../../providers/environment.ts'
+import { attemptFor } from '../attempt.ts'
+import type { NamedRow } from '../build-table.ts'
 
-/** How Mistral, Perplexity, DeepSeek and others take the dialect otherwise, from the quirks of their rows. */
+/** How Mistral, Perplexity, DeepSeek and others differ in this dialect, by the quirks of their rows. */
 
 export function attemptAt(key: string, facts: Partial<EndpointRecord> = {}): Attempt {
-  const [provider] = environmentProviders({ [key]: 'secret-1' }, defaults).providers
-  const credential = provider?.credentials[0]
-  if (!provider || !credential) throw new Error(`${key} turns nothing on`)
-  const endpoint: EndpointRecord = {
-    id: 'v/m',
-    providerSlug: provider.slug,
-    modelId: 'v/m',
-    upstreamId: 'm',
-    contextLength: null,
-    maxCompletionTokens: null,
-    inputModalities: [],
-    outputModalities: [],
-    supportedParameters: null,
-    pricing: null,
-    quantization: null,
-    isZdr: false,
-    ...facts,
-  }
-  const model = { id: 'v/m', canonicalSlug: 'v/m', name: 'M', created: 0, endpoints: [endpoint] }
-  return { model, endpoint, provider, credential, dialect: 'chat' }
-}
-
-export interface Row {
-  name: string
-  asked: JsonObject
-  facts?: Partial<EndpointRecord>
-  sent?: JsonObject
-  dropped?: string[]
+  const provider = providerOf({ [key]: 'secret-1' })
+  return attemptFor('chat', { endpoint: { upstreamId: 'm', ...facts }, provider })
 }
 
 export const USER = { role: 'user', content: 'Hi' }
@@ -54,7 +29,7 @@ export const text = (said: string) => ({ type: 'text', text: said })
 
 export const thinking = (said: string) => ({ type: 'thinking', thinking: [text(said)] })
 
-export function table(key: string, rows: Row[]): void {
+export function table(key: string, rows: NamedRow[]): void {
   test.each(rows.map((row) => [row.name, row] as const))('%s', (_, { asked, facts, sent, dropped }) => {
     const request = parseChat({ messages: [USER], ...asked }, new Headers())
     const before = JSON.stringify(request)

@@ -3,7 +3,8 @@ import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
-import { CLOSING, chunksOf, frame, REPLY, text } from './chunks.ts'
+import { CLOSING } from '../replies.ts'
+import { chunksOf, frame, REPLY, text } from './chunks.ts'
 
 /** Writes frames and returns the fields of each chunk, without the shared ones. */
 function written(frames: InferenceFrame[], reply = REPLY): unknown[] {

@@ -1,43 +1,17 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
-import type { UpstreamReply } from '../../../src/core/reply.ts'
-import type { Closing, ReplyContext } from '../../../src/core/result.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
 import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { writeChatReply } from '../../../src/dialects/chat/write-reply.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
 import { collect } from '../../../src/inference/reply/collect.ts'
-import { REQUEST } from '../request.ts'
+import { upstreamReply } from '../../upstream-reply.ts'
+import { closingOf, contextOf } from '../replies.ts'
 
-/** Chat in, chat out: what upstream sent reaches the caller, whichever way it was read. */
+/** Chat in, chat out: what the provider sent reaches the caller, on the fast and on the slow path. */
 
-const REPLY: ReplyContext = {
-  generationId: 'gen-1',
-  created: 1,
-  model: 'acme/large',
-  providerName: 'Acme',
-  request: REQUEST,
-  hideReasoning: false,
-}
-const CLOSING: Closing = {
-  finishes: [{ choice: 0, reason: 'stop', native: 'stop' }],
-  usage: { ...NO_USAGE },
-  costNanoUsd: 0,
-  promptCostNanoUsd: 0,
-  completionCostNanoUsd: 0,
-  isByok: false,
-  serviceTier: null,
-  serviceMetadata: null,
-}
-
-function replyOf(body: string): UpstreamReply {
-  async function* bytes() {
-    yield new TextEncoder().encode(body)
-  }
-  const text = () => Promise.resolve(body)
-  return { status: 200, headers: new Headers(), bytes: bytes(), text, beginning: text }
-}
+const REPLY = contextOf()
+const CLOSING = closingOf()
 
 /** A chunk of a stream as a provider would send it. */
 const word = fc.oneof(
@@ -84,7 +58,7 @@ async function relay(chunks: readonly object[], fast: boolean): Promise<{ sse: s
   const writer = writeChatStream(REPLY)
   let sse = ''
   let spliced = 0
-  for await (const batch of readChat(replyOf(body), true, { fast })) {
+  for await (const batch of readChat(upstreamReply(body), true, { fast })) {
     for (const frame of batch) {
       if (frame.plainText) spliced++
       sse += writer.write(frame)
@@ -133,7 +107,7 @@ test('unknown fields of a unary reply reach the caller from every level', async 
           },
         ],
       }
-      const frames = readChat(replyOf(JSON.stringify(body)), false)
+      const frames = readChat(upstreamReply(JSON.stringify(body)), false)
       const result = await collect(frames, (_frame: InferenceFrame) => undefined)
       const reply = JSON.parse(JSON.stringify(writeChatReply(result, REPLY, CLOSING)))
       const sent = JSON.parse(JSON.stringify(body))

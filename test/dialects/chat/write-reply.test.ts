@@ -1,19 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import type { Closing, InferenceResult, ResultChoice } from '../../../src/core/result.ts'
+import type { InferenceResult, ResultChoice } from '../../../src/core/result.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { writeChatReply } from '../../../src/dialects/chat/write-reply.ts'
+import { closingOf } from '../replies.ts'
 import { REPLY } from './chunks.ts'
 
-const CLOSING: Closing = {
+const CLOSING = closingOf({
   finishes: [],
   usage: { ...NO_USAGE, inputTokens: 2, outputTokens: 3 },
   costNanoUsd: 12_345_678_901,
   promptCostNanoUsd: 2_345_678_901,
   completionCostNanoUsd: 10_000_000_000,
-  isByok: false,
-  serviceTier: null,
-  serviceMetadata: null,
-}
+})
 const EMPTY: ResultChoice = {
   index: 0,
   text: '',

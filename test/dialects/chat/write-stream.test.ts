@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
-import { CLOSING, chunksOf, frame, REPLY, SHARED, text } from './chunks.ts'
+import { CLOSING } from '../replies.ts'
+import { chunksOf, frame, REPLY, SHARED, text } from './chunks.ts'
 
 test('the system fingerprint is on every chunk from the first that has it', () => {
   const native: InferenceEvent = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { build, own, type Row, table, USER } from './built.ts'
+import type { NamedRow } from '../build-table.ts'
+import { build, own, table, USER } from './built.ts'
 
 const CALL = { id: 'c1', type: 'function', function: { name: 'tide', arguments: '{"place":"Brest"}' } }
 
@@ -11,7 +12,7 @@ const assistant = (more: JsonObject) => ({ role: 'assistant', ...more })
 describe('messages', () => {
   const rows = (
     list: { name: string; asked: JsonObject[]; sent: JsonObject[]; more?: JsonObject; dropped?: string[] }[],
-  ): Row[] =>
+  ): NamedRow[] =>
     list.map(({ name, asked, sent, more, dropped }) => ({
       name,
       asked: { messages: asked },

@@ -8,6 +8,15 @@ const PLACE = { type: 'object', properties: { place: { type: 'string' } }, requi
 
 const EMPTY = { type: 'object', properties: {} }
 
+const COHERE_FIELDS = {
+  documents: [{ data: { text: 'Rain.' } }],
+  citation_options: { mode: 'FAST' },
+  safety_mode: 'STRICT',
+  strict_tools: true,
+  priority: 3,
+  thinking: { type: 'enabled', token_budget: 99 },
+}
+
 describe('parameters', () => {
   table([
     { name: 'nothing', asked: {} },
@@ -86,22 +95,8 @@ describe('parameters', () => {
     },
     {
       name: "Cohere's own",
-      asked: {
-        documents: [{ data: { text: 'Rain.' } }],
-        citation_options: { mode: 'FAST' },
-        safety_mode: 'STRICT',
-        strict_tools: true,
-        priority: 3,
-        thinking: { type: 'enabled', token_budget: 99 },
-      },
-      sent: {
-        documents: [{ data: { text: 'Rain.' } }],
-        citation_options: { mode: 'FAST' },
-        safety_mode: 'STRICT',
-        strict_tools: true,
-        priority: 3,
-        thinking: { type: 'enabled', token_budget: 99 },
-      },
+      asked: COHERE_FIELDS,
+      sent: COHERE_FIELDS,
     },
   ])
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/core/events.ts'
 import type { EndpointRecord } from '../../../src/core/snapshot.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
+import type { NamedRow } from '../build-table.ts'
 import { attemptOf } from './attempt.ts'
 
 export const USER = { role: 'user', content: 'Hi' }
@@ -17,18 +18,9 @@ export function build(body: JsonObject, facts: Partial<EndpointRecord> = {}, out
 
 export const BARE = { model: 'command-a', stream: false, messages: [USER] }
 
-export interface Row {
-  name: string
-  asked: JsonObject
-  facts?: Partial<EndpointRecord>
-  /** Over the bare body. */
-  sent?: JsonObject
-  dropped?: string[]
-}
-
 export const own = (type: string, more: JsonObject) => ({ type, format: 'cohere-v2', ...more })
 
-export function table(rows: Row[]): void {
+export function table(rows: NamedRow[]): void {
   test.each(rows.map((row) => [row.name, row] as const))('%s', (_, { asked, facts, sent, dropped }) => {
     const built = build(asked, facts)
     expect(built.path).toBe('/chat')

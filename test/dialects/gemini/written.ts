@@ -1,17 +1,16 @@
-import type { InferenceFrame, InferenceFrames, JsonObject } from '../../../src/core/events.ts'
+import type { InferenceFrames, JsonObject } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
 import type { InferenceRequest } from '../../../src/core/request.ts'
-import type { Closing, ReplyContext } from '../../../src/core/result.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
+import type { ReplyContext } from '../../../src/core/result.ts'
 import { geminiIngress, geminiListIngress } from '../../../src/dialects/gemini/index.ts'
-import { collect } from '../../../src/inference/reply/collect.ts'
+import { contextOf, resultOf, streamOf } from '../replies.ts'
 import { REQUEST } from '../request.ts'
 
 /** Replies as this dialect writes them, read again. */
 
 export const GENERATION = 'gen-0198c0ffee00700080000000000000aa'
 
-/** Asked by a caller of this dialect who wants to see thoughts. */
+/** A request in this dialect that asks for thoughts. */
 const GEMINI_REQUEST: InferenceRequest = {
   ...REQUEST,
   apiType: 'gemini',
@@ -19,69 +18,18 @@ const GEMINI_REQUEST: InferenceRequest = {
   body: { generationConfig: { thinkingConfig: { includeThoughts: true } } },
 }
 
-const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext => ({
-  generationId: GENERATION,
-  created: 1_700_000_000,
-  model: 'acme/large',
-  providerName: 'Acme',
-  request: GEMINI_REQUEST,
-  hideReasoning: false,
-  ...more,
-})
-
-const closingOf = (more: Partial<Closing> = {}): Closing => ({
-  finishes: [{ choice: 0, reason: 'stop', native: null }],
-  usage: NO_USAGE,
-  costNanoUsd: 1_500,
-  promptCostNanoUsd: 1_000,
-  completionCostNanoUsd: 500,
-  isByok: false,
-  serviceTier: null,
-  serviceMetadata: null,
-  ...more,
-})
-
-/** Remembers what the account of a reply is made of. */
-function createWatch(closing: Closing) {
-  return {
-    closing,
-    see({ events }: InferenceFrame): void {
-      for (const event of events) {
-        if (event.type === 'usage') {
-          closing.usage = event.usage
-          closing.serviceTier = event.serviceTier ?? closing.serviceTier
-        }
-        if (event.type === 'response-end') closing.finishes = event.finishes
-      }
-    },
-  }
-}
+const replyOf = (): ReplyContext => contextOf({ generationId: GENERATION, request: GEMINI_REQUEST })
 
 /** The text of a stream; one that breaks off ends in an error. */
-export async function writtenStream(
+export const writtenStream = (
   frames: InferenceFrames,
   form: 'events' | 'list' = 'events',
   reply = replyOf(),
-): Promise<string> {
-  const writer = (form === 'events' ? geminiIngress : geminiListIngress).writeStream(reply)
-  const { closing, see } = createWatch(closingOf())
-  let text = ''
-  try {
-    for await (const batch of frames) {
-      for (const frame of batch) {
-        see(frame)
-        text += writer.write(frame)
-      }
-    }
-  } catch {
-    return text + writer.fail({ status: 502, message: 'The provider failed' })
-  }
-  return text + writer.end(closing)
-}
+): Promise<string> =>
+  streamOf((form === 'events' ? geminiIngress : geminiListIngress).writeStream(reply), frames)
 
 export async function writtenReply(frames: InferenceFrames, reply = replyOf()): Promise<JsonObject> {
-  const { closing, see } = createWatch(closingOf())
-  const result = await collect(frames, see)
+  const { result, closing } = await resultOf(frames)
   return geminiIngress.writeReply(result, reply, closing)
 }
 
@@ -106,7 +54,7 @@ export interface Read {
   hasGrounding: boolean
 }
 
-/** What a client takes from the first candidate of one body, or of the chunks of a stream. */
+/** What a client reads from the first candidate of one body, or of the chunks of a stream. */
 export function read(chunks: readonly JsonObject[]): Read {
   const said: Read = {
     text: '',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { built, HELLO, table } from './built.ts'
+import { HELLO } from '../build-table.ts'
+import { built, table } from './built.ts'
 
 describe('messages', () => {
   const said = (messages: JsonObject[], system?: unknown): JsonObject =>

@@ -1,7 +1,8 @@
 import { describe } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
+import { HELLO } from '../build-table.ts'
 import { attemptOf } from './attempt.ts'
-import { HELLO, table } from './built.ts'
+import { table } from './built.ts'
 
 const ADAPTIVE = {
   reasoning: { efforts: ['low', 'medium', 'high', 'max'], takesBudget: false, mayBeOff: false },

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
+import { HELLO } from '../build-table.ts'
 import { attemptOf } from './attempt.ts'
-import { built, HELLO, table } from './built.ts'
+import { built, table } from './built.ts'
 
 test('the least call', () => {
   expect(built({})).toEqual({

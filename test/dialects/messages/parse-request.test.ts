@@ -2,22 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import type { InferenceRequest } from '../../../src/core/request.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
+import { REQUEST } from '../request.ts'
 import { assistant, CALL, parse, user } from './parsed.ts'
 
-test('the least that can be asked', () => {
+test('the smallest request', () => {
   const body = { model: 'acme/large', messages: [{ role: 'user', content: 'Hi' }] }
   expect(parseMessages(body, new Headers())).toEqual({
+    ...REQUEST,
     apiType: 'messages',
     dialect: 'messages',
     body,
-    models: ['acme/large'],
-    stream: false,
-    messages: [{ role: 'user', content: 'Hi' }],
-    tools: [],
-    sampling: {},
-    preferences: { allowFallbacks: true, requireParameters: false },
-    echoUpstreamBody: false,
-    parameters: [],
   })
 })
 

@@ -152,6 +152,18 @@ describe('blocks', () => {
 
 describe('for a writer of this dialect', () => {
   const text = (index: number) => block(index, { type: 'text', text: '' })
+  const SENT_UNCHANGED = [
+    START,
+    block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
+    delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
+    stop(0),
+    { type: 'content_block_spin', speed: 2 },
+    block(1, { type: 'compaction', content: null }),
+    delta(1, { type: 'compaction_delta', content: 'c', encrypted_content: 'e' }),
+    stop(1),
+    { ...finish('end_turn'), context_management: { applied_edits: [] } },
+    STOP,
+  ]
   const rows: [what: string, events: JsonObject[], expected: JsonObject[]][] = [
     [
       'plain text is told by its neutral event alone',
@@ -195,33 +207,7 @@ describe('for a writer of this dialect', () => {
         stop(1),
       ],
     ],
-    [
-      'what runs at the provider, and an event of tomorrow',
-      [
-        START,
-        block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
-        delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
-        stop(0),
-        { type: 'content_block_spin', speed: 2 },
-        block(1, { type: 'compaction', content: null }),
-        delta(1, { type: 'compaction_delta', content: 'c', encrypted_content: 'e' }),
-        stop(1),
-        { ...finish('end_turn'), context_management: { applied_edits: [] } },
-        STOP,
-      ],
-      [
-        START,
-        block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
-        delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
-        stop(0),
-        { type: 'content_block_spin', speed: 2 },
-        block(1, { type: 'compaction', content: null }),
-        delta(1, { type: 'compaction_delta', content: 'c', encrypted_content: 'e' }),
-        stop(1),
-        { ...finish('end_turn'), context_management: { applied_edits: [] } },
-        STOP,
-      ],
-    ],
+    ['a tool that the provider runs, and unknown events', SENT_UNCHANGED, SENT_UNCHANGED],
     [
       'a second start goes on in the same message',
       [START, text(0), HI, START, text(0), HI, stop(0), finish('end_turn'), STOP],

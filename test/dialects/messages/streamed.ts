@@ -1,7 +1,8 @@
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
 import type { Closing } from '../../../src/core/result.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
-import { closingOf, eventsOf, replyOf } from './written.ts'
+import { closingOf } from '../replies.ts'
+import { eventsOf, replyOf } from './written.ts'
 
 export const choice = 0
 

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import type { InferenceEvent } from '../../../src/core/events.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
-import { closingOf, eventsOf, replyOf } from './written.ts'
+import { closingOf } from '../replies.ts'
+import { eventsOf, replyOf } from './written.ts'
 
 const LONG = 'mcp__plugin_chrome-devtools-mcp_chrome-devtools__performance_analyze_insight'
 const body = {

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { mayBeSpliced } from '../../../src/dialects/json-text.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
-import { closingOf, eventsOf, replyOf } from './written.ts'
+import { closingOf } from '../replies.ts'
+import { eventsOf, replyOf } from './written.ts'
 
 /** Text that is spliced and text that is encoded say the same, at the same place, whatever comes between. */
 

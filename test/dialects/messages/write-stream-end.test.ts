@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent } from '../../../src/core/events.ts'
 import type { Closing, RoutingMetadata } from '../../../src/core/result.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
+import { closingOf } from '../replies.ts'
 import { choice, json, native, said, TEXT, THINKING, text, thought, written } from './streamed.ts'
-import { closingOf, eventsOf, MESSAGE_ID, replyOf } from './written.ts'
+import { eventsOf, MESSAGE_ID, replyOf } from './written.ts'
 
 describe('the end', () => {
   const delta = (closing: Partial<Closing>, frames: InferenceEvent[][] = [[text('Hi')]]) =>

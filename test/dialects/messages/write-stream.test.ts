@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
+import { closingOf } from '../replies.ts'
 import { said, TEXT, text, written } from './streamed.ts'
-import { closingOf, eventsOf, MESSAGE_ID, readStream, replyOf } from './written.ts'
+import { eventsOf, MESSAGE_ID, readStream, replyOf } from './written.ts'
 
 test('the events of a stream, in order', () => {
   expect(

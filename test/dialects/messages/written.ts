@@ -1,75 +1,23 @@
 import Anthropic from '@anthropic-ai/sdk'
-import type { InferenceFrame, InferenceFrames } from '../../../src/core/events.ts'
-import type { Closing, ReplyContext } from '../../../src/core/result.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
+import type { InferenceFrames } from '../../../src/core/events.ts'
+import type { ReplyContext } from '../../../src/core/result.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
-import { collect } from '../../../src/inference/reply/collect.ts'
-import { REQUEST } from '../request.ts'
+import { contextOf, resultOf, streamOf } from '../replies.ts'
 
-/** Replies as this dialect writes them, and what Anthropic's own client makes of them. */
+/** Replies as this dialect writes them, read by Anthropic's client. */
 
 const GENERATION = 'gen-0198c0ffee00700080000000000000aa'
 export const MESSAGE_ID = 'msg_0198c0ffee00700080000000000000aa'
 
-export const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext => ({
-  generationId: GENERATION,
-  created: 1_700_000_000,
-  model: 'acme/large',
-  providerName: 'Acme',
-  request: REQUEST,
-  hideReasoning: false,
-  ...more,
-})
-
-export const closingOf = (more: Partial<Closing> = {}): Closing => ({
-  finishes: [{ choice: 0, reason: 'stop', native: null }],
-  usage: NO_USAGE,
-  costNanoUsd: 1_500,
-  promptCostNanoUsd: 1_000,
-  completionCostNanoUsd: 500,
-  isByok: false,
-  serviceTier: null,
-  serviceMetadata: null,
-  ...more,
-})
-
-/** Remembers what the account of a reply is made of. */
-function createWatch(closing: Closing) {
-  return {
-    closing,
-    see({ events }: InferenceFrame): void {
-      for (const event of events) {
-        if (event.type === 'usage') {
-          closing.usage = event.usage
-          closing.serviceTier = event.serviceTier ?? closing.serviceTier
-        }
-        if (event.type === 'response-end') closing.finishes = event.finishes
-      }
-    },
-  }
-}
+export const replyOf = (more: Partial<ReplyContext> = {}): ReplyContext =>
+  contextOf({ generationId: GENERATION, ...more })
 
 /** The text of a stream; one that breaks off ends in an error event. */
-export async function writtenStream(frames: InferenceFrames, reply = replyOf()): Promise<string> {
-  const writer = messagesIngress.writeStream(reply)
-  const { closing, see } = createWatch(closingOf())
-  let text = ''
-  try {
-    for await (const batch of frames) {
-      for (const frame of batch) {
-        see(frame)
-        text += writer.write(frame)
-      }
-    }
-  } catch {
-    return text + writer.fail({ status: 502, message: 'It broke off' })
-  }
-  return text + writer.end(closing)
-}
+export const writtenStream = (frames: InferenceFrames, reply = replyOf()): Promise<string> =>
+  streamOf(messagesIngress.writeStream(reply), frames)
 
 export async function writtenReply(frames: InferenceFrames, reply = replyOf()) {
-  const { closing, see } = createWatch(closingOf())
-  const result = await collect(frames, see)
+  const { result, closing } = await resultOf(frames)
   return messagesIngress.writeReply(result, reply, closing)
 }
 
@@ -84,7 +32,7 @@ const clientOf = (body: string, contentType: string): Anthropic =>
     fetch: async () => new Response(body, { headers: { 'content-type': contentType } }),
   })
 
-/** The message that the client puts together; rejects where it takes the stream for broken. */
+/** The message that the client reads; rejects if the client finds the stream broken. */
 export const readStream = (text: string): Promise<Anthropic.Message> =>
   clientOf(text, 'text/event-stream').messages.stream(ASKED).finalMessage()
 

@@ -1,7 +1,8 @@
 import { describe } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
+import { HELLO, type Row } from '../build-table.ts'
 import { attemptOf } from './attempt.ts'
-import { HELLO, type Row, table } from './built.ts'
+import { table } from './built.ts'
 
 describe('messages', () => {
   const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })

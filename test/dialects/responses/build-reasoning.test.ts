@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Attempt } from '../../../src/core/attempt.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
+import type { Row } from '../build-table.ts'
 import { attemptOf, PLAIN, REASONER } from './attempt.ts'
-import { built, ENCRYPTED, type Row, table } from './built.ts'
+import { built, ENCRYPTED, table } from './built.ts'
 
 /** A model whose reasoning can be turned off. */
 const SWITCHABLE: Attempt = attemptOf('gpt-5.2', {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
+import { HELLO, type Row } from '../build-table.ts'
 import { attemptOf, PLAIN, REASONER } from './attempt.ts'
-import { built, ENCRYPTED, HELLO, type Row, table } from './built.ts'
+import { built, ENCRYPTED, table } from './built.ts'
 
 test('the least call', () => {
   expect(built({})).toEqual({

@@ -8,6 +8,15 @@ import { detail, frame, parse, streamed, text, thought, unary } from './frames.t
 const CLAUDE = 'anthropic-claude-v1'
 const GEMINI = 'google-gemini-v1'
 
+const UNKNOWN = {
+  type: 'reasoning.server_tool_call',
+  tool_name: 't',
+  arguments: '{}',
+  result: 'r',
+  format: CLAUDE,
+  index: 0,
+}
+
 const rows: [string, InferenceFrame[], JsonObject[]][] = [
   [
     'a signed thought and a redacted one',
@@ -61,31 +70,7 @@ const rows: [string, InferenceFrame[], JsonObject[]][] = [
       { type: 'reasoning.encrypted', data: 'gAAA', id: 'rs_9', format: 'openai-responses-v1', index: 1 },
     ],
   ],
-  [
-    'a kind that nobody here knows',
-    [
-      frame(
-        detail({
-          type: 'reasoning.server_tool_call',
-          tool_name: 't',
-          arguments: '{}',
-          result: 'r',
-          format: CLAUDE,
-          index: 0,
-        }),
-      ),
-    ],
-    [
-      {
-        type: 'reasoning.server_tool_call',
-        tool_name: 't',
-        arguments: '{}',
-        result: 'r',
-        format: CLAUDE,
-        index: 0,
-      },
-    ],
-  ],
+  ['an unknown type', [frame(detail(UNKNOWN))], [UNKNOWN]],
 ]
 
 describe('back as it was', () => {

@@ -1,39 +1,22 @@
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import type { Closing, ReplyContext } from '../../../src/core/result.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
 import { parseResponses } from '../../../src/dialects/responses/parse.ts'
 import { writeResponsesReply } from '../../../src/dialects/responses/write-reply.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
 import { collect } from '../../../src/inference/reply/collect.ts'
+import { contextOf, CLOSING as FULL_CLOSING } from '../replies.ts'
 import { type CheckedStream, checkStream } from './stream-order.ts'
 
-/** Events by hand, and what callers of this dialect see of them. */
+/** Events, and the replies in this dialect that are written from them. */
 
 export const NONE = new Headers()
 
 export const parse = (body: JsonObject, headers = NONE) => parseResponses({ model: 'm', ...body }, headers)
 
-export const reply = (body: JsonObject = {}, more: Partial<ReplyContext> = {}): ReplyContext => ({
-  generationId: 'gen-1',
-  created: 1_700_000_000,
-  model: 'acme/large',
-  providerName: 'Acme',
-  request: parse({ input: 'Hi', ...body }),
-  hideReasoning: false,
-  ...more,
-})
+export const reply = (body: JsonObject = {}, more: Partial<ReplyContext> = {}): ReplyContext =>
+  contextOf({ request: parse({ input: 'Hi', ...body }), ...more })
 
-export const CLOSING: Closing = {
-  finishes: [{ choice: 0, reason: 'stop', native: 'end_turn' }],
-  completed: 1_700_000_009,
-  usage: { ...NO_USAGE, inputTokens: 7, cacheReadTokens: 3, outputTokens: 4, reasoningTokens: 1 },
-  costNanoUsd: 1_500,
-  promptCostNanoUsd: 1_000,
-  completionCostNanoUsd: 500,
-  isByok: false,
-  serviceTier: 'default',
-  serviceMetadata: null,
-}
+export const CLOSING: Closing = { ...FULL_CLOSING, completed: 1_700_000_009 }
 export const ended = (reason: Closing['finishes'][number]['reason']): Closing => ({
   ...CLOSING,
   finishes: [{ choice: 0, reason, native: null }],
@@ -65,6 +48,11 @@ export const piece = (index: number, json: string): InferenceEvent => ({
   index,
   json,
 })
+export const citation = (startIndex: number, endIndex: number): InferenceEvent => ({
+  type: 'annotation',
+  choice: 0,
+  annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', startIndex, endIndex },
+})
 export const native = (data: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'responses', data })
 
 export const added = (output_index: number, item: JsonObject): InferenceEvent =>
@@ -72,7 +60,7 @@ export const added = (output_index: number, item: JsonObject): InferenceEvent =>
 export const done = (output_index: number, item: JsonObject): InferenceEvent =>
   native({ event: { type: 'response.output_item.done', sequence_number: 99, output_index, item } })
 
-/** A complete stream, judged. */
+/** A complete stream, checked. */
 export function streamed(
   frames: readonly InferenceFrame[],
   context: ReplyContext = reply(),
@@ -83,7 +71,7 @@ export function streamed(
   return checkStream(written)
 }
 
-/** The same in one piece. */
+/** The same reply, not streamed. */
 export async function unary(
   frames: readonly InferenceFrame[],
   context: ReplyContext = reply(),

@@ -3,6 +3,7 @@ import type { InferenceFrame } from '../../../src/core/events.ts'
 import {
   added,
   call,
+  citation,
   detail,
   done,
   frame,
@@ -16,7 +17,7 @@ import {
   unary,
 } from './frames.ts'
 
-/** Events of a Responses provider reach the caller: unchanged items, unknown events and fields too. */
+/** Events of a Responses provider reach the caller: items unchanged, with unknown events and fields. */
 
 const REASONING = {
   type: 'reasoning',
@@ -64,19 +65,21 @@ const CALL = {
 
 const OUTPUT = [REASONING, SEARCH, MESSAGE, CALL]
 
+const THOUGHT = [
+  thought('Think.'),
+  detail({
+    type: 'reasoning.summary',
+    summary: 'Think.',
+    id: 'rs_up',
+    format: 'openai-responses-v1',
+    index: 0,
+  }),
+]
+
 const STREAM: InferenceFrame[] = [
   frame(native({ response: { id: 'resp_up', status: 'in_progress', temperature: 1, moderation: null } })),
   frame(added(0, { type: 'reasoning', id: 'rs_up', summary: [], status: 'in_progress' })),
-  frame(
-    thought('Think.'),
-    detail({
-      type: 'reasoning.summary',
-      summary: 'Think.',
-      id: 'rs_up',
-      format: 'openai-responses-v1',
-      index: 0,
-    }),
-  ),
+  frame(...THOUGHT),
   frame(detail({ type: 'reasoning.encrypted', data: 'gAAA', index: 1 }), done(0, REASONING)),
   frame(added(1, { type: 'web_search_call', id: 'ws_up', status: 'in_progress' })),
   frame(
@@ -95,13 +98,7 @@ const STREAM: InferenceFrame[] = [
   frame(text('gh.')),
 ]
 
-const text3: InferenceFrame[] = [
-  frame({
-    type: 'annotation',
-    choice: 0,
-    annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', startIndex: 0, endIndex: 4 },
-  }),
-]
+const CITED: InferenceFrame[] = [frame(citation(0, 4))]
 
 const TAIL: InferenceFrame[] = [
   frame(added(3, { ...CALL, arguments: '', status: 'in_progress' }), call(0, 'f')),
@@ -124,10 +121,10 @@ const TAIL: InferenceFrame[] = [
   ),
 ]
 
-test('streamed', () => {
+test('a stream', () => {
   const message = { ...MESSAGE, content: [{ ...MESSAGE.content[0], text: 'High.' }] }
   const stream = streamed(
-    [...STREAM, ...text3, frame(done(2, message)), ...TAIL],
+    [...STREAM, ...CITED, frame(done(2, message)), ...TAIL],
     reply({ store: true, temperature: 0.3 }),
   )
   expect(typesOf(stream)).toEqual([
@@ -175,23 +172,12 @@ test('streamed', () => {
   expect(stream.response).not.toHaveProperty('openrouter_metadata')
 })
 
-const WHOLE = frame(
-  thought('Think.'),
-  detail({
-    type: 'reasoning.summary',
-    summary: 'Think.',
-    id: 'rs_up',
-    format: 'openai-responses-v1',
-    index: 0,
-  }),
+const COMPLETE = frame(
+  ...THOUGHT,
   done(0, REASONING),
   done(1, SEARCH),
   text('High.'),
-  {
-    type: 'annotation',
-    choice: 0,
-    annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', startIndex: 0, endIndex: 4 },
-  },
+  citation(0, 4),
   done(2, MESSAGE),
   call(0, 'f'),
   piece(0, '{"a":1}'),
@@ -199,12 +185,12 @@ const WHOLE = frame(
   native({ response: { status: 'completed', moderation: null } }),
 )
 
-test('in one piece', async () => {
-  expect((await unary([WHOLE]))['output']).toEqual(OUTPUT)
+test('a reply that is not streamed', async () => {
+  expect((await unary([COMPLETE]))['output']).toEqual(OUTPUT)
 })
 
-test('one piece that is streamed: every event has the id of its item', () => {
-  const stream = streamed([WHOLE])
+test('a complete reply that is streamed: every event has the id of its item', () => {
+  const stream = streamed([COMPLETE])
   expect(stream.response['output']).toEqual(OUTPUT)
   expect(typesOf(stream).filter((type) => type.endsWith('.delta'))).toEqual([
     'reasoning_summary_text.delta',

@@ -1,6 +1,18 @@
 import { expect, test } from 'bun:test'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
-import { call, detail, ended, frame, piece, reply, streamed, text, thought, unary } from './frames.ts'
+import {
+  call,
+  citation,
+  detail,
+  ended,
+  frame,
+  piece,
+  reply,
+  streamed,
+  text,
+  thought,
+  unary,
+} from './frames.ts'
 
 /** A reply in one piece is what its stream ends with. */
 
@@ -47,17 +59,7 @@ const rows: [string, InferenceFrame[], JsonObject?][] = [
         choice: 0,
         logprobs: { content: [{ token: 'High', logprob: 0, bytes: null, top_logprobs: [] }] },
       }),
-      frame({
-        type: 'annotation',
-        choice: 0,
-        annotation: {
-          type: 'url_citation',
-          url: 'https://a.example',
-          title: 'A',
-          startIndex: 0,
-          endIndex: 4,
-        },
-      }),
+      frame(citation(0, 4)),
       frame({
         type: 'annotation',
         choice: 0,

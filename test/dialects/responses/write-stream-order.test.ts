@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceFrame } from '../../../src/core/events.ts'
-import { call, detail, frame, piece, streamed, text, thought, typesOf } from './frames.ts'
+import { call, citation, detail, frame, piece, streamed, text, thought, typesOf } from './frames.ts'
 import { BEGIN } from './streamed.ts'
 
 describe('events in their order', () => {
@@ -149,21 +149,7 @@ describe('events in their order', () => {
     ],
     [
       'citations within text',
-      [
-        frame(text('High water')),
-        frame({
-          type: 'annotation',
-          choice: 0,
-          annotation: {
-            type: 'url_citation',
-            url: 'https://a.example',
-            title: 'A',
-            startIndex: 0,
-            endIndex: 10,
-          },
-        }),
-        frame(text('.')),
-      ],
+      [frame(text('High water')), frame(citation(0, 10)), frame(text('.'))],
       [
         'output_item.added',
         'content_part.added',

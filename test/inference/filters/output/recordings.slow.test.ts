@@ -6,14 +6,9 @@ import { unseal } from '../../../../src/dialects/opaque.ts'
 import { merged } from '../../../../src/dialects/responses/carried.ts'
 import { collect } from '../../../../src/inference/reply/collect.ts'
 import { type Outcome, outcomeOf } from '../../../dialects/chat/outcome.ts'
-import {
-  closingOf,
-  readReply,
-  readStream,
-  writtenReply,
-  writtenStream,
-} from '../../../dialects/messages/written.ts'
+import { readReply, readStream, writtenReply, writtenStream } from '../../../dialects/messages/written.ts'
 import { framesOf, isAnswer } from '../../../dialects/recorded.ts'
+import { closingOf } from '../../../dialects/replies.ts'
 import { CLOSING, reply as responsesReply } from '../../../dialects/responses/frames.ts'
 import { forReplies, type Recording } from '../../../recordings.ts'
 import { guard, guardrailOf } from './guarding.ts'
