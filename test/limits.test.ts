@@ -3,10 +3,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import manifest from '../package.json' with { type: 'json' }
 
-/**
- * The limits of size and the names of test files. biome.json holds the limit of functions (60 lines) and names the files
- * that still have a longer one.
- */
+/** The limits of size and the names of test files. biome.json holds the limit of functions (60 lines). */
 
 const root = join(import.meta.dir, '..')
 
