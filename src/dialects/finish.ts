@@ -3,8 +3,8 @@ import type { FinishReason } from '../core/events.ts'
 
 /**
  * The words of providers of every dialect beside OpenAI's own. `eos` is Together's, `model_length` Mistral's,
- * `sensitive` and `network_error` Z.ai's, `insufficient_system_resource` DeepSeek's, `abort` vLLM's and SGLang's;
- * others are words of other dialects, which gateways let through too.
+ * `sensitive` and `network_error` Z.ai's, `insufficient_system_resource` DeepSeek's, `abort` vLLM's and SGLang's,
+ * `guardrail_intervened` Converse's, `error_toxic` Cohere's; others are words of other dialects, which gateways let through too.
  */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -27,6 +27,8 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   content_filtered: 'content_filter',
   safety: 'content_filter',
   recitation: 'content_filter',
+  guardrail_intervened: 'content_filter',
+  error_toxic: 'content_filter',
   prohibited_content: 'content_filter',
   refusal: 'content_filter',
   sensitive: 'content_filter',

@@ -132,7 +132,6 @@ function readLast({ content, native }: ReplyState, events: InferenceEvent[]): vo
 }
 
 function finishOf(native: string | null, hasCalls: boolean): Finish {
-  if (native === null) return { choice: 0, reason: defaultReason(hasCalls), native }
-  const reason = native === 'ERROR_TOXIC' ? 'content_filter' : finishReasonOf(native, hasCalls)
+  const reason = native === null ? defaultReason(hasCalls) : finishReasonOf(native, hasCalls)
   return { choice: 0, reason, native }
 }

@@ -1,35 +1,27 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
-import { newToolCallId } from '../../core/ids.ts'
-import { asText, fieldsOf, isObject, isString, objectsIn, parseJson } from '../../core/json.ts'
-import { ANSWER_TOOL } from '../claude.ts'
-import { checkCalls } from '../reply-decoder.ts'
+import { fieldsOf, isObject, isString, objectsIn, parseJson, textOf } from '../../core/json.ts'
+import {
+  addRedacted,
+  addText,
+  addThought,
+  type Block,
+  type Blocks as ClaudeBlocks,
+  callBlock,
+} from '../claude-blocks.ts'
 import { REASONING_FORMAT } from '../thoughts.ts'
 import { annotationOf } from './decode-citation.ts'
 import { readRedacted, readToolName } from './names.ts'
 
 /** The shared state of the blocks of one reply. */
-export interface Blocks {
-  /** UTF-16 units of visible text so far. */
-  textLength: number
+export interface Blocks extends ClaudeBlocks {
   /** The start of the text that a citation without text of its own belongs to. */
   citedFrom: number
-  thoughts: number
-  calls: number
-}
-
-export const newBlocks = (): Blocks => ({ textLength: 0, citedFrom: 0, thoughts: 0, calls: 0 })
-
-/**
- * One content block while it arrives. In a stream only calls, results and images have a start; the first delta shows the
- * type of the others. A complete block is its own delta.
- */
-export interface Block {
-  add(delta: JsonObject, events: InferenceEvent[]): void
-  /** `wasTruncated`: the bound on tokens ended it, so incomplete arguments stay incomplete. */
-  close(wasTruncated: boolean, events: InferenceEvent[]): void
 }
 
 /**
+ * In a stream only calls, results and images have a start; the first delta shows the type of the others. A complete
+ * block is its own delta.
+ *
  * | block | events |
  * |---|---|
  * | `text`, `citationsContent` | text deltas; citations as annotations once the end of their text is known |
@@ -42,7 +34,9 @@ export function openBlock(start: JsonObject, blocks: Blocks, events: InferenceEv
   const { toolUse, toolResult } = start
   if (isObject(toolUse)) {
     if (toolUse['type'] === 'server_tool_use') return nativeBlock('toolUse', toolUse)
-    return toolUse['name'] === ANSWER_TOOL ? answerBlock(blocks) : callBlock(toolUse, blocks, events)
+    const { toolUseId, name } = toolUse
+    const call = { id: textOf(toolUseId), name: readToolName(textOf(name)), input: undefined, fragmentOf }
+    return callBlock(call, blocks, events)
   }
   if (isObject(toolResult)) return nativeBlock('toolResult', toolResult)
   return spokenBlock(start, blocks)
@@ -92,37 +86,14 @@ function spokenBlock(start: JsonObject, blocks: Blocks): Block {
   }
 }
 
-function addText(text: string, blocks: Blocks, events: InferenceEvent[]): void {
-  if (text === '') return
-  blocks.textLength += text.length
-  events.push({ type: 'text-delta', choice: 0, text })
-}
-
-/** Pieces of one thought share their index, so that a replay can join them. */
 function readThought(content: JsonObject, index: number, events: InferenceEvent[]): void {
-  const whole = isObject(content['reasoningText']) ? content['reasoningText'] : content
-  const text = textOf(whole['text'])
-  const signature = textOf(whole['signature'])
-  if (text !== '') events.push({ type: 'reasoning-delta', choice: 0, text })
-  if (text !== '' || signature !== '') {
-    const detail = {
-      type: 'reasoning.text',
-      ...(text === '' ? {} : { text }),
-      // Only Claude signs its thoughts; those of other models have no format for a replay.
-      ...(signature === '' ? {} : { signature, format: REASONING_FORMAT }),
-      index,
-    }
-    events.push({ type: 'reasoning-detail', choice: 0, detail })
-  }
+  const complete = isObject(content['reasoningText']) ? content['reasoningText'] : content
+  const signature = textOf(complete['signature'])
+  // Only Claude signs its thoughts; those of other models have no format for a replay.
+  const format = signature === '' ? undefined : REASONING_FORMAT
+  addThought(textOf(complete['text']), signature, index, format, events)
   const redacted = textOf(content['redactedContent'])
-  if (redacted === '') return
-  const detail = {
-    type: 'reasoning.encrypted',
-    data: readRedacted(redacted),
-    format: REASONING_FORMAT,
-    index,
-  }
-  events.push({ type: 'reasoning-detail', choice: 0, detail })
+  if (redacted !== '') addRedacted(readRedacted(redacted), index, events)
 }
 
 function readImage(image: JsonObject, startFormat: unknown, events: InferenceEvent[]): void {
@@ -132,32 +103,8 @@ function readImage(image: JsonObject, startFormat: unknown, events: InferenceEve
   events.push({ type: 'image', choice: 0, url: `data:image/${format};base64,${bytes}` })
 }
 
-function callBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
-  checkCalls(blocks.calls)
-  const index = blocks.calls++
-  const id = textOf(raw['toolUseId']) || newToolCallId()
-  events.push({ type: 'tool-call-start', choice: 0, index, id, name: readToolName(textOf(raw['name'])) })
-  return inputBlock((json, more) => more.push({ type: 'tool-call-delta', choice: 0, index, json }))
-}
-
-/** The answer tool carries a JSON schema: its input is the answer. */
-const answerBlock = (blocks: Blocks): Block => inputBlock((json, more) => addText(json, blocks, more))
-
-/** The input is an object in a body and fragments of JSON in a stream. A call without input is `{}`. */
-function inputBlock(emit: (json: string, events: InferenceEvent[]) => void): Block {
-  let isEmpty = true
-  return {
-    add({ toolUse }, events) {
-      const json = isObject(toolUse) ? jsonOf(toolUse['input']) : ''
-      if (json === '') return
-      isEmpty = false
-      emit(json, events)
-    },
-    close(wasTruncated, events) {
-      if (isEmpty && !wasTruncated) emit('{}', events)
-    },
-  }
-}
+/** The input is an object in a body and fragments of JSON in a stream. */
+const fragmentOf = ({ toolUse }: JsonObject): string => (isObject(toolUse) ? jsonOf(toolUse['input']) : '')
 
 function jsonOf(input: unknown): string {
   if (isString(input)) return input
@@ -184,5 +131,3 @@ function nativeBlock(name: 'toolUse' | 'toolResult', start: JsonObject): Block {
     },
   }
 }
-
-const textOf = (value: unknown): string => asText(value) ?? ''

@@ -1,10 +1,10 @@
 import { UpstreamError } from '../../core/errors.ts'
-import type { FinishReason, InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
+import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import { asList, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { type Block, finishOf, isTruncation } from '../claude-blocks.ts'
 import { frameOf, newProgress, type ReplyProgress } from '../event-decoder.ts'
-import { defaultReason, finishReasonOf } from '../finish.ts'
 import { noAnswer, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
-import { type Block, type Blocks, newBlocks, openBlock, readBlock } from './decode-block.ts'
+import { type Blocks, openBlock, readBlock } from './decode-block.ts'
 import { isException, readException } from './errors.ts'
 import { EXCEPTION } from './event-stream.ts'
 import { readServiceTier, readUsage } from './usage.ts'
@@ -13,7 +13,7 @@ import { readServiceTier, readUsage } from './usage.ts'
 export function createConverseDecoder(status: number): ReplyDecoder {
   const state: MessageState = {
     ...newProgress(status),
-    blocks: newBlocks(),
+    blocks: { textLength: 0, citedFrom: 0, thoughts: 0, calls: 0 },
     open: new Map(),
     stopReason: null,
   }
@@ -74,14 +74,8 @@ interface MessageState extends ReplyProgress {
   stopReason: string | null
 }
 
-/** Words of Converse that other dialects do not have. */
-const REASONS: Readonly<Record<string, FinishReason>> = { guardrail_intervened: 'content_filter' }
-
 /** The model's output is unusable, so another endpoint may be tried. */
 const BROKEN = ['malformed_model_output', 'malformed_tool_use']
-
-/** Both truncate an answer: an open call keeps its incomplete arguments. */
-const TRUNCATED_REASONS = ['max_tokens', 'model_context_window_exceeded']
 
 /**
  * Reads one event of a stream. `metadata` comes after `messageStop` and is the last (recorded: 26 of 26). Events of
@@ -122,7 +116,7 @@ function readReplyBody(
 ): void {
   start(state, events)
   readStop(body, state)
-  const wasTruncated = TRUNCATED_REASONS.includes(state.stopReason ?? '')
+  const wasTruncated = isTruncation(state.stopReason)
   const content = asList(message['content'])
   for (const raw of content) {
     if (!isObject(raw)) continue
@@ -132,16 +126,9 @@ function readReplyBody(
   addUsage(body, events)
 }
 
-/** The last events of a reply. `tool_use` without a client's call is the answer tool, which is a plain answer. */
 function endMessage(state: MessageState, events: InferenceEvent[]): void {
-  const native = state.stopReason
-  closeBlocks(TRUNCATED_REASONS.includes(native ?? ''), state, events)
-  const hasCalls = state.blocks.calls > 0
-  const isPlain = native === null || (native === 'tool_use' && !hasCalls)
-  const reason = isPlain
-    ? defaultReason(hasCalls)
-    : (REASONS[native.toLowerCase()] ?? finishReasonOf(native, hasCalls))
-  events.push({ type: 'response-end', finishes: [{ choice: 0, reason, native }] })
+  closeBlocks(isTruncation(state.stopReason), state, events)
+  events.push({ type: 'response-end', finishes: [finishOf(state.stopReason, state.blocks)] })
 }
 
 /** The API reports neither an id nor the model. */

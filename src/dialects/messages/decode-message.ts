@@ -1,10 +1,10 @@
 import { UpstreamError } from '../../core/errors.ts'
-import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asList, asObject, asText, isObject, isString, isText } from '../../core/json.ts'
+import { type Block, type Blocks, finishOf, isTruncation } from '../claude-blocks.ts'
 import { newProgress, type ReplyProgress } from '../event-decoder.ts'
-import { defaultReason, finishReasonOf } from '../finish.ts'
 import { checkItems, checkUsage } from '../reply-decoder.ts'
-import { type Block, type Blocks, newBlocks, openBlock } from './decode-block.ts'
+import { openBlock } from './decode-block.ts'
 import { mergeUsage, readServiceTier, readUsage } from './usage.ts'
 
 /** A block under way, and which of this reply's it is. */
@@ -26,7 +26,7 @@ interface MessageState extends ReplyProgress {
 
 export const newMessage = (status: number): MessageState => ({
   ...newProgress(status),
-  blocks: newBlocks(),
+  blocks: { textLength: 0, thoughts: 0, calls: 0 },
   open: new Map(),
   started: 0,
   usage: {},
@@ -78,21 +78,10 @@ export function readMessage(message: JsonObject, state: MessageState, events: In
   events.push({ type: 'native', dialect: 'messages', data: { message } })
 }
 
-/** Both end an answer in its midst: a call that was not closed then stays as it is. */
-const CUT_REASONS = ['max_tokens', 'model_context_window_exceeded']
-
-/** The last events of a complete reply. `tool_use` without a client's call is the answer tool, so the reply just stops. */
+/** The last events of a complete reply. */
 export function endMessage(state: MessageState, events: InferenceEvent[]): void {
-  const native = state.stopReason
-  closeBlocks(CUT_REASONS.includes(native ?? ''), state, events)
-  const hasCalls = state.blocks.calls > 0
-  const isPlain = native === null || (native === 'tool_use' && !hasCalls)
-  const finish: Finish = {
-    choice: 0,
-    reason: isPlain ? defaultReason(hasCalls) : finishReasonOf(native, hasCalls),
-    native,
-  }
-  events.push({ type: 'response-end', finishes: [finish] })
+  closeBlocks(isTruncation(state.stopReason), state, events)
+  events.push({ type: 'response-end', finishes: [finishOf(state.stopReason, state.blocks)] })
 }
 
 /** For a writer of this dialect. A body is emitted as one message instead. */
