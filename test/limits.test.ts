@@ -30,8 +30,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/config.test.ts',
   'test/e2e/bad-input.test.ts',
   'test/e2e/byok-money.test.ts',
-  'test/e2e/byok.test.ts',
-  'test/e2e/chat.test.ts',
   'test/e2e/content-filters.test.ts',
   'test/e2e/context-cache.test.ts',
   'test/e2e/converse.test.ts',
