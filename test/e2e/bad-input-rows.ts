@@ -10,7 +10,7 @@ export const WORDS = Buffer.from('words, and certainly no picture of anything').
 export const PDF = Buffer.from('%PDF-1.7 and so on').toString('base64')
 export const PNG_OF = (base64: string): string => `data:image/png;base64,${base64}`
 
-export const chat = (more: JsonObject): JsonObject => ({ messages: [HI], ...more })
+const chat = (more: JsonObject): JsonObject => ({ messages: [HI], ...more })
 export const chatParts = (...content: unknown[]): JsonObject => ({ messages: [{ role: 'user', content }] })
 const chatCall = { id: 'c1', type: 'function', function: { name: 'tide', arguments: '{}' } }
 const chatTool = { type: 'function', function: { name: 'tide', parameters: { type: 'object' } } }
@@ -20,7 +20,7 @@ export const itemParts = (...content: unknown[]): JsonObject => items({ role: 'u
 const itemTool = { type: 'function', name: 'tide', parameters: { type: 'object' } }
 export const itemCall = { type: 'function_call', call_id: 'c1', name: 'tide', arguments: '{}' }
 
-export const messages = (more: JsonObject): JsonObject => ({ max_tokens: 100, messages: [HI], ...more })
+const messages = (more: JsonObject): JsonObject => ({ max_tokens: 100, messages: [HI], ...more })
 export const blocks = (...content: unknown[]): JsonObject =>
   messages({ messages: [{ role: 'user', content }] })
 const blockTool = { name: 'tide', input_schema: { type: 'object' } }
