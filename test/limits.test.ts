@@ -16,9 +16,6 @@ const P90_FILE_LINES = 250
 /** Test files that are still longer than 300 lines. Split them; add none. */
 const LONG_TEST_FILES: readonly string[] = [
   'test/admin/canary.slow.test.ts',
-  'test/admin/tenancy.slow.test.ts',
-  'test/admin/tenancy/rows.ts',
-  'test/admin/tenancy/world.ts',
   'test/architecture.test.ts',
   'test/cli/backup.test.ts',
   'test/clients/clients.test.ts',

@@ -1,7 +1,8 @@
 /** Each limit of the fields of an inference request. */
 import { afterAll, beforeAll } from 'bun:test'
 import { type Limit, many, runLimits, x } from './limits.ts'
-import { startWorld, type World } from './tenancy/world.ts'
+import type { World } from './tenancy/types.ts'
+import { startWorld } from './tenancy/world.ts'
 
 let world: World
 beforeAll(async () => {

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
 import { type Limit, manages, many, runLimits, x } from './limits.ts'
-import { fresh, startWorld, things, type World } from './tenancy/world.ts'
+import { fresh, things } from './tenancy/things.ts'
+import type { World } from './tenancy/types.ts'
+import { startWorld } from './tenancy/world.ts'
 
 let world: World
 let guardrail = ''

@@ -1,7 +1,7 @@
 /** A limit of the specification as data: the last values that are accepted, and the first that are rejected. */
 import { describe, expect, test } from 'bun:test'
 import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
-import type { World } from './tenancy/world.ts'
+import type { World } from './tenancy/types.ts'
 
 export interface Limit {
   subject: string

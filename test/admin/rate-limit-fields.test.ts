@@ -1,7 +1,9 @@
 /** Each limit of the fields of `rate_limits`, on every resource that has them. */
 import { afterAll, beforeAll } from 'bun:test'
 import { type Limit, manages, many, runLimits, x } from './limits.ts'
-import { fresh, startWorld, things, type World } from './tenancy/world.ts'
+import { fresh, things } from './tenancy/things.ts'
+import type { World } from './tenancy/types.ts'
+import { startWorld } from './tenancy/world.ts'
 
 let world: World
 let guardrail = ''

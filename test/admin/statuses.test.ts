@@ -11,7 +11,8 @@ import { objectOf } from '../../src/http/json.ts'
 import { createRateLimit } from '../../src/http/rate-limit.ts'
 import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
 import { type Asked, type Make, type Operation, operations, statusesOf } from './tenancy/operations.ts'
-import { startWorld, type World } from './tenancy/world.ts'
+import type { World } from './tenancy/types.ts'
+import { startWorld } from './tenancy/world.ts'
 
 let world: World
 let broken: Handler

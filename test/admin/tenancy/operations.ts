@@ -1,5 +1,7 @@
+/** The operations of the specification, with a request for every status that they declare. */
 import { objectOf } from '../../../src/http/json.ts'
-import { type Ask, fresh, things, type World } from './world.ts'
+import { fresh, things } from './things.ts'
+import type { Ask, World } from './types.ts'
 
 export type Asked = Omit<Ask, 'method'>
 export type Make = (world: World) => Asked | Promise<Asked>
