@@ -9,6 +9,20 @@ import { chatIngress } from '../../src/dialects/chat/index.ts'
 
 export const HELLO = [{ role: 'user', content: 'Hello' }]
 
+/** Parameters of chat that the dialects of Messages and Responses do not have. */
+export const CHAT_ONLY = {
+  min_p: 0.1,
+  top_a: 0.1,
+  frequency_penalty: 1,
+  presence_penalty: 1,
+  repetition_penalty: 1.1,
+  seed: 1,
+  logit_bias: { '1': 1 },
+  n: 2,
+  modalities: ['text', 'image'],
+  prediction: { type: 'content', content: 'x' },
+}
+
 /** What a field of the request adds to the smallest body, and what is dropped for it. */
 export type Row = [what: string, fields: JsonObject, body: JsonObject, dropped?: string[], attempt?: Attempt]
 

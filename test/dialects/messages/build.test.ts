@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
-import { HELLO } from '../build-table.ts'
+import { CHAT_ONLY, HELLO } from '../build-table.ts'
 import { attemptOf } from './attempt.ts'
 import { built, table } from './built.ts'
 
-test('the least call', () => {
+test('the smallest request', () => {
   expect(built({})).toEqual({
     path: '/messages',
     headers: { 'anthropic-version': '2023-06-01' },
@@ -47,44 +47,23 @@ describe('parameters', () => {
     ['a tier that is not there', { service_tier: 'flex' }, {}, ['service_tier']],
     ['automatic caching', { cache_control: { type: 'ephemeral' } }, { cache_control: { type: 'ephemeral' } }],
     [
-      'what has no word here',
+      'parameters without an equivalent',
       {
-        min_p: 0.1,
-        top_a: 0.1,
-        frequency_penalty: 1,
-        presence_penalty: 1,
-        repetition_penalty: 1.1,
-        seed: 1,
-        logit_bias: { '1': 1 },
+        ...CHAT_ONLY,
         logprobs: true,
         top_logprobs: 2,
-        n: 2,
-        modalities: ['text', 'image'],
         metadata: { a: 'b' },
-        prediction: { type: 'content', content: 'x' },
         verbosity: 'low',
         web_search_options: {},
       },
       {},
-      [
-        'min_p',
-        'top_a',
-        'frequency_penalty',
-        'presence_penalty',
-        'repetition_penalty',
-        'seed',
-        'logit_bias',
-        'logprobs',
-        'top_logprobs',
-        'n',
-        'modalities',
-        'metadata',
-        'prediction',
-        'verbosity',
-        'web_search_options',
-      ],
+      [...Object.keys(CHAT_ONLY), 'logprobs', 'top_logprobs', 'metadata', 'verbosity', 'web_search_options'],
     ],
-    ['what says nothing', { n: 1, modalities: ['text'], provider: {}, session_id: 's' }, {}],
+    [
+      'defaults, and fields for the gateway',
+      { n: 1, modalities: ['text'], provider: {}, session_id: 's' },
+      {},
+    ],
   ])
 })
 

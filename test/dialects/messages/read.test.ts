@@ -152,6 +152,15 @@ describe('blocks', () => {
 
 describe('for a writer of this dialect', () => {
   const text = (index: number) => block(index, { type: 'text', text: '' })
+  const UNCLOSED = [
+    START,
+    text(0),
+    delta(0, { type: 'text_delta', text: 'a', lean: 1 }),
+    text(1),
+    HI,
+    finish('end_turn'),
+    STOP,
+  ]
   const SENT_UNCHANGED = [
     START,
     block(0, { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }),
@@ -171,27 +180,9 @@ describe('for a writer of this dialect', () => {
       [START, text(0), stop(0), finish('end_turn'), STOP],
     ],
     [
-      'text with a field that nobody knows, and text of a block that is not the last',
-      [
-        START,
-        text(0),
-        delta(0, { type: 'text_delta', text: 'a', lean: 1 }),
-        text(1),
-        HI,
-        finish('end_turn'),
-        STOP,
-      ],
-      [
-        START,
-        text(0),
-        delta(0, { type: 'text_delta', text: 'a', lean: 1 }),
-        text(1),
-        HI,
-        finish('end_turn'),
-        STOP,
-        stop(0),
-        stop(1),
-      ],
+      'text with an unknown field, and text of a block that is not the last',
+      UNCLOSED,
+      [...UNCLOSED, stop(0), stop(1)],
     ],
     [
       'a start and a stop that are missing, and indexes that jump',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { HELLO, type Row } from '../build-table.ts'
+import { CHAT_ONLY, HELLO, type Row } from '../build-table.ts'
 import { attemptOf, PLAIN, REASONER } from './attempt.ts'
 import { built, ENCRYPTED, table } from './built.ts'
 
-test('the least call', () => {
+test('the smallest request', () => {
   expect(built({})).toEqual({
     path: '/responses',
     headers: {},
@@ -42,7 +42,7 @@ describe('parameters', () => {
     ['verbosity', { verbosity: 'low' }, { text: { verbosity: 'low' } }],
     ['user and metadata', { user: 'u', metadata: { a: 'b' } }, { user: 'u', metadata: { a: 'b' } }],
     [
-      'caching, and who asks',
+      'caching and the user',
       {
         prompt_cache_key: 'k',
         prompt_cache_retention: '24h',
@@ -59,41 +59,18 @@ describe('parameters', () => {
     ['a service tier', { service_tier: 'flex' }, { service_tier: 'flex' }],
     ["the gateway's word for one", { service_tier: 'fast' }, { service_tier: 'priority' }],
     [
-      'what has no word here',
+      'parameters without an equivalent',
       {
+        ...CHAT_ONLY,
         top_k: 4,
-        min_p: 0.1,
-        top_a: 0.1,
-        frequency_penalty: 1,
-        presence_penalty: 1,
-        repetition_penalty: 1.1,
-        seed: 1,
         stop: 'x',
-        logit_bias: { '1': 1 },
-        n: 2,
-        modalities: ['text', 'image'],
-        prediction: { type: 'content', content: 'x' },
         audio: { voice: 'alloy', format: 'mp3' },
       },
       {},
-      [
-        'top_k',
-        'min_p',
-        'top_a',
-        'frequency_penalty',
-        'presence_penalty',
-        'repetition_penalty',
-        'seed',
-        'stop',
-        'logit_bias',
-        'n',
-        'modalities',
-        'prediction',
-        'audio',
-      ],
+      [...Object.keys(CHAT_ONLY), 'top_k', 'stop', 'audio'],
     ],
     [
-      'what says nothing',
+      'defaults, and fields for the gateway',
       { n: 1, modalities: ['text'], frequency_penalty: 0, provider: {}, session_id: 's' },
       {},
     ],
