@@ -1,22 +1,40 @@
 /** Entries of providers, prices and model overrides that operators store. */
-import { boolean, index, json, serial, table, text, timestamp, uniqueIndex } from './columns.ts'
-import { createdAt } from './fields.ts'
+import { Type } from '@sinclair/typebox'
+import { index, json, serial, table, text, timestamp, uniqueIndex } from './columns.ts'
+import {
+  columnsOf,
+  createdAt,
+  createdInstant,
+  given,
+  hidden,
+  resourceOf,
+  updatedInstant,
+  withDefault,
+} from './fields.ts'
+import { flag, shownUuid } from './kinds.ts'
+
+const entryFields = {
+  id: given(text().primaryKey(), shownUuid()),
+  slug: { ...given(text().notNull(), Type.String()), audited: true },
+  /** The complete entry with its secrets, as one sealed JSON text. */
+  sealed_entry: hidden(text().notNull()),
+  disabled: withDefault(flag('Nothing is sent to it; default false.'), false),
+  created_at: createdInstant(),
+  updated_at: updatedInstant(),
+}
 
 /** Providers that the operator describes by the API: entries of the form of `providers:` in the settings. */
-export const providerEntries = table(
-  'provider_entries',
-  {
-    /** UUID */
-    id: text().primaryKey(),
-    slug: text().notNull(),
-    /** The whole entry, secrets and all, as one sealed JSON text. */
-    sealed_entry: text().notNull(),
-    disabled: boolean().notNull().default(false),
-    created_at: createdAt(),
-    updated_at: timestamp(),
-  },
-  (t) => [uniqueIndex('provider_entries_slug').on(t.slug)],
-)
+export const providerEntries = table('provider_entries', columnsOf(entryFields), (t) => [
+  uniqueIndex('provider_entries_slug').on(t.slug),
+])
+export const storedEntry = resourceOf({
+  name: 'provider',
+  noun: 'stored entry of a provider',
+  key: providerEntries.slug,
+  table: providerEntries,
+  fields: entryFields,
+})
+export type EntryRow = typeof providerEntries.$inferSelect
 
 /** What the endpoints that could be called cost, from when on: a row for each price that differs from the one before. */
 export const priceHistory = table(

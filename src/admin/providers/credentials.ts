@@ -1,8 +1,9 @@
 import type { Static } from '@sinclair/typebox'
-import { eq } from 'drizzle-orm'
+import { eq, exists } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
-import { badRequest } from '../../core/errors.ts'
+import { badRequest, conflict } from '../../core/errors.ts'
 import { selectRows } from '../../db/columns.ts'
+import { type Db, requireThat } from '../../db/database.ts'
 import { storedOf, viewOf } from '../../db/fields.ts'
 import { type CredentialRow, credential, providerEntries } from '../../db/tables.ts'
 import { change } from '../change.ts'
@@ -20,7 +21,9 @@ import {
   creationOf,
   credentialLabel,
   credentialRows,
+  isUnchanged,
   type NewCredential,
+  outranking,
   placeOf,
   refuseConflict,
   refuseTwin,
@@ -57,8 +60,8 @@ async function readCredential(deps: ProviderDeps, body: CreateBody): Promise<New
     const { credential: secret, base_url: baseUrl } = body
     const fields = { provider: body.provider, secret, name: body.name, baseUrl }
     const checked = checkCredential(fields)
-    const check = await refuseConflict(deps, checked.vendor, checked.secret, checked.baseUrl)
-    return { ...checked, provider: checked.vendor.slug, check }
+    const checks = await refuseConflict(deps, checked.vendor, checked.secret, checked.baseUrl)
+    return { ...checked, provider: checked.vendor.slug, checks }
   }
   if (body.base_url !== undefined) {
     throw badRequest('a credential of an entry goes to the address of the entry', 'base_url')
@@ -70,7 +73,21 @@ async function readCredential(deps: ProviderDeps, body: CreateBody): Promise<New
   }
   const secret = checkSecret(body.credential)
   const check = await refuseTwin(deps, row.slug, secret)
-  return { provider: row.slug, secret, name: body.name?.trim() || row.slug, baseUrl: null, check }
+  const isSame = (tx: Db) =>
+    exists(tx.select({ id: providerEntries.id }).from(providerEntries).where(isUnchanged(row)))
+  return {
+    provider: row.slug,
+    secret,
+    name: body.name?.trim() || row.slug,
+    baseUrl: null,
+    checks: (tx) => [
+      check(tx),
+      // The credential goes to the address that the entry has now.
+      requireThat(tx, isSame(tx), () =>
+        conflict(`Another request changed the entry ${row.slug} at the same time: read it and try again`),
+      ),
+    ],
+  }
 }
 
 /** Used for the next request. A new secret goes where the old one went. */
@@ -111,10 +128,7 @@ export async function deleteCredential(deps: ProviderDeps, actor: Actor, id: str
 const find = (deps: ProviderDeps, id: string): Promise<CredentialRow> =>
   findRow(deps, credential, id.toLowerCase())
 
-function view({ providers }: ProviderDeps, row: CredentialRow): CredentialReply {
-  const origin = providers.originOf(row.provider)
-  return {
-    ...viewOf(credential, row),
-    outranked_by: origin === 'settings' || origin === 'environment' ? origin : null,
-  }
-}
+const view = ({ providers }: ProviderDeps, row: CredentialRow): CredentialReply => ({
+  ...viewOf(credential, row),
+  outranked_by: outranking(providers, row.provider),
+})

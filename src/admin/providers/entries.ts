@@ -1,73 +1,74 @@
-import { asc, eq, notExists } from 'drizzle-orm'
+import { asc, eq, notExists, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../core/actor.ts'
-import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { badRequest, conflict } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { newUuid } from '../../core/ids.ts'
 import { isObject } from '../../core/json.ts'
 import type { ProviderRecord } from '../../core/snapshot.ts'
 import { selectRows } from '../../db/columns.ts'
-import { requireThat, unlessTaken } from '../../db/database.ts'
-import { auditOf } from '../../db/fields.ts'
+import { type Db, mustChange, requireThat, unlessTaken } from '../../db/database.ts'
+import { auditOf, newRow, viewOf } from '../../db/fields.ts'
 import type { Sealer } from '../../db/seal.ts'
-import { credential, providerCredentials, providerEntries } from '../../db/tables.ts'
+import {
+  credential,
+  type EntryRow,
+  providerCredentials,
+  providerEntries,
+  storedEntry,
+} from '../../db/tables.ts'
 import { readEntries } from '../../providers/entries.ts'
 import { change } from '../change.ts'
+import { findRow } from '../resource.ts'
 import type { ProviderDeps } from './deps.ts'
 import { entryPlaceOf, keptSecrets, maskedEntry, mergedEntry, withoutSecrets } from './entry-secrets.ts'
+import type { EntryView } from './schema.ts'
+import { isUnchanged, outranking } from './service.ts'
 import { openEntry } from './stored.ts'
 
-type Row = typeof providerEntries.$inferSelect
-
-/** A stored entry as replies show it. */
-export interface EntryView {
-  id: string
-  slug: string
-  disabled: boolean
-  /** What is used in its place; null: nothing. */
-  outranked_by: 'settings' | 'environment' | null
-  /** As in `providers:` of the settings; secrets masked. Empty if it cannot be opened. */
-  entry: JsonObject
-  created_at: string
-  updated_at: string | null
+export async function listEntries(deps: ProviderDeps): Promise<EntryView[]> {
+  const rows = await selectRows(deps.database.db, providerEntries, undefined).orderBy(
+    asc(providerEntries.slug),
+  )
+  return rows.map((row) => view(deps, row))
 }
 
-export const listEntries = async (deps: ProviderDeps): Promise<EntryView[]> =>
-  (await deps.database.db.select().from(providerEntries).orderBy(asc(providerEntries.slug))).map((row) =>
-    viewOf(deps, row),
-  )
-
 export const getEntry = async (deps: ProviderDeps, slug: string): Promise<EntryView> =>
-  viewOf(deps, await findEntry(deps, slug))
+  view(deps, await findRow(deps, storedEntry, slug))
 
 /** Requests are routed to it at once. Throws a 400 that names each wrong field without quoting values. */
 export async function createEntry(deps: ProviderDeps, actor: Actor, body: unknown): Promise<EntryView> {
   const { disabled, entry } = readBody(body)
-  const provider = checked(deps, entry)
-  const { slug } = provider
-  const row: Row = {
-    id: newUuid(),
-    slug,
-    sealed_entry: '',
-    disabled: disabled ?? false,
-    created_at: new Date(deps.now()),
-    updated_at: null,
-  }
-  row.sealed_entry = deps.sealer.seal(JSON.stringify(entry), entryPlaceOf(row.id))
-  const made = { ...told('create', row), after: entryAudit(row, entry) }
+  const { slug } = checked(deps, entry)
+  const id = newUuid()
+  const row = newRow(
+    storedEntry,
+    { disabled },
+    { id, slug, sealed_entry: sealedEntry(deps, id, entry), created_at: new Date(deps.now()) },
+  )
+  const made = { ...changeOf('create', row), after: entryAudit(row, entry) }
   await refuseUsed(deps, slug)
-  const isHeld = eq(providerCredentials.provider, slug)
   const creation = change(deps, actor, made, (tx) => [
-    requireThat(
-      tx,
-      notExists(tx.select({ id: providerCredentials.id }).from(providerCredentials).where(isHeld)),
-      () => conflict(`Another request stored a credential of ${slug} at the same time: try again`),
-    ),
+    requireThat(tx, hasNoCredential(tx, slug), () => storedMeanwhile(slug)),
     tx.insert(providerEntries).values(row),
   ])
   await unlessTaken(creation, 'slug', () => taken(slug))
   deps.providers.reload()
-  return viewOf(deps, row)
+  return view(deps, row)
 }
+
+const sealedEntry = ({ sealer }: ProviderDeps, id: string, entry: JsonObject): string =>
+  sealer.seal(JSON.stringify(entry), entryPlaceOf(id))
+
+const hasNoCredential = (tx: Db, slug: string): SQL =>
+  notExists(
+    tx
+      .select({ id: providerCredentials.id })
+      .from(providerCredentials)
+      .where(eq(providerCredentials.provider, slug)),
+  )
+
+const storedMeanwhile = (slug: string) =>
+  conflict(`Another request stored a credential of ${slug} at the same time: try again`)
 
 /** Omitted fields stay. The slug cannot be changed, and the address only together with its secrets. */
 export async function updateEntry(
@@ -76,7 +77,7 @@ export async function updateEntry(
   slug: string,
   body: unknown,
 ): Promise<EntryView> {
-  const row = await findEntry(deps, slug)
+  const row = await findRow(deps, storedEntry, slug)
   const { disabled, entry: given } = readBody(body)
   if (given['slug'] !== undefined && given['slug'] !== row.slug) {
     throw badRequest('cannot be changed: make another entry', 'slug')
@@ -84,30 +85,34 @@ export async function updateEntry(
   const before = openEntry(row, deps.sealer)
   const entry = mergedEntry(before, given)
   const [old, provider] = [checked(deps, before), checked(deps, entry)]
-  await refuseMoved(deps, keptSecrets(given, before, entry), old, provider)
-  const changed: Row = {
+  const hasMoved = destinationsOf(old) !== destinationsOf(provider)
+  if (hasMoved) await refuseMove(deps, slug, keptSecrets(given, before, entry))
+  const changed: EntryRow = {
     ...row,
     disabled: disabled ?? row.disabled,
-    sealed_entry: deps.sealer.seal(JSON.stringify(entry), entryPlaceOf(row.id)),
+    sealed_entry: sealedEntry(deps, row.id, entry),
     updated_at: new Date(deps.now()),
   }
   const update = {
-    ...told('update', row),
+    ...changeOf('update', row),
     before: entryAudit(row, before),
     after: entryAudit(changed, entry),
   }
   await change(deps, actor, update, (tx) => [
-    tx.update(providerEntries).set(changed).where(eq(providerEntries.id, row.id)),
+    ...(hasMoved ? [requireThat(tx, hasNoCredential(tx, slug), () => storedMeanwhile(slug))] : []),
+    mustChange(tx.update(providerEntries).set(changed).where(isUnchanged(row)), () =>
+      conflict('Another request changed this entry at the same time: read it and try again'),
+    ),
   ])
   // The credential in an entry bears its slug.
   deps.providers.reload(row.slug)
-  return viewOf(deps, changed)
+  return view(deps, changed)
 }
 
 /** Deletes its credentials too: they were stored for its address. */
 export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string): Promise<void> {
-  const row = await findEntry(deps, slug)
-  const gone = { ...told('delete', row), before: entryAudit(row, shownOf(row, deps.sealer)) }
+  const row = await findRow(deps, storedEntry, slug)
+  const gone = { ...changeOf('delete', row), before: entryAudit(row, shownOf(row, deps.sealer)) }
   const isOf = eq(providerCredentials.provider, row.slug)
   const credentials = (await selectRows(deps.database.db, providerCredentials, isOf)).map((each) => ({
     action: 'credential.delete' as const,
@@ -120,12 +125,6 @@ export async function deleteEntry(deps: ProviderDeps, actor: Actor, slug: string
     tx.delete(providerEntries).where(eq(providerEntries.id, row.id)),
   ])
   deps.providers.reload()
-}
-
-async function findEntry({ database: { db } }: ProviderDeps, slug: string): Promise<Row> {
-  const [row] = await db.select().from(providerEntries).where(eq(providerEntries.slug, slug))
-  if (row === undefined) throw notFound('There is no stored entry of a provider with this slug')
-  return row
 }
 
 /** The provider that an entry describes. Throws a 400 with every problem. */
@@ -180,18 +179,15 @@ async function refuseUsed({ database: { db } }: ProviderDeps, slug: string): Pro
 }
 
 /** Moving an entry requires its secrets: they are never sent to an address they were not stored for. */
-async function refuseMoved(
+async function refuseMove(
   { database: { db } }: ProviderDeps,
+  slug: string,
   [kept]: readonly string[],
-  old: ProviderRecord,
-  provider: ProviderRecord,
 ): Promise<void> {
-  if (destinationsOf(old) === destinationsOf(provider)) return
   if (kept !== undefined) {
     throw badRequest('the entry moves to another address: send its secrets again, unmasked', kept)
   }
-  const isOf = eq(providerCredentials.provider, old.slug)
-  const [held] = await db.select({ id: providerCredentials.id }).from(providerCredentials).where(isOf)
+  const [held] = await selectRows(db, providerCredentials, eq(providerCredentials.provider, slug))
   if (held === undefined) return
   throw conflict(
     `The credential ${held.id} was given for the old address of this entry: remove it before the entry moves`,
@@ -205,33 +201,25 @@ const destinationsOf = ({ baseUrl, credentials }: ProviderRecord): string =>
     ...credentials.flatMap(({ entra, google }) => [entra?.tokenUrl, google?.tokenUrl]),
   ])
 
-const told = (verb: 'create' | 'update' | 'delete', { slug }: Row) => ({
+const changeOf = (verb: 'create' | 'update' | 'delete', { slug }: EntryRow) => ({
   action: `provider.${verb}` as const,
   resourceId: slug,
   workspaceId: null,
 })
 
-const entryAudit = ({ slug, disabled }: Row, entry: JsonObject): JsonObject => ({
-  slug,
-  disabled,
+const entryAudit = (row: EntryRow, entry: JsonObject): JsonObject => ({
+  ...auditOf(storedEntry, row),
   entry: withoutSecrets(entry),
 })
 
-function viewOf({ sealer, providers }: ProviderDeps, row: Row): EntryView {
-  const origin = providers.originOf(row.slug)
-  return {
-    id: row.id,
-    slug: row.slug,
-    disabled: row.disabled,
-    outranked_by: origin === 'settings' || origin === 'environment' ? origin : null,
-    entry: shownOf(row, sealer),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at?.toISOString() ?? null,
-  }
-}
+const view = ({ sealer, providers }: ProviderDeps, row: EntryRow): EntryView => ({
+  ...viewOf(storedEntry, row),
+  outranked_by: outranking(providers, row.slug),
+  entry: shownOf(row, sealer),
+})
 
 /** One damaged value must not hide the others of a list; each reading logs it. */
-function shownOf(row: Row, sealer: Sealer): JsonObject {
+function shownOf(row: EntryRow, sealer: Sealer): JsonObject {
   try {
     return maskedEntry(openEntry(row, sealer))
   } catch {

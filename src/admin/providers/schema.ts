@@ -1,12 +1,12 @@
 import { type Static, t } from 'elysia'
-import { credential } from '../../db/tables.ts'
-import { instant, nullable, uuid } from '../../http/schemas.ts'
+import { credential, storedEntry } from '../../db/tables.ts'
+import { nullable, uuid } from '../../http/schemas.ts'
 import { providerEntry } from '../../providers/entry-schema.ts'
 
 /** For the API document: the service reads entries itself, with the sentences of the settings. */
 export const entryBody = t.Object({
   ...providerEntry.properties,
-  disabled: t.Optional(t.Boolean({ description: 'Nothing is sent to it; default false.' })),
+  ...storedEntry.create.properties,
 })
 
 export const slugParams = t.Object({
@@ -30,14 +30,11 @@ const outrankedBy = nullable(
 )
 
 export const entryView = t.Object({
-  id: t.String({ documented: { type: 'string', format: 'uuid' } }),
-  slug: t.String(),
-  disabled: t.Boolean(),
+  ...storedEntry.view.properties,
   outranked_by: outrankedBy,
   entry: t.Record(t.String(), t.Unknown(), { description: 'As stored; secrets are masked.' }),
-  created_at: instant('When it was made.'),
-  updated_at: nullable(instant('When it was last changed; null: never.')),
 })
+export type EntryView = Static<typeof entryView>
 
 const secret = t.String({
   minLength: 1,

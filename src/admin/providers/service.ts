@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { and, asc, eq, notExists, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, notExists, notInArray, type SQL, sql } from 'drizzle-orm'
 import { nearestNames } from '../../catalog/nearest.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { newUuid } from '../../core/ids.ts'
@@ -8,13 +8,20 @@ import { selectRows } from '../../db/columns.ts'
 import { type Database, type Db, requireThat, type Write } from '../../db/database.ts'
 import { auditOf, newRow, viewOf } from '../../db/fields.ts'
 import type { Place, Sealer } from '../../db/seal.ts'
-import { type CredentialRow, credential, providerCredentials, providerEntries } from '../../db/tables.ts'
+import {
+  type CredentialRow,
+  credential,
+  type EntryRow,
+  providerCredentials,
+  providerEntries,
+} from '../../db/tables.ts'
 import { cloudVendors, type Vendor, vendors } from '../../providers/compatible.ts'
 import { withVersion } from '../../providers/environment.ts'
 import { isHeaderValue } from '../../providers/provider.ts'
 import { readBaseUrl } from '../../providers/settings.ts'
 import { changeAside } from '../change.ts'
 import { findRow } from '../resource.ts'
+import type { ProviderDeps } from './deps.ts'
 
 export interface CredentialDeps {
   database: Database
@@ -136,8 +143,8 @@ function nearestVendors(text: string): string[] {
 /** Seals and stores a credential, after those of its provider. Used from the next start on. */
 export async function storeCredential(deps: CredentialDeps, fields: CredentialFields): Promise<Credential> {
   const { vendor, ...checked } = checkCredential(fields)
-  const check = await refuseConflict(deps, vendor, checked.secret, checked.baseUrl)
-  const { id, made, writes } = creationOf(deps, { ...checked, provider: vendor.slug, check })
+  const checks = await refuseConflict(deps, vendor, checked.secret, checked.baseUrl)
+  const { id, made, writes } = creationOf(deps, { ...checked, provider: vendor.slug, checks })
   await changeAside(deps.database, 'sluice providers add', made, writes)
   return viewOf(credential, await findRow(deps, credential, id))
 }
@@ -148,13 +155,13 @@ export interface NewCredential {
   readonly name: string
   readonly baseUrl: string | null
   /** Part of the transaction that stores it. */
-  readonly check: (tx: Db) => Write
+  readonly checks: (tx: Db) => readonly Write[]
 }
 
 /** The audit entry and the writes of a new credential, with the further columns that `body` sets. */
 export function creationOf(
   { sealer, now }: CredentialDeps,
-  { provider, secret, name, baseUrl, check }: NewCredential,
+  { provider, secret, name, baseUrl, checks }: NewCredential,
   body: { sort_order?: number } = {},
 ) {
   const place = { id: newUuid(), provider, base_url: baseUrl }
@@ -170,7 +177,7 @@ export function creationOf(
     id: row.id,
     made: { action: 'credential.create', resourceId: row.id, workspaceId: null, after } as const,
     writes: (tx: Db): Write[] => [
-      check(tx),
+      ...checks(tx),
       tx
         .insert(providerCredentials)
         .values({ ...row, sort_order: body.sort_order ?? nextSortOrder(provider) }),
@@ -209,24 +216,36 @@ export async function refuseTwin(
   }
 }
 
-/** Throws a 409 unless all credentials of the provider go to one address. Returns the check of `refuseTwin`. */
+/**
+ * Throws a 409 unless all credentials of the provider go to one address. Returns the checks that this is still so.
+ */
 export async function refuseConflict(
   deps: CredentialDeps,
   vendor: Vendor,
   secret: string,
   baseUrl: string | null,
-): Promise<(tx: Db) => Write> {
+): Promise<(tx: Db) => Write[]> {
   const isStillUnique = await refuseTwin(deps, vendor.slug, secret)
   const { db } = deps.database
-  const [entry] = await selectRows(db, providerEntries, eq(providerEntries.slug, vendor.slug))
-  if (entry !== undefined) {
-    throw conflict(
+  const isEntry = eq(providerEntries.slug, vendor.slug)
+  const refusal = () =>
+    conflict(
       `There is a stored entry "${vendor.slug}" at an address of its own: give its credentials by the API, or remove it first`,
     )
-  }
+  const [entry] = await selectRows(db, providerEntries, isEntry)
+  if (entry !== undefined) throw refusal()
   const rows = await credentialRows(deps.database, vendor.slug)
   const other = rows.find((row) => row.base_url !== baseUrl)
-  if (other === undefined) return isStillUnique
+  if (other === undefined) {
+    return (tx) => [
+      isStillUnique(tx),
+      requireThat(
+        tx,
+        notExists(tx.select({ id: providerEntries.id }).from(providerEntries).where(isEntry)),
+        refusal,
+      ),
+    ]
+  }
   const address = other.base_url ?? `the vendor's own address, ${vendor.baseUrl}`
   throw conflict(
     `The stored credential ${other.id} of ${vendor.name} goes to ${address}: all of one provider go to one ` +
@@ -240,6 +259,19 @@ function opens(sealer: Sealer, row: CredentialRow, secret: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The condition that a stored entry is as it was read. */
+export const isUnchanged = ({ id, sealed_entry }: EntryRow): SQL | undefined =>
+  and(eq(providerEntries.id, id), eq(providerEntries.sealed_entry, sealed_entry))
+
+/** What is used in place of the stored provider of this slug; null: nothing. */
+export function outranking(
+  { originOf }: ProviderDeps['providers'],
+  slug: string,
+): 'settings' | 'environment' | null {
+  const origin = originOf(slug)
+  return origin === 'settings' || origin === 'environment' ? origin : null
 }
 
 /** Provider by provider, those of one in the order in which they are tried; of all providers, or of one. */

@@ -3,7 +3,7 @@ import { isObject } from '../../core/json.ts'
 import type { CredentialRecord, ModelOffer, ProviderRecord } from '../../core/snapshot.ts'
 import type { Database } from '../../db/database.ts'
 import type { Sealer } from '../../db/seal.ts'
-import { providerCredentials, providerEntries } from '../../db/tables.ts'
+import { type EntryRow, providerCredentials, providerEntries } from '../../db/tables.ts'
 import { type Vendor, vendors } from '../../providers/compatible.ts'
 import { readEntries } from '../../providers/entries.ts'
 import { type ProviderDefaults, vendorProvider } from '../../providers/environment.ts'
@@ -13,7 +13,6 @@ import { entryPlaceOf } from './entry-secrets.ts'
 import { hasFixedAddress, placeOf } from './service.ts'
 
 type Row = typeof providerCredentials.$inferSelect
-type EntryRow = typeof providerEntries.$inferSelect
 
 /** A stored credential or entry that cannot be used. The sentence names its row, never the secret. */
 export interface LeftOut {
