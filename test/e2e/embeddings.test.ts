@@ -1,77 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import OpenAI from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
-import { type Answer, type FakeUpstream, startUpstream } from '../upstream.ts'
+import { describe, expect, test } from 'bun:test'
+import { API_KEY, startGateway } from '../gateway.ts'
+import type { Answer } from '../upstream.ts'
+import { answer, startForEmbeddings } from './embeddings-setup.ts'
 
-/** POST /embeddings and POST /rerank, called as their clients call them, with real providers' shapes behind. */
+/** POST /embeddings, called by OpenAI’s own client: vectors, costs and failures. */
 
-let first: FakeUpstream
-let second: FakeUpstream
-let gateway: Gateway
-let client: OpenAI
-
-const vectors = { architecture: { output_modalities: ['embeddings'] } }
-const ranking = { architecture: { output_modalities: ['rerank'] } }
-
-beforeAll(async () => {
-  first = startUpstream()
-  second = startUpstream()
-  gateway = await startGateway({
-    listens: true,
-    providers: [
-      {
-        slug: 'one',
-        name: 'One',
-        base_url: first.baseUrl,
-        api_key: 'secret-of-one',
-        models: [
-          { id: 'vec', ...vectors, pricing: { prompt: '0.00000013', completion: '0' } },
-          { id: 'vec-free', pricing: { prompt: '0', completion: '0' } },
-          { id: 'vec-unpriced', ...vectors },
-          { id: 'rank', ...ranking, pricing: { request: '0.002' } },
-          { id: 'rank-tokens', ...ranking, pricing: { prompt: '0.00000005' } },
-          { id: 'talk', architecture: { output_modalities: ['text'] }, pricing: { prompt: '0.000001' } },
-        ],
-      },
-      {
-        slug: 'two',
-        name: 'Two',
-        base_url: second.baseUrl,
-        models: [{ id: 'vec', ...vectors, pricing: { prompt: '0.0000002', completion: '0' } }],
-      },
-    ],
-  })
-  client = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: API_KEY, maxRetries: 0 })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await first.stop()
-  await second.stop()
-})
-beforeEach(() => {
-  first.seen.length = 0
-  second.seen.length = 0
-  first.on('vec', answer([[0.5, -1.25]]))
-  second.on('vec', answer([[2, 4]]))
-})
+const { first, second, gateway, client, lastRow } = await startForEmbeddings()
 
 const base64 = (numbers: number[]): string => Buffer.from(new Float32Array(numbers).buffer).toString('base64')
-const answer =
-  (embeddings: unknown[], usage: unknown = { prompt_tokens: 9, total_tokens: 9 }, more = {}): Answer =>
-  () =>
-    Response.json({
-      object: 'list',
-      model: 'upstream-name',
-      data: embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding })),
-      usage,
-      ...more,
-    })
 
-const lastRow = () => gateway.generations().at(-1) ?? {}
 const only = (slug: string) => ({ provider: { only: [slug] } })
 
 describe('embeddings', () => {
-  test('the official client gets its vectors, and the row has the exact cost', async () => {
+  test('are passed on to the official client, and the row has the exact cost', async () => {
     const before = gateway.generations().length
     const reply = await client.embeddings.create({ model: 'one/vec', input: 'The tide turns' })
     expect(reply).toMatchObject({
@@ -100,19 +41,22 @@ describe('embeddings', () => {
     ['base64 as base64', base64([3, 0.25]), 'base64', base64([3, 0.25])],
     ['base64 as numbers', base64([3, 0.25]), 'float', [3, 0.25]],
   ]
-  test.each(formats)('%s', async (_, upstream, encoding_format, expected) => {
-    first.on('vec', answer([upstream]))
-    const reply = await gateway.call('/embeddings', {
-      model: 'vec',
-      input: 'a',
-      encoding_format,
-      ...only('one'),
-    })
-    expect(reply.status).toBe(200)
-    expect((await reply.json()).data).toEqual([{ object: 'embedding', index: 0, embedding: expected }])
-  })
+  test.each(formats)(
+    'have the format that the caller wants: %s',
+    async (_, upstream, encoding_format, expected) => {
+      first.on('vec', answer([upstream]))
+      const reply = await gateway.call('/embeddings', {
+        model: 'vec',
+        input: 'a',
+        encoding_format,
+        ...only('one'),
+      })
+      expect(reply.status).toBe(200)
+      expect((await reply.json()).data).toEqual([{ object: 'embedding', index: 0, embedding: expected }])
+    },
+  )
 
-  test('the body goes on as it came, without what is the gateway’s', async () => {
+  test('come from the body of the caller without the fields of the gateway', async () => {
     first.on('vec', answer([[1], [2]]))
     await gateway.call('/embeddings', {
       model: 'vec',
@@ -139,7 +83,7 @@ describe('embeddings', () => {
     })
   })
 
-  test('vectors stand in the order of the inputs', async () => {
+  test('are in the order of the inputs', async () => {
     first.on('vec', () =>
       Response.json({
         data: [
@@ -156,7 +100,7 @@ describe('embeddings', () => {
     expect(usage).toMatchObject({ prompt_tokens: 3, cost: 3.9e-7, is_byok: false })
   })
 
-  test('usage that is not told is estimated, flagged and not free', async () => {
+  test('have estimated, flagged usage and a cost if the provider reports none', async () => {
     first.on('vec', answer([[1]], null))
     const reply = await gateway.call('/embeddings', { model: 'vec', input: 'abcdef', ...only('one') })
     expect((await reply.json()).usage).toMatchObject({ prompt_tokens: 4, cost: 5.2e-7 })
@@ -173,7 +117,7 @@ describe('embeddings', () => {
     },
   )
 
-  test('routing metadata and the generation record', async () => {
+  test('have routing metadata and a generation record', async () => {
     const reply = await gateway.call(
       '/embeddings',
       { model: 'vec', input: 'a', user: 'u-1', ...only('one') },
@@ -195,7 +139,7 @@ describe('embeddings', () => {
   })
 })
 
-describe('when the provider fails', () => {
+describe('a failed provider', () => {
   const html = () => new Response('<html><title>Bad gateway</title></html>', { status: 200 })
   const cases: [name: string, answer: Answer][] = [
     ['500', () => new Response('{"error":{"message":"boom"}}', { status: 500 })],
@@ -207,11 +151,11 @@ describe('when the provider fails', () => {
     ['no data', () => Response.json({ data: [] })],
     ['one vector too few', answer([])],
     ['a vector of text', answer([['a']])],
-    ['base64 that is none', answer(['&&&'])],
+    ['invalid base64', answer(['&&&'])],
     ['an error object', () => Response.json({ error: { message: 'overloaded', type: 'overloaded_error' } })],
-    ['JSON that is cut off', () => new Response('{"data":[{"embedding":[0.1,', { status: 200 })],
+    ['truncated JSON', () => new Response('{"data":[{"embedding":[0.1,', { status: 200 })],
   ]
-  test.each(cases)('%s: another endpoint answers, at its own price', async (_, failing) => {
+  test.each(cases)('(%s) is replaced by another endpoint, at its own price', async (_, failing) => {
     first.on('vec', failing)
     const fresh = await startGateway({
       providers: [
@@ -246,15 +190,18 @@ describe('when the provider fails', () => {
     [422, { message: 'texts: too many' }, 422, 'texts: too many'],
     [413, { error: { message: 'too much' } }, 413, 'too much'],
   ]
-  test.each(statuses)('%d %j of the request keeps its reason', async (upstream, body, status, message) => {
-    first.on('vec', () => Response.json(body, { status: upstream }))
-    const reply = await gateway.call('/embeddings', { model: 'vec', input: 'a', ...only('one') })
-    expect(reply.status).toBe(status)
-    expect((await reply.json()).error).toMatchObject({ code: status, message })
-    expect(lastRow()).toMatchObject({ cost_nano_usd: 0, finish_reason: 'error', usage_source: 'none' })
-  })
+  test.each(statuses)(
+    'that answers %d %j has its reason passed on',
+    async (upstream, body, status, message) => {
+      first.on('vec', () => Response.json(body, { status: upstream }))
+      const reply = await gateway.call('/embeddings', { model: 'vec', input: 'a', ...only('one') })
+      expect(reply.status).toBe(status)
+      expect((await reply.json()).error).toMatchObject({ code: status, message })
+      expect(lastRow()).toMatchObject({ cost_nano_usd: 0, finish_reason: 'error', usage_source: 'none' })
+    },
+  )
 
-  test('a refused credential is a 502 that does not repeat the provider', async () => {
+  test('that rejects the credential is a 502 without the words of the provider', async () => {
     first.on('vec', () => Response.json({ error: { message: 'key secret-of-one' } }, { status: 403 }))
     const reply = await gateway.call('/embeddings', { model: 'vec', input: 'a', ...only('one') })
     expect(reply.status).toBe(502)
@@ -262,8 +209,8 @@ describe('when the provider fails', () => {
   })
 })
 
-describe('when nobody answers', () => {
-  test('the provider hangs: 524 in its time, and nothing is charged', async () => {
+describe('a call without an answer', () => {
+  test('is a 524 after the time limit, and costs nothing', async () => {
     first.on('vec', () => new Promise<Response>(() => undefined))
     const hasty = await startGateway({
       providers: [
@@ -284,7 +231,7 @@ describe('when nobody answers', () => {
     await hasty.stop()
   })
 
-  test('the caller leaves: the prompt is charged, flagged, and nothing stays held', async () => {
+  test('is charged for the prompt, flagged, if the client disconnects, and nothing stays reserved', async () => {
     const { promise: entered, resolve } = Promise.withResolvers<void>()
     first.on('vec', () => {
       resolve()
@@ -319,8 +266,8 @@ describe('when nobody answers', () => {
   })
 })
 
-describe('the budget holds', () => {
-  test('a key whose limit is below the estimate is refused before anything is sent', async () => {
+describe('a key', () => {
+  test('with a limit below the estimate is rejected before a provider is called', async () => {
     const { key } = await gateway.makeKey({ limit: 0.000001 })
     const headers = { authorization: `Bearer ${key}` }
     const reply = await gateway.call(
@@ -332,163 +279,4 @@ describe('the budget holds', () => {
     expect(first.seen).toHaveLength(0)
     expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
   })
-})
-
-describe('rerank', () => {
-  const results = (...scores: number[]) =>
-    scores.map((relevance_score, index) => ({ index, relevance_score }))
-  const ask = (body: object) => gateway.call('/rerank', { model: 'rank', query: 'tide', ...body })
-  const documents = ['low', { text: 'high', id: 7 }, 'middle']
-
-  const shapes: [name: string, model: string, reply: unknown, usage: object, costNanoUsd: number][] = [
-    [
-      'Cohere',
-      'rank',
-      { id: 'r', results: results(0.1, 0.9, 0.5), meta: { billed_units: { search_units: 2 } } },
-      { search_units: 2, total_tokens: 0, cost: 0.004 },
-      4_000_000,
-    ],
-    [
-      'Jina',
-      'rank-tokens',
-      { results: results(0.1, 0.9, 0.5), usage: { total_tokens: 30 } },
-      { total_tokens: 30, cost: 1.5e-6 },
-      1_500,
-    ],
-    [
-      'Voyage',
-      'rank-tokens',
-      { object: 'list', data: results(0.1, 0.9, 0.5), usage: { total_tokens: 31 } },
-      { total_tokens: 31, cost: 1.55e-6 },
-      1_550,
-    ],
-    [
-      'Together',
-      'rank-tokens',
-      { id: 't', results: results(0.1, 0.9, 0.5), usage: { prompt_tokens: 12, total_tokens: 12 } },
-      { total_tokens: 12, cost: 6e-7 },
-      600,
-    ],
-    [
-      'SiliconFlow',
-      'rank-tokens',
-      { results: results(0.1, 0.9, 0.5), meta: { tokens: { input_tokens: 20, output_tokens: 0 } } },
-      { total_tokens: 20, cost: 1e-6 },
-      1_000,
-    ],
-    [
-      'a bare list',
-      'rank',
-      [
-        { index: 1, score: 0.9 },
-        { index: 2, score: 0.5 },
-        { index: 0, score: 0.1 },
-      ],
-      { cost: 0.002 },
-      2_000_000,
-    ],
-  ]
-  test.each(shapes)('%s', async (_, model, upstream, usage, costNanoUsd) => {
-    first.on(model, () => Response.json(upstream))
-    const reply = await gateway.call('/rerank', { model, query: 'tide', documents, top_n: 2 })
-    expect(reply.status).toBe(200)
-    const body = await reply.json()
-    expect(body).toMatchObject({ model, provider: 'One', usage })
-    expect(body.results).toEqual([
-      { index: 1, relevance_score: 0.9, document: { text: 'high', id: 7 } },
-      { index: 2, relevance_score: 0.5, document: { text: 'middle' } },
-    ])
-    expect(first.seen.at(-1)).toMatchObject({
-      path: '/v1/rerank',
-      body: { query: 'tide', documents, top_n: 2 },
-    })
-    expect(lastRow()).toMatchObject({ api_type: 'rerank', cost_nano_usd: costNanoUsd, id: body.id })
-  })
-
-  const malformed: [name: string, reply: unknown][] = [
-    ['no results', { results: [] }],
-    ['an index of no document', { results: [{ index: 3, relevance_score: 1 }] }],
-    ['a document twice', { results: [...results(1), ...results(1)] }],
-    ['no score', { results: [{ index: 0 }] }],
-  ]
-  test.each(malformed)('%s is no answer', async (_, upstream) => {
-    first.on('rank', () => Response.json(upstream))
-    const reply = await ask({ documents })
-    expect(reply.status).toBe(502)
-    expect(lastRow()).toMatchObject({ cost_nano_usd: 0, finish_reason: 'error' })
-  })
-})
-
-describe('requests that are not as they must be', () => {
-  const rows: [path: string, body: object, status: number, message: string][] = [
-    ['/embeddings', { input: 'a' }, 400, 'model: is required'],
-    ['/embeddings', { model: 'vec' }, 400, 'input: is required'],
-    ['/embeddings', { model: 'vec', input: '' }, 400, 'input: must not be empty'],
-    ['/embeddings', { model: 'vec', input: [] }, 400, 'input: must have at least 1 entry'],
-    ['/embeddings', { model: 'vec', input: ['a', ''] }, 400, 'input[1]: must not be empty'],
-    ['/embeddings', { model: 'vec', input: ['a', 4] }, 400, 'input[1]: must be a text'],
-    ['/embeddings', { model: 'vec', input: [1, 1.5] }, 400, 'input[1]: must be a token id'],
-    ['/embeddings', { model: 'vec', input: [[1], [-1]] }, 400, 'input[1][0]: must be a token id'],
-    ['/embeddings', { model: 'vec', input: [[1], []] }, 400, 'input[1]: must have at least 1 entry'],
-    ['/embeddings', { model: 'vec', input: [true] }, 400, 'input[0]: must be a text'],
-    ['/embeddings', { model: 'vec', input: 7 }, 400, 'input: '],
-    ['/embeddings', { model: 'vec', input: [{ content: [] }] }, 400, 'input[0].content: must have'],
-    [
-      '/embeddings',
-      { model: 'vec', input: [{ content: [{ type: 'image_url', image_url: {} }] }] },
-      400,
-      'input[0].content[0].image_url.url: is required',
-    ],
-    ['/embeddings', { model: 'vec', input: 'a', dimensions: 0 }, 400, 'dimensions: must be a whole number'],
-    [
-      '/embeddings',
-      { model: 'vec', input: 'a', encoding_format: 'int8' },
-      400,
-      'encoding_format: must be one of',
-    ],
-    ['/embeddings', { model: 'vec-unpriced', input: 'a' }, 400, 'has no price'],
-    ['/embeddings', { model: 'nothing-like-it', input: 'a' }, 404, 'There is no model'],
-    ['/embeddings', { model: 'talk', input: 'a' }, 400, 'POST /chat/completions'],
-    ['/embeddings', { model: 'rank', input: 'a' }, 400, 'POST /rerank'],
-    ['/rerank', { model: 'vec', query: 'q', documents: ['a'] }, 400, 'POST /embeddings'],
-    ['/rerank', { model: 'rank', query: '', documents: ['a'] }, 400, 'query: must not be empty'],
-    ['/rerank', { model: 'rank', query: 'q', documents: [] }, 400, 'documents: must have'],
-    ['/rerank', { model: 'rank', query: 'q', documents: ['a', {}] }, 400, 'documents[1]: must have "text"'],
-    ['/rerank', { model: 'rank', query: 'q', documents: ['a', 3] }, 400, 'documents[1]: must be'],
-    ['/rerank', { model: 'rank', query: 'q', documents: ['a'], top_n: 0 }, 400, 'top_n: must be'],
-    [
-      '/rerank',
-      { model: 'rank', query: 'q', documents: [{ image: 'http://10.0.0.1/a.png' }] },
-      400,
-      'documents[0].image: ',
-    ],
-    [
-      '/chat/completions',
-      { model: 'vec', messages: [{ role: 'user', content: 'a' }] },
-      400,
-      'POST /embeddings',
-    ],
-  ]
-  test.each(rows)('%s %j', async (path, body, status, message) => {
-    const before = gateway.generations().length
-    const reply = await gateway.call(path, body)
-    const { error } = await reply.json()
-    expect({ status: reply.status, message: error.message }).toMatchObject({
-      status,
-      message: expect.stringContaining(message),
-    })
-    expect(error.code).toBe(status)
-    expect(gateway.generations()).toHaveLength(before)
-    expect([...first.seen, ...second.seen]).toHaveLength(0)
-  })
-
-  test.each(['/embeddings', '/rerank'])(
-    '%s: 401 before the body is read, 403 with a management key',
-    async (path) => {
-      const wrong = await gateway.call(path, '{', { authorization: 'Bearer nobody' })
-      expect(wrong.status).toBe(401)
-      expect((await gateway.manage('POST', path, {})).status).toBe(403)
-      expect((await gateway.call(path, '{')).status).toBe(400)
-    },
-  )
 })
