@@ -23,8 +23,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/e2e/byok-money.test.ts',
   'test/e2e/content-filters.test.ts',
   'test/e2e/converse.test.ts',
-  'test/e2e/output-filters.test.ts',
-  'test/e2e/rate-limits.test.ts',
   'test/e2e/response-cache-rules.test.ts',
   'test/e2e/response-cache.test.ts',
   'test/e2e/responses-background.test.ts',

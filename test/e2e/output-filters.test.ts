@@ -4,7 +4,9 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { filteredProviders } from './filtered-providers.ts'
 
-/** What guardrails look for in what is answered, streamed and not, whoever speaks to whom. */
+import { ASKED, bodies, CLEAN, MARK, readOf, SAID, streams, WORDS } from './output-filters-replies.ts'
+
+/** Guardrails that filter answers, streamed and complete, in every pair of dialects. */
 
 let gateway: Gateway
 let logged = ''
@@ -14,104 +16,11 @@ const model = {
   max_completion_tokens: 100,
   pricing: { prompt: '0.000001', completion: '0.000001' },
 }
-const MARK = '[REDACTED:email]'
-/** As the provider says it, and as it is passed on. */
-const WORDS = ['Write to an', 'n@site', '.exam', 'ple or call, pl', 'ease.']
-const SAID = 'Write to ann@site.example or call, please.'
-const CLEAN = `Write to ${MARK} or call, please.`
 
-/** What is said, in pieces, in each dialect; `isOpen`: it goes on after them. */
-const streams: Record<string, (words: readonly string[], isOpen: boolean) => string[]> = {
-  '/chat/completions': (words, isOpen) => [
-    ...words.map((content) => data({ id: 'c', choices: [{ index: 0, delta: { content } }] })),
-    ...(isOpen
-      ? []
-      : [
-          data({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: CHAT_USAGE }),
-          DONE,
-        ]),
-  ],
-  '/messages': (words, isOpen) => [
-    named({ type: 'message_start', message: { ...MESSAGE, content: [], stop_reason: null } }),
-    named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-    ...words.map((text) =>
-      named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
-    ),
-    ...(isOpen
-      ? []
-      : [
-          named({ type: 'content_block_stop', index: 0 }),
-          named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }),
-          named({ type: 'message_stop' }),
-        ]),
-  ],
-  '/responses': (words, isOpen) => {
-    const item = { type: 'message', id: 'i', role: 'assistant', status: 'completed' }
-    const content = [{ type: 'output_text', text: words.join(''), annotations: [] }]
-    const at = { output_index: 0, content_index: 0, item_id: 'i' }
-    const response = { id: 'r', object: 'response', status: 'in_progress', output: [] }
-    return [
-      named({ type: 'response.created', response }),
-      named({
-        type: 'response.output_item.added',
-        output_index: 0,
-        item: { ...item, status: 'in_progress', content: [] },
-      }),
-      ...words.map((delta) => named({ type: 'response.output_text.delta', ...at, delta })),
-      ...(isOpen
-        ? []
-        : [
-            named({ type: 'response.output_item.done', output_index: 0, item: { ...item, content } }),
-            named({
-              type: 'response.completed',
-              response: { ...response, status: 'completed', output: [{ ...item, content }], usage: USAGE },
-            }),
-          ]),
-    ]
-  },
-}
-const USAGE = { input_tokens: 10, output_tokens: 2, total_tokens: 12 }
-const CHAT_USAGE = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
-const MESSAGE = {
-  id: 'm',
-  type: 'message',
-  role: 'assistant',
-  model: 'x',
-  usage: { input_tokens: 10, output_tokens: 2 },
-}
-const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
-const named = (value: { type: string; [field: string]: unknown }): string =>
-  `event: ${value.type}\n${data(value)}`
-const DONE = 'data: [DONE]\n\n'
-
-const bodies: Record<string, (text: string) => unknown> = {
-  '/chat/completions': (content) => ({
-    id: 'c',
-    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-    usage: CHAT_USAGE,
-  }),
-  '/messages': (text) => ({ ...MESSAGE, content: [{ type: 'text', text }], stop_reason: 'end_turn' }),
-  '/responses': (text) => ({
-    id: 'r',
-    object: 'response',
-    status: 'completed',
-    output: [
-      {
-        type: 'message',
-        id: 'i',
-        role: 'assistant',
-        status: 'completed',
-        content: [{ type: 'output_text', text, annotations: [] }],
-      },
-    ],
-    usage: USAGE,
-  }),
-}
-
-/** Of the stream that does not end: the gateway has left it. */
+/** Resolves when the gateway closes the stream that does not end. */
 let left = Promise.withResolvers<void>()
 let isOpen = false
-/** It ends in the midst. */
+/** The stream ends before its last event. */
 let isCut = false
 
 const upstream = Bun.serve({
@@ -158,12 +67,6 @@ const email = (action: string, apply_to = 'output') => ({
   content_filter_builtins: [{ slug: 'email', action, apply_to }],
 })
 
-const ASKED: Record<string, object> = {
-  '/chat/completions': { messages: [{ role: 'user', content: 'Whom to write to, bob@site.example?' }] },
-  '/messages': { max_tokens: 50, messages: [{ role: 'user', content: 'Whom to write to?' }] },
-  '/responses': { input: 'Whom to write to?' },
-}
-
 async function ask(key: string, path: string, more: object) {
   const response = await gateway.call(
     path,
@@ -174,44 +77,6 @@ async function ask(key: string, path: string, more: object) {
   return { status: response.status, text, id: response.headers.get('x-generation-id') ?? '' }
 }
 
-/** What a caller of any dialect reads: the text, how it ended, and the routing metadata. */
-function readOf(path: string, text: string) {
-  const events = text.startsWith('{')
-    ? [JSON.parse(text)]
-    : text
-        .split('\n')
-        .filter((line) => line.startsWith('data: {'))
-        .map((line) => JSON.parse(line.slice(6)))
-  const last = events.at(-1)
-  if (path === '/chat/completions') {
-    const choices = events.flatMap(({ choices: own }) => own)
-    return {
-      said: choices.map(({ delta, message }) => (delta ?? message).content ?? '').join(''),
-      end: choices.findLast(({ finish_reason }) => finish_reason)?.finish_reason,
-      metadata: last.service_metadata,
-    }
-  }
-  if (path === '/messages') {
-    const deltas = events.flatMap(({ delta }) => (delta?.text ? [delta.text] : []))
-    const end = events.findLast(({ type }) => type === 'message_delta')?.delta
-    return {
-      said: last.content
-        ? last.content.map((block: { text: string }) => block.text).join('')
-        : deltas.join(''),
-      end: (end ?? last).stop_reason,
-      metadata: last.service_metadata,
-    }
-  }
-  const whole = last.response ?? last
-  const deltas = events.flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : []))
-  if (last.response) expect(deltas.join('')).toBe(whole.output_text)
-  return {
-    said: whole.output_text,
-    end: whole.incomplete_details?.reason ?? whole.status,
-    metadata: whole.service_metadata,
-  }
-}
-
 const rowOf = async (id: string) => {
   await Bun.sleep(0)
   return gateway.generations().find((row) => row['id'] === id || row['generation_id'] === id) ?? {}
@@ -219,16 +84,16 @@ const rowOf = async (id: string) => {
 
 const ROWS = Object.keys(ASKED).flatMap((path) =>
   ['in-chat', 'in-messages', 'in-responses'].flatMap((to) =>
-    [false, true].map((stream) => [path, to, stream ? 'streamed' : 'whole', stream] as const),
+    [false, true].map((stream) => [path, to, stream ? 'streamed' : 'complete', stream] as const),
   ),
 )
-const ENDS: Record<string, readonly [whole: string, blocked: string]> = {
+const ENDS: Record<string, readonly [complete: string, blocked: string]> = {
   '/chat/completions': ['stop', 'content_filter'],
   '/messages': ['end_turn', 'refusal'],
   '/responses': ['completed', 'content_filter'],
 }
 
-describe('redaction, whoever speaks to whom', () => {
+describe('redaction in every pair of dialects', () => {
   test.each(ROWS)('%s → %s, %s', async (path, to, _, stream) => {
     isOpen = false
     const key = await guarded(email('redact'))
@@ -246,9 +111,9 @@ describe('redaction, whoever speaks to whom', () => {
       data: { filters: [{ name: 'email', action: 'redact', count: 1 }], apply_to: 'output' },
     }
     expect(metadata.pipeline).toEqual([stage])
-    const record = objectOf(JSON.parse((await ask2(key, `/generation?id=${id}`)).text)['data'])
+    const record = objectOf(JSON.parse((await read(key, `/generation?id=${id}`)).text)['data'])
     expect(record['guardrails']).toEqual([stage])
-    // What the provider counted is what is paid.
+    // The provider’s usage is charged.
     expect(await rowOf(id)).toMatchObject({
       tokens_completion: 2,
       usage_source: 'provider',
@@ -257,12 +122,12 @@ describe('redaction, whoever speaks to whom', () => {
   })
 })
 
-async function ask2(key: string, path: string) {
+async function read(key: string, path: string) {
   const response = await gateway.call(path, undefined, { authorization: `Bearer ${key}` })
   return { text: await response.text() }
 }
 
-describe('what is blocked ends the answer, and the provider is left', () => {
+describe('a blocked text ends the answer and the call of the provider', () => {
   test.each(ROWS)('%s → %s, %s', async (path, to, _, stream) => {
     isOpen = stream
     left = Promise.withResolvers<void>()
@@ -287,14 +152,14 @@ describe('what is blocked ends the answer, and the provider is left', () => {
     expect(Number(row['cost_nano_usd'])).toBeGreaterThan(0)
   })
 
-  test('and the ledger agrees', () => {
+  test('and the ledger adds up', () => {
     expect(verifyLedger(gateway.deps.database, 'here').differences).toEqual([])
     expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
   })
 })
 
 test.each(ROWS.filter(([, , , stream]) => stream))(
-  '%s → %s: what breaks off does not look finished',
+  '%s → %s: an interrupted stream does not look finished',
   async (path, to) => {
     isOpen = false
     isCut = true
@@ -310,7 +175,7 @@ test.each(ROWS.filter(([, , , stream]) => stream))(
   },
 )
 
-test('what is set for what is asked alone says nothing of what is answered, and the other way round', async () => {
+test('a filter for input ignores output, and a filter for output ignores input', async () => {
   isOpen = false
   const input = await guarded(email('redact', 'input'))
   expect((await ask(input, '/chat/completions', { model: 'in-chat' })).text).toContain('ann@site.example')
@@ -321,19 +186,19 @@ test('what is set for what is asked alone says nothing of what is answered, and 
   expect((await ask(both, '/chat/completions', question)).status).toBe(403)
 })
 
-test('both directions stand in the record, each by itself', async () => {
+test('the record has a stage for each direction', async () => {
   const key = await guarded(email('redact', 'both'))
   const { text } = await ask(key, '/chat/completions', { model: 'in-chat', stream: true })
   const { pipeline } = readOf('/chat/completions', text).metadata
   expect(
-    pipeline.map(({ summary, data: told }: { summary: string; data: object }) => [summary, told]),
+    pipeline.map(({ summary, data: found }: { summary: string; data: object }) => [summary, found]),
   ).toEqual([
     ['email redacted once', { filters: [{ name: 'email', action: 'redact', count: 1 }] }],
     ['email redacted once', { filters: [{ name: 'email', action: 'redact', count: 1 }], apply_to: 'output' }],
   ])
 })
 
-test('a flag changes nothing and is told', async () => {
+test('a flag changes nothing and is in the metadata', async () => {
   const key = await guarded(email('flag'))
   const plain = await gateway.makeKey({})
   for (const [path, to, , stream] of ROWS) {
@@ -345,7 +210,7 @@ test('a flag changes nothing and is told', async () => {
   }
 })
 
-test('what is kept of a response is what its caller got, in the background too', async () => {
+test('a stored response is redacted, in the background too', async () => {
   const key = await guarded(email('redact'))
   for (const [to, more] of [
     ['in-responses', {}],
@@ -354,17 +219,17 @@ test('what is kept of a response is what its caller got, in the background too',
   ] as const) {
     const { text } = await ask(key, '/responses', { model: to, store: true, ...more })
     const id = /"id":"(resp_[^"]+)"/.exec(text)?.[1]
-    let kept = ''
-    for (let tries = 0; tries < 200 && !kept.includes('"status":"completed"'); tries++) {
-      kept = (await ask2(key, `/responses/${id}`)).text
+    let stored = ''
+    for (let tries = 0; tries < 200 && !stored.includes('"status":"completed"'); tries++) {
+      stored = (await read(key, `/responses/${id}`)).text
       await Bun.sleep(5)
     }
-    expect(JSON.parse(kept).output_text).toBe(CLEAN)
-    expect(kept).not.toContain('@site')
+    expect(JSON.parse(stored).output_text).toBe(CLEAN)
+    expect(stored).not.toContain('@site')
   }
 })
 
-test('the text of a transcription', async () => {
+test('the text of a transcription is filtered', async () => {
   const form = () => {
     const made = new FormData()
     made.set('model', 'in-chat')
@@ -385,14 +250,14 @@ test('the text of a transcription', async () => {
   await logging(false)
   expect(refused).toBe(403)
   expect(why).not.toContain('ann@')
-  // The log says what the caller was told, and nothing of the text.
+  // The logged contents have the caller’s error, and nothing of the text.
   const id = gateway.generations().at(-1)?.['id']
   const { data } = await (await gateway.manage('GET', `/generation/content?id=${id}`)).json()
   expect(data.output).toEqual({ completion: null, reasoning: null })
   expect(data.error).toMatchObject({ status: 403, message: JSON.parse(why).error.message })
 })
 
-test('nothing that was found stands in the log', () => {
+test('no found text is in the log', () => {
   expect(logged).toContain('/chat/completions')
   for (const secret of ['ann@site', MARK]) expect(logged).not.toContain(secret)
 })

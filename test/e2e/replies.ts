@@ -19,16 +19,19 @@ export const ask = (model: string, more: Record<string, unknown> = {}) => ({
   ...more,
 })
 
+/** One event as text, without a name or named by its type. */
+export const dataOf = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
+export const namedOf = (event: object): string =>
+  `event: ${'type' in event ? event.type : ''}\n${dataOf(event)}`
+
 /** A stream of events, each an object as the data of one or its text. */
 export const events =
   (...list: unknown[]) =>
   (): Response =>
-    sse(list.map((each) => (typeof each === 'string' ? each : `data: ${JSON.stringify(each)}\n\n`)))
+    sse(list.map((each) => (typeof each === 'string' ? each : dataOf(each))))
 
 /** A stream of events that are named by their type. */
 export const namedEvents =
   (...list: readonly object[]) =>
   (): Response =>
-    sse(
-      list.map((event) => `event: ${'type' in event ? event.type : ''}\ndata: ${JSON.stringify(event)}\n\n`),
-    )
+    sse(list.map(namedOf))
