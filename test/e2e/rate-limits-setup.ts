@@ -53,7 +53,7 @@ const PRICING = {
 }
 const model = (id: string) => ({ id, pricing: PRICING })
 
-export type Limits = Record<string, unknown>
+type Limits = Record<string, unknown>
 export interface Route {
   path: string
   body: object
