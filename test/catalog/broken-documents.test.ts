@@ -16,7 +16,7 @@ import { defaults } from '../providers/defaults.ts'
 import { document, factModel } from './facts-fixture.ts'
 
 /** A model with every member that is read. */
-const whole = (): Record<string, unknown> =>
+const complete = (): Record<string, unknown> =>
   factModel('rocket-9', {
     base_model: 'lab/rocket-9',
     knowledge: '2025-06',
@@ -108,11 +108,11 @@ function expectUsable(seed: Seed): void {
 }
 
 describe('one wrong value anywhere', () => {
-  for (const path of pathsOf(whole())) {
+  for (const path of pathsOf(complete())) {
     test(`${path.join('.')}: is refused with its place, or changes nothing that is usable`, () => {
       let refusals = 0
       for (const put of PUT) {
-        const model = changed(whole(), path, put)
+        const model = changed(complete(), path, put)
         const facts = { openai: { models: { 'rocket-9': model } } }
         const problems = documentProblems(facts)
         for (const problem of problems) {

@@ -8,7 +8,7 @@ import { usageHourly } from '../../src/db/tables.ts'
 import { isJsonObject, objectOf } from '../../src/http/json.ts'
 import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
 import { expected, type Row, rows } from './query-table.ts'
-import { DAY, entryOf, models, now, said } from './table-facts.ts'
+import { DAY, entryOf, models, now, overrides } from './table-facts.ts'
 import { childrenOf, parseXml, textOf } from './xml.ts'
 
 /**
@@ -48,7 +48,7 @@ beforeAll(async () => {
   )
   gateway = await startGateway({
     providers: [entryOf('lab'), entryOf('cloud'), entryOf('euro')],
-    models: said,
+    models: overrides,
     environment: { SLUICE_BENCHMARKS: scores },
     now: () => now,
   })

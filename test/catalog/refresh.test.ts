@@ -157,11 +157,11 @@ describe('a document', () => {
 
 describe('the data folder', () => {
   let folder: string
-  let told: string[]
-  const open = () => openCatalogStore(folder, (why) => told.push(why))
+  let logged: string[]
+  const open = () => openCatalogStore(folder, (why) => logged.push(why))
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-catalog-'))
-    told = []
+    logged = []
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -185,7 +185,7 @@ describe('the data folder', () => {
 
     store.replace(null)
     expect(open().current().refreshed).toBeNull()
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 
   test('older facts that the operator chose stay, whatever the program has', async () => {
@@ -193,7 +193,7 @@ describe('the data folder', () => {
     const old = document({ openai: [factModel('gpt-4o', { last_updated: '2020-01-01' })] })
     store.replace(refreshedBy(await proposalOf(old, store.current()), 'a test', 1, store.current()))
     expect(open().current().seed.facts_at).toBe('2020-01-01')
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 
   test('a file that is damaged, of another version or older is told and not used', () => {
@@ -205,7 +205,7 @@ describe('the data folder', () => {
     const old = { ...seedOf(before), facts_at: '2020-01-01' }
     writeFileSync(path, packed({ seed: old, source: 'x', refreshed_at: 1, retired: [] }))
     expect(open().current().seed.models.length).toBeGreaterThan(900)
-    expect(told.map((why) => why.slice(path.length + 1, path.length + 15))).toEqual([
+    expect(logged.map((why) => why.slice(path.length + 1, path.length + 15))).toEqual([
       'cannot be read',
       'is not a catal',
       'has facts of 2',

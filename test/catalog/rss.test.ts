@@ -116,11 +116,11 @@ describe('the feed', () => {
     const listing = gateway.deps.lists.all()
     const descriptions = new Map(listing.map((offered) => [offered.model.id, descriptionOf(offered)]))
     for (const item of items) {
-      const told = descriptions
+      const expected = descriptions
         .get(textOf(item, 'guid') ?? '')
         ?.replace('\u0007', '')
         .replace('\ud800', '\ufffd')
-      expect(textOf(item, 'description')).toBe(told ?? '')
+      expect(textOf(item, 'description')).toBe(expected ?? '')
     }
   })
 

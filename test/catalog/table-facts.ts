@@ -224,7 +224,7 @@ export const entryOf = (slug: Place['at']) => ({
       })),
   ),
 })
-export const said = models.flatMap(({ id, places }) =>
+export const overrides = models.flatMap(({ id, places }) =>
   places.map((place) => ({
     id,
     provider: place.at,

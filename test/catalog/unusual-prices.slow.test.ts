@@ -40,12 +40,12 @@ test('usual prices and free ones are not', async () => {
 })
 
 test('nor is the price of the catalogue, but what the settings put in its place is', async () => {
-  const said = await warned({
+  const warnings = await warned({
     environment: { OPENAI_API_KEY: 'k' },
     models: [{ id: 'openai/gpt-4o', pricing: { prompt: '2.5' } }],
   })
-  expect(said.length).toBe(2)
-  expect(said[0]).toStartWith(
+  expect(warnings.length).toBe(2)
+  expect(warnings[0]).toStartWith(
     'openai/gpt-4o at openai: prompt 2.5 USD a token is 1000000 times the median of other',
   )
 })

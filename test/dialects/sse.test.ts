@@ -122,9 +122,9 @@ const collect = (parts: Uint8Array[]): SseEvent[] => {
 }
 
 describe('events, however they are cut', () => {
-  test.each(rows)('%s', (_, body, told) => {
+  test.each(rows)('%s', (_, body, listed) => {
     const bytes = ENCODER.encode(body)
-    const expected = told.map(([name, data]) => ({ name, data }))
+    const expected = listed.map(([name, data]) => ({ name, data }))
     expect(collect([bytes])).toEqual(expected)
     expect(collect(Array.from(bytes, (_byte, i) => bytes.subarray(i, i + 1)))).toEqual(expected)
     for (let at = 0; at <= bytes.length; at++) {

@@ -20,29 +20,29 @@ const jsonsOf = async (body: string, cuts: number[] = []) => {
   for await (const batch of readChat(upstreamReply(body, { cuts }), true)) frames.push(...batch)
   return frames.flatMap(({ plainText }) => (plainText ? [plainText.jsons] : []))
 }
-const said = (...texts: string[]) => data(...texts.map((content) => chunk({ content })))
+const deltas = (...texts: string[]) => data(...texts.map((content) => chunk({ content })))
 const END = data(chunk({}, 'stop'), '[DONE]')
 
 describe('runs of text', () => {
   test('the first piece is parsed, and those behind it are one frame', async () => {
-    expect(await jsonsOf(START + said('a', 'b', 'c', 'd') + END)).toEqual([['a'], ['b', 'c', 'd']])
+    expect(await jsonsOf(START + deltas('a', 'b', 'c', 'd') + END)).toEqual([['a'], ['b', 'c', 'd']])
   })
 
   test('a frame has so many pieces at most', async () => {
     const texts = Array.from({ length: 300 }, (_, i) => `t${i}`)
-    const jsons = await jsonsOf(START + said(...texts) + END)
+    const jsons = await jsonsOf(START + deltas(...texts) + END)
     expect(jsons.map((each) => each.length)).toEqual([1, 128, 128, 43])
     expect(jsons.flat()).toEqual(texts)
   })
 
   test('what comes between ends a run, and the next one begins behind it', async () => {
     const other = data(chunk({ content: 'x' }, null, { mood: 'calm' }))
-    const body = `${START}${said('a', 'b')}: ping\n\n${said('c', 'd')}${other}${said('e', 'f')}${END}`
+    const body = `${START}${deltas('a', 'b')}: ping\n\n${deltas('c', 'd')}${other}${deltas('e', 'f')}${END}`
     expect(await jsonsOf(body)).toEqual([['a'], ['b'], ['c'], ['d'], ['e'], ['f']])
   })
 
   test('escapes stay as the provider wrote them; a piece that could end a line for a client is parsed', async () => {
-    const quoted = START + said('a', '"b"\n', '\u0085c', 'd', 'e') + END
+    const quoted = START + deltas('a', '"b"\n', '\u0085c', 'd', 'e') + END
     expect(await jsonsOf(quoted)).toEqual([['a'], ['\\"b\\"\\n'], ['d', 'e']])
   })
 
@@ -50,14 +50,14 @@ describe('runs of text', () => {
     ['\r\n', [['a'], ['b', 'c']]],
     ['\r', [['a'], ['b'], ['c']]],
   ])('lines that end in %j', async (end, jsons) => {
-    expect(await jsonsOf((START + said('a', 'b', 'c') + END).replaceAll('\n', end))).toEqual(jsons)
+    expect(await jsonsOf((START + deltas('a', 'b', 'c') + END).replaceAll('\n', end))).toEqual(jsons)
   })
 
   test('the events are the same wherever the stream is split', async () => {
-    const body = START + said('a', 'b', 'long '.repeat(40), 'ü🌊', 'q"', 'z') + END
-    const whole = (await jsonsOf(body)).flat()
+    const body = START + deltas('a', 'b', 'long '.repeat(40), 'ü🌊', 'q"', 'z') + END
+    const all = (await jsonsOf(body)).flat()
     for (let at = 1; at < Buffer.byteLength(body); at++)
-      expect((await jsonsOf(body, [at])).flat()).toEqual(whole)
+      expect((await jsonsOf(body, [at])).flat()).toEqual(all)
   })
 
   test('counters and padding of responses are passed over', async () => {

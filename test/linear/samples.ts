@@ -48,8 +48,8 @@ export const variantsOf = (schema: TSchema): TSchema[] =>
 
 /** ` function_call`; '' for what needs no name beside its place. */
 export function nameOf({ type, const: value, properties }: TSchema): string {
-  const told = value ?? firstWordOf(properties?.role) ?? firstWordOf(properties?.type) ?? type
-  return told === 'array' ? '' : ` ${told}`
+  const kind = value ?? firstWordOf(properties?.role) ?? firstWordOf(properties?.type) ?? type
+  return kind === 'array' ? '' : ` ${kind}`
 }
 
 const firstWordOf = (schema: TSchema | undefined): unknown =>

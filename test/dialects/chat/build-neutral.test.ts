@@ -237,7 +237,7 @@ test('marks for caches, to a provider that takes them', () => {
     { ...PLAIN, takesMarks: true },
     dropped,
   )
-  const text = (said: string) => ({ type: 'text', text: said, cache_control: mark })
+  const text = (value: string) => ({ type: 'text', text: value, cache_control: mark })
   expect(messages).toMatchObject([
     { role: 'system', content: [text('long')] },
     { role: 'user', content: 'hi' },
@@ -283,7 +283,7 @@ test('an image that a tool gave, to a model that sees none', () => {
     { ...PLAIN, takesImages: false },
     dropped,
   )
-  const text = (said: string) => ({ type: 'text', text: said })
+  const text = (value: string) => ({ type: 'text', text: value })
   expect(messages).toMatchObject([
     { role: 'assistant' },
     { role: 'tool', content: [text('a.png'), text('(An image, which this model cannot see.)')] },

@@ -67,11 +67,11 @@ const NAMED: Readonly<Record<string, string[]>> = {
 function same({ model: _, stream, stream_options, ...request }: JsonObject): JsonObject {
   const bound = request['max_completion_tokens'] ?? request['max_tokens']
   const { max_tokens: __, max_completion_tokens: ___, ...rest } = request
-  const said = Object.fromEntries(
+  const sent = Object.fromEntries(
     Object.entries(rest).filter(([name, value]) => value !== null && !GATEWAYS_OWN.includes(name)),
   )
   return {
-    ...said,
+    ...sent,
     ...(stream === true ? { stream } : {}),
     ...(bound === undefined || bound === null ? {} : { bound }),
     ...(isObject(stream_options) && Object.keys(stream_options).some((name) => name !== 'include_usage')

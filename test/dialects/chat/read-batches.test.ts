@@ -65,8 +65,8 @@ describe('batches', () => {
     ]
   for (const fast of [true, false]) {
     test.each(rows)(`%s (${fast ? 'fast' : 'slow'})`, async (_, text, cuts, sizes, texts, error) => {
-      const { texts: said, ...read } = await batchesOf(text, cuts, true, fast)
-      expect({ ...read, texts: said.join('') }).toEqual({ sizes, texts, error })
+      const { texts: parts, ...read } = await batchesOf(text, cuts, true, fast)
+      expect({ ...read, texts: parts.join('') }).toEqual({ sizes, texts, error })
     })
   }
 

@@ -93,7 +93,7 @@ describe('other fields of a reply', () => {
   })
 
   test('logprobs of any form have what clients parse as required', async () => {
-    const told = async (logprobs: object | number) => {
+    const logprobsOf = async (logprobs: object | number) => {
       const outcome = await stream(data(chunk({ content: 'A' }, 'stop', {}, { logprobs })))
       return eventsOf(outcome.events, 'logprobs').map((event) => event.logprobs)
     }
@@ -102,13 +102,13 @@ describe('other fields of a reply', () => {
       { token: 'B', logprob: -0.5 },
       { token: 'B', logprob: -0.5, bytes: null, top_logprobs: [] },
     ]
-    expect(await told(together)).toEqual([{ ...together, content: [filled] }])
-    expect(await told({ content: [bare] })).toEqual([{ content: [filled] }])
-    expect(await told({ content: [{ ...bare, top_logprobs: [bare] }] })).toEqual([
+    expect(await logprobsOf(together)).toEqual([{ ...together, content: [filled] }])
+    expect(await logprobsOf({ content: [bare] })).toEqual([{ content: [filled] }])
+    expect(await logprobsOf({ content: [{ ...bare, top_logprobs: [bare] }] })).toEqual([
       { content: [{ ...filled, top_logprobs: [{ ...bare, bytes: null }] }] },
     ])
-    expect(await told(-0.5)).toEqual([{ content: [{ ...filled, token: 'A' }] }])
-    expect(await told({ refusal: [bare] })).toEqual([{ content: null, refusal: [filled] }])
+    expect(await logprobsOf(-0.5)).toEqual([{ content: [{ ...filled, token: 'A' }] }])
+    expect(await logprobsOf({ refusal: [bare] })).toEqual([{ content: null, refusal: [filled] }])
   })
 
   test('annotations are emitted once, sources of a search as annotations', async () => {
@@ -201,8 +201,8 @@ describe('other fields of a reply', () => {
     ])
     const groq = await stream(data(TEXT, chunk({}, 'stop', { x_groq: usage(4) })))
     expect(groq.usage?.outputTokens).toBe(4)
-    for (const told of [null, {}, [], 'none', { prompt_tokens: null }, { prompt_tokens: -1 }]) {
-      expect((await stream(data(chunk({ content: 'a' }, 'stop', { usage: told })))).usage).toBeNull()
+    for (const usage of [null, {}, [], 'none', { prompt_tokens: null }, { prompt_tokens: -1 }]) {
+      expect((await stream(data(chunk({ content: 'a' }, 'stop', { usage })))).usage).toBeNull()
     }
     expect(
       (

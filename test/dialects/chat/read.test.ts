@@ -11,7 +11,7 @@ const STOP = chunk({}, 'stop')
 const ERROR = { error: { message: 'The mast broke', code: 'mast' } }
 
 describe('complete replies', () => {
-  const whole: [name: string, text: string, reason: string, native: string | null][] = [
+  const complete: [name: string, text: string, reason: string, native: string | null][] = [
     ['a finish reason, then the end', data(TEXT, STOP), 'stop', 'stop'],
     ['a finish reason beside the text', data(chunk({ content: 'Ahoy' }, 'length')), 'length', 'length'],
     ['the marker without a reason', data(TEXT, '[DONE]'), 'stop', null],
@@ -43,7 +43,7 @@ describe('complete replies', () => {
     ['a ping', `event: ping\ndata: now\n\n${data(TEXT, STOP)}`, 'stop', 'stop'],
     ['a whole body in one event', data(JSON.parse(body({ content: 'Ahoy' })), '[DONE]'), 'stop', 'stop'],
   ]
-  test.each(whole)('%s', async (_, text, reason, native) => {
+  test.each(complete)('%s', async (_, text, reason, native) => {
     const outcome = await stream(text)
     expect(outcome.error).toBeUndefined()
     expect(outcome.text).toBe('Ahoy')
@@ -218,8 +218,8 @@ describe('a 200 that is no answer', () => {
     const outcome = await stream(data(TEXT, chunk({ content: 'x'.repeat(MAX_EVENT_CHARACTERS) }), STOP))
     expectFailure(outcome.error, 'malformed', null)
     const picture = `data:image/png;base64,${'A'.repeat(2_000_000)}`
-    const whole = await unary(body({ content: null, images: [{ image_url: { url: picture } }] }))
-    expect(whole.images).toEqual([picture])
+    const complete = await unary(body({ content: null, images: [{ image_url: { url: picture } }] }))
+    expect(complete.images).toEqual([picture])
   })
 
   test('blanks without an end', async () => {

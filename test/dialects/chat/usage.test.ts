@@ -4,7 +4,7 @@ import { completionTokens, NO_USAGE, promptTokens, type Usage } from '../../../s
 import { readUsage } from '../../../src/dialects/chat/usage.ts'
 
 type Json = Record<string, unknown>
-const told = (prompt: number, completion: number, more: Json = {}): Json => ({
+const reported = (prompt: number, completion: number, more: Json = {}): Json => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
   total_tokens: prompt + completion,
@@ -14,23 +14,23 @@ const input = (details: Json): Json => ({ prompt_tokens_details: details })
 const output = (details: Json): Json => ({ completion_tokens_details: details })
 
 const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
-  ['plain', told(10, 5), { inputTokens: 10, outputTokens: 5 }],
-  ['zeros are told', told(0, 0), {}],
+  ['plain', reported(10, 5), { inputTokens: 10, outputTokens: 5 }],
+  ['zeros are told', reported(0, 0), {}],
   ['without a total', { prompt_tokens: 10, completion_tokens: 5 }, { inputTokens: 10, outputTokens: 5 }],
   ['one sum alone', { prompt_tokens: 10 }, { inputTokens: 10 }],
   [
     'cache reads and reasoning are inside',
-    told(10, 5, { ...input({ cached_tokens: 4 }), ...output({ reasoning_tokens: 3 }) }),
+    reported(10, 5, { ...input({ cached_tokens: 4 }), ...output({ reasoning_tokens: 3 }) }),
     { inputTokens: 6, cacheReadTokens: 4, outputTokens: 2, reasoningTokens: 3 },
   ],
   [
     'cache writes (OpenRouter)',
-    told(10, 5, input({ cached_tokens: 4, cache_write_tokens: 5 })),
+    reported(10, 5, input({ cached_tokens: 4, cache_write_tokens: 5 })),
     { inputTokens: 1, cacheReadTokens: 4, cacheWriteTokens: 5, outputTokens: 5 },
   ],
   [
     'cache hits (DeepSeek)',
-    told(10, 5, { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 }),
+    reported(10, 5, { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 }),
     {
       inputTokens: 2,
       cacheReadTokens: 8,
@@ -40,7 +40,7 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   ],
   [
     'cache reads beside the sums (Moonshot)',
-    told(10, 5, { cached_tokens: 8 }),
+    reported(10, 5, { cached_tokens: 8 }),
     {
       inputTokens: 2,
       cacheReadTokens: 8,
@@ -50,7 +50,7 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   ],
   [
     'counts beside ours in the details travel, but for nulls (OpenRouter, xAI)',
-    told(10, 5, {
+    reported(10, 5, {
       ...input({ cached_tokens: 4, video_tokens: 3, text_tokens: 6, multimodal_tokens: null }),
       ...output({ reasoning_tokens: 3, speech_tokens: 1 }),
     }),
@@ -70,7 +70,7 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   ],
   [
     'audio and images',
-    told(10, 9, {
+    reported(10, 9, {
       ...input({ audio_tokens: 3, image_tokens: 4 }),
       ...output({ audio_tokens: 2, image_tokens: 6 }),
     }),
@@ -121,12 +121,12 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   ],
   [
     'more cached than there is',
-    told(7, 8, input({ cached_tokens: 161 })),
+    reported(7, 8, input({ cached_tokens: 161 })),
     { cacheReadTokens: 7, outputTokens: 8 },
   ],
   [
     'more reasoning than there is',
-    told(43, 10, output({ reasoning_tokens: 11 })),
+    reported(43, 10, output({ reasoning_tokens: 11 })),
     { inputTokens: 43, reasoningTokens: 10 },
   ],
   [
@@ -136,7 +136,7 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   ],
   [
     'nulls',
-    told(10, 5, {
+    reported(10, 5, {
       prompt_tokens_details: null,
       completion_tokens_details: { reasoning_tokens: null },
       cost: null,
@@ -145,17 +145,17 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   ],
   [
     'predictions',
-    told(10, 5, output({ accepted_prediction_tokens: 2, rejected_prediction_tokens: 0 })),
+    reported(10, 5, output({ accepted_prediction_tokens: 2, rejected_prediction_tokens: 0 })),
     { inputTokens: 10, outputTokens: 5, acceptedPredictionTokens: 2, rejectedPredictionTokens: 0 },
   ],
   [
     'a cost (OpenRouter)',
-    told(10, 5, { cost: 0.0125, server_tool_use_details: { web_search_requests: 2 } }),
+    reported(10, 5, { cost: 0.0125, server_tool_use_details: { web_search_requests: 2 } }),
     { inputTokens: 10, outputTokens: 5, providerCostUsd: 0.0125, webSearchRequests: 2 },
   ],
   [
     'costs (Perplexity)',
-    told(10, 5, { cost: { input_tokens_cost: 0.001, total_cost: 0.006 }, num_search_queries: 3 }),
+    reported(10, 5, { cost: { input_tokens_cost: 0.001, total_cost: 0.006 }, num_search_queries: 3 }),
     {
       inputTokens: 10,
       outputTokens: 5,
@@ -198,7 +198,7 @@ describe('usage in disjoint buckets', () => {
     fc.assert(
       fc.property(shape, ({ prompt, completion, cached, written, reasoning, audio }) => {
         const usage = readUsage(
-          told(prompt, completion, {
+          reported(prompt, completion, {
             ...input({ cached_tokens: cached, cache_write_tokens: written, audio_tokens: audio }),
             ...output({ reasoning_tokens: reasoning, audio_tokens: audio }),
           }),

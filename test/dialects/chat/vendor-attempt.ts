@@ -25,9 +25,9 @@ export const call = (id: string) => ({ id, type: 'function', function: { name: '
 
 export const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: '14:20', name: 'tide' })
 
-export const text = (said: string) => ({ type: 'text', text: said })
+export const text = (value: string) => ({ type: 'text', text: value })
 
-export const thinking = (said: string) => ({ type: 'thinking', thinking: [text(said)] })
+export const thinking = (value: string) => ({ type: 'thinking', thinking: [text(value)] })
 
 export function table(key: string, rows: NamedRow[]): void {
   test.each(rows.map((row) => [row.name, row] as const))('%s', (_, { asked, facts, sent, dropped }) => {

@@ -40,14 +40,14 @@ const chunk = fc.record({
   warmth: fc.constantFrom(undefined, undefined, 1, 2),
 })
 const upstream = fc.array(chunk, { minLength: 1, maxLength: 20 }).map((chunks) =>
-  chunks.map(({ delta: said, fingerprint, obfuscation, warmth }) => ({
+  chunks.map(({ delta: content, fingerprint, obfuscation, warmth }) => ({
     id: 'theirs',
     object: 'chat.completion.chunk',
     created: 5,
     model: 'large-2026',
     ...(fingerprint === undefined ? {} : { system_fingerprint: fingerprint }),
     ...(warmth === undefined ? {} : { warmth }),
-    choices: [{ index: 0, delta: said, logprobs: null, finish_reason: null }],
+    choices: [{ index: 0, delta: content, logprobs: null, finish_reason: null }],
     ...(obfuscation === undefined ? {} : { obfuscation }),
   })),
 )

@@ -19,10 +19,10 @@ const readBody = (body: unknown) => outcomeOf(cohereEgress.read(upstreamReply(JS
 
 const START = { type: 'message-start', id: 'c1', delta: { message: { role: 'assistant' } } }
 const END = { type: 'message-end', delta: { finish_reason: 'COMPLETE' } }
-const text = (said: string, more: JsonObject = {}) => ({
+const text = (value: string, more: JsonObject = {}) => ({
   type: 'content-delta',
   index: 0,
-  delta: { message: { content: { text: said } } },
+  delta: { message: { content: { text: value } } },
   ...more,
 })
 
@@ -42,7 +42,7 @@ test('the first event has the id', async () => {
 })
 
 test('citations: pages, documents, characters beyond the first plane', async () => {
-  const { annotations, text: said } = await readFixture('citations.sse')
+  const { annotations, text: value } = await readFixture('citations.sse')
   const [page, document] = annotations
   expect(page).toEqual({
     type: 'url_citation',
@@ -52,7 +52,7 @@ test('citations: pages, documents, characters beyond the first plane', async () 
     startIndex: 19,
     endIndex: 24,
   })
-  expect(said.slice(19, 24)).toBe('14:20')
+  expect(value.slice(19, 24)).toBe('14:20')
   expect(document).toMatchObject({
     type: 'file_citation',
     file_id: 'doc:0',
@@ -66,10 +66,10 @@ test('citations: pages, documents, characters beyond the first plane', async () 
 })
 
 test('a citation counts from the start of its own block, one of a thought has no place', async () => {
-  const block = (index: number, said: string) => ({
+  const block = (index: number, value: string) => ({
     type: 'content-start',
     index,
-    delta: { message: { content: { type: 'text', text: said } } },
+    delta: { message: { content: { type: 'text', text: value } } },
   })
   const cite = (fields: JsonObject) => ({
     type: 'citation-start',
@@ -127,13 +127,13 @@ test('a number of a call may come again', async () => {
 })
 
 test('events of unknown types and debug are skipped; a reply may end without a reason', async () => {
-  const { text: said, finishes } = await readStream(
+  const { text: value, finishes } = await readStream(
     stream(START, { type: 'debug', prompt: 'P' }, { type: 'new-thing' }, text('Hi'), {
       type: 'message-end',
       delta: {},
     }),
   )
-  expect(said).toBe('Hi')
+  expect(value).toBe('Hi')
   expect(finishes).toEqual([{ choice: 0, reason: 'stop', native: null }])
 })
 

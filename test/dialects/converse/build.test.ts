@@ -156,8 +156,8 @@ describe('reasoning', () => {
     ['Claude', CLAUDE, { max_tokens: 2000 }, ['temperature', 'top_p', 'top_k']],
     ['Nova 2 at its highest', NOVA_2, { effort: 'high' }, ['temperature', 'top_p', 'top_k']],
   ])('%s takes no sampling parameters while it thinks', (_, model, reasoning, dropped) => {
-    const told = beside({ reasoning, temperature: 0.2, top_p: 0.5, top_k: 4 }, model)
-    expect(told).toEqual({ additionalModelRequestFields: expect.any(Object), dropped })
+    const sent = beside({ reasoning, temperature: 0.2, top_p: 0.5, top_k: 4 }, model)
+    expect(sent).toEqual({ additionalModelRequestFields: expect.any(Object), dropped })
   })
 
   test('Nova’s highest effort takes no bound: with one it is the next', () => {

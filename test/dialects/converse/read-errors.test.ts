@@ -11,7 +11,7 @@ import {
 import { type ReplyForm, upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from '../chat/outcome.ts'
 import { frameOf } from './frames.ts'
-import { begin, delta, finish, HI, read, readBody, START, stop, USAGE, whole } from './told.ts'
+import { begin, bodyOf, delta, finish, HI, read, readBody, START, stop, USAGE } from './stream-events.ts'
 
 describe('ends', () => {
   const TOOL = begin(0, { toolUse: { toolUseId: 't', name: 'f' } })
@@ -55,7 +55,7 @@ describe('ends', () => {
     const { error, finishes } = await read([START, HI, finish(native), USAGE])
     expect(error).toMatchObject({ kind: 'malformed', code: native })
     expect(finishes).toEqual([])
-    expect((await readBody(whole([{ text: 'x' }], native))).error).toMatchObject({ kind: 'malformed' })
+    expect((await readBody(bodyOf([{ text: 'x' }], native))).error).toMatchObject({ kind: 'malformed' })
   })
 })
 
@@ -100,7 +100,7 @@ describe('what is no answer', () => {
     ['an error with 200', { __type: 'com.amazon#ThrottlingException', message: 'Slow' }, 'rate-limit'],
     ['a message alone', { message: 'Something went wrong' }, 'server'],
     ['a message without a stop reason', { output: { message: { content: [{ text: 'x' }] } } }, 'truncated'],
-    ['a call without a name', whole([{ toolUse: { toolUseId: 't', input: {} } }]), 'malformed'],
+    ['a call without a name', bodyOf([{ toolUse: { toolUseId: 't', input: {} } }]), 'malformed'],
   ])('%s', async (_, body, kind) => {
     const { error, finishes } = await readBody(body)
     expect(error).toMatchObject({ kind })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
-import { begin, delta, finish, HI, read, readBody, START, stop, USAGE, whole } from './told.ts'
+import { begin, bodyOf, delta, finish, HI, read, readBody, START, stop, USAGE } from './stream-events.ts'
 
 const FRAME = ['response-start', 'usage', 'response-end']
 
@@ -198,7 +198,7 @@ describe('blocks, streamed and complete', () => {
       expect(error).toBeUndefined()
       expect(within(events)).toEqual(expected)
     }
-    if (content.length > 0) expect(within((await readBody(whole(content))).events)).toEqual(expected)
+    if (content.length > 0) expect(within((await readBody(bodyOf(content))).events)).toEqual(expected)
   })
 })
 
@@ -214,13 +214,13 @@ test('usage: cached tokens are apart, and what is not known travels on', async (
       { ttl: '5m', inputTokens: 30 },
     ],
   }
-  const told = await read([
+  const reply = await read([
     START,
     HI,
     finish('end_turn'),
     { metadata: { usage, serviceTier: { type: 'priority' } } },
   ])
-  expect(told.usage).toMatchObject({
+  expect(reply.usage).toMatchObject({
     inputTokens: 10,
     cacheReadTokens: 1_000,
     cacheWriteTokens: 110,
@@ -228,10 +228,10 @@ test('usage: cached tokens are apart, and what is not known travels on', async (
     outputTokens: 5,
     native: { dialect: 'converse', fields: { cacheDetails: usage.cacheDetails } },
   })
-  expect(told.events).toContainEqual(expect.objectContaining({ type: 'usage', serviceTier: 'priority' }))
+  expect(reply.events).toContainEqual(expect.objectContaining({ type: 'usage', serviceTier: 'priority' }))
 })
 
-test.each<[what: string, told: JsonObject, hour: number | undefined]>([
+test.each<[what: string, reported: JsonObject, hour: number | undefined]>([
   ['all of it', { cacheDetails: [{ ttl: '1h', inputTokens: 110 }] }, 110],
   [
     'at several points',
@@ -248,10 +248,10 @@ test.each<[what: string, told: JsonObject, hour: number | undefined]>([
   ['nothing that can be read', { cacheDetails: ['1h', null, { ttl: '1h' }] }, undefined],
   ['no list', { cacheDetails: { ttl: '1h', inputTokens: 110 } }, undefined],
   ['no details', {}, undefined],
-])('of 110 tokens, written to a cache for an hour: %s', async (_, told, hour) => {
-  const usage = { inputTokens: 10, outputTokens: 5, cacheWriteInputTokens: 110, ...told }
+])('of 110 tokens, written to a cache for an hour: %s', async (_, reported, hour) => {
+  const usage = { inputTokens: 10, outputTokens: 5, cacheWriteInputTokens: 110, ...reported }
   const streamed = await read([START, HI, finish('end_turn'), { metadata: { usage } }])
-  const body = await readBody({ ...whole([{ text: 'x' }], 'end_turn'), usage })
+  const body = await readBody({ ...bodyOf([{ text: 'x' }], 'end_turn'), usage })
   for (const found of [streamed.usage, body.usage]) {
     expect([found?.cacheWriteTokens, found?.cacheWriteHourTokens]).toEqual([110, hour])
   }

@@ -6,13 +6,15 @@ const PNG = 'iVBORw0KGgo='
 
 const CALL = { id: 'call_a', type: 'function', function: { name: 'tide', arguments: '{"port":"Brest"}' } }
 
-const said = (parts: unknown[]) => ({ role: 'user', parts })
+const userTurn = (parts: unknown[]) => ({ role: 'user', parts })
 
-const ASKED = said([{ text: 'Hello' }])
+const ASKED = userTurn([{ text: 'Hello' }])
 
 const RESULT = { role: 'tool', tool_call_id: 'call_a', content: 'high' }
 
-const ANSWERED = said([{ functionResponse: { id: 'call_a', name: 'tide', response: { output: 'high' } } }])
+const ANSWERED = userTurn([
+  { functionResponse: { id: 'call_a', name: 'tide', response: { output: 'high' } } },
+])
 
 const called = (more: Record<string, unknown> = {}) => ({
   functionCall: { id: 'call_a', name: 'tide', args: { port: 'Brest' } },
@@ -39,7 +41,7 @@ describe('messages', () => {
           ),
         ],
       },
-      [said([{ text: 'See' }, { inlineData: { mimeType: 'image/png', data: PNG } }])],
+      [userTurn([{ text: 'See' }, { inlineData: { mimeType: 'image/png', data: PNG } }])],
     ],
     [
       'an image by address',
@@ -48,7 +50,7 @@ describe('messages', () => {
           user({ type: 'image_url', image_url: { url: 'https://pics.example/a.jpg?x=1', detail: 'high' } }),
         ],
       },
-      [said([{ fileData: { mimeType: 'image/jpeg', fileUri: 'https://pics.example/a.jpg?x=1' } }])],
+      [userTurn([{ fileData: { mimeType: 'image/jpeg', fileUri: 'https://pics.example/a.jpg?x=1' } }])],
       ['messages.content.image_url.detail'],
     ],
     [
@@ -61,7 +63,7 @@ describe('messages', () => {
           }),
         ],
       },
-      [said([{ inlineData: { mimeType: 'application/pdf', data: 'JVBERg==' } }])],
+      [userTurn([{ inlineData: { mimeType: 'application/pdf', data: 'JVBERg==' } }])],
       ['messages.content.file.filename'],
     ],
     [
@@ -74,23 +76,23 @@ describe('messages', () => {
           ),
         ],
       },
-      [said([{ fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } }])],
+      [userTurn([{ fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } }])],
       ['messages.content.file.file_id'],
     ],
     [
       'sound',
       { messages: [user({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } })] },
-      [said([{ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }])],
+      [userTurn([{ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }])],
     ],
     [
       'a film',
       { messages: [user({ type: 'video_url', video_url: { url: 'https://youtu.be/x' } })] },
-      [said([{ fileData: { fileUri: 'https://youtu.be/x' } }])],
+      [userTurn([{ fileData: { fileUri: 'https://youtu.be/x' } }])],
     ],
     [
       'a mark for a cache',
       { messages: [user({ type: 'text', text: 'Long', cache_control: { type: 'ephemeral' } })] },
-      [said([{ text: 'Long' }])],
+      [userTurn([{ text: 'Long' }])],
       ['cache_control'],
     ],
     [
@@ -98,7 +100,7 @@ describe('messages', () => {
       { messages: [...HELLO, { role: 'assistant', content: null, refusal: 'No.' }, ...HELLO] },
       [ASKED, { role: 'model', parts: [{ text: 'No.' }] }, ASKED],
     ],
-    ['system alone', { messages: [{ role: 'system', content: 'Be' }] }, [said([{ text: 'Be' }])]],
+    ['system alone', { messages: [{ role: 'system', content: 'Be' }] }, [userTurn([{ text: 'Be' }])]],
     [
       'a call and its result',
       { messages: [...HELLO, { role: 'assistant', content: null, tool_calls: [CALL] }, RESULT] },
@@ -214,7 +216,7 @@ describe('messages', () => {
           role: 'model',
           parts: [called(), { functionCall: { id: 'call_b', name: 'tide', args: { port: 'Brest' } } }],
         },
-        said([
+        userTurn([
           { functionResponse: { id: 'call_b', name: 'tide', response: { output: '' } } },
           { functionResponse: { id: 'call_a', name: 'tide', response: { metres: 8 } } },
           { inlineData: { mimeType: 'image/png', data: PNG } },
@@ -233,7 +235,9 @@ describe('messages', () => {
       [
         ASKED,
         { role: 'model', parts: [called()] },
-        said([{ functionResponse: { id: 'call_a', name: 'tide', response: { error: '{"reason":"fog"}' } } }]),
+        userTurn([
+          { functionResponse: { id: 'call_a', name: 'tide', response: { error: '{"reason":"fog"}' } } },
+        ]),
       ],
     ],
     [

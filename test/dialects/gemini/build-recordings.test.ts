@@ -97,8 +97,10 @@ function chatMessages(contents: readonly Json[]): Json[] {
       const called = { name: functionCall['name'], arguments: JSON.stringify(functionCall['args'] ?? {}) }
       return [{ id, type: 'function', function: called, ...(extra ? { extra_content: extra } : {}) }]
     })
-    const said = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('')
-    return [{ role: 'assistant', content: said || null, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
+    const joined = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('')
+    return [
+      { role: 'assistant', content: joined || null, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
+    ]
   })
 }
 

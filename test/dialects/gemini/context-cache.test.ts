@@ -28,7 +28,7 @@ const sides = (body: object) =>
 
 const system = (marked: boolean) => ({ role: 'system', content: [text('S', marked)] })
 const user = (words: string, marked = false) => ({ role: 'user', content: [text(words, marked)] })
-const said = (words: string, marked = false) => ({ role: 'assistant', content: [text(words, marked)] })
+const assistant = (words: string, marked = false) => ({ role: 'assistant', content: [text(words, marked)] })
 
 describe('a call is cut', () => {
   test.each<[string, object, string[][][] | null]>([
@@ -48,7 +48,7 @@ describe('a call is cut', () => {
     ['nowhere if the last question is the first content', { messages: [user('Q', true)] }, []],
     [
       'behind an answer, where a question follows',
-      { messages: [user('Q'), said('A', true), user('R')] },
+      { messages: [user('Q'), assistant('A', true), user('R')] },
       [[['Q', 'A'], ['R']]],
     ],
     [
@@ -56,7 +56,7 @@ describe('a call is cut', () => {
       {
         messages: [
           user('Q'),
-          said('A'),
+          assistant('A'),
           user('R'),
           { role: 'assistant', content: null, tool_calls: [CALL] },
           { role: 'tool', tool_call_id: 'call-1', content: [text('high', true)] },
@@ -72,7 +72,7 @@ describe('a call is cut', () => {
     [
       'in several places, the shortest first, each once',
       {
-        messages: [system(true), user('Q', true), said('A', true), user('R', true)],
+        messages: [system(true), user('Q', true), assistant('A', true), user('R', true)],
         cache_control: { type: 'ephemeral' },
       },
       [
@@ -82,7 +82,7 @@ describe('a call is cut', () => {
     ],
     [
       'by the marker of the body',
-      { messages: [user('Q'), said('A'), user('R')], cache_control: { type: 'ephemeral' } },
+      { messages: [user('Q'), assistant('A'), user('R')], cache_control: { type: 'ephemeral' } },
       [[['Q', 'A'], ['R']]],
     ],
   ])('%s', (_, body, wanted) => {
@@ -91,12 +91,12 @@ describe('a call is cut', () => {
 
   test('before each question up to the last mark, so that what a former turn marked is found again', () => {
     const turns = (count: number) =>
-      Array.from({ length: count }, (_, i) => [user(`Q${i}`), said(`A${i}`)]).flat()
+      Array.from({ length: count }, (_, i) => [user(`Q${i}`), assistant(`A${i}`)]).flat()
     /** The content of each breakpoint, and whether it is marked. */
     const cutsAfter = (count: number) => {
       let held = ''
       const { cuts } = cutsOf({
-        messages: [system(false), ...turns(count), user('R', true), said('X'), user('Y')],
+        messages: [system(false), ...turns(count), user('R', true), assistant('X'), user('Y')],
       })
       return (cuts ?? []).map(({ adds, isMarked, tokens }) => {
         held += adds
@@ -135,7 +135,7 @@ describe('a call is cut', () => {
     const messages = [
       system(false),
       { role: 'user', content: [audio, text('Q')] },
-      said('A'),
+      assistant('A'),
       user('R', true),
     ]
     expect(cutsOf({ messages }).cuts?.map(({ isMarked }) => isMarked)).toEqual([false])

@@ -71,11 +71,11 @@ function expectOutcome(outcome: Outcome, { name, isStream, expected: found }: Re
   }
 }
 
-function finishOf(told: string, hasCalls: boolean): { reason: string; native: string } {
-  if (told.startsWith('promptBlocked:')) {
-    return { reason: 'content_filter', native: told.slice('promptBlocked:'.length) }
+function finishOf(recorded: string, hasCalls: boolean): { reason: string; native: string } {
+  if (recorded.startsWith('promptBlocked:')) {
+    return { reason: 'content_filter', native: recorded.slice('promptBlocked:'.length) }
   }
-  const native = told === '1' ? 'STOP' : told
+  const native = recorded === '1' ? 'STOP' : recorded
   if (native === 'MAX_TOKENS') return { reason: 'length', native }
   if (['SAFETY', 'RECITATION', 'MODEL_ARMOR'].includes(native)) return { reason: 'content_filter', native }
   return { reason: hasCalls ? 'tool_calls' : 'stop', native }

@@ -41,8 +41,8 @@ function expectSame(ours: JsonObject, direct: JsonObject): void {
   const { responseId: _, modelVersion: _model, usageMetadata, candidates, ...rest } = direct
   expect(ours).toMatchObject({ ...rest, responseId: GENERATION, modelVersion: 'acme/large' })
   if (isObject(usageMetadata) && usageMetadata['totalTokenCount'] !== undefined) {
-    const { candidatesTokenCount: _none, ...told } = usageMetadata
-    expect(ours['usageMetadata']).toMatchObject(told)
+    const { candidatesTokenCount: _none, ...expected } = usageMetadata
+    expect(ours['usageMetadata']).toMatchObject(expected)
   }
   expect(plain(ours['candidates'])).toEqual(plain(candidates))
 }

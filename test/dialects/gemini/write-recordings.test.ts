@@ -46,34 +46,34 @@ const FINISHES: Readonly<Record<string, RegExp>> = {
   content_filter: /^(SAFETY|RECITATION|MODEL_ARMOR|PROHIBITED_CONTENT|BLOCKLIST|SPII|IMAGE_SAFETY)$/,
 }
 
-function expectAnswer(said: Read, outcome: Outcome, { api }: Recording): void {
+function expectAnswer(reply: Read, outcome: Outcome, { api }: Recording): void {
   const isOwn = api === 'gemini'
-  expect(said.text).toBe(outcome.text + outcome.refusal)
+  expect(reply.text).toBe(outcome.text + outcome.refusal)
   // Thoughts of others that came in details alone are carried, and not shown.
-  if (outcome.reasoning !== '') expect(said.thoughts).toBe(outcome.reasoning)
-  const whole = outcome.calls.filter(({ arguments: json }) => isObjectText(json))
+  if (outcome.reasoning !== '') expect(reply.thoughts).toBe(outcome.reasoning)
+  const parsable = outcome.calls.filter(({ arguments: json }) => isObjectText(json))
   if (!isOwn) {
-    expect(said.calls.map(({ id, name }) => [sameId(String(id)), name])).toEqual(
-      whole.map(({ id, name }) => [sameId(id), name]),
+    expect(reply.calls.map(({ id, name }) => [sameId(String(id)), name])).toEqual(
+      parsable.map(({ id, name }) => [sameId(id), name]),
     )
-    expect(said.calls.map(({ args }) => args)).toEqual(
-      whole.map(({ arguments: json }) => JSON.parse(json || '{}')),
+    expect(reply.calls.map(({ args }) => args)).toEqual(
+      parsable.map(({ arguments: json }) => JSON.parse(json || '{}')),
     )
   }
-  expect(said.media.length).toBeGreaterThanOrEqual(outcome.images.length)
-  if (outcome.annotations.length > 0 && isOwn) expect(said.hasGrounding).toBe(true)
+  expect(reply.media.length).toBeGreaterThanOrEqual(outcome.images.length)
+  if (outcome.annotations.length > 0 && isOwn) expect(reply.hasGrounding).toBe(true)
   const [finish] = outcome.finishes
-  if (isOwn && said.blocked === undefined) expect(said.finish).toBe(finish?.native)
-  else if (said.blocked === undefined)
-    expect(String(said.finish)).toMatch(FINISHES[finish?.reason ?? ''] ?? /^$/)
+  if (isOwn && reply.blocked === undefined) expect(reply.finish).toBe(finish?.native)
+  else if (reply.blocked === undefined)
+    expect(String(reply.finish)).toMatch(FINISHES[finish?.reason ?? ''] ?? /^$/)
   else expect(finish?.reason).toBe('content_filter')
   const { usage } = outcome
   if (usage === null) return
-  const tools = Number(said.usage['toolUsePromptTokenCount'] ?? 0)
-  expect(Number(said.usage['promptTokenCount']) + tools).toBe(promptTokens(usage))
-  expect(said.usage['totalTokenCount']).toBe(promptTokens(usage) + completionTokens(usage))
-  expect(said.usage['thoughtsTokenCount'] ?? 0).toBe(usage.reasoningTokens)
-  expect(said.usage['cachedContentTokenCount'] ?? 0).toBe(usage.cacheReadTokens)
+  const tools = Number(reply.usage['toolUsePromptTokenCount'] ?? 0)
+  expect(Number(reply.usage['promptTokenCount']) + tools).toBe(promptTokens(usage))
+  expect(reply.usage['totalTokenCount']).toBe(promptTokens(usage) + completionTokens(usage))
+  expect(reply.usage['thoughtsTokenCount'] ?? 0).toBe(usage.reasoningTokens)
+  expect(reply.usage['cachedContentTokenCount'] ?? 0).toBe(usage.cacheReadTokens)
 }
 
 /** Ids that we made differ from reading to reading. */

@@ -56,7 +56,7 @@ export interface Read {
 
 /** What a client reads from the first candidate of one body, or of the chunks of a stream. */
 export function read(chunks: readonly JsonObject[]): Read {
-  const said: Read = {
+  const found: Read = {
     text: '',
     thoughts: '',
     calls: [],
@@ -67,27 +67,27 @@ export function read(chunks: readonly JsonObject[]): Read {
     hasGrounding: false,
   }
   for (const chunk of chunks) {
-    if (isObject(chunk['usageMetadata'])) said.usage = chunk['usageMetadata']
-    if (isObject(chunk['promptFeedback'])) said.blocked = chunk['promptFeedback']['blockReason']
+    if (isObject(chunk['usageMetadata'])) found.usage = chunk['usageMetadata']
+    if (isObject(chunk['promptFeedback'])) found.blocked = chunk['promptFeedback']['blockReason']
     for (const candidate of listOf(chunk['candidates']).filter(isObject)) {
       if ((candidate['index'] ?? 0) !== 0) continue
-      said.finish = candidate['finishReason'] ?? said.finish
-      said.hasGrounding ||=
+      found.finish = candidate['finishReason'] ?? found.finish
+      found.hasGrounding ||=
         candidate['groundingMetadata'] !== undefined || candidate['citationMetadata'] !== undefined
       const content = isObject(candidate['content']) ? candidate['content'] : {}
-      for (const part of listOf(content['parts']).filter(isObject)) addPart(part, said)
+      for (const part of listOf(content['parts']).filter(isObject)) addPart(part, found)
     }
   }
-  return said
+  return found
 }
 
-function addPart(part: JsonObject, said: Read): void {
+function addPart(part: JsonObject, found: Read): void {
   const { text, thought, functionCall, inlineData, fileData } = part
-  if (typeof text === 'string') said[thought === true ? 'thoughts' : 'text'] += text
+  if (typeof text === 'string') found[thought === true ? 'thoughts' : 'text'] += text
   if (isObject(functionCall)) {
     const { id, name, args } = functionCall
-    said.calls.push({ id, name, args })
+    found.calls.push({ id, name, args })
   }
-  if (isObject(inlineData)) said.media.push(inlineData)
-  if (isObject(fileData)) said.media.push(fileData)
+  if (isObject(inlineData)) found.media.push(inlineData)
+  if (isObject(fileData)) found.media.push(fileData)
 }

@@ -4,7 +4,7 @@ import { HELLO } from '../build-table.ts'
 import { built, table } from './built.ts'
 
 describe('messages', () => {
-  const said = (messages: JsonObject[], system?: unknown): JsonObject =>
+  const sent = (messages: JsonObject[], system?: unknown): JsonObject =>
     system === undefined ? { messages } : { messages, system }
   const png = 'data:image/png;base64,iVBORw0KGgo='
   const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' }
@@ -19,7 +19,7 @@ describe('messages', () => {
     [
       'one instruction',
       { messages: [{ role: 'system', content: 'Be brief.' }, ...HELLO] },
-      said(HELLO, 'Be brief.'),
+      sent(HELLO, 'Be brief.'),
     ],
     [
       'instructions wherever they stand',
@@ -30,7 +30,7 @@ describe('messages', () => {
           { role: 'system', content: 'Two.' },
         ],
       },
-      said(HELLO, [
+      sent(HELLO, [
         { type: 'text', text: 'One.', ...MARK },
         { type: 'text', text: 'Two.' },
       ]),
@@ -38,7 +38,7 @@ describe('messages', () => {
     [
       'instructions alone',
       { messages: [{ role: 'system', content: 'Write.' }] },
-      said([{ role: 'user', content: 'Write.' }]),
+      sent([{ role: 'user', content: 'Write.' }]),
     ],
     [
       'turns of one role, and empty ones',
@@ -52,7 +52,7 @@ describe('messages', () => {
           { role: 'assistant', content: '' },
         ],
       },
-      said([
+      sent([
         {
           role: 'user',
           content: [
@@ -72,7 +72,7 @@ describe('messages', () => {
           { role: 'assistant', content: 'Well, \n' },
         ],
       },
-      said([
+      sent([
         { role: 'user', content: 'a' },
         { role: 'assistant', content: 'No.' },
         { role: 'user', content: 'b' },
@@ -83,7 +83,7 @@ describe('messages', () => {
     [
       'a begun answer of nothing',
       { messages: [...HELLO, { role: 'assistant', content: ' \n' }] },
-      said(HELLO),
+      sent(HELLO),
     ],
     [
       'images',
@@ -91,7 +91,7 @@ describe('messages', () => {
         { type: 'image_url', image_url: { url: png, detail: 'high' }, ...MARK },
         { type: 'image_url', image_url: { url: 'https://a.example/i.png', detail: 'auto' } },
       ]),
-      said([
+      sent([
         {
           role: 'user',
           content: [
@@ -116,7 +116,7 @@ describe('messages', () => {
         { type: 'file', file: { file_data: png } },
         { type: 'file', file: { file_data: 'data:application/zip;base64,UEs=' } },
       ]),
-      said([
+      sent([
         {
           role: 'user',
           content: [
@@ -169,7 +169,7 @@ describe('messages', () => {
           { role: 'user', content: 'And?' },
         ],
       },
-      said([
+      sent([
         ...HELLO,
         {
           role: 'assistant',
@@ -202,7 +202,7 @@ describe('messages', () => {
     [
       'a mark on a message',
       { messages: [{ role: 'user', content: 'Hello', ...MARK }] },
-      said([{ role: 'user', content: [{ type: 'text', text: 'Hello', ...MARK }] }]),
+      sent([{ role: 'user', content: [{ type: 'text', text: 'Hello', ...MARK }] }]),
     ],
     [
       'thoughts: whole, in pieces, redacted, without a text',
@@ -231,7 +231,7 @@ describe('messages', () => {
           { role: 'user', content: 'Go on' },
         ],
       },
-      said([
+      sent([
         ...HELLO,
         {
           role: 'assistant',
@@ -263,7 +263,7 @@ describe('messages', () => {
           { role: 'assistant', content: 'Well', reasoning: 'text alone' },
         ],
       },
-      said([
+      sent([
         ...HELLO,
         { role: 'assistant', content: 'Done.' },
         { role: 'user', content: 'Go on' },

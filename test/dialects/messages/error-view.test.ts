@@ -30,10 +30,10 @@ test.each<[status: number, kind: string | undefined, type: string]>([
   [500, 'toString', 'api_error'],
 ])('%p %p is %p', (status, kind, type) => {
   const metadata: JsonObject | undefined = kind === undefined ? undefined : { error_type: kind }
-  const told = kind === undefined ? {} : { error_type: kind, metadata }
+  const details = kind === undefined ? {} : { error_type: kind, metadata }
   expect(viewError({ status, message: 'M', ...(metadata && { metadata }) }, 'req-1')).toEqual({
     type: 'error',
-    error: { type, message: 'M', ...told },
+    error: { type, message: 'M', ...details },
     request_id: 'req-1',
   })
 })

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/core/events.ts'
 import { NO_USAGE, promptTokens } from '../../../src/core/usage.ts'
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import type { ReplyForm } from '../../upstream-reply.ts'
-import { block, finish, HI, read, START, STOP, stream } from './told.ts'
+import { block, finish, HI, read, START, STOP, stream } from './stream-events.ts'
 
 const wholeOf = (written: number): JsonObject => ({ cache_creation_input_tokens: written })
 
@@ -72,9 +72,9 @@ describe('what was written to a cache for an hour', () => {
       finish('end_turn', { output_tokens: 9, ...end }),
       STOP,
     ])
-    const told = (await read(streamed)).usage
-    expect([told?.cacheWriteTokens, told?.cacheWriteHourTokens]).toEqual([written, hour])
-    expect(told && promptTokens(told)).toBe(5 + written)
+    const reported = (await read(streamed)).usage
+    expect([reported?.cacheWriteTokens, reported?.cacheWriteHourTokens]).toEqual([written, hour])
+    expect(reported && promptTokens(reported)).toBe(5 + written)
   })
 
   test('in a unary reply', async () => {

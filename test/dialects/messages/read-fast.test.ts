@@ -60,10 +60,10 @@ test('fast and slow say the same', async () => {
       const body = stream([START, block(0, { type: 'text', text: '' }), ...events, ...END], gap)
       const slow = await frames(body, false)
       const fast = await frames(body, true)
-      expect(fast.map(({ events: said }) => said)).toEqual(slow.map(({ events: said }) => said))
-      for (const { events: said, plainText } of fast) {
+      expect(fast.map(({ events: inner }) => inner)).toEqual(slow.map(({ events: inner }) => inner))
+      for (const { events: inner, plainText } of fast) {
         if (plainText)
-          expect(said).toEqual([{ type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText.jsons}"`) }])
+          expect(inner).toEqual([{ type: 'text-delta', choice: 0, text: JSON.parse(`"${plainText.jsons}"`) }])
       }
     }),
     { numRuns: 300 },

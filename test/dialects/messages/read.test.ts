@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { isMessagesNative, type MessagesNative } from '../../../src/dialects/messages/write-native.ts'
-import { block, delta, finish, HI, read, START, STOP, stop, stream } from './told.ts'
+import { block, delta, finish, HI, read, START, STOP, stop, stream } from './stream-events.ts'
 
 const eventsOf = async (events: readonly (JsonObject | string)[]): Promise<InferenceEvent[]> => {
   const { events: found, error } = await read(stream([START, ...events]))

@@ -39,13 +39,13 @@ function table(recordings: Recording[]): void {
 function expectSame(ours: Anthropic.Message, direct: Anthropic.Message): void {
   const { id, model, usage, ...rest } = direct
   expect(ours.id).toBe(MESSAGE_ID)
-  expect<object>(ours).toMatchObject(told(rest))
+  expect<object>(ours).toMatchObject(shown(rest))
   expect(ours.content).toEqual(direct.content)
-  expect(ours.usage).toMatchObject(told(usage))
+  expect(ours.usage).toMatchObject(shown(usage))
 }
 
 /** The fields that the provider sent: null counts as absent. */
-const told = (fields: object): object =>
+const shown = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
 /** Some recordings have lost the names of events, which the client goes by, or the blank line behind the last. */

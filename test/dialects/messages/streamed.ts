@@ -6,7 +6,7 @@ import { eventsOf, replyOf } from './written.ts'
 
 export const choice = 0
 
-export const text = (said: string): InferenceEvent => ({ type: 'text-delta', choice, text: said })
+export const text = (value: string): InferenceEvent => ({ type: 'text-delta', choice, text: value })
 
 export const native = (event: JsonObject): InferenceEvent => ({
   type: 'native',
@@ -25,7 +25,7 @@ export const TEXT = { type: 'text', text: '' }
 
 export const THINKING = { type: 'thinking', thinking: '', signature: '' }
 
-export const said = (piece: string) => ({ type: 'text_delta', text: piece })
+export const textDelta = (piece: string) => ({ type: 'text_delta', text: piece })
 
 export const thought = (piece: string) => ({ type: 'thinking_delta', thinking: piece })
 

@@ -19,9 +19,9 @@ const native = (event: JsonObject): InferenceEvent => ({
   data: { event },
 })
 
-const piece = text.map((said): InferenceFrame => {
-  const json = JSON.stringify(said).slice(1, -1)
-  const events: InferenceEvent[] = [{ type: 'text-delta', choice, text: said }]
+const piece = text.map((value): InferenceFrame => {
+  const json = JSON.stringify(value).slice(1, -1)
+  const events: InferenceEvent[] = [{ type: 'text-delta', choice, text: value }]
   return json !== '' && mayBeSpliced(json) ? { events, plainText: { jsons: [json] } } : { events }
 })
 const other = fc
@@ -67,9 +67,9 @@ test('relayed', () => {
 })
 
 test('spliced bytes are the encoded ones', () => {
-  const frames = ['Hel', 'lo "you"', 'ü\n'].map((said): InferenceFrame => {
-    const json = JSON.stringify(said).slice(1, -1)
-    return { events: [{ type: 'text-delta', choice, text: said }], plainText: { jsons: [json] } }
+  const frames = ['Hel', 'lo "you"', 'ü\n'].map((value): InferenceFrame => {
+    const json = JSON.stringify(value).slice(1, -1)
+    return { events: [{ type: 'text-delta', choice, text: value }], plainText: { jsons: [json] } }
   })
   const bytes = (list: readonly InferenceFrame[]): string => {
     const writer = messagesIngress.writeStream(replyOf())

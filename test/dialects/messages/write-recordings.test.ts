@@ -91,26 +91,28 @@ const detailedText = ({ events }: Outcome): string =>
 const sameId = (id: string): string => id.replace(/^call_[0-9a-f]{32}$/, 'made')
 
 /** The text as an independent reader of the recordings found it, with some parts that are not text. */
-const isElsewhere = (found: string, told: string): boolean =>
-  found === told || found.includes(told) || told.includes(found)
+const isElsewhere = (found: string, reported: string): boolean =>
+  found === reported || found.includes(reported) || reported.includes(found)
 
 function expectInput(input: unknown, json: string): void {
-  let whole: unknown
+  let parsed: unknown
   try {
-    whole = json === '' ? {} : JSON.parse(json)
+    parsed = json === '' ? {} : JSON.parse(json)
   } catch {
     // Cut by a bound, which the client repairs and the gateway keeps as text; or no JSON but the text of a tool.
     expect(typeof input).toBe('object')
     return
   }
-  if (typeof whole === 'object') expect(input).toEqual(whole)
+  if (typeof parsed === 'object') expect(input).toEqual(parsed)
 }
 
-function expectUsage(usage: Anthropic.Usage, { usage: told }: Outcome): void {
-  if (told === null) return
-  expect(usage.input_tokens).toBe(told.inputTokens + told.audioInputTokens + told.imageInputTokens)
-  expect(usage.cache_read_input_tokens).toBe(told.cacheReadTokens)
-  expect(usage.cache_creation_input_tokens).toBe(told.cacheWriteTokens)
-  expect(usage.output_tokens).toBe(completionTokens(told))
-  expect(usage.output_tokens_details?.thinking_tokens).toBe(told.reasoningTokens)
+function expectUsage(usage: Anthropic.Usage, { usage: reported }: Outcome): void {
+  if (reported === null) return
+  expect(usage.input_tokens).toBe(
+    reported.inputTokens + reported.audioInputTokens + reported.imageInputTokens,
+  )
+  expect(usage.cache_read_input_tokens).toBe(reported.cacheReadTokens)
+  expect(usage.cache_creation_input_tokens).toBe(reported.cacheWriteTokens)
+  expect(usage.output_tokens).toBe(completionTokens(reported))
+  expect(usage.output_tokens_details?.thinking_tokens).toBe(reported.reasoningTokens)
 }

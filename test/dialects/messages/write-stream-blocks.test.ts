@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
 import { unseal } from '../../../src/dialects/opaque.ts'
-import { choice, json, said, TEXT, THINKING, text, thought, written } from './streamed.ts'
+import { choice, json, TEXT, THINKING, text, textDelta, thought, written } from './streamed.ts'
 import { replyOf } from './written.ts'
 
-const think = (said: string): InferenceEvent => ({ type: 'reasoning-delta', choice, text: said })
+const think = (value: string): InferenceEvent => ({ type: 'reasoning-delta', choice, text: value })
 
 const detail = (fields: JsonObject & { type: string }): InferenceEvent => ({
   type: 'reasoning-detail',
@@ -66,7 +66,7 @@ describe('blocks', () => {
     [
       'a thought, then text',
       [[think('hm')], [think('m')], [text('Hi')]],
-      [THINKING, thought('hm'), thought('m'), sealed(), 'stop', TEXT, said('Hi'), 'stop'],
+      [THINKING, thought('hm'), thought('m'), sealed(), 'stop', TEXT, textDelta('Hi'), 'stop'],
     ],
     [
       'a thought of Claude keeps its signature',
@@ -87,7 +87,7 @@ describe('blocks', () => {
         { type: 'redacted_thinking', data: 'zz' },
         'stop',
         TEXT,
-        said('Hi'),
+        textDelta('Hi'),
         'stop',
       ],
     ],
@@ -138,7 +138,18 @@ describe('blocks', () => {
     [
       'calls that interleave come one after the other, and so does text between their pieces',
       [[call(0, 'a'), call(1, 'b')], [args(1, '{"y"')], [text('Hi')], [args(0, '{}')], [args(1, ':2}')]],
-      [tool('a'), json('{}'), 'stop', tool('b'), json('{"y"'), json(':2}'), 'stop', TEXT, said('Hi'), 'stop'],
+      [
+        tool('a'),
+        json('{}'),
+        'stop',
+        tool('b'),
+        json('{"y"'),
+        json(':2}'),
+        'stop',
+        TEXT,
+        textDelta('Hi'),
+        'stop',
+      ],
     ],
     [
       'thoughts come before the call that they led to',
@@ -175,11 +186,24 @@ describe('blocks', () => {
         [args(0, 'x"')],
         [text('Hi')],
       ],
-      [tool('a'), json('{"input":"SELECT \\"'), json('x\\"'), json('"}'), 'stop', TEXT, said('Hi'), 'stop'],
+      [
+        tool('a'),
+        json('{"input":"SELECT \\"'),
+        json('x\\"'),
+        json('"}'),
+        'stop',
+        TEXT,
+        textDelta('Hi'),
+        'stop',
+      ],
     ],
-    ['a refusal is text', [[{ type: 'refusal-delta', choice, text: 'No.' }]], [TEXT, said('No.'), 'stop']],
-    ['a citation in its text', [[text('Hi')], [cite]], [TEXT, said('Hi'), citation, 'stop']],
-    ['a citation before its text', [[cite], [text('Hi')]], [TEXT, citation, said('Hi'), 'stop']],
+    [
+      'a refusal is text',
+      [[{ type: 'refusal-delta', choice, text: 'No.' }]],
+      [TEXT, textDelta('No.'), 'stop'],
+    ],
+    ['a citation in its text', [[text('Hi')], [cite]], [TEXT, textDelta('Hi'), citation, 'stop']],
+    ['a citation before its text', [[cite], [text('Hi')]], [TEXT, citation, textDelta('Hi'), 'stop']],
     ['a citation of nothing', [[cite]], [TEXT, citation, 'stop']],
     [
       'a citation of another kind of Anthropic, as it came',
@@ -189,7 +213,7 @@ describe('blocks', () => {
       ],
       [
         TEXT,
-        said('Hi'),
+        textDelta('Hi'),
         { type: 'citations_delta', citation: { type: 'page_location', start_page_number: 2 } },
         'stop',
       ],
@@ -197,7 +221,7 @@ describe('blocks', () => {
     [
       'a citation of a kind that Anthropic does not have is left out',
       [[text('Hi')], [{ type: 'annotation', choice, annotation: { type: 'file_citation', file_id: 'f' } }]],
-      [TEXT, said('Hi'), 'stop'],
+      [TEXT, textDelta('Hi'), 'stop'],
     ],
     [
       'images',
@@ -249,7 +273,7 @@ describe('blocks', () => {
       sealed(),
       'stop',
       TEXT,
-      said('Hi'),
+      textDelta('Hi'),
       'stop',
     ])
   })

@@ -3,7 +3,7 @@ import type { InferenceEvent } from '../../../src/core/events.ts'
 import type { Closing, RoutingMetadata } from '../../../src/core/result.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { closingOf } from '../replies.ts'
-import { choice, json, native, said, TEXT, THINKING, text, thought, written } from './streamed.ts'
+import { choice, json, native, TEXT, THINKING, text, textDelta, thought, written } from './streamed.ts'
 import { eventsOf, MESSAGE_ID, replyOf } from './written.ts'
 
 describe('the end', () => {
@@ -121,7 +121,7 @@ describe('relay', () => {
     })
     expect(events.slice(2, -2)).toEqual([
       NEW,
-      { type: 'content_block_delta', index: 0, delta: said('Hi') },
+      { type: 'content_block_delta', index: 0, delta: textDelta('Hi') },
       citation,
       tomorrow,
       { type: 'content_block_stop', index: 0 },
@@ -166,7 +166,7 @@ describe('relay', () => {
       thought('hm'),
       { type: 'signature_delta', signature: 's' },
       TEXT,
-      said('Hi'),
+      textDelta('Hi'),
       { type: 'citations_delta', citation: { type: 'page_location' } },
       { type: 'server_tool_use', id: 't', name: 'n', input: {} },
       json('{"q":1}'),

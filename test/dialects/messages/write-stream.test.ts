@@ -3,7 +3,7 @@ import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { closingOf } from '../replies.ts'
-import { said, TEXT, text, written } from './streamed.ts'
+import { TEXT, text, textDelta, written } from './streamed.ts'
 import { eventsOf, MESSAGE_ID, readStream, replyOf } from './written.ts'
 
 test('the events of a stream, in order', () => {
@@ -36,8 +36,8 @@ test('the events of a stream, in order', () => {
     },
     { type: 'ping' },
     { type: 'content_block_start', index: 0, content_block: TEXT },
-    { type: 'content_block_delta', index: 0, delta: said('Hel') },
-    { type: 'content_block_delta', index: 0, delta: said('lo') },
+    { type: 'content_block_delta', index: 0, delta: textDelta('Hel') },
+    { type: 'content_block_delta', index: 0, delta: textDelta('lo') },
     { type: 'content_block_stop', index: 0 },
     {
       type: 'message_delta',
@@ -67,14 +67,14 @@ test('the events of a stream, in order', () => {
 
 test('cache writes are listed by lifetime, whichever dialect counted them', () => {
   const usage = { ...NO_USAGE, inputTokens: 3, cacheWriteTokens: 30, cacheWriteHourTokens: 20 }
-  const told = {
+  const expected = {
     input_tokens: 3,
     cache_creation_input_tokens: 30,
     cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
   }
   const events = written([[{ type: 'usage', usage }, text('Hi')]], { usage })
-  expect(events[0]).toMatchObject({ type: 'message_start', message: { usage: told } })
-  expect(events.at(-2)).toMatchObject({ type: 'message_delta', usage: told })
+  expect(events[0]).toMatchObject({ type: 'message_start', message: { usage: expected } })
+  expect(events.at(-2)).toMatchObject({ type: 'message_delta', usage: expected })
   const natives: JsonObject = { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 20, ephemeral_1d: 1 }
   const native = { dialect: 'messages' as const, fields: { cache_creation: natives } }
   expect(written([[text('Hi')]], { usage: { ...usage, native } }).at(-2)).toMatchObject({
@@ -104,5 +104,5 @@ test('no text can end an event', () => {
   const frame: InferenceFrame = { events: [text('a\u2028b\u0085\r\n\n')] }
   const body = messagesIngress.writeStream(replyOf()).write(frame)
   expect(body).not.toMatch(/[\u2028\u0085\r]/)
-  expect(eventsOf(body).at(-1)).toMatchObject({ delta: said('a\u2028b\u0085\r\n\n') })
+  expect(eventsOf(body).at(-1)).toMatchObject({ delta: textDelta('a\u2028b\u0085\r\n\n') })
 })

@@ -81,11 +81,11 @@ describe('ends', () => {
   })
 
   test('usage before a failure is reported', async () => {
-    const { usage: told, error } = await streamed({
+    const { usage: reported, error } = await streamed({
       type: 'response.failed',
       response: { status: 'failed', usage, error: { code: 'server_error', message: 'x' } },
     })
     expect(error).toBeInstanceOf(UpstreamError)
-    expect(told?.outputTokens).toBe(2)
+    expect(reported?.outputTokens).toBe(2)
   })
 })

@@ -69,14 +69,14 @@ type Shape = typeof shape extends fc.Arbitrary<infer T> ? T : never
 
 function eventText({ order, item, at, pad, kind, more }: Shape, delta: string, count: number): string {
   const type = `"type":"response.${kind}.delta"`
-  const said = `"delta":${JSON.stringify(delta)}`
+  const field = `"delta":${JSON.stringify(delta)}`
   const place = `"output_index":${at},"content_index":0`
   const padding = pad === null ? '' : `,"obfuscation":"${pad}"`
   const counter = `"sequence_number":${count}`
   const fields = {
-    openai: `${type},${counter},"item_id":"${item}",${place},${said},"logprobs":[]${padding}`,
-    xai: `${counter},${type},"content_index":0,${said},"item_id":"${item}","output_index":${at},"logprobs":[]`,
-    bare: `${said},${type}`,
+    openai: `${type},${counter},"item_id":"${item}",${place},${field},"logprobs":[]${padding}`,
+    xai: `${counter},${type},"content_index":0,${field},"item_id":"${item}","output_index":${at},"logprobs":[]`,
+    bare: `${field},${type}`,
   }
   return `data: {${fields[order]}${more}}\n\n`
 }

@@ -48,13 +48,13 @@ describe('usage', () => {
   })
 
   test('a total that counts reasoning apart', async () => {
-    const told = {
+    const reported = {
       input_tokens: 12,
       output_tokens: 2,
       output_tokens_details: { reasoning_tokens: 340 },
       total_tokens: 354,
     }
-    expect((await unary([message('x')], { usage: told })).usage).toMatchObject({
+    expect((await unary([message('x')], { usage: reported })).usage).toMatchObject({
       outputTokens: 2,
       reasoningTokens: 340,
     })
@@ -91,8 +91,8 @@ describe('content', () => {
       output_index: 0,
       item: { type: 'function_call', call_id: 'c', name: 'f', arguments: '' },
     }
-    const whole = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' }
-    expect((await streamed(added, completed([whole]))).calls).toEqual([
+    const item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' }
+    expect((await streamed(added, completed([item]))).calls).toEqual([
       { id: 'c', name: 'f', arguments: '{"a":1}' },
     ])
     expect((await streamed(added, completed([]))).calls).toEqual([{ id: 'c', name: 'f', arguments: '{}' }])

@@ -45,8 +45,8 @@ test('a stream in pieces is split into complete blocks wherever the pieces end',
     const completedBy = createBlockCutter()
     const blocks: string[] = []
     for (let at = 0; at < stream.length; at += size) {
-      const whole = completedBy(stream.slice(at, at + size))
-      if (whole !== '') blocks.push(whole)
+      const completed = completedBy(stream.slice(at, at + size))
+      if (completed !== '') blocks.push(completed)
     }
     expect(blocks.join('')).toBe(stream)
     expect(blocks.every((block) => block.endsWith('\n\n'))).toBe(true)

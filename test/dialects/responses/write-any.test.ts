@@ -52,9 +52,9 @@ const drafts: fc.Arbitrary<Draft> = fc.oneof(
       (state) => {
         const output_index = state.place++
         const item = { type, id: `up_${output_index}` }
-        const told = (step: string): InferenceEvent =>
+        const textOf = (step: string): InferenceEvent =>
           native({ event: { type: `response.output_item.${step}`, output_index, item } })
-        return isAnnounced ? [told('added'), told('done')] : [told('done')]
+        return isAnnounced ? [textOf('added'), textOf('done')] : [textOf('done')]
       },
   ),
 )
@@ -63,7 +63,7 @@ const streams = fc.array(fc.array(drafts, { minLength: 1, maxLength: 3 }), { max
   return list.map((each): InferenceFrame => ({ events: each.flatMap((draft) => draft(state)) }))
 })
 
-const told = (
+const textOf = (
   frames: readonly InferenceFrame[],
   type: 'text-delta' | 'reasoning-delta' | 'refusal-delta',
 ): string =>
@@ -86,14 +86,14 @@ test('end or failure, every order is right', () => {
       const of = (type: string) => output.filter((item) => item['type'] === type)
       const parts = (list: JsonObject[], field: string) =>
         list.flatMap((item) => (Array.isArray(item[field]) ? item[field] : []))
-      expect(response['output_text']).toBe(told(frames, 'text-delta'))
+      expect(response['output_text']).toBe(textOf(frames, 'text-delta'))
       expect(
         parts(of('message'), 'content')
           .map((part) => part.refusal ?? '')
           .join(''),
-      ).toBe(told(frames, 'refusal-delta'))
+      ).toBe(textOf(frames, 'refusal-delta'))
       const deltas = events.filter(({ type }) => type === 'response.reasoning.delta')
-      expect(deltas.map(({ delta }) => delta).join('')).toBe(told(frames, 'reasoning-delta'))
+      expect(deltas.map(({ delta }) => delta).join('')).toBe(textOf(frames, 'reasoning-delta'))
       expect(of('function_call').length + of('custom_tool_call').length).toBe(
         count(frames, 'tool-call-start'),
       )

@@ -28,7 +28,7 @@ export const read = (events: readonly JsonObject[], form: ReplyForm = {}) =>
 export const readBody = (body: unknown) =>
   outcomeOf(converseEgress.read(upstreamReply(typeof body === 'string' ? body : JSON.stringify(body)), false))
 
-export const whole = (content: JsonObject[], stopReason = 'end_turn') => ({
+export const bodyOf = (content: JsonObject[], stopReason = 'end_turn') => ({
   output: { message: { role: 'assistant', content } },
   stopReason,
   usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
